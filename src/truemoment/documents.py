@@ -41,7 +41,7 @@ class Measured:
     n_queries, n_videos
         Queries (and their videos) that carry weight; None where they are stated elsewhere.
     on_threshold
-        Queries whose best prediction lies on the threshold to within 1e-9 (5e-7 if IoUs are float32), so that the
+        Queries whose best prediction lies on the threshold to within 1e-9 (rounding if IoUs are float32), so that the
         comparison and the last bit decide them; None for measures that no single IoU decides (all but R and dR).
     signature
         Convention, data and version.

@@ -132,7 +132,8 @@ class _MeasureSums:
         self.numerator[measure, block] = np.bincount(query - block.start, statistic.numerator * counts[query])
         self.weight[measure, block] = np.bincount(query - block.start, weight)
         if statistic.margin is not None:
-            is_tie = (np.abs(statistic.margin) <= _slack(statistic.margin)) & (weight > 0) & ~silent[query]
+            slack = TIE if statistic.slack is None else statistic.slack
+            is_tie = (np.abs(statistic.margin) <= slack) & (weight > 0) & ~silent[query]
             self.on_threshold[measure] = max(self.on_threshold[measure], 0) + len(np.unique(query[is_tie]))
 
     def scores(
@@ -664,8 +665,10 @@ def _of_moments(
     depth = None if rule == "pooled" else _depth(measures)
     for overlaps in pairing.blocks(rule, depth, progress=progress):
         query = overlaps.references.query
+        slack = _slack(overlaps.references)
         for at, measure in enumerate(measures):
-            yield at, query, pairing.judged(query, cast(OverlapMeasure, measure).per_unit(overlaps))
+            statistic = pairing.judged(query, cast(OverlapMeasure, measure).per_unit(overlaps))
+            yield at, query, statistic._replace(slack=slack)
 
 
 def _of_abstentions(pairing: _Pairing, measures: Sequence[Measure]) -> Iterator[tuple[int, Ints, Statistic]]:
@@ -681,13 +684,23 @@ def _of_ratings(
     """Yield the same of clip ratings, all queries at once; without a moment no clip is to be found."""
     counted = ~pairing.without_moment
     for at, measure in enumerate(measures):
-        numerator, weight, _ = cast(SaliencyMeasure, measure).per_query(pair)
-        yield at, np.arange(len(counted)), Statistic(numerator * counted, weight * counted)
+        found = cast(SaliencyMeasure, measure).per_query(pair)
+        yield at, np.arange(len(counted)), Statistic(found.numerator * counted, found.weight * counted)
 
 
-def _slack(margin: Floats) -> float:
-    """Distance at which an IoU counts as on a threshold: the rounding of its type, 1e-9 at least."""
-    return max(TIE, 4 * float(np.finfo(margin.dtype).eps))
+def _slack(references: References) -> Floats | None:
+    """Distance up to which rounding may move an IoU, (U,); None for float64, where it is below 1e-9.
+
+    A time t has a rounding error of eps * t / 2. The IoU with a reference of length L is then off by up to
+    2 eps * t / L; its own computation adds 4 eps.
+    """
+    if references.start.dtype == np.float64:
+        return None
+    eps = float(np.finfo(references.start.dtype).eps)
+    start, end = (np.nan_to_num(of.astype(np.float64)) for of in (references.start, references.end))
+    length = np.where(end > start, end - start, np.inf)
+    times = np.maximum(np.abs(start), np.abs(end))
+    return np.asarray(eps * (4 + 2 * (times / length).max(axis=1, initial=0)))
 
 
 def _saliency_pair(annotations: Annotations, pairing: _Pairing) -> SaliencyPair:

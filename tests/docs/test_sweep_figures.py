@@ -93,3 +93,31 @@ def test_which_methods_lie_below_the_sentence_network(split):
                 assert 0.1 < above < min(0.9, statistics.stdev(of_seeds))
             else:
                 assert above < 0
+
+
+METHODS = (ROOT / "docs" / "methods" / "index.md").read_text(encoding="utf-8")
+
+
+def of_methods() -> dict[tuple[str, str, str], dict[str, float]]:
+    """Figures of results/closer-look-methods.csv in percent by recipe, split and measure, and by seed."""
+    found: dict[tuple[str, str, str], dict[str, float]] = {}
+    with (ROOT / "results" / "closer-look-methods.csv").open(encoding="utf-8", newline="") as stream:
+        for row in csv.DictReader(stream):
+            key = (row["recipe"], row["split"], row["measure"])
+            found.setdefault(key, {})[row["seed"]] = 100 * float(row["value"])
+    return found
+
+
+@pytest.mark.parametrize("split", ["test-iid", "test-ood"])
+def test_the_methods_of_closer_look(split):
+    figures = of_methods()
+    [block] = re.findall(rf"(?m)^\| {split}, % .*\n(?:\|.*\n)+", METHODS)
+    head, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines())
+    recipes = {"CTRL": "ctrl", "ACRN": "acrn", "ABLR": "ablr", "SCDM": "scdm", "DRN": "drn"}
+    assert {name for name, *_ in rows} == recipes.keys() | {"sentence network", "Random Chance", "best constant"}
+    for name, *cells in rows:
+        recipe = recipes.get(name, name.lower().replace(" ", "-"))
+        for measure, cell in zip(head[1:], cells, strict=True):
+            values = list(figures[recipe, split, measure.strip("`")].values())
+            spread = f" ± {statistics.stdev(values):.2f}" if name in recipes else ""
+            assert cell == f"{statistics.mean(values):.2f}{spread}", (name, measure)

@@ -142,6 +142,19 @@ def test_on_threshold_counts_queries_whose_best_answer_stands_on_it(one_video):
     assert figures["F1,IoU=0.5"] is None
 
 
+def test_on_threshold_allows_for_the_rounding_of_float32_times(one_video):
+    # By hand: 2.1 s of 4.2 s is an IoU of exactly 0.5. At 6,000 s float32 has steps of 0.0005 s, so that the IoU is off
+    # by 7e-5; 3.1 s of 4.2 s is no tie. Near 0 s, 2.102 of 4.2 s (0.5005) is none either.
+    annotations, predictions = one_video(
+        {"late": [(6000.1, 6004.3)], "longer": [(6000.1, 6004.3)], "early": [(0.0, 4.2)]},
+        {"late": [(6000.1, 6002.2)], "longer": [(6000.1, 6003.2)], "early": [(0.0, 2.102)]},
+        duration_s=7000.0,
+    )
+    for precision in ("float32", "float64"):
+        scores = evaluate(annotations, predictions, "R@1,IoU=0.5", f"default,precision={precision}")
+        assert scores.on_threshold.tolist() == [1]
+
+
 def test_on_threshold_counts_a_query_once_under_rows(one_video):
     # Two references each hit at exactly 0.5: two rows, one query.
     annotations, predictions = one_video({"a": [(0, 10), (0, 10)], "b": [(0, 10)]}, {"a": [(0.0, 5.0)]})

@@ -1,13 +1,16 @@
-"""Published figures and data of one's own: publish(name, rows) and a Charades-CD and a Charades-STA of a few videos."""
+"""Published figures, data and run folders of one's own: publish(name, rows), trained(name, model), small datasets."""
 
 import csv
 import json
 from decimal import Decimal
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from truemoment.comparison import PublishedFigure
+from truemoment.training.recipes import Recipe
+from truemoment.training.results import ResultRow
 
 COLUMNS = ["source", "table", "dataset", "split", "method", "measure", "value", "unit", "note"]
 
@@ -67,3 +70,44 @@ def small_data(tmp_path):
         lengths = "".join(f"{split}{i},30\n" for i in range(len(moments)))
         (folder / "charades-sta" / f"Charades_v1_{split}.csv").write_text(f"id,length\n{lengths}")
     return folder
+
+
+@pytest.fixture
+def trained(tmp_path):
+    """Write a run folder: trained(name, model, settings, seed, features, figures, answers, ...)."""
+
+    def write(
+        name,
+        model,
+        settings=None,
+        *,
+        seed=0,
+        features="i3d.hdf5",
+        dataset="charades-cd",
+        figures=(),
+        answers=(),
+        split="test-iid",
+        finished=True,
+        **more,
+    ):
+        folder = tmp_path / "runs" / name
+        folder.mkdir(parents=True)
+        recipe = Recipe(model, about=f"{model} of a test", settings=settings or {})
+        data = {"dataset": dataset, "split": "train", "sha256": "0" * 64, "n_queries": 1, "n_videos": 1}
+        named = f"{features} (frame mAP 0.3), seed={seed}" if features.startswith("perception:") else "hdf5:i3d.hdf5#12"
+        request = {"recipe": msgspec.to_builtins(recipe), "seed": seed, "train": data, "val": data}
+        request |= {"features": features, "features_name": named, "n_dimensions": 8, "n_vector": 8}
+        (folder / "run.json").write_text(json.dumps(request | {"schema": "truemoment/run/1"} | more))
+        rows = [
+            ResultRow(model, recipe.hash, seed, dataset, split, "0" * 8, named, measure, value, 2, "", 1, 1, *[""] * 4)
+            for measure, value in figures
+        ]
+        if finished:
+            (folder / "result.json").write_bytes(msgspec.json.encode({"figures": rows, "epochs": [], "seed": seed}))
+        if answers:
+            lines = ({"query_id": query, "moments": moments} for query, moments in answers)
+            (folder / f"{split}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return folder
+
+    write.folder = tmp_path / "runs"
+    return write

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from truemoment.datasets import load_annotations
 from truemoment.exceptions import MissingFileError
-from truemoment.reproduction import reproduce
+from truemoment.reproduction import read_run_folders, reproduce
 
 SUBSET = "re-annotated subset of test"
 HEAD = "HITId,video_id,description,start,end\n"
@@ -83,6 +84,23 @@ def test_people_against_each_other(publish, marked_data):
     assert nearest.ours == pytest.approx(100 * 5 / 6, abs=4)
     assert (representative.ours, representative.spread) == (50, 0)
     assert system.status == "published, unchecked"
+
+
+def test_a_system_that_was_trained(publish, marked_data, trained):
+    # By hand: the reference is (0, 30) for both, the annotators of the second query mark (0, 18). (0, 12) misses the
+    # reference (IoU 0.4) and hits the annotators (IoU 2/3); (0, 30) hits both in the first query.
+    first, second = load_annotations("charades-sta", "test", data_dir=marked_data).queries.query_id[:2]
+    answers = [(first, [[0.0, 30.0]]), (second, [[0.0, 12.0]])]
+    trained("tan2d", "tan2d", dataset="charades-sta", split="test", answers=answers)
+    runs = read_run_folders(trained.folder)
+    publish("hidden_challenges_table1.csv", row("2D-TAN", "39.7"), row("SCDM", "51.7"))
+    published = {f"R@1,IoU=0.5,ref={rule}": "51.70" for rule in ("nearest", "representative")}
+    publish("hidden_challenges_table2.csv", *(row("2D-TAN", value, measure=of) for of, value in published.items()))
+    system, other = reproduce("hidden-challenges-1", marked_data, trained=runs)
+    assert (system.ours, system.status, other.reason) == (50, "outside", "no run")
+    against_annotators = reproduce("hidden-challenges-2", marked_data, trained=runs)
+    assert [found.ours for found in against_annotators] == [100, 100]
+    assert "ref:nearest" in against_annotators[0].signature
 
 
 def test_few_draws_are_not_judged(publish, marked_data):

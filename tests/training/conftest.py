@@ -29,6 +29,11 @@ SETTINGS = {
     "scdm": ("settings.hidden=8", "settings.head_hidden=8"),
     "vlg-net": (*VLG, "settings.n_clips=8"),
     "vlg-net-mad": (*VLG, "settings.n_clips=8", "settings.diagonals=[7]"),
+    "tsp-prl": ("settings.units=32", "settings.hidden=16", "settings.alignment=8", "settings.phase=3"),
+    "wssl": (
+        *("settings.hidden=8", "settings.most_words=4", "train.sentences=all"),
+        "train.stages=[{}]",  # one, of all losses, with the epochs of a tiny run
+    ),
 }
 """Settings of a tiny model of each family."""
 

@@ -8,7 +8,7 @@ import click
 
 from truemoment.cli import EXIT_CHECK_FAILED
 from truemoment.cli.delivery import deliver, show_list
-from truemoment.cli.groups import Output, PageOutput, output_options
+from truemoment.cli.groups import Output, PageOutput, output_options, page_options
 from truemoment.cli.options import (
     FILE,
     count_option,
@@ -26,10 +26,13 @@ from truemoment.exceptions import UsageError
 @click.argument("tables", nargs=-1, metavar="[TABLE]...")
 @data_dir_option
 @click.option("--list", "list_", is_flag=True, help="List the tables and the datasets they need.")
-@count_option("--runs", 100, "Number of runs of a baseline whose published figure is a mean over runs.", least=1)
+@click.option(
+    "--runs", "folder_of_runs", type=FILE, metavar="DIR", help="Folder of training runs of the tables' methods."
+)
+@count_option("--repeats", 100, "Number of runs of a baseline whose published figure is a mean over runs.", least=1)
 @engine_option("Engine that finds verbs: lexicon, spacy or spacy:MODEL.")
 @seed_option("the draws of each table")
-@click.option("--figures", type=FILE, metavar="DIR", help="Save the figures as PNG, SVG, PDF.")
+@page_options
 @output_options
 @click.pass_context
 def command(
@@ -37,10 +40,11 @@ def command(
     tables: tuple[str, ...],
     data_dir: Path | None,
     list_: bool,
-    runs: int,
+    folder_of_runs: Path | None,
+    repeats: int,
     engine: str,
     seed: int,
-    figures: Path | None,
+    page: PageOutput,
     output: Output,
 ) -> None:
     """Compute published tables again, and compare them with the published figures: all, or each TABLE named.
@@ -50,11 +54,12 @@ def command(
     \b
     truemoment reproduce --data-dir data
     truemoment reproduce closer-look-2 --data-dir data
+    truemoment reproduce closer-look-journal-2 --data-dir data --runs runs --html table.html
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.datasets import DATASETS, data_folder
     from truemoment.language import get_engine
     from truemoment.reports import reproduction as reports
-    from truemoment.reproduction import TABLES, get_table, reproduce_tables
+    from truemoment.reproduction import TABLES, get_table, read_run_folders, reproduce_tables
 
     if list_ and output.json_path is not None:
         raise UsageError("--list: prints names for people, without --json")
@@ -66,12 +71,19 @@ def command(
         get_table(name)
     get_engine(engine)  # a mistake is refused before work begins
     folder = data_folder(data_dir)
-    page = PageOutput(html=None, open_it=False, figures=figures)
     page.refuse()
-    refuse_outputs([folder / name for name in DATASETS], [output.json_path])
+    refuse_outputs([*(folder / name for name in DATASETS), folder_of_runs], [page.html, output.json_path])
+    trained = () if folder_of_runs is None else read_run_folders(folder_of_runs)
     with status_line(show=output.progress) as on_status:
         found = reproduce_tables(
-            tables, folder, runs=runs, engine=engine, seed=seed, cache=floors_cache(), on_status=on_status
+            tables,
+            folder,
+            runs=repeats,
+            engine=engine,
+            seed=seed,
+            cache=floors_cache(),
+            trained=trained,
+            on_status=on_status,
         )
     deliver(reports.report(found), lambda: reports.document(found), output, page)
     ctx.exit(EXIT_CHECK_FAILED if found.counts["outside"] else 0)

@@ -1,4 +1,4 @@
-"""Videos of any length as a fixed number of rows: the rules of 2D-TAN and of VLG-Net."""
+"""Videos as rows: the rules of 2D-TAN and of VLG-Net, and rows on a clock."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import Frames
-from truemoment.intervals import Ints
+from truemoment.intervals import Floats, Ints
 
 
 def row_bounds(n: int, n_rows: int) -> Ints:
@@ -66,6 +66,33 @@ def interpolate(rows: Frames, n_rows: int) -> Frames:
     before = at.astype(np.int64)
     share = (at - before).astype(np.float32)[:, None]
     return np.asarray(rows[before] * (1 - share) + rows[np.minimum(before + 1, len(rows) - 1)] * share)
+
+
+def rows_on_clock(rows: Frames, edges_s: Floats, cells_s: Floats) -> Frames:
+    """Return the mean of the rows that are centred in each cell of a clock, or the row nearest to its middle; (T, D).
+
+    Parameters
+    ----------
+    rows : (n, D)
+    edges_s : (n + 1,)
+        Edges of the rows in seconds.
+    cells_s : (T + 1,)
+        Edges of the cells in seconds.
+
+    Examples
+    --------
+    >>> rows = np.arange(4, dtype=np.float32)[:, None]
+    >>> rows_on_clock(rows, np.array([0.0, 1.0, 2.0, 3.0, 4.0]), np.array([0.0, 2.0, 2.4, 6.0])).ravel()
+    array([0.5, 2. , 2.5], dtype=float32)
+    """
+    centre_s, middle_s = (edges_s[:-1] + edges_s[1:]) / 2, (cells_s[:-1] + cells_s[1:]) / 2
+    bounds = np.searchsorted(centre_s, cells_s)
+    behind = np.searchsorted(centre_s, middle_s)
+    after, before = np.minimum(behind, len(centre_s) - 1), np.maximum(behind - 1, 0)
+    made = rows[np.where(centre_s[after] - middle_s < middle_s - centre_s[before], after, before)]
+    for at in np.flatnonzero(np.diff(bounds) > 1).tolist():
+        made[at] = rows[bounds[at] : bounds[at + 1]].mean(axis=0)
+    return made
 
 
 LEAST_NORM = 1e-12

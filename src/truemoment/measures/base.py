@@ -53,11 +53,14 @@ class Statistic(NamedTuple):
         The value is the sum of numerators over the sum of weights; weight 0 is undefined.
     margin : (U,)
         Distance of the deciding IoU to the threshold: 0 is an exact tie. None if no single IoU decides.
+    slack : (U,)
+        Distance up to which rounding may have moved the IoU across the threshold. None for 1e-9.
     """
 
     numerator: Floats
     weight: Floats
     margin: Floats | None = None
+    slack: Floats | None = None
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,16 @@ from truemoment.metaevaluation.ambiguity import Ambiguity, ambiguity
 from truemoment.metaevaluation.loading import LoadedSystems
 from truemoment.metaevaluation.noise import (
     ANNOTATOR_LEVELS,
+    DEVIATIONS_S,
     VARIANCES_S2,
     AnnotatorNoise,
+    LongerNoise,
     NoiseModel,
     PublishedNoise,
     ShiftNoise,
 )
 
-NOISE = ("published", "shift", "annotators")
+NOISE = ("published", "shift", "annotators", "longer")
 """Names of the models of label noise."""
 
 
@@ -56,6 +58,8 @@ class NoiseSource:
         return {kind: self._levels(kind, data_dir) for kind in kinds}
 
     def _levels(self, kind: str, data_dir: Path | None) -> Sequence[NoiseModel]:
+        if kind == "longer":
+            return [LongerNoise(deviation_s) for deviation_s in DEVIATIONS_S]
         if kind != "annotators":
             model = PublishedNoise if kind == "published" else ShiftNoise
             return [model(variance) for variance in VARIANCES_S2]

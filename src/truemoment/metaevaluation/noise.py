@@ -1,10 +1,12 @@
-r"""Label noise: moments that other annotators would mark, by three models.
+r"""Label noise: moments that other annotators would mark, by four models.
 
 ==============  =======================================================================================================
 ``published``   the model of the AxIoU paper: each of five raters marks a start :math:`s \sim N(s^*, \beta^2)` and a
                 length :math:`l \sim \mathrm{Exp}(e^* - s^*)` (its mean); the label is the median of s and of s + l
 ``shift``       another reading: the moment keeps its length and moves by the median of five draws of
                 :math:`N(0, \beta^2)`
+``longer``      found by search: the start moves by a normal draw of standard deviation :math:`\beta`, and the length
+                grows by an exponential draw with a mean of 1 s; medians of five starts and ends
 ``annotators``  learned from queries with several annotators: a label moves like one annotator's moment relative to
                 another's, among moments with similar locations; the median of several such raters
 ==============  =======================================================================================================
@@ -12,9 +14,12 @@ r"""Label noise: moments that other annotators would mark, by three models.
 The paper quotes mean IoUs of 0.906, 0.870, 0.835 and 0.802 (Charades-STA) and 0.846, 0.778, 0.712 and 0.650
 (ActivityNet Captions) for :math:`\beta^2` = 1, 2, 3 and 4. Its model as written cannot yield them: the median of five
 exponential lengths alone is far from the length (mean IoU 0.575 at :math:`\beta^2 = 1` on Charades-STA). The shift
-comes near the first four and not near the others. What is measured is reported with every level.
+comes near the first four and not near the others. ``longer`` comes within 0.010 of all eight, if its levels are
+standard deviations of 1, 2, 3 and 4 s and the paper's two rows are interchanged (0.836, 0.769, 0.705 and 0.644 on
+Charades-STA; 0.902, 0.866, 0.831 and 0.799 on ActivityNet Captions). It was chosen because of this, and proves nothing.
+What is measured is reported with every level.
 
-Times are left as they are drawn by the first two models, which know no video: a noisy moment may begin before it.
+Times are left as they are drawn by the first three models, which know no video: a noisy moment may begin before it.
 
 References
 ----------
@@ -39,6 +44,12 @@ VARIANCES_S2 = (1.0, 2.0, 3.0, 4.0)
 
 RATERS = 5
 """Raters of the paper's model."""
+
+DEVIATIONS_S = (1.0, 2.0, 3.0, 4.0)
+"""Levels of ``longer``, standard deviation of the start in seconds."""
+
+GROWTH_S = 1.0
+"""Mean in seconds by which ``longer`` lengthens a moment."""
 
 ANNOTATOR_LEVELS = (5, 3, 2, 1)
 """Raters whose median makes a label, from little noise to much."""
@@ -124,6 +135,40 @@ class ShiftNoise(_OfVariance):
         shape = (RATERS, len(annotations))
         shift_s = np.stack([_median(np.sqrt(self.variance_s2) * rng.standard_normal(shape)) for rng in rngs])
         return annotations.start_s + shift_s, annotations.end_s + shift_s
+
+
+@dataclass(frozen=True)
+class LongerNoise:
+    """Found by search, near all IoUs of the paper: starts move, and lengths grow by an exponential draw.
+
+    Parameters
+    ----------
+    deviation_s
+        Standard deviation of the start.
+    """
+
+    deviation_s: float
+    name = "longer"
+    source = ""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.deviation_s < np.inf:
+            raise UsageError(f"got a standard deviation of {self.deviation_s:g} s, expected 0 or more")
+
+    @property
+    def level(self) -> str:
+        """The standard deviation."""
+        return f"standard deviation {self.deviation_s:g} s"
+
+    def draw(self, annotations: Annotations, rngs: Sequence[np.random.Generator]) -> tuple[Floats, Floats]:
+        """Draw sets of labels: medians of five starts and ends."""
+        shape = (RATERS, len(annotations))
+        labels = np.empty((2, len(rngs), len(annotations)))
+        for n, rng in enumerate(rngs):
+            moved_s = self.deviation_s * rng.standard_normal(shape)
+            labels[0, n] = _median(annotations.start_s + moved_s)
+            labels[1, n] = _median(annotations.end_s + moved_s + GROWTH_S * rng.standard_exponential(shape))
+        return labels[0], labels[1]
 
 
 @dataclass(frozen=True, eq=False)

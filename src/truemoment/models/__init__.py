@@ -11,6 +11,8 @@ acrn       ACRN (Liu et al. 2018): CTRL with an attention over a window and its 
 drn        DRN (Zeng et al. 2020): each location of a pyramid over time regresses both ends; three stages
 scdm       SCDM (Yuan et al. 2019): anchors on a temporal pyramid whose rows the words modulate
 vlg-net    VLG-Net (Soldan et al. 2021): clips and words as two graphs that are matched
+tsp-prl    TSP-PRL (Wu et al. 2020): an agent moves a window, by a tree of policies that learns from rewards
+wssl       WSSL (Duan et al. 2018): a localizer and a caption generator, trained without times
 =========  ===================================================================================================
 
 Importing this package loads no PyTorch; :func:`get_family` does.
@@ -52,6 +54,8 @@ FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
         "drn": ("DRN", "drn", "Drn"),
         "scdm": ("SCDM", "scdm", "Scdm"),
         "vlg-net": ("VLG-Net", "vlg_net", "VlgNet"),
+        "tsp-prl": ("TSP-PRL", "tsp_prl", "TspPrl"),
+        "wssl": ("WSSL", "wssl", "Wssl"),
     }
 )
 """Title, module and class of each family by name; the settings are the class name with ``Settings``."""

@@ -28,8 +28,22 @@ Count = Annotated[int, msgspec.Meta(ge=1, le=8192)]
 Weight = Annotated[float, msgspec.Meta(ge=0)]
 """Factor of a term of a loss."""
 
-Need = Literal["video", "phrases", "other video", "cell ious", "moment", "duration", "windows", "word numbers", "heads"]
+Need = Literal[
+    "video",
+    "phrases",
+    "other video",
+    "cell ious",
+    "moment",
+    "duration",
+    "windows",
+    "word numbers",
+    "word vectors",
+    "heads",
+]
 """An input of a model beside the word vectors, see :class:`PairTensors`; a model gets only what it names."""
+
+TIMES: frozenset[Need] = frozenset({"cell ious", "moment"})
+"""Inputs that are made from the times of references: a model without them learns from pairs of sentence and video."""
 
 
 class VideoRows(NamedTuple):
@@ -42,10 +56,17 @@ class VideoRows(NamedTuple):
 
 @dataclass(frozen=True)
 class Inputs:
-    """Widths of a model: D features per row (0 for a model that sees no video) and E numbers per word vector."""
+    """Widths of a model: D features per row (0 for a model that sees no video) and E numbers per word vector.
+
+    Parameters
+    ----------
+    words
+        The words of the vocabulary, from number 2 on.
+    """
 
     n_dimensions: int
     n_vector: int
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,13 +123,17 @@ class Batch(PairTensors):
         Word vectors; rows after the end of a sentence are 0.
     word_numbers : (B, L) int64
         Numbers of the words: 0 after the end of a sentence, 1 for unknown words.
+    word_vectors : (V, E) float32
+        Vectors of all words by number, the same for all pairs.
     """
 
     words: Tensor
     word_numbers: Tensor | None = None
+    word_vectors: Tensor | None = None
 
     def known(
-        self, name: Literal["video", "iou", "moment", "duration_s", "windows_s", "heads", "word_numbers"]
+        self,
+        name: Literal["video", "iou", "moment", "duration_s", "windows_s", "heads", "word_numbers", "word_vectors"],
     ) -> Tensor:
         """Return an input that the model needs."""
         value: Tensor | None = getattr(self, name)
@@ -192,6 +217,9 @@ class GroundingModel(nn.Module, abc.ABC):
 
     def start_stage(self, losses: frozenset[str]) -> None:
         """Prepare for a stage of training in which these terms of the loss are learned; none for all."""
+
+    def start_step(self, number: int) -> None:
+        """Prepare for a step of training; `number` counts the optimiser steps of the run before it, in all epochs."""
 
     def action_entries(self) -> int:
         """Return how many actions the model has vectors for."""

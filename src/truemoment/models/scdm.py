@@ -29,6 +29,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from truemoment.features.base import Frames
+from truemoment.features.resampling import rows_on_clock
 from truemoment.models.anchors import WIDTHS, Anchors
 from truemoment.models.base import (
     Batch,
@@ -225,17 +226,9 @@ class Scdm(GroundingModel):
     def see(self, video: VideoRows, n_rows: int) -> Frames:
         """Return a row a second, (T, D): the mean of the rows centred in it, or the nearest; 0 behind the video."""
         del n_rows
-        centre_s = (video.edges_s[:-1] + video.edges_s[1:]) / 2
         n_seconds = int(np.clip(np.ceil(video.duration_s), 1, self.settings.seconds))
-        second = np.arange(n_seconds)
-        bounds = np.searchsorted(centre_s, np.arange(n_seconds + 1))
-        behind = np.searchsorted(centre_s, second + 0.5)
-        after, before = np.minimum(behind, len(centre_s) - 1), np.maximum(behind - 1, 0)
-        nearest = np.where(centre_s[after] - (second + 0.5) < (second + 0.5) - centre_s[before], after, before)
         seen = np.zeros((self.settings.seconds, video.rows.shape[1]), dtype=np.float32)
-        seen[:n_seconds] = video.rows[nearest]
-        for at in np.flatnonzero(np.diff(bounds) > 1).tolist():
-            seen[at] = video.rows[bounds[at] : bounds[at + 1]].mean(axis=0)
+        seen[:n_seconds] = rows_on_clock(video.rows, video.edges_s, np.arange(n_seconds + 1.0))
         return seen
 
     def forward(self, batch: Batch) -> ModelOutput:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from itertools import groupby
 from typing import Any
 
 from truemoment.reports.model import Block, Cell, Finding, Report, Section, Table
 from truemoment.reproduction.base import Reproduced, ReproducedTable, Reproduction
+from truemoment.reproduction.systems import NO_RUN
 from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/reproduction/1"
@@ -64,6 +64,9 @@ def _figure(row: Reproduced) -> dict[str, Any]:
         "runs": row.runs if row.ours is not None else None,
         "reason": row.reason or None,
         "signature": row.signature or None,
+        "features": row.features or None,
+        "recipe": row.recipe or None,
+        "simulated": row.is_simulated or None,
     }
     undefined = {"ours"} if entry["why"] else set()
     return {name: value for name, value in entry.items() if value is not None or name in undefined}
@@ -97,14 +100,23 @@ def _outside(of: ReproducedTable, row: Reproduced) -> str:
 
 def _blocks(of: ReproducedTable) -> tuple[Block, ...]:
     """Return our figures beside the published ones, the methods that are only published, the reasons, the figures."""
-    judged = [row for row in of.rows if row.status != "published, unchecked"]
-    unchecked = [row for row in of.rows if row.status == "published, unchecked"]
-    reasons = list(dict.fromkeys(row.reason for row in of.rows if row.reason))
+    judged = [row for row in of.rows if row.status != "published, unchecked" and not row.recipe]
+    runs: dict[str, list[Reproduced]] = {}
+    for row in of.rows:
+        if row.recipe:
+            label = " (simulated)" if row.is_simulated else ""
+            runs.setdefault(f"Runs of {row.recipe}, features {row.features}{label}", []).append(row)
+    not_run = [row for row in of.rows if row.reason.startswith(NO_RUN)]
+    unchecked = [row for row in of.rows if row.status == "published, unchecked" and row not in not_run]
+    reasons = list(dict.fromkeys(filter(None, (_shown_reason(row) for row in of.rows))))
     shares = "; percent, differences in points" if any(row.is_share for row in of.rows) else ""
     caption = f"{of.table.source}{shares}"
     blocks: list[Block] = [_judged(caption, judged, reasons)] if judged else []
-    if unchecked:
-        blocks.append(_unchecked("Published, unchecked" if judged else f"{caption}: published, unchecked", unchecked))
+    for heading, rows in runs.items():
+        blocks.append(_judged(heading if blocks else f"{caption}. {heading}", rows, reasons))
+    for heading, rows in (("Published, unchecked", unchecked), ("Published, no run", not_run)):
+        if rows:
+            blocks.append(_unchecked(heading if blocks else f"{caption}. {heading}", rows))
     if reasons:
         blocks.append(Finding(tuple(f"{_letter(number)}: {reason}" for number, reason in enumerate(reasons))))
     return (*blocks, *of.table.drawings(of.rows))
@@ -116,18 +128,26 @@ def _judged(caption: str, rows: Sequence[Reproduced], reasons: Sequence[str]) ->
         "method": [row.method for row in rows],
         "published": [_number(row.published, row) for row in rows],
         "ours": [_number(row.printed, row) + ("" if row.spread is None else f" ± {row.spread:.2f}") for row in rows],
-        "runs": [str(row.runs) if row.runs > 1 else "" for row in rows],
+        "runs": [str(row.runs) if row.runs > 1 or row.recipe else "" for row in rows],
         "difference": [_number(row.difference, row, sign="+") for row in rows],
         "tolerance": ["" if row.tolerance is None else f"{row.tolerance:f}" for row in rows],
-        "status": [
-            (row.status.upper() if row.status == "outside" else row.status)
-            + (f" ({_letter(reasons.index(row.reason))})" if row.reason else "")
-            for row in rows
-        ],
+        "status": [_status(row) + (f" ({_letter(reasons.index(row.reason))})" if row.reason else "") for row in rows],
     }
     filled = {heading: cells for heading, cells in columns.items() if any(cells)}
     words = tuple(at for at, heading in enumerate(filled) if heading in ("measure", "method", "status"))
     return Table(caption, tuple(filled), _by_place(rows, zip(*filled.values(), strict=True)), text_columns=words)
+
+
+def _shown_reason(row: Reproduced) -> str:
+    """Return the reason below the tables; that there is no run is in a heading."""
+    return row.reason.removeprefix(NO_RUN).removeprefix("; ")
+
+
+def _status(row: Reproduced) -> str:
+    """Return the verdict; for a model that saw simulated perception, "simulated"."""
+    if row.is_simulated:
+        return "simulated"
+    return row.status.upper() if row.status == "outside" else row.status
 
 
 def _unchecked(caption: str, rows: Sequence[Reproduced]) -> Table:
@@ -146,11 +166,12 @@ def _unchecked(caption: str, rows: Sequence[Reproduced]) -> Table:
 def _by_place(
     rows: Sequence[Reproduced], cells: Iterable[tuple[str, ...]]
 ) -> tuple[tuple[str, tuple[tuple[Cell, ...], ...]], ...]:
-    """Group rows of cells by dataset and split, in order."""
-    groups = groupby(
-        zip(rows, cells, strict=True), key=lambda one: ", ".join(filter(None, (one[0].dataset, one[0].split)))
-    )
-    return tuple((place, tuple(tuple(map(Cell, texts)) for _, texts in group)) for place, group in groups)
+    """Group rows of cells by dataset and split, in order of their first rows."""
+    groups: dict[str, list[tuple[Cell, ...]]] = {}
+    for row, texts in zip(rows, cells, strict=True):
+        place = ", ".join(filter(None, (row.dataset, row.split)))
+        groups.setdefault(place, []).append(tuple(map(Cell, texts)))
+    return tuple((place, tuple(lines)) for place, lines in groups.items())
 
 
 def _measure(row: Reproduced) -> str:

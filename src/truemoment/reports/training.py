@@ -19,9 +19,10 @@ if TYPE_CHECKING:  # these modules load PyTorch
 def opening(task: TrainingTask, folder: str) -> list[str]:
     """Return lines on what is trained, on which data, before it begins."""
     recipe = task.recipe
+    use = "is only shown (the last epoch is kept), with" if recipe.train.keeps_last else "chooses the epoch by"
     lines = [
         f"{recipe.model} (recipe {recipe.hash}): {recipe.about}".rstrip(": "),
-        f"learns from {_size(task.train)}; {_size(task.val)} chooses the epoch by {recipe.select.measure}",
+        f"learns from {_size(task.train)}; {_size(task.val)} {use} {recipe.select.measure}",
     ]
     if task.store is not None:
         lines.append(f"features: {one_line(task.store.name)}, {task.store.n_dimensions} dimensions")
@@ -56,7 +57,10 @@ def report(result: TrainingResult) -> Report:
     table = Table("", ("measure, %", *splits), (("", rows),))
     best, model = result.best, result.run.recipe.model
     measure = next(iter(best.val))
-    selected = f"{best.epoch} of {len(result.history)}, chosen by {measure}"
+    how = f"chosen by {measure}"
+    if result.run.recipe.train.keeps_last:
+        how = f"the last; {measure}"
+    selected = f"{best.epoch} of {len(result.history)}, {how}"
     return Report(
         title=f"Training of {model}",
         facts=(

@@ -14,7 +14,15 @@ import numpy as np
 
 from truemoment.caching import NO_CACHE, Cache
 from truemoment.exceptions import MissingFileError, UsageError
-from truemoment.reproduction import best_constant, blind, closer_look, hidden_challenges, mad, resplit
+from truemoment.reproduction import (
+    best_constant,
+    blind,
+    closer_look,
+    closer_look_journal,
+    hidden_challenges,
+    mad,
+    resplit,
+)
 from truemoment.reproduction.base import (
     PublishedTable,
     Reproduced,
@@ -25,6 +33,7 @@ from truemoment.reproduction.base import (
     beside,
     published_figures,
 )
+from truemoment.reproduction.run_folders import RunFolder, read_run_folders
 
 __all__ = [
     "TABLES",
@@ -32,11 +41,13 @@ __all__ = [
     "Reproduced",
     "ReproducedTable",
     "Reproduction",
+    "RunFolder",
     "Status",
     "TableInputs",
     "beside",
     "get_table",
     "published_figures",
+    "read_run_folders",
     "reproduce",
     "reproduce_tables",
 ]
@@ -44,7 +55,7 @@ __all__ = [
 TABLES: Mapping[str, PublishedTable] = MappingProxyType(
     {
         table.name: table
-        for module in (closer_look, resplit, hidden_challenges, mad, best_constant, blind)
+        for module in (closer_look, closer_look_journal, resplit, hidden_challenges, mad, best_constant, blind)
         for table in module.TABLES
     }
 )
@@ -67,13 +78,16 @@ def reproduce(
     engine: str = "lexicon",
     on_status: Callable[[str], None] = lambda _: None,
     cache: Cache = NO_CACHE,
+    trained: Sequence[RunFolder] = (),
 ) -> list[Reproduced]:
     """Compute a table from `data_dir`, with one folder a dataset (by default the variable ``TRUEMOMENT_DATA``).
 
-    A MissingFileError or InputError means that a dataset is missing or invalid.
+    `trained` are training runs (:func:`~truemoment.reproduction.run_folders.read_run_folders`) that fill the figures of
+    trained methods. A MissingFileError or InputError means that a dataset is missing or invalid.
     """
     table = get_table(table) if isinstance(table, str) else table
-    inputs = TableInputs(data_dir, np.random.default_rng(0) if rng is None else rng, runs, engine, on_status, cache)
+    rng = np.random.default_rng(0) if rng is None else rng
+    inputs = TableInputs(data_dir, rng, runs, engine, on_status, cache, trained)
     return list(table.compute(published_figures(table.figures), inputs))
 
 
@@ -85,6 +99,7 @@ def reproduce_tables(
     engine: str = "lexicon",
     seed: int = 0,
     cache: Cache = NO_CACHE,
+    trained: Sequence[RunFolder] = (),
     on_status: Callable[[str], None] = lambda _: None,
 ) -> Reproduction:
     """Compute several tables, by default all, each with the same seed.
@@ -100,12 +115,22 @@ def reproduce_tables(
 
         rng = np.random.default_rng(seed)
         try:
-            rows = reproduce(table, data_dir, rng, runs=runs, engine=engine, cache=cache, on_status=status_of_table)
+            rows = reproduce(
+                table,
+                data_dir,
+                rng,
+                runs=runs,
+                engine=engine,
+                cache=cache,
+                trained=trained,
+                on_status=status_of_table,
+            )
             done.append(ReproducedTable(table, rows))
         except MissingFileError as error:
             if tables:
                 raise
             done.append(ReproducedTable(table, (), why_not=str(error)))
-    if not any(of.rows for of in done):
-        raise MissingFileError(f"no table could be run; {done[0].table.name}: {done[0].why_not}")
+    not_run = [of for of in done if of.why_not]
+    if not_run and all(row.printed is None for of in done for row in of.rows):
+        raise MissingFileError(f"no table could be run; {not_run[0].table.name}: {not_run[0].why_not}")
     return Reproduction(done, seed=seed, runs=runs, engine=engine)

@@ -23,7 +23,9 @@ from truemoment.datasets import load_annotations
 from truemoment.protocols import Protocol, get_protocol
 from truemoment.records import Annotations
 from truemoment.reports.model import Drawing
+from truemoment.reproduction.run_folders import RunFolder
 from truemoment.scores import Scores
+from truemoment.worlds.perception import SIMULATED
 
 PUBLISHED = Path(__file__).parent / "published"
 """Folder of the published figures."""
@@ -66,6 +68,9 @@ class Reproduced:
         Runs that ours is the mean of.
     signature
         Convention, data and version of ours.
+    features, recipe
+        For a trained model: what it saw, and the recipe. "" for other figures. Figures on simulated perception are
+        never judged.
 
     Examples
     --------
@@ -91,6 +96,13 @@ class Reproduced:
     spread: float | None = None
     runs: int = 1
     signature: str = ""
+    features: str = ""
+    recipe: str = ""
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether ours is of a model that was trained on simulated perception."""
+        return self.features.startswith(SIMULATED)
 
     @property
     def is_share(self) -> bool:
@@ -109,7 +121,7 @@ class Reproduced:
         """The verdict: ours prints alike, is within the tolerance or outside, is not judged, or is missing."""
         if self.printed is None:
             return "published, unchecked"
-        if self.tolerance is None:
+        if self.tolerance is None or self.is_simulated:
             return "informational"
         off = self.difference if self.published is not None else self.printed
         if off is None or not off.is_finite() or abs(off) > self.tolerance:
@@ -119,7 +131,19 @@ class Reproduced:
 
 @dataclass(frozen=True)
 class TableInputs:
-    """What tables are computed from."""
+    """What tables are computed from.
+
+    Parameters
+    ----------
+    data_dir
+        Folder with one folder per dataset; None for the variable ``TRUEMOMENT_DATA``.
+    rng, runs
+        Source of random draws, and runs of a baseline whose published figure is a mean over runs.
+    engine
+        Engine that finds verbs.
+    trained
+        Training runs that fill the figures of trained methods.
+    """
 
     data_dir: Path | str | None
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
@@ -127,6 +151,7 @@ class TableInputs:
     engine: str = "lexicon"
     on_status: Callable[[str], None] = lambda _: None
     cache: Cache = NO_CACHE
+    trained: Sequence[RunFolder] = ()
     _read: dict[tuple[str, str], Annotations] = field(default_factory=dict, repr=False)
 
     def load(self, dataset: str, split: str) -> Annotations:

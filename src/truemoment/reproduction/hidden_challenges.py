@@ -12,6 +12,7 @@ exactly 0.5 is no hit, as in the default protocol; ``hidden-challenges`` gives 8
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -42,6 +43,8 @@ from truemoment.reproduction.base import (
     unchecked,
     with_ours,
 )
+from truemoment.reproduction.run_folders import RunFolder
+from truemoment.reproduction.systems import SYSTEMS, RunFigure, TrainedMethods
 from truemoment.scores import Scores
 
 PAPER = "Hidden Challenges (Otani et al. 2020)"
@@ -255,12 +258,42 @@ def _marked(dataset: str, inputs: TableInputs) -> AnnotatedAgain | None:
     return AnnotatedAgain(*same_queries(marked, inputs.load(dataset, TEST[dataset])))
 
 
+def _systems(marked: Mapping[str, AnnotatedAgain | None], inputs: TableInputs) -> TrainedMethods:
+    """Return the systems of Tables 1 and 2, measured on the re-annotated queries by the predictions of runs."""
+
+    @functools.cache
+    def answers(run: RunFolder, dataset: str, measure: str) -> SystemScores | None:
+        here = marked[dataset]
+        if here is None:
+            return None
+        for split in dict.fromkeys((TEST[dataset], "test")):
+            predictions = run.predictions(split, here.official)
+            if predictions is not None:
+                return system_scores(here.annotators, predictions, measure, PROTOCOL, official=here.official)
+        return None
+
+    def measure(run: RunFolder, figure: PublishedFigure) -> RunFigure | None:
+        name, _, rule = figure.measure.partition(",ref=")
+        found = answers(run, figure.dataset, name)
+        if found is None:
+            return None
+        reference: Reference = "official" if not rule else "nearest" if rule == "nearest" else "representative"
+        scores = found.scores[reference]
+        return RunFigure(scores.value(name), f"{figure.measure}|{scores.signature()}")
+
+    return TrainedMethods(inputs, SYSTEMS, PROTOCOL, measure)
+
+
 def people(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
-    """Table 1: a random and the representative annotator against the dataset's references."""
+    """Table 1: a random and the representative annotator, and systems, against the dataset's references."""
     marked = {dataset: _marked(dataset, inputs) for dataset in dict.fromkeys(figure.dataset for figure in figures)}
+    systems = _systems(marked, inputs)
     for figure in figures:
         here = marked[figure.dataset]
-        if here is None or "Human" not in figure.method:
+        if figure.method in SYSTEMS:
+            yield from systems.rows(figure)
+            continue
+        if here is None:
             yield unchecked(figure)
             continue
         inputs.on_status(f"{figure.method} on {figure.dataset}")
@@ -283,13 +316,17 @@ def people(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[
 
 
 def several_references(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
-    """Table 2: people and Action-Aware Blind against the nearest and the representative annotator."""
+    """Table 2: people, systems and Action-Aware Blind against the nearest and the representative annotator."""
     marked = {dataset: _marked(dataset, inputs) for dataset in dict.fromkeys(figure.dataset for figure in figures)}
+    systems = _systems(marked, inputs)
     runs: dict[str, list[SystemScores]] = {}
     for figure in figures:
         here = marked[figure.dataset]
         measure, _, rule = figure.measure.partition(",ref=")
-        if here is None or figure.method not in ("Human", "Action-Aware Blind"):
+        if figure.method in SYSTEMS:
+            yield from systems.rows(figure)
+            continue
+        if here is None:
             yield unchecked(figure)
             continue
         inputs.on_status(f"{figure.method} on {figure.dataset}")

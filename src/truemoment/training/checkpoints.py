@@ -104,13 +104,16 @@ class Run(msgspec.Struct, frozen=True):
     @property
     def made_by(self) -> dict[str, Any]:
         """Metadata of a prediction file: how it was made."""
+        chosen_on = f"{self.val.dataset}/{self.val.split}#{self.val.sha256[:8]}"
+        if self.recipe.train.keeps_last:
+            chosen_on = "nothing: the last epoch"
         entries: dict[str, Any] = {
             "recipe": self.recipe.hash,
             "model": self.recipe.model,
             "seed": self.seed,
             "features": self.features_name or "none",
             "trained_on": f"{self.train.dataset}/{self.train.split}#{self.train.sha256[:8]}",
-            "chosen_on": f"{self.val.dataset}/{self.val.split}#{self.val.sha256[:8]}",
+            "chosen_on": chosen_on,
         }
         entries |= {"text_encoder": self.text_encoder} if self.text_encoder else {}
         return entries | ({"notes": list(self.notes)} if self.notes else {})
@@ -129,7 +132,7 @@ class Epoch:
     val
         Figures on the validation split; the one that chooses comes first.
     best
-        Whether it was the best of its stage so far.
+        Whether it was the best of its stage so far; true for every epoch of a stage that keeps the last one.
     watched
         Means of what the model reports of itself beside its scores, by name.
     seconds

@@ -13,7 +13,7 @@ from msgspec import UNSET
 from truemoment.exceptions import UsageError
 from truemoment.features.base import FeatureStore
 from truemoment.intervals import Bools
-from truemoment.models.base import GroundingModel, MapModel
+from truemoment.models.base import TIMES, GroundingModel, MapModel, Need
 from truemoment.models.window_model import WindowModel
 from truemoment.records import Annotations, Strings
 from truemoment.searching.windows import WindowDraws
@@ -94,9 +94,15 @@ class EpochData(Protocol):
         ...
 
 
-def queries_kept(annotations: Annotations) -> Bools:
-    """Which queries have a usable first reference, shape (Q,)."""
-    return np.asarray(usable(annotations)[annotations.offsets[:-1]])
+def queries_kept(annotations: Annotations, needs: frozenset[Need]) -> Bools:
+    """Which queries can be learned from, shape (Q,): those with a usable first reference.
+
+    Where a model does not need times, those of videos with a duration: no time of a reference is read.
+    """
+    first = annotations.offsets[:-1]
+    if not needs & TIMES:
+        return np.asarray(annotations.duration_s[first] > 0)
+    return np.asarray(usable(annotations)[first])
 
 
 def make_targets(first: Annotations, model: GroundingModel) -> dict[str, npt.NDArray[Any]]:
@@ -111,13 +117,15 @@ def make_targets(first: Annotations, model: GroundingModel) -> dict[str, npt.NDA
 
 def make_epoch_data(data: TrainingData, network: Network, track: Track) -> EpochData:
     """Prepare the pairs of a recipe: windows if it has a block ``windows``, else whole videos."""
-    kept = data.train.select_queries(queries_kept(data.train))
+    kept = data.train.select_queries(queries_kept(data.train, network.model.needs))
     if not kept.n_queries:
         raise UsageError(f"{data.train.dataset}/{data.train.split} holds no query that can be learned from")
     first = kept.select_rows(kept.offsets[:-1])
     windowing = data.recipe.windows
     if windowing is UNSET:
         return WholeVideos.of(data, first, network, track)
+    if not network.model.needs & TIMES:
+        raise UsageError(f"windows: are drawn by times of moments, which {data.recipe.model} must not use")
     if "windows" in network.model.needs:
         raise UsageError(f"windows: {data.recipe.model} has windows of its own, expected a recipe without this block")
     return VideoWindows.of(data, windowing, first, network, track=track)

@@ -142,15 +142,16 @@ def load_grounder(
     family = get_family(recipe.model)
     vocabulary = read_vocabulary(folder / "words.json")
     settings = msgspec.convert(recipe.settings, family.settings)
+    inputs = Inputs(run.n_dimensions, run.n_vector, vocabulary.words)
     weights = folder / "best.safetensors"
     tensors = checkpoints.read_tensors(weights)
     with (
         naming(folder / "run.json", "recipe.settings"),
         torch.device("meta"),
     ):  # no room is made before it is known to fit
-        shapes = Network(vocabulary, run.n_vector, family.build(settings, Inputs(run.n_dimensions, run.n_vector)))
+        shapes = Network(vocabulary, run.n_vector, family.build(settings, inputs))
     checkpoints.refuse_other_shapes(shapes, tensors, weights)
-    model = family.build(settings, Inputs(run.n_dimensions, run.n_vector))
+    model = family.build(settings, inputs)
     network = Network(vocabulary, run.n_vector, model)
     checkpoints.load_into(network, tensors, weights)
     network.to("cuda" if torch.cuda.is_available() else "cpu")

@@ -24,14 +24,21 @@ from torch.utils.data import BatchSampler, DataLoader
 from truemoment.exceptions import TrueMomentError, UsageError
 from truemoment.language import get_engine
 from truemoment.models import get_family
-from truemoment.models.base import Inputs
+from truemoment.models.base import Inputs, Need
 from truemoment.records import Annotations, Strings
 from truemoment.training import checkpoints
 from truemoment.training.checkpoints import Epoch
 from truemoment.training.epoch_data import EpochData, TrainingData, make_epoch_data, queries_kept
 from truemoment.training.examples import Pairs
 from truemoment.training.network import Network, TokenBatch
-from truemoment.training.optimisers import load_optimiser, make_optimiser, optimiser_tensors, others_fixed
+from truemoment.training.optimisers import (
+    load_optimiser,
+    make_optimiser,
+    optimiser_tensors,
+    others_fixed,
+    parameters_of,
+    set_rate,
+)
 from truemoment.training.progress import Track, unseen
 from truemoment.training.recipes import Optimisation, Recipe
 from truemoment.training.tracking import TRACKED, start_tracking, track_epoch, tracker_of
@@ -44,9 +51,9 @@ SHOWN_QUERIES = 5
 """Queries that a message names."""
 
 
-def source_of(annotations: Annotations) -> checkpoints.UsedAnnotations:
-    """Say which annotations were used, and how many of their queries could be."""
-    kept = annotations.select_queries(queries_kept(annotations))
+def source_of(annotations: Annotations, needs: frozenset[Need]) -> checkpoints.UsedAnnotations:
+    """Say which annotations were used, and how many of their queries a model with these needs could use."""
+    kept = annotations.select_queries(queries_kept(annotations, needs))
     return checkpoints.UsedAnnotations(
         annotations.dataset,
         annotations.split,
@@ -62,7 +69,7 @@ def build_network(recipe: Recipe, vocabulary: TokenVocabulary, n_dimensions: int
     family = get_family(recipe.model)
     settings = msgspec.convert(recipe.settings, family.settings)
     n_vector = recipe.text.size if vocabulary.vectors is None else vocabulary.vectors.shape[1]
-    model = family.build(settings, Inputs(n_dimensions, n_vector))
+    model = family.build(settings, Inputs(n_dimensions, n_vector, vocabulary.words))
     return Network(vocabulary, n_vector, model, fine_tuned=recipe.text.fine_tuned is True)
 
 
@@ -124,11 +131,13 @@ class _Stages:
     on_epoch: Callable[[Epoch], None]
 
     def stage(self, stage: int, history: list[Epoch]) -> list[Epoch]:
-        """Train from the newest epoch, or the best one of the stage before, to the end of a stage; return the log."""
-        with others_fixed(self.network, self.data.recipe.train.every_stage[stage]):
-            return self._epochs(stage, history)
+        """Train from the newest epoch, or the one that the stage before kept, to the end of a stage; return the log."""
+        train = self.data.recipe.train
+        clipped = list(parameters_of(self.network, train.clipped or (), "train.clipped").values())
+        with others_fixed(self.network, train.every_stage[stage]):
+            return self._epochs(stage, history, clipped)
 
-    def _epochs(self, stage: int, history: list[Epoch]) -> list[Epoch]:
+    def _epochs(self, stage: int, history: list[Epoch], clipped: list[torch.nn.Parameter]) -> list[Epoch]:
         recipe, network = self.data.recipe, self.network
         settings = recipe.train.every_stage[stage]
         optimiser = make_optimiser(recipe.train, settings, network)
@@ -137,11 +146,11 @@ class _Stages:
         # Accelerate replaces `forward` in place, by one in mixed precision. The container takes that for training, and
         # the network inside stays as it is: it is judged and saved in float32, as it will answer.
         learner, optimiser = self.accelerator.prepare(torch.nn.Sequential(network), optimiser)
-        step = Step(learner, optimiser, self.accelerator, recipe.train, frozenset(settings.losses))
+        losses = frozenset(settings.losses)
+        step = Step(network, learner, optimiser, self.accelerator, recipe.train, losses, clipped)
         while _next_stage(history, recipe) == stage:
             before = [of for of in history if of.stage == stage]
-            for group in optimiser.param_groups:
-                group["lr"] = recipe.train.rate_of(settings, len(before) + 1)
+            set_rate(optimiser, recipe.train.rate_of(settings, len(before) + 1))
             ended = self._epoch(len(history) + 1, stage, step, before)
             history = [*history, ended]
             if self.accelerator.is_main_process:
@@ -156,23 +165,29 @@ class _Stages:
         measure = self.epochs.watch.measure
         pairs, log = self.epochs.epoch(number)
         started = time.perf_counter()
-        loader = self.accelerator.prepare_data_loader(self._loader(pairs, number))
+        settings = self.data.recipe.train.every_stage[stage]
+        loader = self.accelerator.prepare_data_loader(self._loader(pairs, number, settings.batch or 1))
         torch.manual_seed(int(np.random.SeedSequence([self.data.seed, number]).generate_state(1)[0]))
         step.learner.train()
         steps = self.track(loader, f"epoch {number}")
-        loss, watched, waited = _one_epoch(step, steps, self.epochs.query_id)
+        taken = (number - 1) * step.steps_of(len(loader))  # all epochs have as many batches
+        loss, watched, waited = _one_epoch(step, steps, self.epochs.query_id, taken)
         seconds = time.perf_counter() - started
         val = self.epochs.validate(self.network)
         if np.isnan(val[measure]):
             raise UsageError(f"select.measure: {measure} is undefined on {self.data.val.split}, name another one")
-        best = not before or val[measure] > max(of.val[measure] for of in before)
+        best = settings.keep == "last" or not before or val[measure] > max(of.val[measure] for of in before)
         return Epoch(number, loss, val, best, watched | log, round(seconds, 3), round(waited / seconds, 5), stage)
 
-    def _loader(self, pairs: Pairs, epoch: int) -> DataLoader[TokenBatch]:
-        """Return an epoch's batches, in the order and with the other videos that its number draws."""
+    def _loader(self, pairs: Pairs, epoch: int, size: int) -> DataLoader[TokenBatch]:
+        """Return an epoch's batches of `size`, in the order and with the other videos that its number draws."""
         rng = np.random.default_rng([self.data.seed, epoch])
-        size, model = self.data.recipe.train.batch, self.network.model
-        order = pairs.order(size, rng).tolist()
+        model = self.network.model
+        drawn = pairs.order(size, rng)
+        if self.data.recipe.train.sentences == "one a video":
+            _, first = np.unique(self.epochs.video_id[drawn], return_index=True)
+            drawn = drawn[np.sort(first)]
+        order = drawn.tolist()
         if "other video" in model.needs:
             pairs = pairs.with_others(self.epochs.video_id.tolist(), rng)
         return DataLoader(pairs, batch_sampler=_Batches(order, size, model.least_batch), collate_fn=_as_it_is)
@@ -189,10 +204,9 @@ def _accelerator(recipe: Recipe, folder: Path) -> Accelerator:
     )
     if recipe.train.precision == "fp16" and accelerator.device.type == "cpu":
         raise UsageError("train.precision: got fp16 on a CPU, expected no or bf16; fp16 needs a GPU")
-    if recipe.train.batch % accelerator.num_processes:
-        raise UsageError(
-            f"train.batch: got {recipe.train.batch}, expected a multiple of {accelerator.num_processes} processes"
-        )
+    for size in (recipe.train.batch, *(stage.batch or 1 for stage in recipe.train.every_stage)):
+        if size % accelerator.num_processes:
+            raise UsageError(f"train.batch: got {size}, expected a multiple of {accelerator.num_processes} processes")
     return accelerator
 
 
@@ -278,16 +292,34 @@ def _as_it_is(examples: Any) -> Any:  # noqa: ANN401 - a batch, which the pairs 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of training: what learns, by which rule, and the terms of the loss that it learns; none for all."""
+    """A step of training: what learns, by which rule, the terms of the loss (none for all), and what is clipped.
 
+    The learner contains the network, or a copy of it for each device.
+    """
+
+    network: Network
     learner: torch.nn.Module
     optimiser: torch.optim.Optimizer
     accelerator: Accelerator
     rule: Optimisation
     losses: frozenset[str]
+    clipped: list[torch.nn.Parameter]
 
-    def take(self, examples: TokenBatch) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
-        """Learn from a batch; return the terms of the loss with "total", and the scalars that the model reports."""
+    def steps_of(self, n_batches: int) -> int:
+        """Return the number of optimiser steps that batches of one epoch make."""
+        return -(-n_batches // (self.rule.accumulate or 1))
+
+    def take(self, examples: TokenBatch, number: int) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
+        """Learn from a batch; return the terms of the loss with "total", and the scalars that the model reports.
+
+        Parameters
+        ----------
+        examples
+            The batch.
+        number
+            Optimiser steps of the run before it.
+        """
+        self.network.model.start_step(number)
         with self.accelerator.accumulate(self.learner):
             output, terms = self.learner(examples)
             if self.losses:
@@ -313,25 +345,38 @@ class Step:
 
     def _clip(self) -> None:
         if self.rule.clip and self.rule.clip_by == "value":
-            self.accelerator.clip_grad_value_(self.learner.parameters(), self.rule.clip)
+            self.accelerator.clip_grad_value_(self.clipped, self.rule.clip)
         elif self.rule.clip:
-            self.accelerator.clip_grad_norm_(self.learner.parameters(), self.rule.clip)
+            self.accelerator.clip_grad_norm_(self.clipped, self.rule.clip)
 
 
 def _one_epoch(
     step: Step,
     loader: Any,  # noqa: ANN401 - a loader, or what follows one
     query_id: Strings,
+    taken: int,
 ) -> tuple[dict[str, float], dict[str, float], float]:
-    """Take a step for each batch; return means of the loss's terms and of what is watched, and the seconds waited."""
+    """Learn from each batch; return means of the loss's terms and of what is watched, and the seconds waited.
+
+    Parameters
+    ----------
+    step
+        Learns from a batch.
+    loader
+        The batches.
+    query_id
+        Query of each pair.
+    taken
+        Optimiser steps of the run before this epoch.
+    """
     accelerator = step.accelerator
     losses: dict[str, torch.Tensor] = {}
     watched: dict[str, torch.Tensor] = {}
     recent: list[tuple[torch.Tensor, torch.Tensor]] = []  # the pairs of each batch, and its loss
     n_pairs, waited = 0, 0.0
-    for examples, seconds in _timed(iter(loader)):
+    for at, (examples, seconds) in enumerate(_timed(iter(loader))):
         waited += seconds
-        terms, scalars = step.take(examples)
+        terms, scalars = step.take(examples, taken + at // (step.rule.accumulate or 1))
         size = len(examples.n_words)
         n_pairs += size
         _add(losses, terms, size)

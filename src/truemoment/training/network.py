@@ -79,7 +79,12 @@ class Network(nn.Module):
         return self.model.answer(batch, self.model(batch))
 
     def _batch(self, examples: TokenBatch) -> Batch:
-        return Batch(words=self.table(examples.numbers), word_numbers=examples.numbers, **tensors_of(examples))
+        return Batch(
+            words=self.table(examples.numbers),
+            word_numbers=examples.numbers,
+            word_vectors=self.table.weight if "word vectors" in self.model.needs else None,
+            **tensors_of(examples),
+        )
 
 
 def parts_of(network: Network) -> dict[str, int]:

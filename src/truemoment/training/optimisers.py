@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import torch
+from msgspec import UNSET
 from torch import Tensor, nn
 
 from truemoment.exceptions import InputError, UsageError
@@ -15,24 +17,32 @@ from truemoment.training.network import WORDS
 from truemoment.training.recipes import Optimisation, TrainingStage
 
 MOMENTUM = 0.9
-"""Momentum of stochastic gradient descent."""
+"""Momentum of stochastic gradient descent where a recipe names none."""
+
+SLOWER = 0.1
+"""Factor of the learning rate of the slower parts of a stage."""
 
 
-def trained_parameters(network: nn.Module, stage: TrainingStage) -> dict[str, nn.Parameter]:
-    """Return the parameters that a stage trains, by name; those that are never trained are left out.
+def parameters_of(network: nn.Module, parts: Sequence[str], key: str = "train.stages") -> dict[str, nn.Parameter]:
+    """Return the parameters of parts by name, all for no part; those that are never trained are left out.
 
-    Word vectors that are fixed may be named beside other parts.
+    Word vectors that are fixed may be named beside other parts. `key` is the recipe's, for messages.
     """
     learned = {name: parameter for name, parameter in network.named_parameters() if parameter.requires_grad}
-    if not stage.trained:
+    if not parts:
         return learned
-    prefixes = {part: "table." if part == WORDS else f"model.{part}." for part in stage.trained}
+    prefixes = {part: "table." if part == WORDS else f"model.{part}." for part in parts}
     for part, prefix in prefixes.items():
         may_be_fixed = part == WORDS and len(prefixes) > 1
         if not may_be_fixed and not any(f"{name}.".startswith(prefix) for name in learned):
-            parts = sorted({WORDS if name.startswith("table.") else name.split(".")[1] for name in learned})
-            raise UsageError(f"train.stages: got the part {part!r}, expected one of {', '.join(parts)}")
+            known = sorted({WORDS if name.startswith("table.") else name.split(".")[1] for name in learned})
+            raise UsageError(f"{key}: got the part {part!r}, expected one of {', '.join(known)}")
     return {name: of for name, of in learned.items() if f"{name}.".startswith(tuple(prefixes.values()))}
+
+
+def trained_parameters(network: nn.Module, stage: TrainingStage) -> dict[str, nn.Parameter]:
+    """Return the parameters that a stage trains, by name."""
+    return parameters_of(network, stage.trained)
 
 
 @contextlib.contextmanager
@@ -51,13 +61,29 @@ def others_fixed(network: nn.Module, stage: TrainingStage) -> Iterator[None]:
 
 def make_optimiser(train: Optimisation, stage: TrainingStage, network: nn.Module) -> torch.optim.Optimizer:
     """Return the optimiser of a stage."""
-    parameters = list(trained_parameters(network, stage).values())
+    trained = trained_parameters(network, stage)
+    slower = parameters_of(network, stage.slower) if stage.slower else {}
+    groups: list[dict[str, Any]] = [
+        {"params": [of for name, of in trained.items() if (name in slower) is is_slower], "factor": factor}
+        for is_slower, factor in ((False, 1.0), (True, SLOWER))
+    ]
+    groups = [group for group in groups if group["params"]]
     rate, decay = train.rate_of(stage, 1), train.weight_decay
     if train.optimiser == "sgd":
-        return torch.optim.SGD(parameters, lr=rate, momentum=MOMENTUM, weight_decay=decay)
-    if train.optimiser == "adamw":
-        return torch.optim.AdamW(parameters, lr=rate, weight_decay=decay)
-    return torch.optim.Adam(parameters, lr=rate, weight_decay=decay)
+        momentum = MOMENTUM if train.momentum is UNSET else train.momentum
+        optimiser: torch.optim.Optimizer = torch.optim.SGD(groups, lr=rate, momentum=momentum, weight_decay=decay)
+    elif train.optimiser == "adamw":
+        optimiser = torch.optim.AdamW(groups, lr=rate, weight_decay=decay)
+    else:
+        optimiser = torch.optim.Adam(groups, lr=rate, weight_decay=decay)
+    set_rate(optimiser, rate)
+    return optimiser
+
+
+def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
+    """Set the learning rate; that of slower parts is a tenth of it."""
+    for group in optimiser.param_groups:
+        group["lr"] = rate * group["factor"]
 
 
 def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:

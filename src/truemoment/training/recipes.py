@@ -91,7 +91,7 @@ class Text(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TrainingStage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A part of a run with an optimiser of its own, which starts from the best epoch of the stage before.
+    """A part of a run with an optimiser of its own, which starts from the epoch that the stage before keeps.
 
     Parameters
     ----------
@@ -102,12 +102,21 @@ class TrainingStage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         none for all.
     losses
         Terms of the loss that are minimised; none for all.
+    keep
+        The "best" epoch by the recipe's measure, or the "last" one, which needs no reference of the validation split.
+    batch
+        In place of that of the run.
+    slower
+        Parts that are trained at a tenth of the learning rate, named as in `trained`.
     """
 
     epochs: Annotated[int, Meta(ge=1, le=MOST_EPOCHS)] | None = None
     learning_rate: Above0 | None = None
     trained: tuple[str, ...] = ()
     losses: tuple[str, ...] = ()
+    keep: Literal["best", "last"] = "best"
+    batch: Positive | None = None
+    slower: tuple[str, ...] = ()
 
 
 class Schedule(Struct, frozen=True, forbid_unknown_fields=True):
@@ -141,15 +150,21 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
     precision
         ``no`` for float32, ``bf16`` or ``fp16`` where the device has them.
     optimiser
-        ``adam`` (also if unset), ``adamw``, or ``sgd`` with a momentum of 0.9.
+        ``adam`` (also if unset), ``adamw``, or ``sgd``.
+    momentum
+        Of ``sgd``; 0.9 if unset.
     clip_by
         ``norm`` of all gradients (also if unset), or ``value`` of each number.
+    clipped
+        Parts whose gradients are clipped, named as in a stage's `trained`; all if unset.
     l2
         Factor of half the sum of squares of all trained numbers, as a term of the loss.
     schedule
         How the learning rate falls; constant if unset.
     stages
         Parts of the run, one after the other; one if unset.
+    sentences
+        ``all`` in every epoch (also if unset), or ``one a video``, drawn in every epoch.
     accumulate
         Batches whose gradients are added up for a step; 1 if unset.
     compile
@@ -165,10 +180,13 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
     clip: Annotated[float, Meta(ge=0)] = 10.0
     precision: Literal["no", "bf16", "fp16"] = "no"
     optimiser: Literal["adam", "adamw", "sgd"] | UnsetType = UNSET
+    momentum: Annotated[float, Meta(ge=0, lt=1)] | UnsetType = UNSET
     clip_by: Literal["norm", "value"] | UnsetType = UNSET
+    clipped: Annotated[tuple[str, ...], Meta(min_length=1)] | UnsetType = UNSET
     l2: Above0 | UnsetType = UNSET
     schedule: Schedule | UnsetType = UNSET
     stages: Annotated[tuple[TrainingStage, ...], Meta(min_length=1)] | UnsetType = UNSET
+    sentences: Literal["all", "one a video"] | UnsetType = UNSET
     accumulate: Positive | UnsetType = UNSET
     compile: bool | UnsetType = UNSET
     track: Literal["tensorboard", "wandb"] | UnsetType = UNSET
@@ -177,8 +195,11 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
     def every_stage(self) -> tuple[TrainingStage, ...]:
         """The stages, with all values filled in."""
         return tuple(
-            TrainingStage(
-                stage.epochs or self.epochs, stage.learning_rate or self.learning_rate, stage.trained, stage.losses
+            msgspec.structs.replace(
+                stage,
+                epochs=stage.epochs or self.epochs,
+                learning_rate=stage.learning_rate or self.learning_rate,
+                batch=stage.batch or self.batch,
             )
             for stage in (self.stages or (TrainingStage(),))
         )
@@ -187,6 +208,11 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
     def most_epochs(self) -> int:
         """Largest number of epochs of all stages."""
         return sum(stage.epochs or 0 for stage in self.every_stage)
+
+    @property
+    def keeps_last(self) -> bool:
+        """Whether every stage keeps its last epoch, so that no epoch is chosen."""
+        return all(stage.keep == "last" for stage in self.every_stage)
 
     def rate_of(self, stage: TrainingStage, epoch: int) -> float:
         """Return the learning rate of an epoch of a stage, from 1."""

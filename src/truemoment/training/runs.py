@@ -21,6 +21,7 @@ from truemoment.folders import lock_folder, refuse_links
 from truemoment.io import write_predictions
 from truemoment.measures import parse_measures
 from truemoment.models import get_family
+from truemoment.models.base import TIMES
 from truemoment.records import Annotations
 from truemoment.training import checkpoints
 from truemoment.training.checkpoints import Epoch
@@ -48,6 +49,10 @@ HELD_OUT_SHARE = 0.1
 FORCED = (
     "by force, it was trained on {train} and its epoch chosen on {val}: figures on a test split among them are too good"
 )
+
+LAST_EPOCH = "it was trained without times of moments, and its last epoch is kept: no reference was used"
+
+BEST_EPOCH = "it was trained without times of moments, but its epoch was chosen with those of {val}"
 
 FIT_FOR_A_FILE = re.compile(r"[\w][\w .+-]{0,79}")
 """Names of splits that files are called by."""
@@ -222,7 +227,7 @@ def _run_of(task: TrainingTask, vocabulary: TokenVocabulary, text_encoder: str) 
     return checkpoints.Run(
         recipe=task.recipe,
         seed=task.seed,
-        train=source_of(task.train),
+        train=source_of(task.train, get_family(task.recipe.model).needs),
         val=checkpoints.UsedAnnotations(
             task.val.dataset, task.val.split, task.val.sha256, task.val.n_queries, task.val.n_videos
         ),
@@ -231,10 +236,20 @@ def _run_of(task: TrainingTask, vocabulary: TokenVocabulary, text_encoder: str) 
         n_dimensions=0 if task.store is None else task.store.n_dimensions,
         n_vector=task.recipe.text.size if vocabulary.vectors is None else vocabulary.vectors.shape[1],
         forced=task.forced,
-        notes=(*task.notes, *([FORCED.format(train=task.train.split, val=task.val.split)] if task.forced else [])),
+        notes=(*task.notes, *_notes_of(task)),
         text_encoder=text_encoder,
         truemoment=__version__,
     )
+
+
+def _notes_of(task: TrainingTask) -> list[str]:
+    """Return what results must say of a test split used by force, and of times where the model needs none."""
+    notes = []
+    if not get_family(task.recipe.model).needs & TIMES:
+        notes.append(LAST_EPOCH if task.recipe.train.keeps_last else BEST_EPOCH.format(val=task.val.split))
+    if task.forced:  # reports read it as the last one
+        notes.append(FORCED.format(train=task.train.split, val=task.val.split))
+    return notes
 
 
 def refuse_names(splits: Iterable[str]) -> None:

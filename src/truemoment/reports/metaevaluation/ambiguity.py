@@ -30,6 +30,7 @@ PAPER_IOU = {
 MODELS = {
     "published": "the paper's model as written (medians of five raters: normal starts, exponential lengths)",
     "shift": "the paper's other reading (the moment keeps its length and moves)",
+    "longer": "a reading found by search in the paper's quoted IoUs (the moment moves and gets longer)",
     "annotators": "noise learned from real annotators",
 }
 
