@@ -12,7 +12,6 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch.nn import functional
 
-from truemoment.exceptions import UsageError
 from truemoment.models.layers.nearest_nodes import Reading, nearest_nodes, node_rows
 
 
@@ -66,8 +65,6 @@ class GCNeXt(nn.Module):
 
     def __init__(self, hidden: int, *, neighbours: int, groups: int, width: int, reading: Reading) -> None:
         super().__init__()
-        if min(hidden, neighbours, groups, width) < 1:
-            raise UsageError("got a GCNeXt block without a number, neighbour or group, expected 1 or more of each")
         self.neighbours, self.reading = neighbours, reading
         self.temporal = GroupedMap(hidden, hidden, groups=groups, width=width, kernel=3)
         self.semantic = GroupedMap(2 * hidden, hidden, groups=groups, width=width)
