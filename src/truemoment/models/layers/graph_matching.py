@@ -39,7 +39,8 @@ class _NodeUpdate(nn.Module):
         """
         semantic = self.semantic(torch.cat([nodes, self.alike(nodes, counts)], dim=1))
         matching = self.matching(torch.cat([nodes, matched], dim=1))
-        return semantic + matching + self.ordering(nodes, in_order) + nodes
+        joined: Tensor = semantic + matching + self.ordering(nodes, in_order) + nodes
+        return joined
 
     def alike(self, nodes: Tensor, counts: Tensor | None) -> Tensor:
         """Return the weighted mean of the nearest nodes of each node, (B, H, N)."""

@@ -52,7 +52,7 @@ class MomentAttention(nn.Module):
 
     def sentence(self, words: Tensor, counts: Tensor) -> Tensor:
         """Return the vector of each sentence, (B, H)."""
-        logits = self.word(words).squeeze(1)
+        logits: Tensor = self.word(words).squeeze(1)
         weights = logits.masked_fill(~counts, torch.finfo(logits.dtype).min).softmax(dim=1)
         return (words @ weights[:, :, None]).squeeze(2)
 
