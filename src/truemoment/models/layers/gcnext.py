@@ -71,7 +71,8 @@ class GCNeXt(nn.Module):
 
     def forward(self, clips: Tensor) -> Tensor:
         """Return clips of the same shape."""
-        return (clips + self.temporal(clips) + self.edges(clips)).relu()
+        beside: Tensor = self.temporal(clips)
+        return (clips + beside + self.edges(clips)).relu()
 
     def edges(self, clips: Tensor) -> Tensor:
         """Return the maximum over the edges to the nearest clips; each end is mapped once, not once an edge."""
@@ -82,6 +83,6 @@ class GCNeXt(nn.Module):
         own = functional.conv1d(clips, of_self, first.bias)  # (B, W, N)
         n_pairs, n_clips, k = position.shape
         at = position.flatten(1)[:, :, None].expand(-1, -1, ends.shape[2])
-        neighbour = ends.gather(1, at).transpose(1, 2).unflatten(2, (n_clips, k))  # (B, W, N, k)
-        edges = self.semantic.rest((neighbour + own[..., None]).flatten(2))
+        neighbour = ends.gather(1, at).transpose(1, 2).reshape(n_pairs, -1, n_clips, k)  # (B, W, N, k)
+        edges: Tensor = self.semantic.rest((neighbour + own[..., None]).flatten(2))
         return edges.view(n_pairs, hidden, n_clips, k).amax(dim=3)

@@ -41,7 +41,8 @@ class SyntacticGraph(nn.Module):
         heads : (B, L)
             Position of the word that each word depends on; -1 for none.
         """
-        return (words + self.edge_weights(words, heads) @ self.message(words)).relu() + words
+        messages: Tensor = self.edge_weights(words, heads) @ self.message(words)
+        return (words + messages).relu() + words
 
     def edge_weights(self, words: Tensor, heads: Tensor) -> Tensor:
         """Return the weight of word j for word i, (B, L, L); 0 where there is no dependency.
@@ -65,4 +66,6 @@ class SyntacticGraph(nn.Module):
         cell = cell.where(is_edge, behind)
         logits = score.new_full((len(words), behind + 1), NO_EDGE).scatter(1, cell, score)[:, :behind]
         edges = is_edge.new_zeros(len(words), behind + 1).scatter(1, cell, is_edge)[:, :behind]
-        return logits.unflatten(1, (length, length)).softmax(dim=2) * edges.unflatten(1, (length, length))
+        shape = (len(words), length, length)
+        weights: Tensor = logits.reshape(shape).softmax(dim=2) * edges.reshape(shape)
+        return weights
