@@ -48,7 +48,8 @@ class MomentAttention(nn.Module):
 
     def forward(self, clips: Tensor, words: Tensor, counts: Tensor) -> Tensor:
         """Return the moments; `counts` (B, L) are real words."""
-        return self.weights(clips, self.sentence(words, counts)) @ clips.transpose(1, 2)
+        moments: Tensor = self.weights(clips, self.sentence(words, counts)) @ clips.transpose(1, 2)
+        return moments
 
     def sentence(self, words: Tensor, counts: Tensor) -> Tensor:
         """Return the vector of each sentence, (B, H)."""
@@ -59,7 +60,7 @@ class MomentAttention(nn.Module):
     def weights(self, clips: Tensor, sentence: Tensor) -> Tensor:
         """Return the weight of each clip in each cell, (B, C, N)."""
         if self.clip is None:
-            logits = (sentence[:, None] @ clips).squeeze(1)
+            logits: Tensor = (sentence[:, None] @ clips).squeeze(1)
         else:
             logits = self.clip(torch.cat([sentence[:, :, None].expand_as(clips), clips], dim=1)).squeeze(1)
         return logits[:, None].masked_fill(~self.inside, torch.finfo(logits.dtype).min).softmax(dim=2)
