@@ -27,8 +27,8 @@ def test_every_family_trains_answers_and_is_read_back(name, task, world, tmp_pat
     test = world.splits["test-iid"]
     result = perform(task(name), tmp_path / "run", {"test-iid": test})
     assert len(result.history) == 2
-    term = "alignment" if name == "tsp-prl" else "total"  # the losses of a policy need not fall, and change by phase
-    assert result.history[1].loss[term] < result.history[0].loss[term]
+    if name != "tsp-prl":  # rewards draw windows elsewhere: its loss need not fall, see test_it_learns_a_batch_by_heart
+        assert result.history[1].loss["total"] < result.history[0].loss["total"]
     assert {row.measure for row in result.tests} >= {"R@1,IoU=0.5", "AxIoU@10"}
     grounder = load_grounder(tmp_path / "run", store=world.features if name != "blind-tan" else None)
     answers = grounder.ground(test.queries, 5)

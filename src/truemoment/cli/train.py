@@ -59,8 +59,8 @@ def command(
 ) -> None:
     """Train a model by RECIPE, the name of a recipe or FILE.yaml.
 
-    Recipes: tan2d, blind-tan, tcn-dcm, mdd, ctrl, acrn, ablr, scdm, drn, vlg-net, tsp-prl and wssl, which are small, each
-    also as -full (drn-full); and tan2d-windows, vlg-net-mad and vlg-net-mad-full for videos that last hours.
+    Recipes: tan2d, blind-tan, tcn-dcm, mdd, ctrl, acrn, ablr, scdm, drn, vlg-net, tsp-prl and wssl, which are small,
+    each also as -full (drn-full); and tan2d-windows, vlg-net-mad and vlg-net-mad-full for videos that last hours.
 
     The run keeps the epoch that is best on the validation split; that of wssl keeps the last one. The same command
     resumes an interrupted run.

@@ -196,15 +196,15 @@ class VlgNet(MapModel):
         settings, n_rows = self.settings, video.shape[1]
         if n_rows == 0 or n_rows % settings.n_clips:
             raise UsageError(f"got {n_rows} rows of features a video, expected a multiple of {settings.n_clips} clips")
-        rows = video.view(len(video), settings.n_clips, -1, video.shape[2])
+        rows = video.reshape(len(video), settings.n_clips, -1, video.shape[2])
         clips = (rows.mean(dim=2) if settings.pooling == "mean" else rows[:, :, 0]).transpose(1, 2)
         if settings.position == "cosine":
             clips = clips + self.clip_codes
-        clips = torch.relu(self.dropout(self.project_clips(clips)))
+        seen: Tensor = self.dropout(self.project_clips(clips)).relu()
         for block in self.video_graph:
             for _ in range(self.video_repeats):
-                clips = block(clips)
-        return clips
+                seen = block(seen)
+        return seen
 
     def encode_words(self, batch: Batch) -> Tensor:
         """Return words (B, H, L)."""
@@ -213,7 +213,8 @@ class VlgNet(MapModel):
         for block in self.syntactic_graph:
             for _ in range(self.syntactic_repeats):
                 words = block(words, heads)
-        return torch.relu(self.dropout(self.project_words(words))).transpose(1, 2)
+        read: Tensor = self.dropout(self.project_words(words)).relu()
+        return read.transpose(1, 2)
 
     def score_cells(self, cells: Tensor) -> Tensor:
         """Return the logits (B, C) of cells (B, C, H); the published convolutions on a map have a kernel of 1."""
@@ -226,7 +227,8 @@ class VlgNet(MapModel):
 
     def _scored(self, layer: nn.Module, cells: Tensor) -> Tensor:
         """Return a layer of cells; dropout leaves out a number in all cells of a pair."""
-        return torch.relu(self.drop_channels(layer(cells).transpose(1, 2))).transpose(1, 2)
+        scored: Tensor = self.drop_channels(layer(cells).transpose(1, 2)).transpose(1, 2)
+        return scored.relu()
 
     def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return "cells"."""

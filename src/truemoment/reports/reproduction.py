@@ -116,7 +116,7 @@ def _blocks(of: ReproducedTable) -> tuple[Block, ...]:
         blocks.append(_judged(heading if blocks else f"{caption}. {heading}", rows, reasons))
     for heading, rows in (("Published, unchecked", unchecked), ("Published, no run", not_run)):
         if rows:
-            blocks.append(_unchecked(heading if blocks else f"{caption}. {heading}", rows))
+            blocks.append(_unchecked(heading if blocks else f"{caption}. {heading}", rows, reasons))
     if reasons:
         blocks.append(Finding(tuple(f"{_letter(number)}: {reason}" for number, reason in enumerate(reasons))))
     return (*blocks, *of.table.drawings(of.rows))
@@ -150,8 +150,8 @@ def _status(row: Reproduced) -> str:
     return row.status.upper() if row.status == "outside" else row.status
 
 
-def _unchecked(caption: str, rows: Sequence[Reproduced]) -> Table:
-    """Return a row a method, a column a measure."""
+def _unchecked(caption: str, rows: Sequence[Reproduced], reasons: Sequence[str]) -> Table:
+    """Return a row a method, with the letter of its first reason, and a column a measure."""
     measures = list(dict.fromkeys(_measure(row) for row in rows))
     lines: dict[tuple[str, str, str], dict[str, str]] = {}
     first: dict[tuple[str, str, str], Reproduced] = {}
@@ -159,7 +159,13 @@ def _unchecked(caption: str, rows: Sequence[Reproduced]) -> Table:
         place = (row.dataset, row.split, row.method)
         first.setdefault(place, row)
         lines.setdefault(place, {})[_measure(row)] = _number(row.published, row)
-    cells = [(place[-1], *(figures.get(measure, "") for measure in measures)) for place, figures in lines.items()]
+    names = {
+        place: f"{row.method} ({_letter(reasons.index(reason))})"
+        if row.method and (reason := _shown_reason(row))
+        else row.method
+        for place, row in first.items()
+    }
+    cells = [(names[place], *(figures.get(measure, "") for measure in measures)) for place, figures in lines.items()]
     return Table(caption, ("method", *measures), _by_place(list(first.values()), cells))
 
 

@@ -243,8 +243,9 @@ def _slots_of(
 
 def select_sentences(sentences: SentenceTable, rows: Ints) -> SentenceTable:
     """Return rows of a table of sentences, each as often as it is named."""
-    columns = {part.name: getattr(sentences, part.name) for part in dataclasses.fields(sentences)}
-    return SentenceTable(**{name: column if column is None else column[rows] for name, column in columns.items()})
+    columns: dict[str, Any] = {part.name: getattr(sentences, part.name) for part in dataclasses.fields(sentences)}
+    columns = {name: column if column is None else column[rows] for name, column in columns.items()}
+    return SentenceTable(**columns)
 
 
 class WindowsToAnswer(Pairs):

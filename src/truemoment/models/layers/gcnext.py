@@ -71,8 +71,8 @@ class GCNeXt(nn.Module):
 
     def forward(self, clips: Tensor) -> Tensor:
         """Return clips of the same shape."""
-        beside: Tensor = self.temporal(clips)
-        return (clips + beside + self.edges(clips)).relu()
+        joined: Tensor = clips + self.temporal(clips) + self.edges(clips)
+        return joined.relu()
 
     def edges(self, clips: Tensor) -> Tensor:
         """Return the maximum over the edges to the nearest clips; each end is mapped once, not once an edge."""
@@ -84,5 +84,5 @@ class GCNeXt(nn.Module):
         n_pairs, n_clips, k = position.shape
         at = position.flatten(1)[:, :, None].expand(-1, -1, ends.shape[2])
         neighbour = ends.gather(1, at).transpose(1, 2).reshape(n_pairs, -1, n_clips, k)  # (B, W, N, k)
-        edges: Tensor = self.semantic.rest((neighbour + own[..., None]).flatten(2))
+        edges = self.semantic.rest((neighbour + own[..., None]).flatten(2))
         return edges.view(n_pairs, hidden, n_clips, k).amax(dim=3)

@@ -37,10 +37,10 @@ class _NodeUpdate(nn.Module):
 
         `counts` (B, N) are the nodes that may be neighbours, `in_order` those that may reach the nodes beside them.
         """
-        semantic: Tensor = self.semantic(torch.cat([nodes, self.alike(nodes, counts)], dim=1))
-        matching: Tensor = self.matching(torch.cat([nodes, matched], dim=1))
-        ordering: Tensor = self.ordering(nodes, in_order)
-        return semantic + matching + ordering + nodes
+        semantic = self.semantic(torch.cat([nodes, self.alike(nodes, counts)], dim=1))
+        matching = self.matching(torch.cat([nodes, matched], dim=1))
+        joined: Tensor = semantic + matching + self.ordering(nodes, in_order) + nodes
+        return joined
 
     def alike(self, nodes: Tensor, counts: Tensor | None) -> Tensor:
         """Return the weighted mean of the nearest nodes of each node, (B, H, N)."""

@@ -41,8 +41,8 @@ class SyntacticGraph(nn.Module):
         heads : (B, L)
             Position of the word that each word depends on; -1 for none.
         """
-        messages: Tensor = self.edge_weights(words, heads) @ self.message(words)
-        return (words + messages).relu() + words
+        received: Tensor = self.edge_weights(words, heads) @ self.message(words)
+        return (words + received).relu() + words
 
     def edge_weights(self, words: Tensor, heads: Tensor) -> Tensor:
         """Return the weight of word j for word i, (B, L, L); 0 where there is no dependency.
@@ -66,6 +66,5 @@ class SyntacticGraph(nn.Module):
         cell = cell.where(is_edge, behind)
         logits = score.new_full((len(words), behind + 1), NO_EDGE).scatter(1, cell, score)[:, :behind]
         edges = is_edge.new_zeros(len(words), behind + 1).scatter(1, cell, is_edge)[:, :behind]
-        shape = (len(words), length, length)
-        weights: Tensor = logits.reshape(shape).softmax(dim=2) * edges.reshape(shape)
-        return weights
+        table = (-1, length, length)
+        return logits.reshape(table).softmax(dim=2) * edges.reshape(table)
