@@ -53,7 +53,11 @@ def test_every_epoch_is_trained_in_bf16_and_judged_in_float32(name, task, produc
         products.clear()
 
     perform(task(name, "train.epochs=3", BF16), tmp_path / "run", {}, on_epoch=tell)
-    assert by_epoch == 3 * [{(True, torch.bfloat16), (False, torch.float32)}]
+    judged_and_trained = {(True, torch.bfloat16), (False, torch.float32)}
+    if name == "wssl":  # its captions are made within a step, by a generator without dropout
+        assert all(seen >= judged_and_trained for seen in by_epoch)
+    else:
+        assert by_epoch == 3 * [judged_and_trained]
 
 
 @pytest.mark.parametrize("name", FAMILIES)
