@@ -1,7 +1,7 @@
 r"""GCNeXt: a block of a graph of clips, with an edge to the clips beside and to the clips nearest in features.
 
 .. math::
-    y_i = \text{ReLU}\Big( x_i + T(x)_i + \max_{j \in \mathcal N(i)} S[x_j \,\Vert\, x_i] \Big),
+    y_i = \text{ReLU}\left( x_i + T(x)_i + \max_{j \in \mathcal N(i)} S[x_j \,\Vert\, x_i] \right),
 
 where T and S are a map to few numbers, a grouped convolution (over 3 clips in T, over 1 in S) and a map back, and N(i)
 are the k nearest clips (Xu et al., G-TAD, CVPR 2020, section 3.2, as VLG-Net uses it). There is no normalisation.

@@ -2,7 +2,7 @@ r"""Convolution over the dependencies of a sentence: words hear of the words tha
 
 .. math::
     e_{ij} = w^\top \text{ReLU}(W_1 [h_i \,\Vert\, h_j]), \quad
-    h'_i = \text{ReLU}\Big( h_i + \sum_{j \sim i} \text{softmax}_j(e_{ij}) \, W_d h_j \Big) + h_i
+    h'_i = \text{ReLU}\left( h_i + \sum_{j \sim i} \text{softmax}_j(e_{ij}) \, W_d h_j \right) + h_i
 
 without biases, where j ~ i are both ends of a dependency (VLG-Net, Soldan et al. 2021, SyntacGCN of its code). A word
 without dependencies keeps :math:`\text{ReLU}(h_i) + h_i`. Labels of dependencies are not used.
