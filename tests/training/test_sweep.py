@@ -34,7 +34,7 @@ def data_of(grid):
 
 
 def trained(grid, cells, prepare, jobs=1):
-    return list(train_trials(cells, Trainer(grid, prepare, MEASURES), jobs=jobs))
+    return list(train_trials(cells, Trainer(grid, prepare, MEASURES), workers=jobs))
 
 
 @pytest.fixture(scope="module")
@@ -94,10 +94,7 @@ def test_every_cell_has_its_own_folder(tmp_path):
     folders = [grid.folder_of(cell) for cell in grid.cells()]
     assert len(set(folders)) == len(folders)
     assert grid.folder_of(Trial("tan2d", 0.25, 1)) == tmp_path / "cells" / "tan2d" / "perception=0.25" / "seed-1"
-    assert (
-        grid.folder_of(Trial("blind-tan", None, 1))
-        == tmp_path / "cells" / "blind-tan" / "perception=any" / "seed-1"
-    )
+    assert grid.folder_of(Trial("blind-tan", None, 1)) == tmp_path / "cells" / "blind-tan" / "perception=any" / "seed-1"
 
 
 @pytest.mark.parametrize(

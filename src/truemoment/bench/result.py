@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from truemoment.bench.tables import BenchTable
+from truemoment.comparison import Comparison
+from truemoment.floors import NETWORK
 from truemoment.intervals import Floats
 from truemoment.reproduction.base import Reproduced, Reproduction
-from truemoment.training.sweep_results import IID, OOD, Curve, mean_and_spread
+from truemoment.training.sweep_results import IID, OOD, Curve, Difference, mean_and_spread
 from truemoment.training.trials import TrialOutcome
 
 
@@ -30,6 +32,8 @@ class BenchResult:
         Test splits, and what is measured on them.
     methods, floors, ceilings
         Figures of what was trained, and of what it is compared with, without a dial.
+    beside_network
+        The methods compared with the sentence network, by split and by the headline.
     seconds
         Seconds that the training of each trial took, all starts together, by method and seed.
     failed, left
@@ -50,6 +54,7 @@ class BenchResult:
     methods: tuple[Curve, ...]
     floors: tuple[Curve, ...]
     ceilings: tuple[Curve, ...]
+    beside_network: Mapping[str, Comparison]
     seconds: Mapping[tuple[str, int], float]
     failed: tuple[TrialOutcome, ...]
     left: tuple[TrialOutcome, ...]
@@ -75,6 +80,32 @@ class BenchResult:
     def has_two(self) -> bool:
         """Whether there are both test-iid and test-ood."""
         return IID in self.splits and OOD in self.splits
+
+    @property
+    def source(self) -> str:
+        """What methods saw, in words."""
+        return f"simulated {self.features}" if self.is_simulated else self.features
+
+    def features_of(self, curve: Curve) -> str:
+        """Return what a method, floor or ceiling saw."""
+        return self.source if curve.sees else "none"
+
+    def reference(self, name: str) -> Curve | None:
+        """Return a floor or ceiling by name; None if it was not run."""
+        return next((of for of in self.references if of.name == name), None)
+
+    def beside(self, curve: Curve, split: str) -> tuple[Difference, int] | None:
+        """Return a method less the sentence network, and 1 or -1 where it is significantly above or below.
+
+        The interval allows for all methods of the split. None where they were not compared.
+        """
+        comparison = self.beside_network.get(split)
+        if comparison is None or curve.kind != "method" or curve.name not in comparison.methods:
+            return None
+        pair = comparison.methods.index(curve.name), comparison.methods.index(NETWORK)
+        at = comparison.pairs.index(pair)
+        low, high = comparison.difference_interval[at, 0].tolist()
+        return Difference(float(comparison.difference[at, 0]), low, high), int(comparison.verdict[at, 0])
 
     def by_seed(self, curve: Curve, split: str, measure: str | None = None) -> Floats:
         """Return fractions by seed, (S,); of its own seeds for a floor or a ceiling, NaN where there is none."""

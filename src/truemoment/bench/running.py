@@ -11,14 +11,21 @@ from truemoment.bench.published import published_beside
 from truemoment.bench.result import BenchResult
 from truemoment.bench.tables import BenchTable
 from truemoment.caching import NO_CACHE, Cache
+from truemoment.comparison import Comparison, compare
+from truemoment.distribution import Engine
+from truemoment.evaluation import evaluate
+from truemoment.floors import NETWORK
+from truemoment.io import read_predictions
 from truemoment.measures import parse_measure
 from truemoment.records import Annotations
+from truemoment.scores import Scores
 from truemoment.training.checkpoints import read_run
 from truemoment.training.floors import CONFIG, measure_floors
 from truemoment.training.results import ResultRow
 from truemoment.training.rule_figures import run_rules, simulate
 from truemoment.training.sweep_results import Curve, Place
 from truemoment.training.trials import Trainer, Trial, TrialOutcome, finished_outcome, train_trials
+from truemoment.uncertainty import stream
 
 Status = Callable[[str], None]
 
@@ -45,6 +52,7 @@ class Bench:
     _outcomes: dict[Trial, TrialOutcome] = field(default_factory=dict)
     _missing: list[Trial] = field(default_factory=list)
     _references: tuple[Curve, ...] = ()
+    _network: dict[str, Scores] = field(default_factory=dict)
     _notes: dict[str, None] = field(default_factory=dict)
 
     def start(self) -> tuple[int, int]:
@@ -64,10 +72,25 @@ class Bench:
                 self._outcomes[trial] = outcome
         return len(self._outcomes), len(self._missing)
 
-    def train(self, *, jobs: int = 1, threads: int = 1, until: float | None = None) -> Iterator[TrialOutcome]:
-        """Train the missing trials, and yield the outcome of each; arguments as for :class:`Trainer`."""
+    def train(
+        self,
+        *,
+        workers: int | None = 1,
+        engine: Engine = "local",
+        threads: int = 1,
+        until: float | None = None,
+    ) -> Iterator[TrialOutcome]:
+        """Train the missing trials, and yield the outcome of each.
+
+        Parameters
+        ----------
+        workers, engine
+            As for :func:`~truemoment.training.trials.train_trials`.
+        threads, until
+            As for :class:`~truemoment.training.trials.Trainer`.
+        """
         trainer = Trainer(self.grid, self.grid, "; ".join(self.measures), threads, until)
-        for outcome in train_trials(self._missing, trainer, jobs=jobs):
+        for outcome in train_trials(self._missing, trainer, workers=workers, engine=engine):
             self._outcomes[outcome.trial] = outcome
             yield outcome
 
@@ -93,6 +116,7 @@ class Bench:
             methods=self._methods(finished),
             floors=tuple(of for of in self._references if of.kind == "floor"),
             ceilings=tuple(of for of in self._references if of.kind == "ceiling"),
+            beside_network=self._beside_network(finished),
             seconds={(of.trial.method, of.trial.seed): of.rows[0].seconds for of in finished},
             failed=tuple(of for of in done if of.failed),
             left=tuple(of for of in done if of.left),
@@ -126,18 +150,14 @@ class Bench:
             )
         )
         self.rows += [row for of in found for row in of.rows]
+        self._network = {of.split: of.scores for of in found if of.name == NETWORK}
         place: Place = (None, self.grid.seeds[0])
-        return tuple(
-            Curve(
-                name,
-                title,
-                "floor",
-                False,
-                {place: {(of.split, measure): v for of in found if of.name == name for measure, v in of.values.items()}},
-                CONFIG,
-            )
-            for name, title in dict.fromkeys((of.name, of.title) for of in found)
-        )
+        points: dict[str, dict[tuple[str, str], float]] = {}
+        for of in found:
+            at = points.setdefault(of.name, {})
+            at |= {(of.split, measure): float(of.scores.value(measure)) for measure in self.measures}
+        titles = {of.name: of.title for of in found}
+        return tuple(Curve(name, titles[name], "floor", False, {place: at}, CONFIG) for name, at in points.items())
 
     def _run_rules(self, on_status: Status) -> tuple[Curve, ...]:
         """Run the interval rules on simulated features; on others there are none."""
@@ -162,6 +182,21 @@ class Bench:
             Curve(name, of[0].title, of[0].kind, True, {(None, at.seed): at.values for at in of}, CONFIG)
             for name, of in by_name.items()
         )
+
+    def _beside_network(self, finished: Sequence[TrialOutcome]) -> dict[str, Comparison]:
+        """Compare the methods with the sentence network on each split by the headline, resampling videos."""
+        found = {}
+        for split, all_measures in self._network.items():
+            network = all_measures.only([parse_measure(self.table.headline)])
+            groups: dict[str, list[Scores]] = {NETWORK: [network]}
+            for of in finished:
+                annotations = self._splits[split]
+                answers, _ = read_predictions(self.grid.folder_of(of.trial) / f"{split}.jsonl", annotations)
+                measured = evaluate(annotations, answers, network.measures, network.protocol)
+                groups.setdefault(of.trial.method, []).append(measured)
+            if len(groups) > 1:
+                found[split] = compare(groups, stream(self.grid.seeds[0], f"bench {split}"), baseline=NETWORK)
+        return found
 
     def _methods(self, finished: Sequence[TrialOutcome]) -> tuple[Curve, ...]:
         """Return the figures of each method; two recipes of one family are called by their names."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -21,6 +21,7 @@ from truemoment.cli.options import (
     shown_path,
     source_file,
     status_line,
+    worker_options,
 )
 from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, read_seeds, seeds_option, trial_lines
 from truemoment.datasets.source import files_of
@@ -29,6 +30,7 @@ from truemoment.folders import lock_folder, refuse_links
 
 if TYPE_CHECKING:
     from truemoment.bench.tables import BenchTable
+    from truemoment.distribution import Engine
 
 DEFAULT_QUALITY = 0.3
 """Quality of simulated features where no others are given."""
@@ -67,7 +69,8 @@ class _Data:
 class _Work:
     """The options of the work."""
 
-    workers: int
+    engine: str
+    workers: int | None
     threads: int | None
     budget_hours: float | None
 
@@ -75,7 +78,9 @@ class _Work:
         """Return the threads of each process."""
         from truemoment.metaevaluation.workers import available_cores
 
-        return self.threads or max(1, available_cores() // self.workers)
+        if self.engine == "ray":
+            return self.threads or 1  # Ray gives a core to each
+        return self.threads or max(1, available_cores() // (self.workers or 1))
 
     def until(self) -> float | None:
         """Return the time at which training ends; None for no end."""
@@ -113,7 +118,7 @@ class _Work:
 @bound(
     "work",
     _Work,
-    count_option("--workers", 1, "Number of worker processes.", least=1, most=256),
+    worker_options,
     count_option(
         "--threads", None, "Number of threads of each process. [default: the cores, divided]", least=1, most=1024
     ),
@@ -175,7 +180,9 @@ def command(
     with trial_lines(
         n_missing, "runs", lambda of: f"{of.trial.method}, seed {of.trial.seed}", table.headline, output
     ) as on_trial:
-        for outcome in bench.train(jobs=work.workers, threads=work.threads_each(), until=until):
+        for outcome in bench.train(
+            workers=work.workers, engine=cast("Engine", work.engine), threads=work.threads_each(), until=until
+        ):
             on_trial(outcome)
             if results is not None:
                 keep(results, outcome.rows)

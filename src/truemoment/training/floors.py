@@ -29,8 +29,8 @@ class FloorFigures:
         In files, and in reports.
     split
         Test split.
-    values
-        Fraction by measure; NaN where it is undefined.
+    scores
+        Its scores.
     rows
         The same as rows of a file of figures.
     """
@@ -38,7 +38,7 @@ class FloorFigures:
     name: str
     title: str
     split: str
-    values: Mapping[str, float]
+    scores: Scores
     rows: tuple[ResultRow, ...]
 
 
@@ -84,9 +84,8 @@ def measure_floors(
         for why in left_out:
             on_left_out(why)
         for floor in floors:
-            values = {measure: float(floor.scores.value(measure)) for measure in measures}
             rows = floor_rows(floor.name, floor.scores, seed=seed, fitted_on=splits["train"])
-            yield FloorFigures(floor.name, floor.title, split, values, rows)
+            yield FloorFigures(floor.name, floor.title, split, floor.scores, rows)
 
 
 def floor_rows(name: str, scores: Scores, *, seed: int, fitted_on: Annotations | None) -> tuple[ResultRow, ...]:

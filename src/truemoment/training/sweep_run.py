@@ -74,9 +74,9 @@ class Sweep:
         return rows_of_cells, len(self._missing)
 
     def train(self, jobs: int = 1, threads: int = 1) -> Iterator[TrialOutcome]:
-        """Train the missing cells, and yield the outcome of each; arguments as for `train_cells`."""
+        """Train the missing cells, and yield the outcome of each; in so many processes with so many threads each."""
         trainer = Trainer(self.data.grid, self.data, "; ".join(self.measures), threads)
-        for outcome in train_trials(self._missing, trainer, jobs=jobs):
+        for outcome in train_trials(self._missing, trainer, workers=jobs):
             self._finished.append(outcome)
             yield outcome
 
@@ -95,7 +95,9 @@ class Sweep:
             methods=self._methods(),
             floors=tuple(of for of in self._references if of.kind == "floor"),
             ceilings=tuple(of for of in self._references if of.kind == "ceiling"),
-            failed=tuple(EmptyCell(of.trial.method, of.trial.value, of.trial.seed, of.failed) for of in done if of.failed),
+            failed=tuple(
+                EmptyCell(of.trial.method, of.trial.value, of.trial.seed, of.failed) for of in done if of.failed
+            ),
             notes=(*self._notes, *dict.fromkeys(note for note in notes if not note.startswith(WORLD_NOTE))),
         )
 
@@ -135,7 +137,7 @@ class Sweep:
             for floor in figures:
                 titles[floor.name] = floor.title
                 at = points.setdefault(floor.name, {}).setdefault(place, {})
-                at |= {(floor.split, measure): value for measure, value in floor.values.items()}
+                at |= {(floor.split, measure): float(floor.scores.value(measure)) for measure in self.measures}
                 self.rows += floor.rows
         self._notes += notes
         return tuple(Curve(name, titles[name], "floor", False, of, CONFIG) for name, of in points.items())

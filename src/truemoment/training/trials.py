@@ -11,14 +11,13 @@ import os
 import signal
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from truemoment.distribution import Engine, Work, distribute
 from truemoment.exceptions import (
     InputError,
     MissingFileError,
@@ -27,7 +26,7 @@ from truemoment.exceptions import (
     UsageError,
 )
 from truemoment.files import decode_json, read_bytes
-from truemoment.processes import ENDED, end_with_parent, processes
+from truemoment.processes import ENDED, end_with_parent
 from truemoment.training.recipes import Recipe
 from truemoment.training.results import ResultRow
 
@@ -189,7 +188,7 @@ Prepare = Callable[[Trial], "tuple[TrainingTask, Mapping[str, Annotations]]"]
 """Reads what a trial learns from, and the splits it is to answer; it is sent to other processes."""
 
 
-class _OutOfTime(Exception):
+class _OutOfTimeError(Exception):
     """The time is over; what was trained is saved."""
 
 
@@ -230,12 +229,13 @@ class Trainer:
             task, tests = self.prepare(trial)
             folder.parent.mkdir(parents=True, exist_ok=True)
             on_epoch = self._stopping(task.recipe.train.most_epochs)
-            rows = perform(task, folder, tests, measures=self.measures, on_epoch=on_epoch).tests
+            with _threads(self.threads):
+                rows = perform(task, folder, tests, measures=self.measures, on_epoch=on_epoch).tests
         except (InputError, MissingFileError, UsageError, MissingPackageError) as error:
             return TrialOutcome(trial, stops=str(error))
         except TrueMomentError as error:
             return TrialOutcome(trial, failed=str(error), seconds=time.perf_counter() - started)
-        except _OutOfTime as stopped:
+        except _OutOfTimeError as stopped:
             return TrialOutcome(trial, left=str(stopped), seconds=time.perf_counter() - started)
         return TrialOutcome(trial, rows, time.perf_counter() - started)
 
@@ -251,12 +251,14 @@ class Trainer:
             now = time.time()
             began, took_s = now, now - began
             if epoch.epoch < most_epochs and self._is_over(took_s):
-                raise _OutOfTime(f"{epoch.epoch} of {most_epochs} epochs are saved")
+                raise _OutOfTimeError(f"{epoch.epoch} of {most_epochs} epochs are saved")
 
         return on_epoch
 
 
-def train_trials(trials: Sequence[Trial], trainer: Trainer, *, jobs: int) -> Iterator[TrialOutcome]:
+def train_trials(
+    trials: Sequence[Trial], trainer: Trainer, *, workers: int | None, engine: Engine = "local"
+) -> Iterator[TrialOutcome]:
     """Train trials and yield the outcome of each as it ends.
 
     Parameters
@@ -265,29 +267,27 @@ def train_trials(trials: Sequence[Trial], trainer: Trainer, *, jobs: int) -> Ite
         Those that are not finished.
     trainer
         Trains each of them.
-    jobs
-        Processes; 1 is this one.
+    workers
+        Processes; on this machine, 1 is this process. None for 1, on a cluster for all its cores.
+    engine
+        Where they are trained. Figures do not depend on it.
     """
-    if jobs == 1 or len(trials) < 2:
-        with _threads(trainer.threads):
-            for trial in trials:
-                yield _checked(trainer(trial))
-        return
-    with processes(min(jobs, len(trials)), _begin, trainer.threads) as pool:
-        running = [pool.submit(_train_in_process, trial, trainer) for trial in trials]
-        try:
-            for one in as_completed(running):
-                yield _checked(one.result())
-        except BrokenProcessPool:
-            raise TrueMomentError(
-                "a process was killed, perhaps for memory; finished runs are kept: resume with fewer --jobs"
-            ) from None
+    few = workers if workers is None else max(1, min(workers, len(trials)))
+    work: Work[Trial, TrialOutcome] = Work(
+        do=trainer if engine == "local" and (few or 1) == 1 else _InProcess(trainer),
+        begin=_begin,
+        given_up=_given_up,
+        needs="the data and the folder of the runs under the same paths",
+        threads=trainer.threads,
+    )
+    for outcome in distribute(engine, iter(trials), work, few) if trials else ():
+        if outcome.stops:
+            raise TrueMomentError(outcome.stops)
+        yield outcome
 
 
-def _checked(outcome: TrialOutcome) -> TrialOutcome:
-    if outcome.stops:
-        raise TrueMomentError(outcome.stops)
-    return outcome
+def _given_up(trial: Trial, times: int) -> TrialOutcome:
+    return TrialOutcome(trial, failed=f"its process was killed {times} times, perhaps for memory: use fewer workers")
 
 
 @contextlib.contextmanager
@@ -303,21 +303,24 @@ def _threads(threads: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _train_in_process(trial: Trial, trainer: Trainer) -> TrialOutcome:
-    """Train a trial in a process of its own pool, which a signal ends: the pool would else hand it the next one."""
-    try:
-        return trainer(trial)
-    except SystemExit:
-        os._exit(ENDED)  # on the way here, what was half written was removed
+@dataclass(frozen=True)
+class _InProcess:
+    """Trains a trial in a process of its own, which a signal ends: a pool would else hand it the next one."""
+
+    trainer: Trainer
+
+    def __call__(self, trial: Trial) -> TrialOutcome:
+        try:
+            return self.trainer(trial)
+        except SystemExit:
+            os._exit(ENDED)  # on the way here, what was half written was removed
 
 
 def _begin(threads: int) -> None:
     """Begin a process: it ends on Ctrl-C, on a signal, and with the process that started it."""
-    import torch  # noqa: PLC0415 - asked only by what trains
-
+    del threads  # those of each trial
     for number in _ENDING:
         signal.signal(number, _end)
-    torch.set_num_threads(threads)
     end_with_parent()
 
 
