@@ -153,14 +153,14 @@ def by_ray(jobs: Iterator[J], work: Work[J, R], workers: int | None) -> Iterator
     """
     with ray_cluster(workers) as ray:
         n_gpus = 1 if work.on_gpu else 0
-        task = ray.remote(num_cpus=1, num_gpus=n_gpus, max_retries=TRIES + 1)(work.do)
+        task = ray.remote(num_cpus=1, num_gpus=n_gpus, max_retries=TRIES + 1)(_call)
         resources: dict[str, float] = ray.cluster_resources()
         most = 2 * (workers or max(1, int(resources.get("GPU" if n_gpus else "CPU", 1))))
         running: dict[Any, J] = {}
         try:
             while True:
                 while len(running) < most and (job := next(jobs, None)) is not None:
-                    running[task.remote(job)] = job
+                    running[task.remote(work.do, job)] = job
                 if not running:
                     return
                 done, _ = ray.wait(list(running), num_returns=1, timeout=1.0)
@@ -169,6 +169,11 @@ def by_ray(jobs: Iterator[J], work: Work[J, R], workers: int | None) -> Iterator
         finally:
             for reference in running:
                 ray.cancel(reference, force=True)
+
+
+def _call(do: Callable[[J], R], job: J) -> R:
+    """Do a job: Ray takes functions alone, and no other callables."""
+    return do(job)
 
 
 def _came(ray: Any, reference: Any, job: J, work: Work[J, R]) -> R:  # noqa: ANN401 - an optional package

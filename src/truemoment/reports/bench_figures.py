@@ -34,6 +34,7 @@ ROW_IN, AROUND_IN, PANEL_IN, NAMES_IN = 0.24, 1.55, 2.6, 1.1
 LINES = (
     (NETWORK, FLOOR, (0, (4, 2))),
     ("likeliest-interval", OTHER, (0, (1, 1.5))),
+    ("random-interval", OTHER, (0, (6, 1.6, 1.2, 1.6))),
     ("named-interval", CEILING, "-"),
     ("concept-interval", CEILING, "-"),
 )
