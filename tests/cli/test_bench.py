@@ -262,6 +262,21 @@ def test_one_command_at_a_time_writes(fails, charades, tmp_path):
     assert told == f"{tmp_path / 'bench'}: is being written by another command, wait for its end"
 
 
+def test_recipes_get_what_they_need_on_a_dataset():
+    """The about of ctrl.yaml and acrn.yaml, and docs/methods/tsp-prl.md, name these values for ActivityNet-CD."""
+    from truemoment.bench.tables import get_bench
+    from truemoment.training.sweep import read_methods
+
+    table = get_bench("closer-look")
+    assert table.changes_on("charades-cd", table.recipes) == []
+    methods = read_methods(
+        ["ctrl", "tan2d", "tsp-prl"], table.changes_on("activitynet-cd", ["ctrl", "tan2d", "tsp-prl"])
+    )
+    settings = {of.name: of.recipe.settings for of in methods}
+    assert settings["ctrl"]["lengths"] == [128, 256, 512, 1024, 2048]
+    assert settings["tsp-prl"]["unit_s"] == 2
+
+
 def test_folders_differ_by_features(tmp_path):
     from truemoment.training.sweep import read_methods
 

@@ -23,7 +23,7 @@ from truemoment.cli.options import (
     status_line,
     worker_options,
 )
-from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, read_seeds, seeds_option, trial_lines
+from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, changes_option, read_seeds, seeds_option, trial_lines
 from truemoment.datasets.source import files_of
 from truemoment.exceptions import UsageError
 from truemoment.folders import lock_folder, refuse_links
@@ -105,13 +105,7 @@ class _Work:
 )
 @click.option("--methods", "methods_text", metavar="A,B,...", help="Recipes to train. [default: all of the table]")
 @seeds_option("0,1,2")
-@click.option(
-    "--set",
-    "changes",
-    multiple=True,
-    metavar="[RECIPE:]KEY=VALUE",
-    help="Change a value of every recipe, or of one: train.epochs=5, drn:settings.hidden=32.",
-)
+@changes_option
 @click.option(
     "--measures", metavar="'A; B'", help="Measures on the test splits. [default: R@1, dR@1 at 0.5 and 0.7, mIoU, AxIoU]"
 )
@@ -169,7 +163,8 @@ def command(
     names, _ = read_measures(measures, table.headline)
     recipes = table.recipes if methods_text is None else tuple(name.strip() for name in methods_text.split(","))
     _refuse_outputs(recipes, data, dataset, out, [results, output.json_path, page.html], page)
-    grid = BenchGrid(read_methods(recipes, changes), seeds, out, dataset, data.data_dir, features)
+    methods = read_methods(recipes, (*table.changes_on(dataset, recipes), *changes))
+    grid = BenchGrid(methods, seeds, out, dataset, data.data_dir, features)
     click.get_current_context().with_resource(lock_folder(out))
     refuse_links(out, "*/*/*")
 
