@@ -6,13 +6,13 @@ import operator
 
 import pytest
 
-from truemoment.distribution import Work, distribute
+from truemoment.distribution import JobRunner, distribute
 from truemoment.training.trials import _begin
 
 
 def work_of(do):
     """Return work that can be sent to processes."""
-    return Work(do=do, begin=_begin, given_up=lambda job, times: (job, times), needs="nothing", threads=1)
+    return JobRunner(do=do, begin=_begin, given_up=lambda job, times: (job, times), needs="nothing", threads=1)
 
 
 @pytest.mark.parametrize("workers", [None, 1, 2])

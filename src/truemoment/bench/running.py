@@ -24,7 +24,7 @@ from truemoment.training.floors import CONFIG, measure_floors
 from truemoment.training.results import ResultRow
 from truemoment.training.rule_figures import run_rules, simulate
 from truemoment.training.sweep_results import Curve, Place
-from truemoment.training.trials import Trainer, Trial, TrialOutcome, finished_outcome, train_trials
+from truemoment.training.trials import Trainer, TrainingTrial, TrialOutcome, finished_outcome, train_trials
 from truemoment.uncertainty import stream
 
 Status = Callable[[str], None]
@@ -49,8 +49,8 @@ class Bench:
     measures: tuple[str, ...]
     rows: list[ResultRow] = field(default_factory=list)
     _splits: dict[str, Annotations] = field(default_factory=dict)
-    _outcomes: dict[Trial, TrialOutcome] = field(default_factory=dict)
-    _missing: list[Trial] = field(default_factory=list)
+    _outcomes: dict[TrainingTrial, TrialOutcome] = field(default_factory=dict)
+    _missing: list[TrainingTrial] = field(default_factory=list)
     _references: tuple[Curve, ...] = ()
     _network: dict[str, Scores] = field(default_factory=dict)
     _notes: dict[str, None] = field(default_factory=dict)

@@ -37,7 +37,7 @@ DEFAULT_QUALITY = 0.3
 
 
 @dataclass(frozen=True)
-class _Data:
+class _BenchData:
     """The options of the data."""
 
     dataset: str | None
@@ -66,7 +66,7 @@ class _Data:
 
 
 @dataclass(frozen=True)
-class _Work:
+class _BenchWork:
     """The options of the work."""
 
     engine: str
@@ -92,7 +92,7 @@ class _Work:
 @click.option("-o", "--out", type=FILE, required=True, metavar="DIR", help="Folder of the runs. Those in it are used.")
 @bound(
     "data",
-    _Data,
+    _BenchData,
     click.option("--dataset", metavar="NAME", help="charades-cd or activitynet-cd. [default: charades-cd]"),
     data_dir_option,
     click.option("--features", metavar="SOURCE", help="Features of the videos, as for truemoment train."),
@@ -111,7 +111,7 @@ class _Work:
 )
 @bound(
     "work",
-    _Work,
+    _BenchWork,
     worker_options,
     count_option(
         "--threads", None, "Number of threads of each process. [default: the cores, divided]", least=1, most=1024
@@ -129,12 +129,12 @@ class _Work:
 def command(
     table_name: str,
     out: Path,
-    data: _Data,
+    data: _BenchData,
     methods_text: str | None,
     seeds_text: str,
     changes: tuple[str, ...],
     measures: str | None,
-    work: _Work,
+    work: _BenchWork,
     results: Path | None,
     page: PageOutput,
     output: Output,
@@ -192,7 +192,7 @@ def command(
 
 
 def _refuse_outputs(
-    recipes: tuple[str, ...], data: _Data, dataset: str, out: Path, files: list[Path | None], page: PageOutput
+    recipes: tuple[str, ...], data: _BenchData, dataset: str, out: Path, files: list[Path | None], page: PageOutput
 ) -> None:
     """Refuse outputs that cannot be written, or would overwrite what is read."""
     page.refuse()
