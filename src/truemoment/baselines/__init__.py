@@ -1,6 +1,7 @@
 """Baselines to compare a score with. All of them are Grounders.
 
-A *floor* never sees the video; a *ceiling* is given the references. `fit` raises an InputError if there is no moment
+A *floor* never sees the video; a *ceiling* is given the references. The best constant of the split is a floor that is
+given references too, those of other videos than the one it answers. `fit` raises an InputError if there is no moment
 within a video of known duration. `ground` raises a UsageError if a baseline that learns is not fitted, and an
 InputError if the duration of a video is unknown.
 """
@@ -25,6 +26,7 @@ from truemoment.baselines.prior_only import PriorOnly
 from truemoment.baselines.random_chance import RandomChance
 from truemoment.baselines.sentence_neighbours import SentenceNeighbours
 from truemoment.baselines.sentence_network import SentenceNetwork
+from truemoment.baselines.split_constant import SplitConstant, split_constants
 from truemoment.baselines.uniform import Uniform
 from truemoment.exceptions import UsageError
 from truemoment.grounders import Grounder
@@ -49,6 +51,7 @@ __all__ = [
     "RandomChance",
     "SentenceNeighbours",
     "SentenceNetwork",
+    "SplitConstant",
     "Uniform",
     "make_baseline",
 ]
@@ -71,7 +74,7 @@ class Choices:
     engine
         Language engine that finds verbs.
     references
-        Annotations of the queries; only the oracle uses them.
+        Annotations of the queries; only baselines with `sees_references` use them.
     """
 
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
@@ -95,6 +98,8 @@ class Baseline(NamedTuple):
     """Whether it has to be fitted."""
     takes: tuple[str, ...] = ()
     """Settings that its predictions depend on, except generator and references."""
+    sees_references: bool = False
+    """Whether it is given the references of the split that it answers."""
 
 
 BASELINES: Mapping[str, Baseline] = MappingProxyType(
@@ -157,11 +162,19 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
             random=True,
             takes=("proposals",),
         ),
+        "split-constant": Baseline(
+            "floor",
+            "the one share of the video that is best on the other videos of the same split for a measure",
+            lambda c: split_constants([c.measure], _needed(c.references, "split-constant"), protocol=c.protocol)[0],
+            takes=("measure",),
+            sees_references=True,
+        ),
         "oracle": Baseline(
             "ceiling",
             "the proposals that fit the reference best (MAD)",
-            lambda c: Oracle(_needed(c.references), c.proposals),
+            lambda c: Oracle(_needed(c.references, "the oracle"), c.proposals),
             takes=("proposals",),
+            sees_references=True,
         ),
     }
 )
@@ -174,9 +187,9 @@ def _map(proposals: Proposals) -> SparseMap:
     return proposals
 
 
-def _needed(references: Annotations | None) -> Annotations:
+def _needed(references: Annotations | None, name: str) -> Annotations:
     if references is None:
-        raise UsageError("the oracle needs the references of the queries")
+        raise UsageError(f"{name} needs the references of the queries")
     return references
 
 

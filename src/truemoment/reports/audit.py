@@ -129,10 +129,10 @@ def _facts(audit: Audit) -> Iterator[tuple[str, str]]:
     if nothing := int(results.whole.annotations.without_moment.sum()):
         yield "abstaining", f"{counted(nothing, 'more query', 'more queries')} without a moment, for this only"
     yield "protocol", f"{setup.protocol.name}: {setup.protocol.summary}"
-    fitted = "without a training split: only those that learn nothing"
+    learned = "without a training split: only those that do not need one"
     if splits.train is not None:
-        fitted = f"fitted on {_sized(splits.train)}"
-    yield "floors", f"{len(results.floors)} baselines that never see the video, {fitted}"
+        learned = f"training split: {_sized(splits.train)}"
+    yield "floors", f"{len(results.floors)} baselines that never see the video; {learned}"
     if results.n_annotated:
         people = f"on {results.n_annotated:,} of {len(scores):,} queries, which several people annotated"
         yield "ceilings", f"agreement of people, {people}"
@@ -194,7 +194,13 @@ FLOORS = (
     (
         "Floor",
         "A baseline that never sees the video. It knows at most the sentence, the duration, and where moments lie in "
-        "the training split. A score that a floor reaches does not show that a method looks at videos.",
+        "the training split or in other videos of this split. A score that a floor reaches does not show that a method "
+        "looks at videos.",
+    ),
+    (
+        "Best constant of this split",
+        "For each tenth of the videos, the share of the video that is best on the other nine tenths. A prediction that "
+        "ignores video and sentence can be as good by luck, also where moments lie elsewhere than in training.",
     ),
     (
         "Strongest floor",
