@@ -119,9 +119,22 @@ def test_no_floor_is_better_than_guessing(train, test, name):
     assert finding(audited(test, method, splits=Splits(train=train)), "better-than-guessing").holds is not True
 
 
-def test_without_a_training_split_only_floors_that_learn_nothing_are_run(test, constant):
-    found = audited(test, constant(test, 0.0, 10.0))
-    assert {floor.name for floor in found.floors} == {"predict-all", "uniform", "random-chance"}
+@pytest.mark.parametrize(("start", "end"), [(0.6, 0.9), (0.55, 0.9), (0.6, 0.95), (0.65, 0.9), (0.62, 0.88)])
+def test_a_constant_where_moments_were_moved_is_not_better_than_guessing(train, start, end):
+    # Training moments teach no floor where those of the test lie; a constant that never looks may, by luck.
+    rng = np.random.default_rng(3)
+    near = np.clip(np.array([0.6, 0.9]) + rng.normal(0, 0.05, (80, 2)), 0, 1) * 50
+    rows = [(f"m{k}#0", f"m{k}", 50.0, "a person opens a door", *near[k]) for k in range(80)]
+    moved = Annotations.from_rows(rows, dataset="invented", split="test")
+    method = Predictions.from_lists({q: [(50 * start, 50 * end, 1.0)] for q in moved.queries.query_id})
+    verdict = finding(audited(moved, method, splits=Splits(train=train)), "better-than-guessing")
+    assert verdict.holds is not True
+    assert "best constant of this split" in verdict.verdict
+
+
+def test_without_a_training_split_only_floors_that_need_none_are_run(test, references_as_answers):
+    found = audited(test, references_as_answers(test))
+    assert {floor.name for floor in found.floors} == {"predict-all", "uniform", "random-chance", "split-constant"}
     verdict = finding(found, "better-than-guessing")
     assert verdict.verdict.endswith(
         "No floor has learned where moments usually are: there is no training split (--fit-split, --fit-annotations)."
