@@ -1,4 +1,4 @@
-"""The floors: blind baselines measured on a split, fitted on the training split or on other videos of that split.
+"""The floors: blind baselines fitted on a training split and measured on another split.
 
 A floor answers each measure with what is worth most by it, where it can (best constant, sentence network, sentence
 neighbours). One that draws its answers, or is trained by chance, is the mean over several draws.
@@ -15,15 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from truemoment.arrays import Array
-from truemoment.baselines import (
-    BASELINES,
-    Choices,
-    ExpectedValue,
-    PredictAll,
-    SentenceNetwork,
-    make_baseline,
-    split_constants,
-)
+from truemoment.baselines import BASELINES, Choices, ExpectedValue, PredictAll, SentenceNetwork, make_baseline
 from truemoment.baselines.best_constant import best_constants
 from truemoment.baselines.expected_value import answer_each
 from truemoment.caching import NO_CACHE, Cache, pack_text, unpack_text
@@ -47,12 +39,6 @@ HEADLINE = "R@1,IoU=0.5"
 
 FLOORS = tuple(name for name, of in BASELINES.items() if of.kind == "floor")
 """Every blind baseline there is."""
-
-LEARNED = tuple(name for name in FLOORS if not BASELINES[name].sees_references)
-"""Floors that know no reference of the split that they answer."""
-
-TITLES = {"best-constant": "best constant", "split-constant": "best constant of this split"}
-"""Titles of floors whose name differs by measure."""
 
 DRAWS, FITS = 5, 2
 """Draws of a floor that draws its answers; trainings of one that is trained by chance."""
@@ -155,11 +141,7 @@ class Floor:
         return unpack_answers(packed, annotations.queries.query_id)
 
     def _predictions(self, annotations: Annotations) -> list[list[Predictions]]:
-        of = self.setting
-        if BASELINES[self.name].sees_references:
-            constants = split_constants(of.measures, annotations, protocol=of.protocol)
-            return [predict_each(constants, annotations.queries, of.top)]
-        drawn = BASELINES[self.name].random and self.name != NETWORK
+        of, drawn = self.setting, BASELINES[self.name].random and self.name != NETWORK
         rows = []
         for number in range(DRAWS if drawn else len(self.fitted)):
             methods: Sequence[Grounder] = self.fitted[0 if drawn else number]
@@ -246,15 +228,15 @@ class FloorResult:
         return np.asarray(self.spread / math.sqrt(max(len(self.draws), 1)))
 
 
-def run_floors(setting: Setting, names: Sequence[str] = FLOORS) -> tuple[list[FloorResult], list[str]]:
-    """Fit and run floors.
+def run_floors(setting: Setting) -> tuple[list[FloorResult], list[str]]:
+    """Fit and run every floor.
 
     Returns
     -------
     floors
         PredictAll first.
     left_out
-        Floors that could not be fitted, and why: training moments that have no density, a single audited video.
+        Floors that could not be fitted, and why: training moments that have no density.
 
     Raises
     ------
@@ -262,14 +244,14 @@ def run_floors(setting: Setting, names: Sequence[str] = FLOORS) -> tuple[list[Fl
         As for :func:`truemoment.evaluate`.
     """
     found, left_out = [], []
-    for name in names:
+    for name in FLOORS:
         if BASELINES[name].learns and setting.train is None:
             continue
         setting.on_status(f"floor {name}")
         try:
             found.append(_run_floor(Floor(name, setting)))
         except InputError as error:
-            if not (BASELINES[name].learns or BASELINES[name].sees_references):
+            if not BASELINES[name].learns:
                 raise
             left_out.append(f"{name} could not be fitted: {error}")
     return found, left_out
@@ -301,7 +283,7 @@ def _measured(floor: Floor, annotations: Annotations) -> FloorResult:
     draws = [measure_each(annotations, answers, of.measures, of.protocol) for answers in rows]
     return FloorResult(
         name=name,
-        title=TITLES.get(name, rows[0][0].name),
+        title="best constant" if name == "best-constant" else rows[0][0].name,
         kind="floor",
         scores=replace(draws[0], numerator=np.mean([scores.numerator for scores in draws], axis=0)),
         predictions=rows[0][of.headline],

@@ -14,7 +14,7 @@ from truemoment.bias.guessing import MEASURES, guess, guess_on_split, is_less, r
 from truemoment.bias.splitting import resplit
 from truemoment.caching import Cache
 from truemoment.evaluation import evaluate
-from truemoment.floors import LEARNED
+from truemoment.floors import FLOORS
 from truemoment.worlds import make_world
 
 pytestmark = pytest.mark.slow
@@ -58,7 +58,7 @@ def test_every_floor_is_measured_on_both_tests(split, both):
     # Two floors were run, PredictAll and Bias-based, which are the weakest on test-ood.
     assert [of.test.split for of in both] == ["test-iid", "test-ood"]
     for of in both:
-        assert tuple(floor.name for floor in of.floors) == LEARNED
+        assert tuple(floor.name for floor in of.floors) == FLOORS
         assert of.left_out == ()
         assert of.test.sha256 == split.part(of.test.split).sha256
 
@@ -74,8 +74,8 @@ def test_figures_are_those_of_evaluate(split, both):
             }
             for name, method in methods.items():
                 value = evaluate(of.test, method.ground(of.test.queries), [measure], "default").value(measure)
-                assert of.values[LEARNED.index(name), m] == pytest.approx(value, abs=1e-12)
-        uniform = of.values[LEARNED.index("uniform")]
+                assert of.values[FLOORS.index(name), m] == pytest.approx(value, abs=1e-12)
+        uniform = of.values[FLOORS.index("uniform")]
         assert of.gain == pytest.approx(of.values - uniform, abs=1e-12)
 
 
@@ -87,7 +87,7 @@ def test_a_second_test_is_measured_as_if_it_were_the_only_one(split, both):
 
 def test_the_interval_of_the_strongest_allows_for_its_choice(both):
     for of in both:
-        others = [f for f, name in enumerate(LEARNED) if name != "uniform"]
+        others = [f for f, name in enumerate(FLOORS) if name != "uniform"]
         for m in range(len(MEASURES)):
             at = of.strongest[m]
             assert of.left[m] == of.gain[others, m].max() == of.gain[at, m]
@@ -96,7 +96,7 @@ def test_the_interval_of_the_strongest_allows_for_its_choice(both):
             assert of.left_ci95[m, 0] <= of.gain_ci95[others, m, 0].max()
         low, high = of.left_ci95[0]
         assert low < of.left[0] < high
-        assert np.isnan(of.gain_ci95[LEARNED.index("uniform")]).all()
+        assert np.isnan(of.gain_ci95[FLOORS.index("uniform")]).all()
 
 
 def test_what_the_sentence_tells_is_left_to_guess():
@@ -108,7 +108,7 @@ def test_what_the_sentence_tells_is_left_to_guess():
     assert ood.shown(0) == "left"
     assert ood.floors[ood.strongest[0]].name in ("sentence-network", "sentence-neighbours", "action-aware")
     assert ood.values[ood.strongest[0], 0] == 1.0
-    assert ood.gain[LEARNED.index("bias-based"), 0] < 0
+    assert ood.gain[FLOORS.index("bias-based"), 0] < 0
 
 
 def test_where_training_tells_nothing_no_floor_is_shown_to_be_above_uniform():
@@ -127,14 +127,14 @@ def test_where_training_tells_nothing_no_floor_is_shown_to_be_above_uniform():
     (ood,) = guess(train, [ood])
     assert ood.floors[ood.strongest[0]].name == "random-chance"
     assert ood.shown(0) == "not shown"
-    assert ood.values[LEARNED.index("sentence-network"), 0] == 0
+    assert ood.values[FLOORS.index("sentence-network"), 0] == 0
 
 
 def test_on_a_few_videos_a_stricter_interval_is_not_a_shorter_one(both, cache):
     # With 5 videos and more draws in the tail than have an error, the stricter interval was that of the percentiles.
     (few,) = guess(both[0].train, [both[0].test.select_queries(np.arange(both[0].test.n_queries) < 8)], cache=cache)
     for of in (few, *both):
-        others = [f for f, name in enumerate(LEARNED) if name != "uniform"]
+        others = [f for f, name in enumerate(FLOORS) if name != "uniform"]
         assert np.all(of.left_ci95[:, 0] <= of.gain_ci95[others, :, 0].max(axis=0))
 
 

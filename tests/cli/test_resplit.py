@@ -17,7 +17,7 @@ from truemoment.baselines import SentenceNetwork
 from truemoment.cli import run
 from truemoment.datasets import load_annotations, own
 from truemoment.datasets.resplit_folder import SPLITS
-from truemoment.floors import LEARNED
+from truemoment.floors import FLOORS
 from truemoment.records import Annotations
 from truemoment.worlds import make_world
 
@@ -51,7 +51,7 @@ def root(made, tmp_path):
 @pytest.fixture
 def few_floors(monkeypatch):
     """Leave out the floors that take seconds."""
-    monkeypatch.setattr("truemoment.bias.guessing.LEARNED", ("predict-all", "bias-based", "uniform"))
+    monkeypatch.setattr("truemoment.floors.FLOORS", ("predict-all", "bias-based", "uniform"))
 
 
 @pytest.fixture
@@ -629,7 +629,7 @@ def floors_of(document, original):
 def test_all_floors_are_measured_and_what_is_left_is_said(made, call, tmp_path):
     document = json.loads((made / "anew.json").read_text())
     assert set(floors_of(document, original=False)) == {
-        (split, floor) for split in ("test-iid", "test-ood") for floor in LEARNED
+        (split, floor) for split in ("test-iid", "test-ood") for floor in FLOORS
     }
     assert floors_of(document, original=True) == {}  # the file names no split
     status, out, _ = call("resplit", "--annotations", made / "mine.jsonl", *QUICK, "-o", tmp_path / "anew")
@@ -666,7 +666,7 @@ def test_the_original_test_of_a_file_stands_beside(call, tmp_path):
 
 def test_floors_are_kept_for_the_next_command_unless_asked_otherwise(resplit, tmp_path, monkeypatch):
     monkeypatch.setenv("TRUEMOMENT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("truemoment.bias.guessing.LEARNED", ("uniform", "sentence-network"))
+    monkeypatch.setattr("truemoment.floors.FLOORS", ("uniform", "sentence-network"))
     fitted = []
     fit = SentenceNetwork.fit
 

@@ -33,7 +33,7 @@ FIXED = [
 RECIPES = ["tan2d", "blind-tan"]
 FLOORS = [
     *("predict-all", "best-constant", "bias-based", "mean-map", "prior-only", "action-aware"),
-    *("sentence-neighbours", "sentence-network", "uniform", "random-chance", "split-constant"),
+    *("sentence-neighbours", "sentence-network", "uniform", "random-chance"),
 ]
 
 

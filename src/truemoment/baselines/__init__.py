@@ -1,7 +1,6 @@
 """Baselines to compare a score with. All of them are Grounders.
 
-A *floor* never sees the video; a *ceiling* is given the references. The best constant of the split is a floor that is
-given references too, those of other videos than the one it answers. `fit` raises an InputError if there is no moment
+A *floor* never sees the video; a *ceiling* is given the references. `fit` raises an InputError if there is no moment
 within a video of known duration. `ground` raises a UsageError if a baseline that learns is not fitted, and an
 InputError if the duration of a video is unknown.
 """
@@ -74,7 +73,7 @@ class Choices:
     engine
         Language engine that finds verbs.
     references
-        Annotations of the queries; only baselines with `sees_references` use them.
+        Annotations of the queries; only ceilings use them.
     """
 
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
@@ -98,8 +97,6 @@ class Baseline(NamedTuple):
     """Whether it has to be fitted."""
     takes: tuple[str, ...] = ()
     """Settings that its predictions depend on, except generator and references."""
-    sees_references: bool = False
-    """Whether it is given the references of the split that it answers."""
 
 
 BASELINES: Mapping[str, Baseline] = MappingProxyType(
@@ -163,18 +160,16 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
             takes=("proposals",),
         ),
         "split-constant": Baseline(
-            "floor",
+            "ceiling",
             "the one share of the video that is best on the other videos of the same split for a measure",
             lambda c: split_constants([c.measure], _needed(c.references, "split-constant"), protocol=c.protocol)[0],
             takes=("measure",),
-            sees_references=True,
         ),
         "oracle": Baseline(
             "ceiling",
             "the proposals that fit the reference best (MAD)",
             lambda c: Oracle(_needed(c.references, "the oracle"), c.proposals),
             takes=("proposals",),
-            sees_references=True,
         ),
     }
 )

@@ -1,7 +1,5 @@
 """What guessing reaches on a new split: every floor on its tests, compared with a guess that has learned nothing.
 
-The best constant of the test itself is left out: this is about what can be learned from the training split.
-
 A *floor* is a baseline that never sees the video. Each is fitted on ``train`` of the new split and measured on its two
 tests; if the dataset has a training and a test split, each is fitted and measured on these too. The *gain* of a floor
 is its value minus that of Uniform, which draws start and end evenly. The strongest floor is selected on the test that
@@ -20,7 +18,7 @@ import numpy as np
 
 from truemoment.bias.splitting import Resplit
 from truemoment.caching import NO_CACHE, Cache
-from truemoment.floors import LEARNED, FloorResult, Setting, remeasured, run_floors
+from truemoment.floors import FloorResult, Setting, remeasured, run_floors
 from truemoment.intervals import TIE, Floats, Ints
 from truemoment.measures import parse_measure
 from truemoment.protocols import get_protocol
@@ -98,9 +96,7 @@ def guess(
     cache: Cache = NO_CACHE,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> tuple[Guessing, ...]:
-    """Run every floor that knows no reference of the tests on them.
-
-    Queries whose moment or duration is unknown are left out.
+    """Run every floor on test splits, without queries whose moment or duration is unknown.
 
     Returns one result for each test that has queries left; none if `train` has no query left. `original` states whether
     these are original splits of the dataset.
@@ -120,7 +116,7 @@ def guess(
         cache=cache,
         on_status=lambda what: on_status(f"{what} on {where}{located[0].split}"),
     )
-    floors, left_out = run_floors(setting, LEARNED)
+    floors, left_out = run_floors(setting)
     found = [floors]
     for test in located[1:]:
         on_status(f"floors on {where}{test.split}")

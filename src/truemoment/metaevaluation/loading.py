@@ -187,7 +187,7 @@ class SystemSource:
             simulated = dict(simulate_all(default_population(), annotations, for_population, fit=train))
         if self.baselines:
             on_status("running baselines")
-            floors = [name for name, of in BASELINES.items() if of.kind == "floor" and not of.sees_references]
+            floors = [name for name, of in BASELINES.items() if of.kind == "floor"]
             for name, child in zip(floors, for_baselines.spawn(len(floors)), strict=True):
                 if BASELINES[name].learns and train is None:
                     continue

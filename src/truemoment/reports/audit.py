@@ -194,13 +194,13 @@ FLOORS = (
     (
         "Floor",
         "A baseline that never sees the video. It knows at most the sentence, the duration, and where moments lie in "
-        "the training split or in other videos of this split. A score that a floor reaches does not show that a method "
-        "looks at videos.",
+        "the training split. A score that a floor reaches does not show that a method looks at videos.",
     ),
     (
-        "Best constant of this split",
-        "For each tenth of the videos, the share of the video that is best on the other nine tenths. A prediction that "
-        "ignores video and sentence can be as good by luck, also where moments lie elsewhere than in training.",
+        "Own answers on other queries",
+        "The method's answers, each given to a query of another video as the same share of the video: to any, and "
+        "to the most similar sentence. What remains of the score does not depend on the video; it shows that the "
+        "answers lie where moments are common here, which may be luck.",
     ),
     (
         "Strongest floor",
