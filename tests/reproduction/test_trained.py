@@ -13,6 +13,8 @@ from truemoment.cli import run
 from truemoment.comparison import read_published
 from truemoment.datasets import load_annotations
 from truemoment.exceptions import InputError, MissingFileError, UsageError
+from truemoment.features import Features, write_store
+from truemoment.features.opening import open_features
 from truemoment.reproduction import TABLES, beside, published_figures, read_run_folders, reproduce
 from truemoment.reproduction.closer_look_journal import JOURNAL_SYSTEMS, PAPER, counted
 from truemoment.reproduction.systems import SYSTEMS, TOLERANCE
@@ -99,6 +101,29 @@ def test_simulated_perception_is_not_judged_even_with_a_tolerance(figure):
     for tolerance in ("0", "5"):
         row = replace(beside(figure("41.91"), 0.4191, tolerance=tolerance), features="perception:0.3")
         assert row.status == "informational"
+
+
+@pytest.mark.usefixtures("drn_at_half")
+def test_features_of_simulated_perception_in_a_folder_are_recognised(small_data, trained, tmp_path):
+    """Runs on them were judged: an exported folder had a name of its own."""
+    drawn = Features({"x": np.ones((20, 2), dtype=np.float32)}, fps=1.0, name="perception:0.3 (frame mAP 0.27), seed=4")
+    write_store(tmp_path / "copied", drawn)
+    write_store(tmp_path / "again", open_features(tmp_path / "copied"))
+    name = open_features(tmp_path / "again").name
+    assert name.startswith(f"{drawn.name}; own:copied#")
+    assert "; own:again#" in name
+    for seed in (0, 1):
+        trained(
+            f"drn-{seed}",
+            "drn",
+            seed=seed,
+            features="again",
+            features_name=name,
+            figures=[("dR@1,IoU=0.5", "0.4191")],
+        )
+    (row,) = rows_of("closer-look-2", small_data, trained.folder)
+    assert (row.is_simulated, row.status, row.runs) == (True, "informational", 2)
+    assert row.features.startswith("perception:0.3, own:again#")
 
 
 @pytest.mark.usefixtures("drn_at_half")

@@ -25,7 +25,6 @@ import numpy as np
 from truemoment.baselines import Oracle, RandomChance
 from truemoment.bias.statistics import Statistics, dataset_statistics
 from truemoment.comparison import PublishedFigure
-from truemoment.datasets import data_folder
 from truemoment.datasets.base import required_file
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import MissingFileError
@@ -263,7 +262,7 @@ def search_tables(
     """
     films = inputs.load("MAD", "test")
     evaluated = films if math.isinf(length_s) else chunked(films, length_s).annotations
-    folder = data_folder(inputs.data_dir) / "mad"
+    folder = inputs.folder / "mad"
     simulated = _simulated(inputs)
     measures = tuple(dict.fromkeys(figure.measure for figure in figures))
     trained = TrainedMethods(
@@ -343,7 +342,7 @@ def table_4(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator
 
 def _simulated(inputs: TableInputs) -> bool:
     """Whether the folder of MAD contains simulated films in its form."""
-    return (data_folder(inputs.data_dir) / "mad" / MANIFEST).exists()
+    return (inputs.folder / "mad" / MANIFEST).exists()
 
 
 def _chance(figures: Sequence[PublishedFigure], inputs: TableInputs, annotations: Annotations) -> Iterator[Scores]:

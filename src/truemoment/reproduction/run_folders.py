@@ -14,12 +14,13 @@ from typing import Literal
 import msgspec
 
 from truemoment.exceptions import MissingFileError
+from truemoment.features.base import SIMULATED
+from truemoment.features.own import FILE_OF
 from truemoment.files import read_json
 from truemoment.io import read_predictions
 from truemoment.records import Annotations, Predictions
 from truemoment.training.recipes import Recipe
 from truemoment.training.results import ResultRow
-from truemoment.worlds.perception import SIMULATED
 
 
 class _Learned(msgspec.Struct, frozen=True):
@@ -59,7 +60,8 @@ class RunFolder:
     dataset
         Dataset that it learned from.
     features
-        What it saw: ``perception:Q`` for simulated perception, the name of the features, or "none".
+        What it saw: ``perception:Q`` for simulated perception, with the name of its file if it was written to one; the
+        name of other features, or "none".
     forced
         Whether a test split was learned from or chose the epoch.
     figures
@@ -124,10 +126,26 @@ def read_run_folders(folder: Path) -> tuple[RunFolder, ...]:
 
 def _read(folder: Path) -> RunFolder:
     request = read_json(folder / "run.json", _Request)
-    simulated = request.features.startswith(SIMULATED)
-    features = request.features if simulated else request.features_name or "none"
+    features = _features(request.features, request.features_name)
     figures = read_json(folder / "result.json", _RunResult).figures
     return RunFolder(folder, request.recipe, request.seed, request.train.dataset, features, request.forced, figures)
+
+
+def _features(source: str, name: str) -> str:
+    """Return what runs with other seeds share of the features that a run saw: simulated ones are drawn for each seed.
+
+    Examples
+    --------
+    >>> _features("perception:0.3", "perception:0.3 (frame mAP 0.27), seed=1"), _features("i3d.h5", "hdf5:i3d.h5#12")
+    ('perception:0.3', 'hdf5:i3d.h5#12')
+    >>> _features("simulated", "perception:0.3 (frame mAP 0.27), seed=0; own:simulated#34")
+    'perception:0.3, own:simulated#34'
+    """
+    if source.startswith(SIMULATED):
+        return source
+    if name.startswith(SIMULATED):
+        return f"{name.split(maxsplit=1)[0].rstrip(',')}, {name.rpartition(FILE_OF)[2]}"
+    return name or "none"
 
 
 def of_dataset(runs: Sequence[RunFolder], dataset: str) -> list[RunFolder]:
