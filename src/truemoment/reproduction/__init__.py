@@ -21,6 +21,7 @@ from truemoment.reproduction import (
     closer_look_journal,
     hidden_challenges,
     mad,
+    randomised,
     resplit,
 )
 from truemoment.reproduction.base import (
@@ -52,12 +53,20 @@ __all__ = [
     "reproduce_tables",
 ]
 
+MODULES = (
+    closer_look,
+    closer_look_journal,
+    resplit,
+    hidden_challenges,
+    randomised,
+    mad,
+    best_constant,
+    blind,
+)
+"""Modules with tables, in the order of the list."""
+
 TABLES: Mapping[str, PublishedTable] = MappingProxyType(
-    {
-        table.name: table
-        for module in (closer_look, closer_look_journal, resplit, hidden_challenges, mad, best_constant, blind)
-        for table in module.TABLES
-    }
+    {table.name: table for module in MODULES for table in module.TABLES}
 )
 """Every table by name."""
 
