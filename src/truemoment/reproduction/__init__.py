@@ -15,6 +15,7 @@ import numpy as np
 from truemoment.caching import NO_CACHE, Cache
 from truemoment.exceptions import MissingFileError, UsageError
 from truemoment.reproduction import (
+    axiou,
     best_constant,
     blind,
     closer_look,
@@ -60,6 +61,7 @@ MODULES = (
     hidden_challenges,
     randomised,
     mad,
+    axiou,
     best_constant,
     blind,
 )

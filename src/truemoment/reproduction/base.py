@@ -32,7 +32,7 @@ PUBLISHED = Path(__file__).parent / "published"
 """Folder of the published figures."""
 
 Share = Literal["percent", "points"]
-Amount = Literal["count", "thousand", "million", "words", "seconds", "minutes", "hours"]
+Amount = Literal["count", "thousand", "million", "words", "seconds", "minutes", "hours", "tau"]
 Unit = Share | Amount
 Status = Literal["exact", "within", "outside", "informational", "published, unchecked"]
 
@@ -52,7 +52,7 @@ class Reproduced:
         What the figures are of, in the words of the paper.
     unit
         ``percent``; ``points`` of percent, for differences; ``count``, or an amount that is no share: ``thousand``,
-        ``million``, ``words``, ``seconds``, ``minutes``, ``hours``.
+        ``million``, ``words``, ``seconds``, ``minutes``, ``hours``, ``tau``.
     published
         As printed, in that unit; None where nothing is published: a tolerance then bounds our figure itself.
     ours
