@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -18,6 +19,7 @@ from truemoment.features.opening import open_features
 from truemoment.reproduction import TABLES, beside, published_figures, read_run_folders, reproduce
 from truemoment.reproduction.closer_look_journal import JOURNAL_SYSTEMS, PAPER, counted
 from truemoment.reproduction.systems import SYSTEMS, TOLERANCE
+from truemoment.searching.chunks import chunked
 from truemoment.worlds.films import FilmSettings, make_films, write_films
 
 MDD = {"phrases": True, "reconstruct": True}
@@ -314,7 +316,57 @@ def test_vlg_net_on_films(publish, two_films, trained):
     assert row.signature.startswith("R@1,IoU=0.5|protocol:mad-vlgnet|")
     publish("mad_table3.csv", ("Table 3", "MAD", "test", "VLG-Net", "R@1,IoU=0.5", "10.17", "percent"))
     (in_chunks,) = rows_of("mad-3", two_films, trained.folder)
-    assert (in_chunks.ours, in_chunks.reason) == (None, "no run")
+    assert (in_chunks.ours, in_chunks.reason) == (None, "no run has this figure")  # answers to whole films do not count
+
+
+def test_vlg_net_on_chunks(publish, two_films, trained):
+    # The references, from the start of the chunk of three minutes that they overlap most, are right answers.
+    publish("mad_table3.csv", ("Table 3", "MAD", "test", "VLG-Net", "R@1,IoU=0.5", "10.17", "percent"))
+    chunks = chunked(load_annotations("mad", "test", data_dir=two_films), 180).annotations
+    moments = zip(chunks.query_id.tolist(), chunks.start_s.tolist(), chunks.end_s.tolist(), strict=True)
+    answers = [(query, [[max(start, 0), end]]) for query, start, end in moments]
+    trained("vlg-net", "vlg-net", dataset="mad", split="test-180s", answers=answers)
+    (row,) = rows_of("mad-3", two_films, trained.folder)
+    assert (row.ours, row.status) == (100, "informational")
+
+
+def test_genres_and_years_of_films(two_films):
+    """Of four films three have metadata, one of them in two genres; one line is of another film."""
+    films = [load_annotations("mad", split, data_dir=two_films).video_id.tolist() for split in ("train", "val", "test")]
+    one, two, three, _ = dict.fromkeys(name for split in films for name in split)
+    missing = {row.measure: row for row in reproduce("mad-7", two_films) if row.table == "Figure 7"}
+    assert [(str(row.published), row.ours) for row in missing.values()] == [("22", None), ("90", None)]
+    assert all("write MAD_metadata.csv" in row.reason for row in missing.values())
+    lines = [f"{one},1948,Drama|Film-Noir", f"{two},1999, Drama", f"{three},2010,Comedy", "other,1899,War"]
+    (two_films / "mad" / "MAD_metadata.csv").write_text("\n".join(["movie,year,genres", *lines]) + "\n")
+    rows = reproduce("mad-7", two_films)
+    found = {(row.method, row.measure): row.ours for row in rows if row.table == "Figure 7"}
+    assert (found["", "genres"], found["", "years"]) == (3, 2010 - 1948 + 1)
+    assert {name: n for (method, name), n in found.items() if method == "films of a genre"} == {
+        "Drama": 2,
+        "Comedy": 1,
+        "Film-Noir": 1,
+    }
+    assert [name for method, name in found if method == "films of a decade"] == ["1940s", "1990s", "2010s"]
+    assert any("MAD_metadata.csv has 3 of 4 films" in row.reason for row in rows)
+    (drawing,) = TABLES["mad-7"].drawings(rows)
+    assert len(drawing.draw().axes) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("a,late,Drama", "field year: got 'late', expected a year from 1880 to 2100"),
+        ("a,1999.5,Drama", "field year: got '1999.5'"),
+        ("a,1999, | ", "field genres: is empty"),
+        (",1999,Drama", "field movie: is empty"),
+        ("a,1999,Drama\na,1999,War", "field movie: 'a' appears twice"),
+    ],
+)
+def test_metadata_that_are_damaged(two_films, line, expected):
+    (two_films / "mad" / "MAD_metadata.csv").write_text(f"movie,year,genres\n{line}\n")
+    with pytest.raises(InputError, match=r"MAD_metadata\.csv:[23]: " + re.escape(expected)):
+        reproduce("mad-7", two_films)
 
 
 def test_sizes_of_mad_beside_lsmdc(two_films):
@@ -332,7 +384,8 @@ def test_sizes_of_mad_beside_lsmdc(two_films):
 def test_mad_by_training_and_the_other_splits_together(two_films):
     # One film was written as training split, one as val and two as test.
     train, val, test = (load_annotations("mad", split, data_dir=two_films) for split in ("train", "val", "test"))
-    rows = {(row.split, row.measure): row for row in reproduce("mad-7", two_films)}
+    found = [row for row in reproduce("mad-7", two_films) if row.table == "Table 7"]
+    rows = {(row.split, row.measure): row for row in found}
     assert {(row.status, row.reason.partition(":")[0]) for row in rows.values()} == {("informational", "not judged")}
     assert len(rows) == 2 * 10  # Soldan et al. 2022, Table 7: ten columns
     assert rows["train", "queries"].ours == pytest.approx(train.n_queries / 1000)

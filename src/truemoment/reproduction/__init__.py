@@ -22,6 +22,7 @@ from truemoment.reproduction import (
     closer_look_journal,
     hidden_challenges,
     mad,
+    mad_films,
     randomised,
     resplit,
 )
@@ -61,6 +62,7 @@ MODULES = (
     hidden_challenges,
     randomised,
     mad,
+    mad_films,
     axiou,
     best_constant,
     blind,

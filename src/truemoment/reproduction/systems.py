@@ -177,12 +177,15 @@ class SplitEvaluator:
         Every measure of the table.
     counted
         Takes the annotations of a split and returns those of the queries that the paper counts.
+    ending
+        End of the names of the files of predictions, after the split.
     """
 
     inputs: TableInputs
     protocol: Protocol
     measures: tuple[str, ...]
     counted: Callable[[Annotations], Annotations] = lambda annotations: annotations
+    ending: str = ""
     _scores: dict[tuple[RunFolder, str], tuple[Scores, str] | None] = field(default_factory=dict, repr=False)
 
     def __call__(self, run: RunFolder, figure: PublishedFigure) -> RunFigure | None:
@@ -194,7 +197,7 @@ class SplitEvaluator:
         if found is not None:
             scores, remark = found
             return RunFigure(scores.value(figure.measure), f"{figure.measure}|{scores.signature()}", remark)
-        value = run.figure(figure.split, figure.measure)
+        value = run.figure(f"{figure.split}{self.ending}", figure.measure)
         signature = f"{figure.measure}|protocol:default|run:{run.label}"
         return None if value is None else RunFigure(value, signature, STORED_REASON)
 
@@ -211,7 +214,7 @@ class SplitEvaluator:
             annotations = self.counted(self.inputs.load(figure.dataset, figure.split))
         except MissingFileError:
             return None
-        found = run.predictions(figure.split, annotations)
+        found = run.predictions(f"{figure.split}{self.ending}", annotations)
         if found is None:
             return None
         scores = evaluate(annotations, found.predictions, self.measures, self.protocol, on_unknown="ignore")
