@@ -216,6 +216,29 @@ def test_the_journal_leaves_out_moments_that_begin_after_the_video(publish, smal
     assert row.ours == 100
 
 
+def test_runs_on_the_original_splits_stand_beside(publish, small_data, trained):
+    # By hand: every reference of Charades-STA is (0, 30) of 30 s; half of the answers are right, others have IoU 1/3.
+    text = ("text 5.2", "Charades-STA", "test", "PredictAll", "R@1,IoU=0.7", "100.0", "percent")
+    publish("closer_look_original.csv", text)
+    queries = query_ids(small_data, "charades-sta", "test")
+    answers = [(query, [[0.0, 30.0 if number % 2 else 10.0]]) for number, query in enumerate(queries)]
+    trained("drn", "drn", dataset="charades-sta", split="test", answers=answers)
+    captions = small_data / "activitynet-captions"
+    captions.mkdir()
+    for name in ("train", "val_1", "val_2"):
+        videos = {f"v_{name}": {"duration": 20.0, "timestamps": [[0, 10], [2, 8], [5, 20]], "sentences": ["a"] * 3}}
+        (captions / f"{name}.json").write_text(json.dumps(videos))
+    rows = rows_of("closer-look-original", small_data, trained.folder)
+    assert (rows[0].status, rows[0].ours) == ("exact", 100)
+    assert {row.dataset for row in rows} == {"Charades-STA", "ActivityNet Captions"}
+    found = {row.measure: row for row in rows if row.method == "DRN"}
+    assert {name: row.ours for name, row in found.items()} == dict.fromkeys(
+        ("R@1,IoU=0.5", "R@1,IoU=0.7", "dR@1,IoU=0.5", "dR@1,IoU=0.7"), 50
+    )
+    assert {(row.published, row.status, row.split) for row in found.values()} == {(None, "informational", "test")}
+    assert {row.method for row in rows} == {"PredictAll", "Bias-based", "DRN"}
+
+
 def test_r_at_1_of_table_4_are_whole_counts_of_3372_queries():
     # Issue 22: 3,375 queries of test-ood less three; README of the published figures: 823 of test-iid.
     figures = [of for of in published_figures("closer_look_tomm_table4.csv") if of.measure.startswith("R@1")]
@@ -263,7 +286,8 @@ def test_the_tolerance_is_the_largest_difference_between_the_two_versions_in_2d_
 
 def test_every_trained_method_of_the_tables_is_known():
     # Tables 2 of both versions name eight and ten trained methods, Table 3 three rows, Table 4 nine; issue 22.
-    journal = {name: of for name, of in TABLES.items() if of.source.startswith(PAPER)}
+    journal = {name: of for name, of in TABLES.items() if name.startswith("closer-look-journal")}
+    assert all(of.source.startswith(PAPER) for of in journal.values())
     assert list(journal) == [f"closer-look-journal-{number}" for number in (2, 3, 4)]
     figures = [of for table in journal.values() for of in published_figures(table.figures)]
     assert len(figures) == 96 + 24 + 72
