@@ -4,10 +4,12 @@ import importlib.util
 
 import pytest
 
-from truemoment.exceptions import MissingPackageError
+from truemoment.exceptions import InputError, MissingPackageError
 from truemoment.reports import training as reports
 from truemoment.reports.training_curves import save_curves
+from truemoment.training.checkpoints import Epoch
 from truemoment.training.network import Network
+from truemoment.training.recipes import Optimisation, TrainingStage
 from truemoment.training.runs import perform
 from truemoment.training.tracking import tracker_of
 
@@ -31,6 +33,27 @@ def test_a_missing_tracker_is_named_with_its_extra(tiny, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(MissingPackageError, match=r"train.track: wandb needs the package wandb: .*truemoment\[wandb\]"):
         tracker_of(tiny("tan2d", "train.track=wandb"))
+
+
+@pytest.mark.parametrize("name", ["tracked", "tracked/truemoment", "curves.svg"])
+def test_a_link_in_a_run_is_not_followed(task, tmp_path, name):
+    elsewhere, run = tmp_path / "elsewhere", tmp_path / "run"
+    elsewhere.mkdir()
+    perform(task("blind-tan", "train.epochs=1"), run, {})
+    (run / name).parent.mkdir(exist_ok=True)
+    (run / name).symlink_to(elsewhere)
+    with pytest.raises(InputError, match="is a link, expected a file or folder that TrueMoment has made"):
+        perform(task("blind-tan", "train.epochs=1"), run, {})
+    assert not list(elsewhere.iterdir())
+
+
+@pytest.mark.parametrize(("keep", "marks"), [("best", [True, False]), ("last", [False, False])])
+def test_an_epoch_is_called_best_only_where_one_is_chosen(keep, marks):
+    settings = Optimisation(epochs=2, stages=(TrainingStage(keep=keep),))
+    epochs = [Epoch(n, {"total": 1.0}, {"mIoU": 0.5}, n == 1 or keep == "last", {}, 1.0, 0.0) for n in (1, 2)]
+    lines = [reports.epoch_line(epoch, settings) for epoch in epochs]
+    assert [line.endswith("best") for line in lines] == marks
+    assert lines[1].startswith("epoch 2/2: loss 1.0000; val mIoU 50.00")
 
 
 def test_curves_and_parts(task, tmp_path):

@@ -77,11 +77,19 @@ def get_dataset(name: str) -> Dataset:
     return DATASETS[name]
 
 
+NO_DATA_FOLDER = "where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA"
+
+
+def has_data_folder(data_dir: str | Path | None = None) -> bool:
+    """Whether a folder of the datasets is named, by `data_dir` or the variable ``TRUEMOMENT_DATA``."""
+    return bool(data_dir or os.environ.get("TRUEMOMENT_DATA"))
+
+
 def data_folder(data_dir: str | Path | None = None, *, must_exist: bool = True) -> Path:
     """Return the folder of the datasets: `data_dir`, or the variable ``TRUEMOMENT_DATA``."""
     given = data_dir or os.environ.get("TRUEMOMENT_DATA")
     if not given:
-        raise UsageError("where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA")
+        raise UsageError(NO_DATA_FOLDER)
     folder = Path(given)
     if must_exist and not folder.is_dir():
         raise UsageError(f"{folder} is not a folder, expected a folder with one folder per dataset")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from truemoment.datasets import data_folder
 from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.features.base import FeatureStore
+from truemoment.features.base import SIMULATED, FeatureStore
 from truemoment.features.folder import FolderStore
 from truemoment.features.hdf5 import ENDINGS as HDF5_ENDINGS
 from truemoment.features.hdf5 import HDF5Store
@@ -17,7 +17,7 @@ from truemoment.records import Annotations
 from truemoment.searching.index import Index
 from truemoment.searching.layout import is_index
 from truemoment.worlds.concepts import WITH_SENTENCES, concept_features
-from truemoment.worlds.perception import SIMULATED, perception_features
+from truemoment.worlds.perception import perception_features
 
 
 def open_features(

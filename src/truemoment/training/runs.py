@@ -26,7 +26,7 @@ from truemoment.records import Annotations
 from truemoment.training import checkpoints
 from truemoment.training.checkpoints import Epoch
 from truemoment.training.epoch_data import TrainingData
-from truemoment.training.epochs import epoch_folders
+from truemoment.training.epochs import OWN_FILES, TRACKED, epoch_folders
 from truemoment.training.grounder import TrainedGrounder, load_grounder, read_vocabulary, write_vocabulary
 from truemoment.training.hardware import commit, hardware
 from truemoment.training.loop import source_of, train
@@ -265,7 +265,8 @@ def _claim(folder: Path, run: checkpoints.Run, vocabulary: TokenVocabulary, test
     """Write the request of a run, or check that this folder has the same one."""
     refuse_links(
         folder,
-        *("run.json", "words.json", "best.safetensors", "result.json"),
+        *OWN_FILES,
+        f"{TRACKED}/*/*",
         *(f"{split}.jsonl" for split in tests),
         *(f"{epoch.name}/*" for epoch in epoch_folders(folder)),
     )

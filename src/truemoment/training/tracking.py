@@ -11,15 +11,13 @@ from accelerate import Accelerator
 
 from truemoment.exceptions import MissingPackageError
 from truemoment.training.checkpoints import Epoch
+from truemoment.training.epochs import TRACKED
 from truemoment.training.recipes import Recipe
 
 Tracker = Literal["tensorboard", "wandb"]
 
 PROJECT = "truemoment"
 """Name of the project in Weights & Biases, and of TensorBoard's folder in :data:`TRACKED`."""
-
-TRACKED = "tracked"
-"""Folder of the tracker's files in that of the run."""
 
 
 def tracker_of(recipe: Recipe) -> Tracker | None:
