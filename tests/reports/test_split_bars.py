@@ -31,7 +31,7 @@ def test_each_bar_is_as_long_as_its_figure_and_published_ones_are_last():
 def test_its_numbers_are_saved_beside_it(tmp_path):
     paths = save_drawings([split_bars(BARS, "R@1,IoU=0.5", name="splits-1")], tmp_path, ("svg",))
     assert [path.name for path in paths] == ["splits-1.svg", "splits-1.csv"]
-    rows = list(csv.DictReader(paths[1].open()))
+    rows = list(csv.DictReader(paths[1].read_text().splitlines()))
     assert [(row["kind"], row["method"], row["split"], row["value"], row["ci95_low"]) for row in rows[:2]] == [
         ("published", "theirs", "test-ood", "0.308", ""),
         ("method", "ours", "test-iid", "0.5", "0.45"),

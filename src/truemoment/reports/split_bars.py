@@ -27,7 +27,6 @@ from truemoment.reports.drawing import (
 )
 from truemoment.reports.model import Drawing
 from truemoment.reports.words import listed
-from truemoment.text import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,8 +95,8 @@ def split_bars(bars: Sequence[SplitBar], measure: str, *, name: str = "splits") 
     kinds = [words for kind, words in KINDS.items() if any(bar.kind == kind for bar in bars)]
     left_out = f" {listed(splits[MOST_SPLITS:])}: not drawn." if len(splits) > MOST_SPLITS else ""
     caption = (
-        f"{measure} in percent by split: {listed([one_line(word) for word in kinds])}, with 95 % intervals by resampling "
-        f"videos where the predictions are known.{left_out} After Closer Look, Fig. 7."
+        f"{measure} in percent by split: {listed(kinds)}, with 95 % intervals by resampling videos where the "
+        f"predictions are known.{left_out} After Closer Look, Fig. 7."
     )
     return Drawing(
         name,
@@ -178,9 +177,12 @@ def _legend(figure: Figure, kinds: Sequence[str], splits: Sequence[str]) -> None
 
     full, faint = COLOURS["published"] if kinds == ["published"] else (INK, OTHER_FAINT)
     fills = {"full": full, "faint": faint, "paper": PAPER}
+    labels = [wrapped(split, LABEL_WIDTH) for split in splits]
+    n_lines = max(label.count("\n") for label in labels)
+    labels = [label + "\n" * (n_lines - label.count("\n")) for label in labels]  # so that entries are side by side
     handles = [
-        Patch(facecolor=fills[fill], edgecolor=INK, hatch=hatch, linewidth=0.6, label=wrapped(split, LABEL_WIDTH))
-        for split, (fill, hatch) in zip(splits, FILLS, strict=False)
+        Patch(facecolor=fills[fill], edgecolor=INK, hatch=hatch, linewidth=0.6, label=label)
+        for label, (fill, hatch) in zip(labels, FILLS, strict=False)
     ]
     columns = max(len(splits), len(kinds)) if len(kinds) > 1 else len(splits)
     if len(kinds) > 1:  # a second line; matplotlib fills columns first
