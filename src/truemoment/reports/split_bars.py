@@ -38,10 +38,10 @@ BAR_IN, BETWEEN_IN, AROUND_IN = 0.145, 0.1, 0.95
 COLOURS = {"method": (METHOD, METHOD_FAINT), "floor": (FLOOR, FLOOR_FAINT), "published": (OTHER, OTHER_FAINT)}
 """Full and faint colour of each kind of row."""
 
-FILLS = (("faint", None), ("paper", "////"), ("full", None), ("faint", "...."))
-"""How the bars of each split are filled, in their order: colour inside and hatch."""
+FILLS = (("faint", None), ("paper", "////"), ("faint", "...."))
+"""How the bars of each split but the last are filled, in their order: colour inside and hatch. The last one is full."""
 
-MOST_SPLITS = len(FILLS)
+MOST_SPLITS = len(FILLS) + 1
 """Splits that a figure can distinguish."""
 
 LABEL_WIDTH = 21
@@ -133,14 +133,14 @@ def split_bars_figure(bars: Sequence[SplitBar], measure: str) -> Figure:
         row_in = BAR_IN * len(splits) + BETWEEN_IN
         figure = new_figure(AROUND_IN + row_in * len(rows) + 0.15 * any(len(split) > LABEL_WIDTH for split in splits))
         axes = figure.add_subplot()
-        height = BAR_IN / row_in
+        height, fills = BAR_IN / row_in, _fills(len(splits))
         reached = 0.01
         for number, row in enumerate(rows):
             of_row = {bar.split: bar for bar in bars if (bar.kind, bar.method) == row}
             for place, split in enumerate(splits):
                 if split in of_row:
                     at = number + height * (place - (len(splits) - 1) / 2)
-                    reached = max(reached, _draw_bar(axes, at, of_row[split], place, height))
+                    reached = max(reached, _draw_bar(axes, at, of_row[split], fills[place], height))
         axes.set_yticks(range(len(rows)), [wrapped(method, 19) for _, method in rows])
         axes.set_ylim(len(rows) - 0.45, -0.55)
         axes.tick_params(axis="y", length=0)
@@ -151,12 +151,16 @@ def split_bars_figure(bars: Sequence[SplitBar], measure: str) -> Figure:
     return figure
 
 
-def _draw_bar(axes: Axes, at: float, bar: SplitBar, place: int, height: float) -> float:
+def _fills(n_splits: int) -> list[tuple[str, str | None]]:
+    return [*FILLS[: n_splits - 1], ("full", None)]
+
+
+def _draw_bar(axes: Axes, at: float, bar: SplitBar, look: tuple[str, str | None], height: float) -> float:
     """Draw a bar with its interval and number; return how far it reaches, a fraction."""
     end = 0.0
     if math.isfinite(bar.value):
         full, faint = COLOURS[bar.kind]
-        fill, hatch = FILLS[place]
+        fill, hatch = look
         inside = {"full": full, "faint": faint, "paper": PAPER}[fill]
         value = 100 * bar.value
         axes.barh(at, value, height=0.86 * height, color=inside, edgecolor=full, hatch=hatch, linewidth=0.6)
@@ -176,13 +180,13 @@ def _legend(figure: Figure, kinds: Sequence[str], splits: Sequence[str]) -> None
     from matplotlib.patches import Patch  # noqa: PLC0415 - see drawing_style
 
     full, faint = COLOURS["published"] if kinds == ["published"] else (INK, OTHER_FAINT)
-    fills = {"full": full, "faint": faint, "paper": PAPER}
+    inside = {"full": full, "faint": faint, "paper": PAPER}
     labels = [wrapped(split, LABEL_WIDTH) for split in splits]
     n_lines = max(label.count("\n") for label in labels)
     labels = [label + "\n" * (n_lines - label.count("\n")) for label in labels]  # so that entries are side by side
     handles = [
-        Patch(facecolor=fills[fill], edgecolor=INK, hatch=hatch, linewidth=0.6, label=label)
-        for label, (fill, hatch) in zip(labels, FILLS, strict=False)
+        Patch(facecolor=inside[fill], edgecolor=INK, hatch=hatch, linewidth=0.6, label=label)
+        for label, (fill, hatch) in zip(labels, _fills(len(splits)), strict=True)
     ]
     columns = max(len(splits), len(kinds)) if len(kinds) > 1 else len(splits)
     if len(kinds) > 1:  # a second line; matplotlib fills columns first
