@@ -140,8 +140,8 @@ def timeline_drawings(files: AnnotatedFiles, most: int) -> list[Drawing]:
                 f"timeline-{number}",
                 f"{number}. {shortened(one_line(of.sentence), 70)}",
                 f"{one_line(of.query_id)}: moments in seconds; {area}filled bars are annotators, hollow ones systems. "
-                f"At the right: IoU {against}. Mean IoU of two annotators: {of.agreement:.2f}. After Hidden Challenges, "
-                "Fig. 7.",
+                f"At the right: IoU {against}. Mean IoU of two annotators: {of.agreement:.2f}. After Hidden "
+                "Challenges, Fig. 7.",
                 partial(timeline_figure, of),
                 partial(timeline_numbers, of),
             )
