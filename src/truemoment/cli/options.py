@@ -189,6 +189,21 @@ train_options = together(
 """What floors are fitted on."""
 
 
+worker_options = together(
+    click.option(
+        "--engine",
+        type=click.Choice(["local", "ray"]),
+        default="local",
+        show_default=True,
+        help="This machine, or a Ray cluster (environment variable RAY_ADDRESS).",
+    ),
+    count_option(
+        "--workers", None, "Number of worker processes. [default: 1; on a Ray cluster, all cores]", least=1, most=10_000
+    ),
+)
+"""Where many jobs are done, and by how many processes."""
+
+
 def engine_option(text: str) -> Callable[[F], F]:
     """The option --engine."""
     return click.option("--engine", default="lexicon", show_default=True, metavar="NAME", help=text)
