@@ -1,15 +1,19 @@
 """What is written of a run beside its checkpoints: trackers, learning curves, parts, and a compiled model."""
 
 import importlib.util
+import sys
+import types
 
 import pytest
 
-from truemoment.exceptions import MissingPackageError
+from truemoment.datasets.source import AnnotationSource
+from truemoment.exceptions import MissingPackageError, UsageError
 from truemoment.reports import training as reports
 from truemoment.reports.training_curves import save_curves
 from truemoment.training.network import Network
+from truemoment.training.preparation import RunData, prepare
 from truemoment.training.runs import perform
-from truemoment.training.tracking import tracker_of
+from truemoment.training.tracking import start_tracking, tracker_of
 
 
 @pytest.mark.slow
@@ -31,6 +35,28 @@ def test_a_missing_tracker_is_named_with_its_extra(tiny, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(MissingPackageError, match=r"train.track: wandb needs the package wandb: .*truemoment\[wandb\]"):
         tracker_of(tiny("tan2d", "train.track=wandb"))
+
+
+def test_it_is_named_before_anything_is_read_or_written(tiny, monkeypatch, tmp_path):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    nowhere = RunData(AnnotationSource(annotations=tmp_path / "absent.jsonl"))
+    with pytest.raises(MissingPackageError, match="wandb"):
+        prepare(tiny("tan2d", "train.track=wandb"), nowhere, 0)
+
+
+def test_a_tracker_that_cannot_start_is_one_line(tiny, monkeypatch, tmp_path):
+    """Weights & Biases raises its own error where nobody is logged in; a stand-in for it does."""
+    wandb = types.ModuleType("wandb")
+    wandb.Error = type("Error", (Exception,), {})
+    wandb.__spec__ = importlib.util.spec_from_loader("wandb", None)
+    monkeypatch.setitem(sys.modules, "wandb", wandb)
+
+    def refuse(*_):
+        raise wandb.Error("No API key configured.")
+
+    accelerator = types.SimpleNamespace(init_trackers=refuse)
+    with pytest.raises(UsageError, match=r"wandb does not start: No API key configured; with WANDB_MODE=offline"):
+        start_tracking(accelerator, tiny("tan2d", "train.track=wandb"), 0, tmp_path)
 
 
 def test_curves_and_parts(task, tmp_path):

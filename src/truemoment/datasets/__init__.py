@@ -41,6 +41,7 @@ __all__ = [
     "data_folder",
     "get_dataset",
     "load_annotations",
+    "made_of",
     "numbered",
     "read_own_annotations",
     "required_file",
@@ -75,6 +76,14 @@ def get_dataset(name: str) -> Dataset:
     if name not in DATASETS:
         raise UsageError(f"unknown dataset {name!r}, expected one of {', '.join(DATASETS)}")
     return DATASETS[name]
+
+
+def made_of(name: str) -> str:
+    """Return the dataset that a folder made by ``truemoment resplit`` was made of; any other name as it is."""
+    folder = Path(name)
+    if name in DATASETS or not (folder / resplit_folder.DATASHEET).is_file():
+        return name
+    return resplit_folder.read_datasheet(folder).source.dataset or name
 
 
 def data_folder(data_dir: str | Path | None = None, *, must_exist: bool = True) -> Path:
