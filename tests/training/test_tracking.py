@@ -1,17 +1,21 @@
 """What is written of a run beside its checkpoints: trackers, learning curves, parts, and a compiled model."""
 
 import importlib.util
+import sys
+import types
 
 import pytest
 
-from truemoment.exceptions import InputError, MissingPackageError
+from truemoment.datasets.source import AnnotationSource
+from truemoment.exceptions import InputError, MissingPackageError, UsageError
 from truemoment.reports import training as reports
 from truemoment.reports.training_curves import save_curves
 from truemoment.training.checkpoints import Epoch
 from truemoment.training.network import Network
+from truemoment.training.preparation import RunData, prepare
 from truemoment.training.recipes import Optimisation, TrainingStage
 from truemoment.training.runs import perform
-from truemoment.training.tracking import tracker_of
+from truemoment.training.tracking import start_tracking, tracker_of
 
 
 @pytest.mark.slow
@@ -54,6 +58,28 @@ def test_an_epoch_is_called_best_only_where_one_is_chosen(keep, marks):
     lines = [reports.epoch_line(epoch, settings) for epoch in epochs]
     assert [line.endswith("best") for line in lines] == marks
     assert lines[1].startswith("epoch 2/2: loss 1.0000; val mIoU 50.00")
+
+
+def test_it_is_named_before_anything_is_read_or_written(tiny, monkeypatch, tmp_path):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    nowhere = RunData(AnnotationSource(annotations=tmp_path / "absent.jsonl"))
+    with pytest.raises(MissingPackageError, match="wandb"):
+        prepare(tiny("tan2d", "train.track=wandb"), nowhere, 0)
+
+
+def test_a_tracker_that_cannot_start_is_one_line(tiny, monkeypatch, tmp_path):
+    """Weights & Biases raises its own error where nobody is logged in; a stand-in for it does."""
+    wandb = types.ModuleType("wandb")
+    wandb.Error = type("Error", (Exception,), {})
+    wandb.__spec__ = importlib.util.spec_from_loader("wandb", None)
+    monkeypatch.setitem(sys.modules, "wandb", wandb)
+
+    def refuse(*_):
+        raise wandb.Error("No API key configured.")
+
+    accelerator = types.SimpleNamespace(init_trackers=refuse)
+    with pytest.raises(UsageError, match=r"wandb does not start: No API key configured; with WANDB_MODE=offline"):
+        start_tracking(accelerator, tiny("tan2d", "train.track=wandb"), 0, tmp_path)
 
 
 def test_curves_and_parts(task, tmp_path):

@@ -70,6 +70,8 @@ class TrainingTask:
         What is learned from, and what the epoch is chosen by.
     features, store
         Source of the features, and the features; "" and None for a model that sees no video.
+    made_of
+        Dataset that a resplit folder was made of, and whose features are simulated; "" for other annotations.
     sentences
         Every sentence whose words may be looked up in a file of fixed vectors.
     data_dir
@@ -86,6 +88,7 @@ class TrainingTask:
     val: Annotations
     features: str = ""
     store: FeatureStore | None = None
+    made_of: str = ""
     sentences: Sequence[str] = ()
     data_dir: Path | None = None
     forced: bool = False
@@ -238,6 +241,7 @@ def _run_of(task: TrainingTask, vocabulary: TokenVocabulary, text_encoder: str) 
         forced=task.forced,
         notes=(*task.notes, *_notes_of(task)),
         text_encoder=text_encoder,
+        made_of=task.made_of,
         truemoment=__version__,
     )
 
