@@ -142,3 +142,17 @@ def joined(runs: Sequence[Run], slope: float) -> list[Run]:
                 continue
         result.append(run)
     return result
+
+
+SURE_SCORE = 0.5
+"""Score from which on a single window counts."""
+
+
+def short_run(search: FilmSearch, track: Samples, span_s: tuple[float, float]) -> Run | None:
+    """Return a run of one window in the middle of a part of the track; None where the film does not have it."""
+    middle = round((span_s[0] + span_s[1] - WINDOW_S) / 2 * COARSE_PER_S)
+    start = max(0, min(middle, track.shape[1] - search.n_window))
+    found = search.candidates(track, np.array([start]))
+    if found.score[0, 0] < SURE_SCORE:
+        return None
+    return Run(found.start_s, found.delay_s[:, 0])

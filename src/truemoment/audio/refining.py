@@ -58,24 +58,29 @@ Measure = Callable[[float, Line], tuple[float, float]]
 """How far the film lies from where a line has it at a time of the track, in film seconds, and the peak's ratio."""
 
 
-def refine(
-    film: Sound, track: Sound, film_bands: Samples, track_bands: Samples, line: Line, span_s: tuple[float, float]
-) -> Line:
+class Pair(NamedTuple):
+    """A film and a track: their sounds, and their bands (:func:`~truemoment.audio.bands.log_bands`), (N_BANDS, N)."""
+
+    film: Sound
+    track: Sound
+    film_bands: Samples
+    track_bands: Samples
+
+
+def refine(pair: Pair, line: Line, span_s: tuple[float, float]) -> Line:
     """Return the exact line of a piece.
 
     Parameters
     ----------
-    film_bands, track_bands : (N_BANDS, N)
-        Of :func:`~truemoment.audio.bands.log_bands`.
     line
         The line by coarse windows, right to 0.5 s.
     span_s
         Part of the track that surely lies in the piece.
     """
-    by_waveform = _fitted(line, span_s, lambda at_s, of: waveform_shift(film, track, at_s, of))
+    by_waveform = _fitted(line, span_s, lambda at_s, of: waveform_shift(pair.film, pair.track, at_s, of))
     if by_waveform.n_agreeing >= max(2, LEAST_AGREEING * len(_middles(span_s))):
         return by_waveform
-    by_bands = _fitted(line, span_s, lambda at_s, of: bands_shift(film_bands, track_bands, at_s, of))
+    by_bands = _fitted(line, span_s, lambda at_s, of: bands_shift(pair.film_bands, pair.track_bands, at_s, of))
     return by_bands._replace(by_waveform=False)
 
 
