@@ -33,7 +33,7 @@ DRAWS = 10
 
 OWN_ANSWERS = OTHER_VIDEOS, SIMILAR_SENTENCES = "own-answers", "own-answers-similar"
 
-TITLES = {OTHER_VIDEOS: "its own answers on other videos", SIMILAR_SENTENCES: "its own answers to similar sentences"}
+TITLES = {OTHER_VIDEOS: "its answer on another video", SIMILAR_SENTENCES: "its answer to a similar sentence"}
 
 
 def own_answers_floors(
