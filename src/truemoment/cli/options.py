@@ -24,7 +24,7 @@ from truemoment.io.matching import OnUnknown
 from truemoment.io.prediction_files import NamedFile as NamedFile  # noqa: PLC0414 - verbs import it from here
 from truemoment.io.prediction_files import PredictionOptions as PredictionOptions  # noqa: PLC0414 - as above
 from truemoment.text import printable, printable_lines
-from truemoment.training.epochs import epoch_folders
+from truemoment.training.epochs import OWN_FILES, TRACKED, epoch_folders
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -268,8 +268,7 @@ def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]
 
 def files_of_run(run: Path) -> list[Path]:
     """Return the files and folders of a trained run that are its own; others may be written beside them."""
-    names = ("run.json", "words.json", "best.safetensors", "result.json")
-    return [run / name for name in names] + epoch_folders(run)
+    return [run / name for name in (*OWN_FILES, TRACKED)] + epoch_folders(run)
 
 
 def refuse_folder(out: Path) -> None:

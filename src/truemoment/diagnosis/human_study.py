@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -200,6 +200,8 @@ class AnnotatedFiles:
     ----------
     predictions
         By name of the system: the file's path and hash, and how its rows matched queries.
+    answers
+        Predictions of each system.
     n_without_official
         Number of queries of several annotators that the official references do not contain; they are left out.
     """
@@ -212,6 +214,7 @@ class AnnotatedFiles:
     resamples: int
     permutations: int
     seed: int
+    answers: Mapping[str, Predictions] = field(default_factory=dict)
 
     @property
     def scores(self) -> Scores:
@@ -267,4 +270,5 @@ def study_files(
         resamples=resamples,
         permutations=permutations,
         seed=seed,
+        answers={name: answers for name, (answers, _) in given.items()},
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from truemoment.datasets import get_dataset
+from truemoment.datasets import get_dataset, made_of
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.files import decode_json, read_bytes
@@ -79,7 +79,7 @@ class SweepData:
             raise UsageError("--world-seeds: is for --world, a dataset is the same for every seed")
         if self.grid.dial.name != "perception":
             raise UsageError(f"--dial {self.grid.dial.name}: needs --world; with --dataset only perception can change")
-        if self.dataset not in SIMULATED_DATASETS:
+        if made_of(self.dataset) not in SIMULATED_DATASETS:
             raise UsageError(
                 f"--dataset {self.dataset}: its features cannot be simulated, expected one of "
                 f"{', '.join(SIMULATED_DATASETS)}"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from truemoment.caching import NO_CACHE, Cache
+from truemoment.datasets import made_of
 from truemoment.exceptions import UsageError
 from truemoment.measures import parse_measure, parse_measures
 from truemoment.records import Annotations
@@ -155,7 +156,7 @@ class Sweep:
         found = list(
             run_rules(
                 {name: splits[name] for name in self.tests},
-                simulated=simulate(self.data.dataset, data_dir=self.data.data_dir),
+                simulated=simulate(made_of(self.data.dataset), data_dir=self.data.data_dir),
                 train=splits["train"],
                 qualities=grid.dial.values,
                 seeds=grid.seeds,
