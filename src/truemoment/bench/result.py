@@ -17,6 +17,9 @@ from truemoment.reproduction.base import Reproduced, Reproduction
 from truemoment.training.sweep_results import IID, OOD, Curve, Difference, mean_and_spread
 from truemoment.training.trials import TrialOutcome
 
+SPLIT_CONSTANT = "split-constant"
+"""Name of the constant that is best on the test split itself."""
+
 
 @dataclass(frozen=True, eq=False)
 class BenchResult:
