@@ -14,12 +14,15 @@ import numpy as np
 import pytest
 
 from truemoment.bench.grid import BenchGrid
+from truemoment.bench.running import Bench
+from truemoment.bench.tables import get_bench
 from truemoment.cli import run
 from truemoment.datasets import load_annotations
 from truemoment.evaluation import evaluate
 from truemoment.folders import lock_folder
 from truemoment.io import read_predictions
 from truemoment.training.results import read_rows
+from truemoment.training.sweep import read_methods
 
 pytestmark = pytest.mark.slow
 
@@ -144,6 +147,21 @@ def test_the_difference_from_the_sentence_network(document):
         assert [of["split"] for of in method["less_sentence_network"]] == ["test-iid", "test-ood"]
 
 
+def test_floors_and_ceilings_are_beside(document, call, charades, made):
+    kinds = {of["name"]: of["kind"] for of in document["methods"]}
+    assert kinds == {
+        **{"tan2d": "method", "blind-tan": "method", "uniform": "floor", "sentence-network": "floor"},
+        **{"random-interval": "floor", "likeliest-interval": "floor", "named-interval": "ceiling"},
+        "split-constant": "ceiling",
+    }
+    words = ["--dataset", "charades-cd", "--split", "test-ood", "--data-dir", charades]
+    path = made / "constant.jsonl"
+    assert call("baseline", "split-constant", *words, "--fit-measure", HEADLINE, "-o", path)[0] == 0
+    annotations = load_annotations("charades-cd", "test-ood", data_dir=charades)
+    value = evaluate(annotations, read_predictions(path, annotations)[0], [HEADLINE]).value(HEADLINE)
+    assert figure_of(document, "split-constant", "test-ood") == pytest.approx(value)
+
+
 def test_figures_are_kept(document, made):
     rows = read_rows(made / "results.csv")
     assert {row.recipe for row in rows} == {of["name"] for of in document["methods"]}
@@ -208,16 +226,20 @@ def test_a_lost_result_is_measured_again(bench, made, tmp_path, document):
 
 
 @pytest.mark.parametrize("engine", ["local", "ray"])
-def test_every_engine_gives_the_same_weights(bench, made, tmp_path, monkeypatch, engine):
+def test_every_engine_gives_the_same_weights(charades, made, tmp_path, monkeypatch, engine):
     if engine == "ray" and importlib.util.find_spec("ray") is None:
         pytest.skip("Ray is not installed")
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_AUTH_MODE"):
         monkeypatch.delenv(name, raising=False)
+    methods = read_methods(["tan2d", "blind-tan"], SMALL)
+    grid = BenchGrid(methods, (0,), tmp_path / "bench", "charades-cd", charades, "perception:0.5")
+    bench = Bench(get_bench("closer-look"), grid, (HEADLINE,))
+    assert bench.start() == (0, 2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Ray's own
-        status, _, err = bench("--engine", engine, "--workers", 2, out=tmp_path / "bench")
-    assert (status, len(trained(err))) == (0, 2)
+        outcomes = list(bench.train(workers=2, engine=engine))
+    assert sorted((of.trial.method, len(of.rows)) for of in outcomes) == [("blind-tan", 2), ("tan2d", 2)]
     assert weights(tmp_path / "bench") == weights(made / "bench")
 
 
@@ -264,9 +286,6 @@ def test_one_command_at_a_time_writes(fails, charades, tmp_path):
 
 def test_recipes_get_what_they_need_on_a_dataset():
     """The about of ctrl.yaml and acrn.yaml, and docs/methods/tsp-prl.md, name these values for ActivityNet-CD."""
-    from truemoment.bench.tables import get_bench
-    from truemoment.training.sweep import read_methods
-
     table = get_bench("closer-look")
     assert table.changes_on("charades-cd", table.recipes) == []
     methods = read_methods(
@@ -278,8 +297,6 @@ def test_recipes_get_what_they_need_on_a_dataset():
 
 
 def test_folders_differ_by_features(tmp_path):
-    from truemoment.training.sweep import read_methods
-
     methods = read_methods(["tan2d", "blind-tan"], ["blind-tan:train.epochs=3"])
     assert [of.recipe.train.epochs for of in methods] == [8, 3]  # 8 is the recipe's own
     folders = set()
