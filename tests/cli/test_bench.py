@@ -203,6 +203,8 @@ def test_a_budget_ends_after_an_epoch_and_the_same_command_resumes(bench, made, 
     assert left == {"tan2d": "1 of 2 epochs are saved", "blind-tan": "not started"}
     assert "tan2d, seed 0: 1 of 2 epochs are saved" in err
     assert weights(tmp_path / "bench") != weights(made / "bench")
+    status, out, _ = bench("--budget-hours", 1e-9, "--json", "-", out=tmp_path / "bench")
+    assert {of["recipe"]: of["why"] for of in json.loads(out)["left"]} == left
     status, out, err = bench("--json", "-", out=tmp_path / "bench")
     assert (status, len(trained(err))) == (0, 2)
     assert weights(tmp_path / "bench") == weights(made / "bench")

@@ -222,7 +222,7 @@ class Trainer:
         from truemoment.training.runs import perform  # noqa: PLC0415 - it loads PyTorch
 
         if self._is_over():
-            return TrialOutcome(trial, left="not started")
+            return TrialOutcome(trial, left=self._saved(trial))
         started = time.perf_counter()
         folder = self.trials.folder_of(trial)
         try:
@@ -239,6 +239,15 @@ class Trainer:
             return TrialOutcome(trial, left=str(stopped), seconds=time.perf_counter() - started)
         return TrialOutcome(trial, rows, time.perf_counter() - started)
 
+    def _saved(self, trial: TrainingTrial) -> str:
+        """Return how many epochs of a trial an earlier start has saved."""
+        from truemoment.training.checkpoints import newest_epoch, read_history  # noqa: PLC0415 - it loads PyTorch
+
+        newest = newest_epoch(self.trials.folder_of(trial))
+        if newest is None:
+            return "not started"
+        return _progress(len(read_history(newest)), self.trials.recipe_of(trial).train.most_epochs)
+
     def _is_over(self, needed_s: float = 0.0) -> bool:
         return self.until is not None and time.time() + needed_s >= self.until
 
@@ -251,9 +260,13 @@ class Trainer:
             now = time.time()
             began, took_s = now, now - began
             if epoch.epoch < most_epochs and self._is_over(took_s):
-                raise _OutOfTimeError(f"{epoch.epoch} of {most_epochs} epochs are saved")
+                raise _OutOfTimeError(_progress(epoch.epoch, most_epochs))
 
         return on_epoch
+
+
+def _progress(n_epochs: int, most_epochs: int) -> str:
+    return f"{n_epochs} of {most_epochs} epochs are saved"
 
 
 def train_trials(
