@@ -215,7 +215,7 @@ def pools(monkeypatch):
     class Pool:
         broken = False
 
-        def submit(self, _, shard, __):
+        def submit(self, _, shard):
             if self.broken:
                 raise BrokenProcessPool
             future = Future()
@@ -316,7 +316,8 @@ def ray_here(colours, tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("HOME", str(home))
-        patched.setenv("PYTHONPATH", str(Path(colours.__file__).parent))
+        folders = [str(Path(colours.__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        patched.setenv("PYTHONPATH", os.pathsep.join(folders))
         for name in ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_AUTH_MODE"):
             patched.delenv(name, raising=False)
         yield home

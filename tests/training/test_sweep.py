@@ -15,7 +15,7 @@ import pytest
 from truemoment.exceptions import InputError, TrueMomentError, UsageError
 from truemoment.training.sweep import Dial, SweepGrid, read_methods, written
 from truemoment.training.sweep_data import SweepData
-from truemoment.training.trials import Trainer, Trial, read_finished, train_trials
+from truemoment.training.trials import Trainer, TrainingTrial, read_finished, train_trials
 from truemoment.worlds import WorldSettings
 
 pytestmark = pytest.mark.slow
@@ -79,22 +79,29 @@ def test_other_dials_are_refused(text, told):
 def test_perception_does_not_reach_a_method_that_is_blind(tmp_path):
     cells = grid_of(tmp_path, "perception=0,0.5,1", (3, 4)).cells()
     assert len(cells) == len(set(cells)) == 2 * 3 + 2
-    assert {cell for cell in cells if cell.method == "blind-tan"} == {Trial("blind-tan", None, s) for s in (3, 4)}
+    assert {cell for cell in cells if cell.method == "blind-tan"} == {
+        TrainingTrial("blind-tan", None, s) for s in (3, 4)
+    }
     # Seed by seed: the first half of the list is a whole sweep of one seed.
     assert [cell.seed for cell in cells] == [3] * 4 + [4] * 4
 
 
 def test_a_prior_reaches_every_method(tmp_path):
     cells = grid_of(tmp_path, "query-prior=0,1", (0,)).cells()
-    assert set(cells) == {Trial(m, v, 0) for m in ("tan2d", "blind-tan") for v in (0.0, 1.0)}
+    assert set(cells) == {TrainingTrial(m, v, 0) for m in ("tan2d", "blind-tan") for v in (0.0, 1.0)}
 
 
 def test_every_cell_has_its_own_folder(tmp_path):
     grid = grid_of(tmp_path, "perception=0,0.25,1", (0, 1))
     folders = [grid.folder_of(cell) for cell in grid.cells()]
     assert len(set(folders)) == len(folders)
-    assert grid.folder_of(Trial("tan2d", 0.25, 1)) == tmp_path / "cells" / "tan2d" / "perception=0.25" / "seed-1"
-    assert grid.folder_of(Trial("blind-tan", None, 1)) == tmp_path / "cells" / "blind-tan" / "perception=any" / "seed-1"
+    assert (
+        grid.folder_of(TrainingTrial("tan2d", 0.25, 1)) == tmp_path / "cells" / "tan2d" / "perception=0.25" / "seed-1"
+    )
+    assert (
+        grid.folder_of(TrainingTrial("blind-tan", None, 1))
+        == tmp_path / "cells" / "blind-tan" / "perception=any" / "seed-1"
+    )
 
 
 @pytest.mark.parametrize(
@@ -200,7 +207,7 @@ def test_what_is_not_finished_is_not_read(swept, tmp_path):
     grid, data, _ = swept
     cell = grid.cells()[0]
     assert finished(grid, data, cell, wanted=[("test-iid", "00000000", "mIoU")]) is None  # other data
-    assert finished(grid, data, Trial("tan2d", 0.5, 0)) is None  # nothing there
+    assert finished(grid, data, TrainingTrial("tan2d", 0.5, 0)) is None  # nothing there
     copy = SweepGrid(grid.methods, grid.dial, grid.seeds, Path(shutil.copytree(grid.folder, tmp_path / "copy")))
     (copy.folder_of(cell) / "result.json").unlink()
     assert finished(copy, data, cell) is None

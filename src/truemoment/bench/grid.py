@@ -20,7 +20,7 @@ from truemoment.datasets.source import AnnotationSource
 from truemoment.records import Annotations
 from truemoment.training.recipes import Recipe
 from truemoment.training.sweep import Method
-from truemoment.training.trials import Trial
+from truemoment.training.trials import TrainingTrial
 from truemoment.worlds.perception import SIMULATED
 
 if TYPE_CHECKING:  # it loads PyTorch
@@ -55,24 +55,24 @@ class BenchGrid:
         """Quality of simulated features; None for others."""
         return float(self.features.removeprefix(SIMULATED)) if self.features.startswith(SIMULATED) else None
 
-    def trials(self) -> list[Trial]:
+    def trials(self) -> list[TrainingTrial]:
         """List every trial, seed by seed, so that a part of them has all methods with the first seeds."""
-        return [Trial(method.name, None, seed) for seed in self.seeds for method in self.methods]
+        return [TrainingTrial(method.name, None, seed) for seed in self.seeds for method in self.methods]
 
-    def method_of(self, trial: Trial) -> Method:
+    def method_of(self, trial: TrainingTrial) -> Method:
         """Return the method of a trial."""
         return next(method for method in self.methods if method.name == trial.method)
 
-    def recipe_of(self, trial: Trial) -> Recipe:
+    def recipe_of(self, trial: TrainingTrial) -> Recipe:
         """Return the recipe of a trial."""
         return self.method_of(trial).recipe
 
-    def folder_of(self, trial: Trial) -> Path:
+    def folder_of(self, trial: TrainingTrial) -> Path:
         """Return the folder of a trial's run."""
         seen = "features" if self.quality is None else f"perception={self.quality:.12g}"
         return self.folder / trial.method / (seen if self.method_of(trial).sees else "none") / f"seed-{trial.seed}"
 
-    def features_of(self, trial: Trial) -> str:
+    def features_of(self, trial: TrainingTrial) -> str:
         """Return the source of a trial's features; "" for a method that sees no video."""
         return self.features if self.method_of(trial).sees else ""
 
@@ -86,7 +86,7 @@ class BenchGrid:
         names = [split.name for split in get_dataset(self.dataset).splits]
         return {name: self.source.read(name) for name in names if name in ("train", "val") or name.startswith("test")}
 
-    def __call__(self, trial: Trial) -> tuple[TrainingTask, Mapping[str, Annotations]]:
+    def __call__(self, trial: TrainingTrial) -> tuple[TrainingTask, Mapping[str, Annotations]]:
         """Read what a trial learns from and what it predicts, as ``truemoment train`` does."""
         from truemoment.training.preparation import RunData, prepare  # noqa: PLC0415 - it loads PyTorch
 

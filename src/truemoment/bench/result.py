@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+import numpy as np
+
 from truemoment.bench.tables import BenchTable
 from truemoment.comparison import Comparison
 from truemoment.floors import NETWORK
@@ -14,6 +16,9 @@ from truemoment.intervals import Floats
 from truemoment.reproduction.base import Reproduced, Reproduction
 from truemoment.training.sweep_results import IID, OOD, Curve, Difference, mean_and_spread
 from truemoment.training.trials import TrialOutcome
+
+SPLIT_CONSTANT = "split-constant"
+"""Name of the constant that is best on the test split itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +115,7 @@ class BenchResult:
     def by_seed(self, curve: Curve, split: str, measure: str | None = None) -> Floats:
         """Return fractions by seed, (S,); of its own seeds for a floor or a ceiling, NaN where there is none."""
         seeds = self.seeds if curve.kind == "method" else sorted({seed for _, seed in curve.points})
-        return curve.table((0.0,), seeds, split, measure or self.headline)[0]
+        return np.asarray(curve.table((0.0,), seeds, split, measure or self.headline)[0])
 
     def mean(self, curve: Curve, split: str, measure: str | None = None) -> float:
         """Return the mean fraction over seeds; NaN where there is none."""

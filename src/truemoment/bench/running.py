@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from truemoment.baselines import split_constants
 from truemoment.bench.grid import BenchGrid
 from truemoment.bench.published import published_beside
-from truemoment.bench.result import BenchResult
+from truemoment.bench.result import SPLIT_CONSTANT, BenchResult
 from truemoment.bench.tables import BenchTable
 from truemoment.caching import NO_CACHE, Cache
 from truemoment.comparison import Comparison, compare
@@ -17,14 +18,15 @@ from truemoment.evaluation import evaluate
 from truemoment.floors import NETWORK
 from truemoment.io import read_predictions
 from truemoment.measures import parse_measure
+from truemoment.protocols import protocol_for_dataset
 from truemoment.records import Annotations
 from truemoment.scores import Scores
 from truemoment.training.checkpoints import read_run
-from truemoment.training.floors import CONFIG, measure_floors
+from truemoment.training.floors import CONFIG, floor_rows, measure_floors
 from truemoment.training.results import ResultRow
 from truemoment.training.rule_figures import run_rules, simulate
 from truemoment.training.sweep_results import Curve, Place
-from truemoment.training.trials import Trainer, Trial, TrialOutcome, finished_outcome, train_trials
+from truemoment.training.trials import Trainer, TrainingTrial, TrialOutcome, finished_outcome, train_trials
 from truemoment.uncertainty import stream
 
 Status = Callable[[str], None]
@@ -49,8 +51,8 @@ class Bench:
     measures: tuple[str, ...]
     rows: list[ResultRow] = field(default_factory=list)
     _splits: dict[str, Annotations] = field(default_factory=dict)
-    _outcomes: dict[Trial, TrialOutcome] = field(default_factory=dict)
-    _missing: list[Trial] = field(default_factory=list)
+    _outcomes: dict[TrainingTrial, TrialOutcome] = field(default_factory=dict)
+    _missing: list[TrainingTrial] = field(default_factory=list)
     _references: tuple[Curve, ...] = ()
     _network: dict[str, Scores] = field(default_factory=dict)
     _notes: dict[str, None] = field(default_factory=dict)
@@ -95,8 +97,12 @@ class Bench:
             yield outcome
 
     def compare(self, cache: Cache = NO_CACHE, on_status: Status = lambda _: None) -> None:
-        """Run floors and rules."""
-        self._references = (*self._run_floors(cache, on_status), *self._run_rules(on_status))
+        """Run floors, rules and the constants of the test splits."""
+        self._references = (
+            *self._run_floors(cache, on_status),
+            *self._run_rules(on_status),
+            self._run_constants(on_status),
+        )
 
     def result(self, on_status: Status = lambda _: None) -> BenchResult:
         """Return the figures of all finished trials, the references, and the published tables beside."""
@@ -182,6 +188,20 @@ class Bench:
             Curve(name, of[0].title, of[0].kind, True, {(None, at.seed): at.values for at in of}, CONFIG)
             for name, of in by_name.items()
         )
+
+    def _run_constants(self, on_status: Status) -> Curve:
+        """Measure the constant that is best on each test split itself, found on its other videos: a ceiling."""
+        on_status("constants of the test splits")
+        seed, values = self.grid.seeds[0], {}
+        for split in self._tests:
+            annotations = self._splits[split]
+            protocol = protocol_for_dataset(annotations.dataset)
+            constants = split_constants(self.measures, annotations, protocol=protocol)
+            for measure, constant in zip(self.measures, constants, strict=True):
+                scores = evaluate(annotations, constant.ground(annotations.queries, self._top), [measure], protocol)
+                values[split, measure] = float(scores.value(measure))
+                self.rows += floor_rows(SPLIT_CONSTANT, scores, seed=seed, fitted_on=annotations)
+        return Curve(SPLIT_CONSTANT, "constant of the split", "ceiling", False, {(None, seed): values}, CONFIG)
 
     def _beside_network(self, finished: Sequence[TrialOutcome]) -> dict[str, Comparison]:
         """Compare the methods with the sentence network on each split by the headline, resampling videos."""

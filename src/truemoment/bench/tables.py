@@ -6,8 +6,8 @@ its figures are set beside.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from truemoment.exceptions import UsageError
@@ -29,6 +29,8 @@ class BenchTable:
         Names of the published tables. A method that several tables have is taken from the first of them.
     headline
         The measure of its figure.
+    changes
+        What recipes need on a dataset, as ``RECIPE:KEY=VALUE``, by dataset.
     """
 
     name: str
@@ -37,6 +39,11 @@ class BenchTable:
     recipes: tuple[str, ...]
     published: tuple[str, ...]
     headline: str
+    changes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def changes_on(self, dataset: str, recipes: Sequence[str]) -> list[str]:
+        """Return what these recipes need on a dataset."""
+        return [change for change in self.changes.get(dataset, ()) if change.partition(":")[0] in recipes]
 
 
 BENCHES: Mapping[str, BenchTable] = MappingProxyType(
@@ -52,6 +59,13 @@ BENCHES: Mapping[str, BenchTable] = MappingProxyType(
             ),
             published=("closer-look-2", "closer-look-journal-2"),
             headline="dR@1,IoU=0.5",
+            changes={
+                "activitynet-cd": (
+                    "ctrl:settings.lengths=[128,256,512,1024,2048]",
+                    "acrn:settings.lengths=[128,256,512,1024,2048]",
+                    "tsp-prl:settings.unit_s=2",
+                )
+            },
         )
     }
 )

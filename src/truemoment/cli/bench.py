@@ -23,7 +23,7 @@ from truemoment.cli.options import (
     status_line,
     worker_options,
 )
-from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, read_seeds, seeds_option, trial_lines
+from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, changes_option, read_seeds, seeds_option, trial_lines
 from truemoment.datasets.source import files_of
 from truemoment.exceptions import UsageError
 from truemoment.folders import lock_folder, refuse_links
@@ -37,7 +37,7 @@ DEFAULT_QUALITY = 0.3
 
 
 @dataclass(frozen=True)
-class _Data:
+class _BenchData:
     """The options of the data."""
 
     dataset: str | None
@@ -66,7 +66,7 @@ class _Data:
 
 
 @dataclass(frozen=True)
-class _Work:
+class _BenchWork:
     """The options of the work."""
 
     engine: str
@@ -92,7 +92,7 @@ class _Work:
 @click.option("-o", "--out", type=FILE, required=True, metavar="DIR", help="Folder of the runs. Those in it are used.")
 @bound(
     "data",
-    _Data,
+    _BenchData,
     click.option("--dataset", metavar="NAME", help="charades-cd or activitynet-cd. [default: charades-cd]"),
     data_dir_option,
     click.option("--features", metavar="SOURCE", help="Features of the videos, as for truemoment train."),
@@ -105,19 +105,13 @@ class _Work:
 )
 @click.option("--methods", "methods_text", metavar="A,B,...", help="Recipes to train. [default: all of the table]")
 @seeds_option("0,1,2")
-@click.option(
-    "--set",
-    "changes",
-    multiple=True,
-    metavar="[RECIPE:]KEY=VALUE",
-    help="Change a value of every recipe, or of one: train.epochs=5, drn:settings.hidden=32.",
-)
+@changes_option
 @click.option(
     "--measures", metavar="'A; B'", help="Measures on the test splits. [default: R@1, dR@1 at 0.5 and 0.7, mIoU, AxIoU]"
 )
 @bound(
     "work",
-    _Work,
+    _BenchWork,
     worker_options,
     count_option(
         "--threads", None, "Number of threads of each process. [default: the cores, divided]", least=1, most=1024
@@ -135,12 +129,12 @@ class _Work:
 def command(
     table_name: str,
     out: Path,
-    data: _Data,
+    data: _BenchData,
     methods_text: str | None,
     seeds_text: str,
     changes: tuple[str, ...],
     measures: str | None,
-    work: _Work,
+    work: _BenchWork,
     results: Path | None,
     page: PageOutput,
     output: Output,
@@ -169,7 +163,8 @@ def command(
     names, _ = read_measures(measures, table.headline)
     recipes = table.recipes if methods_text is None else tuple(name.strip() for name in methods_text.split(","))
     _refuse_outputs(recipes, data, dataset, out, [results, output.json_path, page.html], page)
-    grid = BenchGrid(read_methods(recipes, changes), seeds, out, dataset, data.data_dir, features)
+    methods = read_methods(recipes, (*table.changes_on(dataset, recipes), *changes))
+    grid = BenchGrid(methods, seeds, out, dataset, data.data_dir, features)
     click.get_current_context().with_resource(lock_folder(out))
     refuse_links(out, "*/*/*")
 
@@ -197,7 +192,7 @@ def command(
 
 
 def _refuse_outputs(
-    recipes: tuple[str, ...], data: _Data, dataset: str, out: Path, files: list[Path | None], page: PageOutput
+    recipes: tuple[str, ...], data: _BenchData, dataset: str, out: Path, files: list[Path | None], page: PageOutput
 ) -> None:
     """Refuse outputs that cannot be written, or would overwrite what is read."""
     page.refuse()

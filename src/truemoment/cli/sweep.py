@@ -20,7 +20,7 @@ from truemoment.cli.options import (
     shown_path,
     status_line,
 )
-from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, read_seeds, seeds_option, trial_lines
+from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, changes_option, read_seeds, seeds_option, trial_lines
 from truemoment.datasets.source import files_of
 from truemoment.exceptions import UsageError
 from truemoment.folders import lock_folder, refuse_links
@@ -86,9 +86,7 @@ class _Processes:
     data_dir_option,
 )
 @seeds_option("0,1,2")
-@click.option(
-    "--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a value of every recipe, e.g. train.epochs=3."
-)
+@changes_option
 @click.option(
     "--measures", metavar="'A; B'", help="Measures on the test splits. [default: R@1, dR@1 at 0.5 and 0.7, mIoU, AxIoU]"
 )

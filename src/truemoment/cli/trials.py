@@ -19,6 +19,16 @@ EXIT_WITHOUT_FIGURES = 1
 """Exit status if the loss of a run was not finite."""
 
 
+changes_option = click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="[RECIPE:]KEY=VALUE",
+    help="Change a value of every recipe, or of one: train.epochs=5, drn:settings.hidden=32.",
+)
+"""--set, as `changes`."""
+
+
 def seeds_option(default: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """The option --seeds, as `seeds_text`."""
     return click.option(

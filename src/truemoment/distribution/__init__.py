@@ -34,7 +34,7 @@ TRIES = 2
 
 
 @dataclass(frozen=True)
-class Work(Generic[J, R]):
+class JobRunner(Generic[J, R]):
     """What is done with a job.
 
     Parameters
@@ -61,7 +61,7 @@ class Work(Generic[J, R]):
     on_gpu: bool = False
 
 
-def distribute(engine: Engine, jobs: Iterator[J], work: Work[J, R], workers: int | None) -> Iterator[R]:
+def distribute(engine: Engine, jobs: Iterator[J], work: JobRunner[J, R], workers: int | None) -> Iterator[R]:
     """Do jobs by an engine, and yield the result of each as it comes.
 
     Parameters
@@ -78,7 +78,7 @@ def distribute(engine: Engine, jobs: Iterator[J], work: Work[J, R], workers: int
     return by_ray(jobs, work, workers) if engine == "ray" else by_local(jobs, work, workers)
 
 
-def by_local(jobs: Iterator[J], work: Work[J, R], workers: int | None) -> Iterator[R]:
+def by_local(jobs: Iterator[J], work: JobRunner[J, R], workers: int | None) -> Iterator[R]:
     """Do jobs on this machine: here for one worker, else in a pool of processes.
 
     When a worker dies, the jobs that were under way are done again one by one, so that the blame is clear: one that
@@ -115,7 +115,7 @@ def by_local(jobs: Iterator[J], work: Work[J, R], workers: int | None) -> Iterat
 def _in_pool(
     pool: ProcessPoolExecutor,
     numbered: Iterator[tuple[int, J]],
-    work: Work[J, R],
+    work: JobRunner[J, R],
     *,
     retries: deque[tuple[int, J]],
     running: dict[Future[R], tuple[int, J]],
@@ -144,7 +144,7 @@ def _in_pool(
             yield result
 
 
-def by_ray(jobs: Iterator[J], work: Work[J, R], workers: int | None) -> Iterator[R]:
+def by_ray(jobs: Iterator[J], work: JobRunner[J, R], workers: int | None) -> Iterator[R]:
     """Do jobs on a Ray cluster: that of the variable ``RAY_ADDRESS``, or one that is started on this machine.
 
     Without a number of workers, all cores of the cluster work, or all its GPUs where a job needs one.
@@ -153,14 +153,14 @@ def by_ray(jobs: Iterator[J], work: Work[J, R], workers: int | None) -> Iterator
     """
     with ray_cluster(workers) as ray:
         n_gpus = 1 if work.on_gpu else 0
-        task = ray.remote(num_cpus=1, num_gpus=n_gpus, max_retries=TRIES + 1)(work.do)
+        task = ray.remote(num_cpus=1, num_gpus=n_gpus, max_retries=TRIES + 1)(_call)
         resources: dict[str, float] = ray.cluster_resources()
         most = 2 * (workers or max(1, int(resources.get("GPU" if n_gpus else "CPU", 1))))
         running: dict[Any, J] = {}
         try:
             while True:
                 while len(running) < most and (job := next(jobs, None)) is not None:
-                    running[task.remote(job)] = job
+                    running[task.remote(work.do, job)] = job
                 if not running:
                     return
                 done, _ = ray.wait(list(running), num_returns=1, timeout=1.0)
@@ -171,7 +171,12 @@ def by_ray(jobs: Iterator[J], work: Work[J, R], workers: int | None) -> Iterator
                 ray.cancel(reference, force=True)
 
 
-def _came(ray: Any, reference: Any, job: J, work: Work[J, R]) -> R:  # noqa: ANN401 - an optional package
+def _call(do: Callable[[J], R], job: J) -> R:
+    """Do a job: Ray takes functions alone, and no other callables."""
+    return do(job)
+
+
+def _came(ray: Any, reference: Any, job: J, work: JobRunner[J, R]) -> R:  # noqa: ANN401 - an optional package
     """Return what came of a job."""
     try:
         result: R = ray.get(reference)

@@ -6,7 +6,7 @@ import math
 from decimal import Decimal
 from typing import Any
 
-from truemoment.bench.result import BenchResult
+from truemoment.bench.result import SPLIT_CONSTANT, BenchResult
 from truemoment.floors import NETWORK
 from truemoment.reports import reproduction as published_tables
 from truemoment.reports.bench_figures import drawings
@@ -97,7 +97,7 @@ def findings(result: BenchResult) -> list[str]:
     """Return how the methods compare with the sentence network, the interval rules and the published pattern."""
     if not result.trained:
         return ["No run is finished."]
-    found = [sentence for split in result.splits for sentence in (*_network(result, split), *_rules(result, split))]
+    found = [sentence for split in result.splits for sentence in _of_split(result, split)]
     if result.has_two:
         found += _pattern(result)
     if len(result.seeds) == 1:
@@ -108,6 +108,28 @@ def findings(result: BenchResult) -> list[str]:
             "published figures are those of other features and larger networks."
         )
     return found
+
+
+def _of_split(result: BenchResult, split: str) -> list[str]:
+    return [*_network(result, split), *_constant(result, split), *_rules(result, split)]
+
+
+def _constant(result: BenchResult, split: str) -> list[str]:
+    """Return which methods do not exceed the constant that is best on the split itself."""
+    constant = result.reference(SPLIT_CONSTANT)
+    if constant is None:
+        return []
+    score = result.mean(constant, split)
+    below = [of.title for of in result.trained if not result.mean(of, split) > score]
+    found = (
+        f"On {split}, the constant that is best on the other videos of the split itself scores {points(score, 2)} %. "
+    )
+    if not below:
+        return [f"{found}Every method scores more."]
+    return [
+        f"{found}{listed(below)} {_is(below)} not above it: predictions that only lie in the right part of the video "
+        "can reach such a score."
+    ]
 
 
 def _network(result: BenchResult, split: str) -> list[str]:

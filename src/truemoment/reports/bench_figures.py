@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from truemoment.bench.result import BenchResult
+from truemoment.bench.result import SPLIT_CONSTANT, BenchResult
 from truemoment.floors import NETWORK
 from truemoment.reports.drawing import (
     CEILING,
@@ -34,6 +34,8 @@ ROW_IN, AROUND_IN, PANEL_IN, NAMES_IN = 0.24, 1.55, 2.6, 1.1
 LINES = (
     (NETWORK, FLOOR, (0, (4, 2))),
     ("likeliest-interval", OTHER, (0, (1, 1.5))),
+    ("random-interval", OTHER, (0, (6, 1.6, 1.2, 1.6))),
+    (SPLIT_CONSTANT, CEILING, (0, (2.5, 2))),
     ("named-interval", CEILING, "-"),
     ("concept-interval", CEILING, "-"),
 )

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterator
 from functools import partial
 
-from truemoment.distribution import Engine, Work, distribute
+from truemoment.distribution import Engine, JobRunner, distribute
 from truemoment.processes import end_with_parent
 from truemoment.searching.extraction import EmbeddedShard, FailedShard, Loader, Shard, attempt
 
@@ -16,7 +16,7 @@ def embed_shards(
     engine: Engine, shards: Iterator[Shard], loader: Loader, workers: int | None
 ) -> Iterator[EmbeddedShard | FailedShard]:
     """Do shards by an engine, and return the result of each, in any order; each comes back exactly once."""
-    work: Work[Shard, EmbeddedShard | FailedShard] = Work(
+    work: JobRunner[Shard, EmbeddedShard | FailedShard] = JobRunner(
         do=partial(attempt, loader=loader),
         begin=_begin,
         given_up=_given_up,

@@ -21,7 +21,7 @@ from truemoment.exceptions import UsageError
 from truemoment.files import read_number
 from truemoment.keyed import split_pair
 from truemoment.training.recipes import Recipe, read_recipe
-from truemoment.training.trials import Trial
+from truemoment.training.trials import TrainingTrial
 
 DIALS = MappingProxyType({"perception": "perception", "location-prior": "location_prior", "query-prior": "query_prior"})
 """What can be turned, and the setting of a world that it is."""
@@ -175,21 +175,21 @@ class SweepGrid:
         """Whether the dial changes what a method learns from: perception changes nothing for one that is blind."""
         return self.dial.name != "perception" or method.sees
 
-    def cells(self) -> list[Trial]:
+    def cells(self) -> list[TrainingTrial]:
         """List every cell, seed by seed, so that a sweep that is cut off has whole curves of the first seeds."""
         reached = {method.name: self.reaches(method) for method in self.methods}
         return [
-            Trial(method.name, value if reached[method.name] else None, seed)
+            TrainingTrial(method.name, value if reached[method.name] else None, seed)
             for seed in self.seeds
             for number, value in enumerate(self.dial.values)
             for method in self.methods
             if reached[method.name] or number == 0
         ]
 
-    def folder_of(self, cell: Trial) -> Path:
+    def folder_of(self, cell: TrainingTrial) -> Path:
         """Return the folder of a cell's run."""
         return self.folder / "cells" / cell.method / f"{self.dial.name}={written(cell.value)}" / f"seed-{cell.seed}"
 
-    def recipe_of(self, cell: Trial) -> Recipe:
+    def recipe_of(self, cell: TrainingTrial) -> Recipe:
         """Return the recipe of a cell."""
         return next(method.recipe for method in self.methods if method.name == cell.method)

@@ -17,7 +17,7 @@ from truemoment.training.rule_figures import run_rules, simulate
 from truemoment.training.runs import MEASURES
 from truemoment.training.sweep_data import WORLD_NOTE, SweepData
 from truemoment.training.sweep_results import Curve, EmptyCell, Place, SweepResult
-from truemoment.training.trials import Trainer, Trial, TrialOutcome, finished_outcome, train_trials
+from truemoment.training.trials import Trainer, TrainingTrial, TrialOutcome, finished_outcome, train_trials
 
 Status = Callable[[str], None]
 
@@ -49,7 +49,7 @@ class Sweep:
     rows: list[ResultRow] = field(default_factory=list)
     _splits: dict[Place, dict[str, Annotations]] = field(default_factory=dict)
     _finished: list[TrialOutcome] = field(default_factory=list)
-    _missing: list[Trial] = field(default_factory=list)
+    _missing: list[TrainingTrial] = field(default_factory=list)
     _references: tuple[Curve, ...] = ()
     _notes: list[str] = field(default_factory=list)
 
@@ -115,7 +115,7 @@ class Sweep:
     def _top(self) -> int:
         return max(method.recipe.decode.top for method in self.data.grid.methods)
 
-    def _read(self, cell: Trial) -> TrialOutcome | None:
+    def _read(self, cell: TrainingTrial) -> TrialOutcome | None:
         """Read a cell that is finished; None if it is not."""
         splits = self._splits[self.data.place_of(cell)]
         return finished_outcome(cell, self.data.grid, self.data.features(cell), splits, self.measures)

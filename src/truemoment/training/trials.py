@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from truemoment.distribution import Engine, Work, distribute
+from truemoment.distribution import Engine, JobRunner, distribute
 from truemoment.exceptions import (
     InputError,
     MissingFileError,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Trial:
+class TrainingTrial:
     """A training run.
 
     Parameters
@@ -58,11 +58,11 @@ class Trial:
 class Trials(Protocol):
     """Where trials belong, and what they train."""
 
-    def folder_of(self, trial: Trial, /) -> Path:
+    def folder_of(self, trial: TrainingTrial, /) -> Path:
         """Return the folder of a trial's run."""
         ...
 
-    def recipe_of(self, trial: Trial, /) -> Recipe:
+    def recipe_of(self, trial: TrainingTrial, /) -> Recipe:
         """Return the recipe of a trial."""
         ...
 
@@ -87,7 +87,7 @@ class TrialOutcome:
         Why it is not finished: the time was over. The same trial again is resumed.
     """
 
-    trial: Trial
+    trial: TrainingTrial
     rows: tuple[ResultRow, ...] = ()
     seconds: float = 0.0
     failed: str = ""
@@ -150,7 +150,7 @@ def read_finished(
 
 
 def finished_outcome(
-    trial: Trial, trials: Trials, features: str, splits: Mapping[str, Annotations], measures: Sequence[str]
+    trial: TrainingTrial, trials: Trials, features: str, splits: Mapping[str, Annotations], measures: Sequence[str]
 ) -> TrialOutcome | None:
     """Read a trial that is finished; None if it is not.
 
@@ -184,7 +184,7 @@ def finished_outcome(
 
 # ----------------------------------------------------------------------------------------- what is done
 
-Prepare = Callable[[Trial], "tuple[TrainingTask, Mapping[str, Annotations]]"]
+Prepare = Callable[[TrainingTrial], "tuple[TrainingTask, Mapping[str, Annotations]]"]
 """Reads what a trial learns from, and the splits it is to answer; it is sent to other processes."""
 
 
@@ -217,7 +217,7 @@ class Trainer:
     threads: int = 1
     until: float | None = None
 
-    def __call__(self, trial: Trial) -> TrialOutcome:
+    def __call__(self, trial: TrainingTrial) -> TrialOutcome:
         """Train one trial; errors become text, which every process can send."""
         from truemoment.training.runs import perform  # noqa: PLC0415 - it loads PyTorch
 
@@ -257,7 +257,7 @@ class Trainer:
 
 
 def train_trials(
-    trials: Sequence[Trial], trainer: Trainer, *, workers: int | None, engine: Engine = "local"
+    trials: Sequence[TrainingTrial], trainer: Trainer, *, workers: int | None, engine: Engine = "local"
 ) -> Iterator[TrialOutcome]:
     """Train trials and yield the outcome of each as it ends.
 
@@ -273,7 +273,7 @@ def train_trials(
         Where they are trained. Figures do not depend on it.
     """
     few = workers if workers is None else max(1, min(workers, len(trials)))
-    work: Work[Trial, TrialOutcome] = Work(
+    work: JobRunner[TrainingTrial, TrialOutcome] = JobRunner(
         do=trainer if engine == "local" and (few or 1) == 1 else _InProcess(trainer),
         begin=_begin,
         given_up=_given_up,
@@ -286,7 +286,7 @@ def train_trials(
         yield outcome
 
 
-def _given_up(trial: Trial, times: int) -> TrialOutcome:
+def _given_up(trial: TrainingTrial, times: int) -> TrialOutcome:
     return TrialOutcome(trial, failed=f"its process was killed {times} times, perhaps for memory: use fewer workers")
 
 
@@ -309,7 +309,7 @@ class _InProcess:
 
     trainer: Trainer
 
-    def __call__(self, trial: Trial) -> TrialOutcome:
+    def __call__(self, trial: TrainingTrial) -> TrialOutcome:
         try:
             return self.trainer(trial)
         except SystemExit:
