@@ -277,7 +277,7 @@ def _blind() -> dict[tuple[str, str, str], SplitFigures]:
 
 def blind_summary() -> str:
     """How many published figures are at or below the sentence network's, by split and measure."""
-    rows, floors = [], ("best constant", "sentence neighbours", "sentence network")
+    rows, floors = [], ("best constant", "best constant of this split", "sentence neighbours", "sentence network")
     for (dataset, split, measure), of in _blind().items():
         figures = [f"{value:.2f}" for value in (*(of.floors[name] for name in floors), max(of.published))]
         rows.append([f"{dataset}, {split}", f"`{measure}`", *figures, f"{of.n_below} of {len(of.published)}"])

@@ -111,6 +111,7 @@ CASES = (
             "prior-only",
             "action-aware",
             "sentence-neighbours",
+            "split-constant",
             "oracle",
         )
     ),

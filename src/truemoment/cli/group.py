@@ -24,6 +24,7 @@ COMMANDS = MappingProxyType(
         "train": "Train a model by a recipe, and predict the test splits.",
         "predict": "Predict with a served or a trained model, and save the answers.",
         "sweep": "Train methods over the values of a dial, and compare with floors.",
+        "bench": "Train the methods of a table, beside floors and published figures.",
         "variants": "Train variants of a method for studies of model selection.",
         "features": "List the videos and frame rate of features, and missing videos.",
         "index": "Index videos for search.",

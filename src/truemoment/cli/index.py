@@ -12,14 +12,14 @@ import click
 
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.groups import Output, bound
-from truemoment.cli.options import FILE, count_option, json_option, refuse_outputs, shown_path, status_line
+from truemoment.cli.options import FILE, json_option, refuse_outputs, shown_path, status_line, worker_options
 from truemoment.exceptions import InputError, UsageError
 from truemoment.searching.encoder_options import DEFAULT_FPS, DEFAULT_MODEL, EncoderOptions, index_of
 from truemoment.text import one_line, short_line
 
 if TYPE_CHECKING:
+    from truemoment.distribution import Engine
     from truemoment.searching.building import IndexReport, Progress
-    from truemoment.searching.engines import Engine
     from truemoment.searching.layout import Settings
 
 SHOWN = 20
@@ -51,16 +51,7 @@ class _Workers:
 @click.option("--proposals", metavar="SCHEME", help="Candidate moments. [default: windows of about 64 s and 256 s]")
 @click.option("--partial", is_flag=True, help="Index the readable part of damaged or truncated videos, with a warning.")
 @device_option
-@click.option(
-    "--engine",
-    type=click.Choice(["local", "ray"]),
-    default="local",
-    show_default=True,
-    help="This machine, or a Ray cluster (environment variable RAY_ADDRESS).",
-)
-@count_option(
-    "--workers", None, "Number of worker processes. [default: 1; on a Ray cluster, all cores]", least=1, most=10_000
-)
+@worker_options
 @json_option("Write the report as JSON ('-': to standard output, and nothing else goes there).")
 @click.option("--quiet", is_flag=True, help="No report, and no progress on standard error.")
 @bound("options", EncoderOptions)

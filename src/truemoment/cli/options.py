@@ -24,7 +24,7 @@ from truemoment.io.matching import OnUnknown
 from truemoment.io.prediction_files import NamedFile as NamedFile  # noqa: PLC0414 - verbs import it from here
 from truemoment.io.prediction_files import PredictionOptions as PredictionOptions  # noqa: PLC0414 - as above
 from truemoment.text import printable, printable_lines
-from truemoment.training.epochs import epoch_folders
+from truemoment.training.epochs import OWN_FILES, TRACKED, epoch_folders
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -189,6 +189,21 @@ train_options = together(
 """What floors are fitted on."""
 
 
+worker_options = together(
+    click.option(
+        "--engine",
+        type=click.Choice(["local", "ray"]),
+        default="local",
+        show_default=True,
+        help="This machine, or a Ray cluster (environment variable RAY_ADDRESS).",
+    ),
+    count_option(
+        "--workers", None, "Number of worker processes. [default: 1; on a Ray cluster, all cores]", least=1, most=10_000
+    ),
+)
+"""Where many jobs are done, and by how many processes."""
+
+
 def engine_option(text: str) -> Callable[[F], F]:
     """The option --engine."""
     return click.option("--engine", default="lexicon", show_default=True, metavar="NAME", help=text)
@@ -253,8 +268,7 @@ def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]
 
 def files_of_run(run: Path) -> list[Path]:
     """Return the files and folders of a trained run that are its own; others may be written beside them."""
-    names = ("run.json", "words.json", "best.safetensors", "result.json")
-    return [run / name for name in names] + epoch_folders(run)
+    return [run / name for name in (*OWN_FILES, TRACKED)] + epoch_folders(run)
 
 
 def refuse_folder(out: Path) -> None:

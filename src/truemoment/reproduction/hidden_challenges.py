@@ -267,9 +267,9 @@ def _systems(marked: Mapping[str, AnnotatedAgain | None], inputs: TableInputs) -
         if here is None:
             return None
         for split in dict.fromkeys((TEST[dataset], "test")):
-            predictions = run.predictions(split, here.official)
-            if predictions is not None:
-                return system_scores(here.annotators, predictions, measure, PROTOCOL, official=here.official)
+            found = run.predictions(split, here.official)
+            if found is not None:
+                return system_scores(here.annotators, found.predictions, measure, PROTOCOL, official=here.official)
         return None
 
     def measure(run: RunFolder, figure: PublishedFigure) -> RunFigure | None:
