@@ -430,3 +430,18 @@ def test_some_answers_are_selected():
     assert (some.saliency_offsets.tolist(), some.saliency.tolist()) == ([0, 0, 1], [0.3])
     assert len(answers.select_queries(np.zeros(3, dtype=bool))) == 0
     assert answers.select_queries(np.ones(3, dtype=bool)) is answers
+
+
+@pytest.mark.parametrize("n_places", [1, 3])
+def test_answers_that_are_nearly_the_same_are_a_pattern(n_places):
+    """Closer Look, section 5.2: a method's answers come down to three places; here each moves by up to 4 %."""
+    test = annotated("test", 200)
+    queries, rng = test.queries, np.random.default_rng(0)
+    places = np.array([(0.04, 0.57), (0.42, 0.96), (0.04, 0.96)])[:n_places]
+    shares = places[rng.integers(0, n_places, len(queries))] + rng.uniform(-0.04, 0.04, (len(queries), 2))
+    times_s = shares * queries.duration_s[:, None]
+    answers = Predictions.from_lists({q: [tuple(of)] for q, of in zip(queries.query_id, times_s.tolist(), strict=True)})
+    found = finding(audited(test, answers), "answer-pattern")
+    assert (found.level, found.holds) == ("warning", False)
+    assert "% of the first answers are near " in found.verdict
+    assert found.verdict.partition(" of the video")[0].count("-") == n_places

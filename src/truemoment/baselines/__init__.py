@@ -53,6 +53,7 @@ __all__ = [
     "SplitConstant",
     "Uniform",
     "make_baseline",
+    "split_constants",
 ]
 
 

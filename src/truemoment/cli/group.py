@@ -29,6 +29,7 @@ COMMANDS = MappingProxyType(
         "features": "List the videos and frame rate of features, and missing videos.",
         "index": "Index videos for search.",
         "search": "Find the moments that a sentence describes.",
+        "retrieve": "Rank clips by text and texts by clip.",
         "convert": "Write a prediction file in another format.",
         "baseline": "Run a blind baseline or the oracle, and write its predictions.",
         "reproduce": "Compute published tables again, and compare the figures.",

@@ -239,10 +239,17 @@ def refuse_page(html: Path | None, *, open_it: bool) -> None:
 
 
 def refuse_files(folders: Mapping[str, Path | None]) -> None:
-    """Refuse folders to write to that are files, by option, before any work."""
+    """Refuse folders to write to that are files or cannot be made, by option, before any work."""
     for option, folder in folders.items():
-        if folder is not None and folder.exists() and not folder.is_dir():
+        if folder is None:
+            continue
+        if folder.exists() and not folder.is_dir():
             raise UsageError(f"{option} {shown_path(folder)}: is a file, expected a folder")
+        there = next(of for of in (folder.absolute(), *folder.absolute().parents) if of.exists())
+        if not there.is_dir():
+            raise UsageError(f"{option} {shown_path(folder)}: cannot be made, {shown_path(there)} is a file")
+        if not os.access(there, os.W_OK):
+            raise UsageError(f"{option} {shown_path(folder)}: cannot be written, {shown_path(there)} is read-only")
 
 
 def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:

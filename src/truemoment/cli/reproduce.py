@@ -64,7 +64,7 @@ def command(
     if list_ and output.json_path is not None:
         raise UsageError("--list: prints names for people, without --json")
     if list_:
-        rows = [(table.name, table.title, ", ".join(table.datasets)) for table in TABLES.values()]
+        rows = [(table.name, table.title, ", ".join(table.datasets) or "none") for table in TABLES.values()]
         show_list(("table", "what it shows", "datasets"), rows, output.style)
         return
     for name in tables:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from truemoment.datasets.faults import normalised_sentence
+from truemoment.diagnosis.near_answers import NearPlace, near_places
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.protocols.base import Ranking
@@ -77,6 +78,8 @@ class AnswerPattern:
         The most frequent answers, most frequent first, at a resolution of 1 % of the video.
     n_distinct
         How many answers differ at that resolution.
+    near
+        The places that most answers are near to, see :func:`~truemoment.diagnosis.near_answers.near_places`.
     """
 
     n_queries: int
@@ -88,6 +91,7 @@ class AnswerPattern:
     repeated_references: float
     most_common: tuple[CommonAnswer, ...]
     n_distinct: int
+    near: tuple[NearPlace, ...]
 
 
 def first_answers(annotations: Annotations, predictions: Predictions, *, ranking: Ranking = "score") -> FirstAnswers:
@@ -154,6 +158,7 @@ def answer_pattern(
         repeated_references=_share(references[comparable]),
         most_common=common,
         n_distinct=n_distinct,
+        near=near_places(times_norm),
     )
 
 

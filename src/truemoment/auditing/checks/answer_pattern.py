@@ -9,6 +9,7 @@ from truemoment.auditing.entries import statuses
 from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
 from truemoment.diagnosis.answers import AnswerPattern, answer_pattern
+from truemoment.diagnosis.near_answers import NEAR_IOU, NearPlace
 from truemoment.documents import Measured
 from truemoment.reports.words import counted
 
@@ -16,6 +17,9 @@ NAME = "answer-pattern"
 
 EXCESS = 0.2
 """Answers may be that much more alike than references are, as a share of the queries."""
+
+MOST_NEAR = {1: 0.5, 3: 0.8}
+"""Share of the answers that may be near one place, or one of three, unless more references are."""
 
 
 def pattern(results: Results) -> AnswerPattern:
@@ -40,6 +44,8 @@ def look(results: Results) -> AuditFinding:
     problems, lines = [], []
     if common.share > expected + EXCESS:
         problems.append(f"{100 * common.share:.0f} % of the first answers are {place}")
+    else:
+        problems += _near(found.near, of_references.near)
     for name, share in found.on_grid.items():
         there = of_references.on_grid[name]
         lines.append(f"{name}: {100 * share:.1f} % of first answers, {100 * there:.1f} % of references")
@@ -49,6 +55,10 @@ def look(results: Results) -> AuditFinding:
         f"{100 * answer.start_norm:.0f}-{100 * answer.end_norm:.0f} % of the video: {100 * answer.share:.1f} %"
         for answer in found.most_common
     ]
+    lines.append(
+        f"near 1 or 3 places (IoU of {NEAR_IOU:g} or more): {_shares(found.near)} of first answers, "
+        f"{_shares(of_references.near)} of references"
+    )
     different = counted(found.n_distinct, "different answer", "different answers")
     lines.append(f"{different} to {counted(found.n_answered, 'query', 'queries')}, at 1 % of the video")
     if found.n_comparable:
@@ -71,6 +81,21 @@ def look(results: Results) -> AuditFinding:
         return AuditFinding(NAME, "warning", verdict, tuple(lines), common.share, holds=False)
     verdict = f"The most frequent first answer ({place}) is given to {100 * common.share:.1f} % of the queries."
     return AuditFinding(NAME, "good", verdict, tuple(lines), common.share, holds=True)
+
+
+def _near(found: tuple[NearPlace, ...], of_references: tuple[NearPlace, ...]) -> list[str]:
+    """Return what to report if the answers are near one place, or near three, more than references are."""
+    for n, most in MOST_NEAR.items():
+        share, there = (sum(place.share for place in places[:n]) for places in (found, of_references))
+        if share > max(most, there + EXCESS):
+            named = ", ".join(f"{100 * place.start_norm:.0f}-{100 * place.end_norm:.0f} %" for place in found[:n])
+            near = f"{100 * share:.0f} % of the first answers are near {named} of the video"
+            return [f"{near} (IoU of {NEAR_IOU:g} or more; references: {100 * there:.0f} %)"]
+    return []
+
+
+def _shares(places: tuple[NearPlace, ...]) -> str:
+    return " or ".join(f"{100 * sum(place.share for place in places[:n]):.1f} %" for n in MOST_NEAR)
 
 
 def _identical_share(results: Results) -> float | None:
@@ -102,6 +127,7 @@ def document(results: Results) -> dict[str, Any]:
             "repeated": Measured(found.repeated, no_pair),
             "repeated_references": Measured(found.repeated_references, no_pair),
             "most_common": found.most_common,
+            "near": found.near,
             "statuses": statuses(results.whole.predictions),
         }
     }
@@ -110,8 +136,8 @@ def document(results: Results) -> dict[str, Any]:
 CHECK = Check(
     name=NAME,
     title="Pattern of the answers",
-    looks_at="answers on a coarse grid, the same for many queries, in the same words, or for other sentences of a "
-    "video",
+    looks_at="answers on a coarse grid, the same or nearly the same for many queries, in the same words, or for other "
+    "sentences of a video",
     look=look,
     passes="none of these more than among references",
     figure="share of the most frequent answer",
