@@ -168,7 +168,7 @@ def test_figures_are_kept(document, made):
     kept = {(row.recipe, row.split): float(row.value) for row in rows if row.measure == HEADLINE}
     assert kept["tan2d", "test-ood"] == pytest.approx(figure_of(document, "tan2d", "test-ood"), abs=1e-6)
     assert {path.name for path in (made / "figures").iterdir()} == {
-        f"bench-closer-look.{of}" for of in ("png", "svg", "pdf")
+        f"bench-closer-look.{of}" for of in ("png", "svg", "pdf", "csv")
     }
 
 

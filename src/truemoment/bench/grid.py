@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 
 from truemoment.datasets import get_dataset
 from truemoment.datasets.source import AnnotationSource
+from truemoment.features.base import SIMULATED
 from truemoment.records import Annotations
 from truemoment.training.recipes import Recipe
 from truemoment.training.sweep import Method
 from truemoment.training.trials import TrainingTrial
-from truemoment.worlds.perception import SIMULATED
 
 if TYPE_CHECKING:  # it loads PyTorch
     from truemoment.training.runs import TrainingTask

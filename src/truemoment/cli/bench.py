@@ -54,7 +54,7 @@ class _BenchData:
 
     def source_of_features(self) -> str:
         """Return the source of the features: a file, or simulated perception."""
-        from truemoment.worlds.perception import SIMULATED
+        from truemoment.features.base import SIMULATED
 
         if self.features is None:
             return f"{SIMULATED}{DEFAULT_QUALITY if self.perception is None else self.perception:g}"

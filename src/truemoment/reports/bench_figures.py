@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from truemoment.bench.result import SPLIT_CONSTANT, BenchResult
 from truemoment.floors import NETWORK
@@ -59,7 +59,28 @@ def drawings(result: BenchResult) -> list[Drawing]:
             "figures. Lines are baselines: the sentence network sees no video, the interval rules only pick an "
             "interval that the features show. After Closer Look, Fig. 7.",
             partial(figure, result),
+            partial(numbers, result),
         )
+    ]
+
+
+def numbers(result: BenchResult) -> list[dict[str, Any]]:
+    """Return the numbers of the figure, a row a bar or line and split; fractions."""
+    lines = [reference for name, _, _ in LINES if (reference := result.reference(name)) is not None]
+    return [
+        {
+            "measure": result.headline,
+            "split": split,
+            "kind": curve.kind,
+            "method": curve.title,
+            "features": result.features_of(curve),
+            "value": result.mean(curve, split),
+            "standard_deviation": result.spread(curve, split),
+            "published": float(published) / 100 if published is not None else math.nan,
+        }
+        for split in result.splits
+        for curve in (*result.trained, *lines)
+        for published in [result.published_value(curve.title, split) if curve.kind == "method" else None]
     ]
 
 
