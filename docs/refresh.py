@@ -204,7 +204,8 @@ def _of_column(name: str, value: float | None) -> str:
 def study_claims() -> str:
     """The AxIoU paper's claims, and whether they hold on either dataset."""
     names = {"charades-sta": "charades-cd-paper", "activitynet-captions": "activitynet-captions-paper"}
-    of = [[*_study()[name]["claims"][:-1], _claim_of_selection(_study()[paper])] for name, paper in names.items()]
+    kept = _study()
+    of = [[*kept[name]["claims"][:-1], _claim_of_selection(kept[paper])] for name, paper in names.items()]
     rows = [
         [one["section"], one["claim"], *(f"**{claim['outcome']}**: {claim['found']}" for claim in (one, other))]
         for one, other in zip(*of, strict=True)

@@ -36,13 +36,14 @@ truemoment meta population --variants 64 --dataset activitynet-captions --split 
 truemoment meta selection --validation anet-val --test anet-test --data-dir data \\
     --dataset activitynet-captions --validation-split val_1 --split val_2 \\
     --json activitynet-captions-selection.json --figures activitynet-captions-selection
-RECALL="R@1,IoU=0.3; R@1,IoU=0.5; R@1,IoU=0.7; R@5,IoU=0.3; R@5,IoU=0.5; R@5,IoU=0.7; R@10,IoU=0.5; R@10,IoU=0.7"
+TEST="R@1,IoU=0.3; R@1,IoU=0.5; R@1,IoU=0.7; R@5,IoU=0.3; R@5,IoU=0.5; R@5,IoU=0.7; R@10,IoU=0.5; R@10,IoU=0.7"
+VALIDATION="$TEST; R@10,IoU=0.3; AxIoU@1; AxIoU@5; AxIoU@10"
 truemoment meta selection --validation charades-val --test charades-test --data-dir data \\
-    --dataset charades-cd --validation-split val --split test-iid --json charades-cd-paper.json \\
-    --measures "$RECALL; R@10,IoU=0.3; AxIoU@1; AxIoU@5; AxIoU@10" --test-measures "$RECALL" --resamples 100
+    --dataset charades-cd --validation-split val --split test-iid \\
+    --measures "$VALIDATION" --test-measures "$TEST" --json charades-cd-paper.json
 truemoment meta selection --validation anet-val --test anet-test --data-dir data \\
-    --dataset activitynet-captions --validation-split val_1 --split val_2 --json activitynet-captions-paper.json \\
-    --measures "$RECALL; R@10,IoU=0.3; AxIoU@1; AxIoU@5; AxIoU@10" --test-measures "$RECALL" --resamples 100
+    --dataset activitynet-captions --validation-split val_1 --split val_2 \\
+    --measures "$VALIDATION" --test-measures "$TEST" --json activitynet-captions-paper.json
 """
 """The commands, as the page shows them, in an empty folder in which ``data`` holds the annotations."""
 
@@ -60,10 +61,18 @@ SHOWN = {
 
 
 def commands() -> list[list[str]]:
-    """Each command of the recipe as words, its variable filled in."""
-    lines = RECIPE.replace("\\\n", " ").splitlines()
-    (recall,) = (shlex.split(line)[0].removeprefix("RECALL=") for line in lines if line.startswith("RECALL="))
-    return [shlex.split(line.replace("$RECALL", recall)) for line in lines if not line.startswith("RECALL=")]
+    """Each command of the recipe as words, with the values of its variables."""
+    values: dict[str, str] = {}
+    found = []
+    for line in RECIPE.replace("\\\n", " ").splitlines():
+        for name, value in values.items():
+            line = line.replace(f"${name}", value)  # noqa: PLW2901 - as a shell does
+        name, _, value = line.partition("=")
+        if name.isupper():
+            values[name] = shlex.split(value)[0]
+        else:
+            found.append(shlex.split(line))
+    return found
 
 
 def kept_of_report(document: dict[str, Any]) -> dict[str, Any]:
