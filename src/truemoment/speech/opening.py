@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from truemoment.exceptions import UsageError
@@ -16,9 +15,7 @@ from truemoment.speech.whisper import WhisperRecogniser
 EXPECTED = "whisper:FOLDER, vosk:FOLDER, transcript:FILE or tones"
 
 
-def open_speech(
-    text: str, *, language: str = "en", vocabulary: Callable[[], Iterable[str]] | None = None
-) -> Recogniser | Transcript:
+def open_speech(text: str, *, language: str = "en") -> Recogniser | Transcript:
     """Return what hears the words, or has heard them.
 
     Parameters
@@ -27,12 +24,10 @@ def open_speech(
         ``whisper:FOLDER[,beam=5,compute=int8]``, ``vosk:FOLDER``, ``transcript:FILE`` or ``tones``.
     language
         Language that is spoken, as a code of two letters.
-    vocabulary
-        Returns the words of simulated films, for ``tones``; None where they are unknown.
     """
     kind, colon, rest = text.partition(":")
-    if kind == "tones" and not colon and vocabulary is not None:
-        return TonesRecogniser(vocabulary())
+    if kind == "tones" and not colon:
+        return TonesRecogniser()
     if not rest or kind not in ("whisper", "vosk", "transcript"):
         raise UsageError(f"--speech: got {text!r}, expected {EXPECTED}")
     if kind == "transcript":
