@@ -124,8 +124,8 @@ class Alignment(msgspec.Struct, frozen=True, kw_only=True):
     paper
         The verdict of the paper's method; None if it was not computed.
     verdict
-        ``aligned``: one piece. ``partly``: pieces cover less than 80 % of the shorter side. ``other speed``: the paper's
-        method found a rate other than 1.
+        ``aligned``: one piece. ``aligned in pieces``: several. ``partly``: pieces cover less than 80 % of the shorter
+        side. ``other speed``: only the paper's method was asked for, and the rate is not 1. ``not this film``: none.
     why
         The reason of the verdict, in words; "" if there is nothing to add.
     """

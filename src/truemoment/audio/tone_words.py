@@ -25,8 +25,7 @@ N_VOICES = 5
 
 LOWEST_HZ, VOICE_STEP_HZ, TONE_STEP_HZ = 600.0, 48.0, 240.0
 
-VOCABULARY: tuple[str, ...] = tuple(
-    """
+_WORDS = """
     a above an at below black blue brick circle cross diamond drifts floats front glides grass green heart in is large
     left moves night of on orange purple red rests right ring rolls sand slides small snow square stands star stays the
     triangle wall water white yellow
@@ -35,16 +34,18 @@ VOCABULARY: tuple[str, ...] = tuple(
     my your our his her their me us them him
     listen please honestly wait well perhaps maybe look sorry again tomorrow yesterday tonight later soon today already
     brother sister mother father lawyer doctor captain neighbour teacher cousin partner driver banker uncle judge
-    need needs forgot promised sold borrowed stole lost remember remembers bought found wrote signed hid believe believes
-    trusted told paid owe owes missed broke fixed opened closed answered called visited warned hired fired refused
+    need needs forgot promised sold borrowed stole lost remember remembers bought found wrote signed hid believe
+    believes trusted told paid owe owes missed broke fixed opened closed answered called visited warned hired fired
+    refused remembered
     money ticket secret letter contract key keys suitcase train phone story apology answer document photograph passport
     recipe piano garden medicine engine map chance question house kitchen office bicycle wallet guitar newspaper
     midnight summer winter dinner breakfast church hospital station airport wedding funeral harbour nothing everything
     anyone someone nobody another every old last next first second cheap strange terrible wonderful whole own
     Marta Viktor Oskar Lena Paris Lisbon Monday Friday yes no thanks goodbye hello truth
     music applause thunder laughter
-    """.split()
-)
+"""
+
+VOCABULARY: tuple[str, ...] = tuple(_WORDS.split())
 """Words that can be spoken, in order: new ones go to the end, because a word's tones follow from its position."""
 
 _POSITION = {word.lower(): at for at, word in enumerate(VOCABULARY)}

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from fractions import Fraction
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from truemoment.audio.alignment import Piece
+from truemoment.audio.reading import Samples
+from truemoment.worlds.described.bed import draw_bed
+from truemoment.worlds.described.writing import frames_of
 
 
 @dataclass(frozen=True)
@@ -50,28 +58,140 @@ class Damage:
     bitrate: int = 64_000
 
 
-@dataclass(frozen=True)
-class CueDamage:
-    """How subtitles differ from what is spoken.
+class Damaged(NamedTuple):
+    """A damaged track: its sound, (N,), and where each part of it lies in the film."""
+
+    samples: Samples
+    pieces: tuple[Piece, ...]
+
+
+def damage_track(rng: np.random.Generator, track: Samples, damage: Damage, rate_hz: int) -> Damaged:
+    """Apply all damage but the codec's to a track that is on the film's clock.
 
     Parameters
     ----------
-    start_s, end_s
-        Mean and standard deviation of a cue's start minus its line's start, and of the time it stays after the end
-        (the absolute value counts).
-    missing
-        Share of the dialogue without a cue.
-    sounds
-        Share of the gaps with description that have a caption of a sound.
-    delay_s
-        Delay of all cues.
-    speakers
-        Whether cues name who speaks, as ``MAN:``.
+    track : (N,)
+        The described track.
     """
+    parts, spans = _edited(rng, track, damage, rate_hz)
+    samples = np.concatenate(parts)
+    if damage.rate != 1:
+        samples = _stretched(samples, damage.rate, rate_hz) if damage.stretched else resampled(samples, damage.rate)
+    late = round(damage.offset_s * rate_hz)
+    offset_s = late / rate_hz
+    samples = np.concatenate([np.zeros(late, np.float32), samples]) if late > 0 else samples[-late:]
+    end_s = len(samples) / rate_hz
+    pieces = []
+    for program_s, film_s, length_s in spans:
+        low = max(0.0, offset_s + program_s / damage.rate)
+        high = min(end_s, offset_s + (program_s + length_s) / damage.rate)
+        if high > low:
+            pieces.append(Piece((low, high), damage.rate, film_s - program_s - damage.rate * offset_s, 0.0))
+    return Damaged(_coloured(rng, samples, damage, rate_hz), tuple(pieces))
 
-    start_s: tuple[float, float] = (-0.1, 0.1)
-    end_s: tuple[float, float] = (0.4, 0.3)
-    missing: float = 0.0
-    sounds: float = 1 / 6
-    delay_s: float = 0.0
-    speakers: bool = False
+
+def _edited(
+    rng: np.random.Generator, track: Samples, damage: Damage, rate_hz: int
+) -> tuple[list[Samples], list[tuple[float, float, float]]]:
+    """Cut and insert; return the parts in order, and (start in the result, start in the film, length) of the film's."""
+    low_s, high_s = damage.part_s or (0.0, len(track) / rate_hz)
+    edits = sorted(
+        [(at, "cut", length) for at, length in damage.cuts] + [(at, "put", n) for at, n in damage.insertions]
+    )
+    parts: list[Samples] = []
+    spans: list[tuple[float, float, float]] = []
+    first, last, n = round(low_s * rate_hz), round(high_s * rate_hz), 0
+    for at_s, kind, length_s in [*edits, (high_s, "end", 0.0)]:
+        until = min(last, max(first, round(at_s * rate_hz)))
+        if until > first:
+            parts.append(track[first:until])
+            spans.append((n / rate_hz, first / rate_hz, (until - first) / rate_hz))
+            n += until - first
+            first = until
+        if kind == "cut":
+            first += round(length_s * rate_hz)
+        elif kind == "put":
+            parts.append(draw_bed(rng, [(0.0, length_s)], rate_hz))
+            n += len(parts[-1])
+    return parts, spans
+
+
+def resampled(samples: Samples, rate: float, n_taps: int = 16) -> Samples:
+    """Return a sound played at another speed, (M,): sample n is the value at n x rate, by windowed sinc."""
+    n = int((len(samples) - 1) / rate) + 1
+    half = n_taps // 2
+    padded = np.pad(samples, (half, half + 1))
+    made = np.empty(n, np.float32)
+    for low in range(0, n, RESAMPLING_BLOCK):
+        at = np.arange(low, min(n, low + RESAMPLING_BLOCK)) * rate
+        whole = np.floor(at).astype(np.int64)
+        share = at - whole
+        total = np.zeros(len(at))
+        for tap in range(1 - half, half + 1):
+            distance = share - tap
+            total += padded[whole + tap + half] * np.sinc(distance) * np.cos(np.pi * distance / (2 * half + 2)) ** 2
+        made[low : low + len(at)] = total
+    return made
+
+
+RESAMPLING_BLOCK = 1 << 18
+
+
+def _stretched(samples: Samples, rate: float, rate_hz: int) -> Samples:
+    """Return a sound at another speed with its pitch kept, by FFmpeg's ``atempo``."""
+    import av  # noqa: PLC0415 - only sound needs it
+
+    graph = av.filter.Graph()
+    source = graph.add_abuffer(sample_rate=rate_hz, format="flt", layout="mono", time_base=Fraction(1, rate_hz))
+    tempo, sink = graph.add("atempo", f"{rate:.9f}"), graph.add("abuffersink")
+    source.link_to(tempo)
+    tempo.link_to(sink)
+    graph.configure()
+    parts: list[Samples] = []
+
+    def pull() -> None:
+        while True:
+            try:
+                parts.append(sink.pull().to_ndarray()[0])
+            except (av.BlockingIOError, av.EOFError):
+                return
+
+    for frame in frames_of(samples, rate_hz):
+        source.push(frame)
+        pull()
+    source.push(None)
+    pull()
+    return np.concatenate(parts)
+
+
+def _coloured(rng: np.random.Generator, samples: Samples, damage: Damage, rate_hz: int) -> Samples:
+    """Apply band, compression, noise and gain."""
+    if damage.band_hz is not None:
+        samples = _filtered(samples, *damage.band_hz, rate_hz)
+    if damage.compression != 1:
+        samples = samples * _compression(samples, damage.compression, rate_hz)
+    if damage.noise_db is not None:
+        level = np.sqrt(np.mean(samples**2)) * 10 ** (damage.noise_db / 20)
+        samples = samples + rng.standard_normal(len(samples), np.float32) * np.float32(level)
+    return np.asarray(samples * np.float32(10 ** (damage.gain_db / 20)), np.float32)
+
+
+def _filtered(samples: Samples, low_hz: float, high_hz: float, rate_hz: int) -> Samples:
+    """Return the part of a sound in a band, with soft edges."""
+    spectrum = np.fft.rfft(samples)
+    hz = np.fft.rfftfreq(len(samples), 1 / rate_hz)
+    soft = 1 / (1 + (low_hz / np.maximum(hz, 1)) ** 8) / (1 + (hz / high_hz) ** 8)
+    return np.asarray(np.fft.irfft(spectrum * soft, len(samples)), np.float32)
+
+
+COMPRESSED_ABOVE_DB = -30.0
+
+
+def _compression(samples: Samples, ratio: float, rate_hz: int) -> Samples:
+    """Return the gain of a compressor, (N,), from the power over 20 ms."""
+    step = round(0.02 * rate_hz)
+    padded = np.pad(samples, (0, -len(samples) % step)).reshape(-1, step)
+    level_db = 10 * np.log10(np.mean(padded**2, axis=1) + 1e-10)
+    gain_db = -np.maximum(level_db - COMPRESSED_ABOVE_DB, 0) * (1 - 1 / ratio)
+    middles = (np.arange(len(gain_db)) + 0.5) * step
+    return np.asarray(10 ** (np.interp(np.arange(len(samples)), middles, gain_db) / 20), np.float32)

@@ -9,6 +9,7 @@ import numpy as np
 
 from truemoment.audio.reading import Samples
 from truemoment.audio.tone_words import REST_S, TONE_S, WORD_S, digits_of, frequencies_hz
+from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats
 
 NARRATOR = 0
@@ -103,8 +104,6 @@ def _breath(rng: np.random.Generator, n: int, rate_hz: int) -> Floats:
 
 def get_voices(name: str) -> Voices:
     """Return voices by name: ``tones`` or ``espeak``."""
-    from truemoment.exceptions import UsageError
-
     if name == "tones":
         return Tones()
     raise UsageError(f"got voices {name!r}, expected tones or espeak")
