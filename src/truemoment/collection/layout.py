@@ -139,7 +139,7 @@ class FilmAbout(msgspec.Struct, frozen=True, kw_only=True):
     name, group
         Its name in the collection, and the group that lies in one split ("" for none).
     film, described
-        Identity of each file, and the chosen streams (None for the only one).
+        Identity of each file, and the chosen streams ("" for the only one).
     subtitles, transcript
         SHA-256 of the file; "" for none.
     duration_s
@@ -149,9 +149,9 @@ class FilmAbout(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     group: str
     film: str
-    film_stream: int | None
+    film_stream: str
     described: str
-    described_stream: int | None
+    described_stream: str
     subtitles: str
     transcript: str
     duration_s: float
@@ -263,6 +263,11 @@ class FoundFilm(msgspec.Struct, frozen=True):
     folder: Path
     report: FilmReport
 
+    @classmethod
+    def at(cls, folder: Path) -> FoundFilm:
+        """Read the film of a folder."""
+        return cls(folder, read_json(folder / REPORT, FilmReport))
+
     def sentences(self) -> list[StoredSentence]:
         """Return its sentences, kept or not."""
         return [of for _, of in read_json_lines(self.folder / SENTENCES, StoredSentence)]
@@ -292,5 +297,5 @@ def read_collection(out: Path) -> Collection:
 def films_in(out: Path) -> list[FoundFilm]:
     """Return the finished films of a collection, by name."""
     folders = sorted((out / FILMS).iterdir()) if (out / FILMS).is_dir() else []
-    films = [FoundFilm(folder, read_json(folder / REPORT, FilmReport)) for folder in folders if folder.is_dir()]
+    films = [FoundFilm.at(folder) for folder in folders if folder.is_dir()]
     return sorted(films, key=lambda film: film.report.name)

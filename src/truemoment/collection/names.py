@@ -108,3 +108,23 @@ def with_someone(sentence: str, names: Collection[str]) -> str:
     title = "|".join(sorted(TITLES))
     run = re.compile(rf"\b(?:(?i:{title})\.?\s+)?(?:{name})\b(?:\s+(?:{name})\b)*")
     return run.sub(SOMEONE, sentence)
+
+
+def large_words(texts: Iterable[str]) -> frozenset[str]:
+    """Return the words that texts write with a capital letter inside sentences, and never in small letters.
+
+    Examples
+    --------
+    >>> sorted(large_words(["He went to Paris with Anna.", "The dog saw the Dog."]))
+    ['Anna', 'Paris']
+    """
+    large: set[str] = set()
+    small: set[str] = set()
+    for text in texts:
+        for match in _WORD.finditer(text):
+            before = text[: match.start()]
+            if match[0][0].islower():
+                small.add(match[0].lower())
+            elif before.strip(" \"'“‘-–—") and not _END.search(before):
+                large.add(_without_s(match[0]))
+    return frozenset(word for word in large if word.lower() not in small)

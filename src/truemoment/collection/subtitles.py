@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from truemoment.collection.embedded_subtitles import embedded_cues
 from truemoment.exceptions import InputError, MissingPackageError
 from truemoment.files import BYTE_ORDER_MARK, read_bytes
 
@@ -86,7 +87,7 @@ def read_subtitles(path: Path, *, fps: float | None = None) -> Subtitles:
     Parameters
     ----------
     path
-        The file.
+        The file; ``FILM#sub:3`` is a stream of text in a film.
     fps
         Frames per second of MicroDVD, which counts frames.
 
@@ -95,8 +96,13 @@ def read_subtitles(path: Path, *, fps: float | None = None) -> Subtitles:
     InputError
         If it has no cues, or its form is unknown.
     """
-    text, note = _decoded(path)
-    events = _events(text, path, fps)
+    file, stream = embedded(path)
+    note = ""
+    if stream is None:
+        text, note = _decoded(file)
+        events = _events(text, file, fps)
+    else:
+        events = embedded_cues(file, stream)
     cues, n_swapped = [], 0
     for start_s, end_s, raw in events:
         if end_s <= start_s:
@@ -111,6 +117,18 @@ def read_subtitles(path: Path, *, fps: float | None = None) -> Subtitles:
     if n_swapped:
         notes.append(f"{n_swapped} of {len(events)} cues end before they start and are left out")
     return Subtitles(tuple(sorted(cues)), tuple(notes))
+
+
+def embedded(text: Path) -> tuple[Path, int | None]:
+    """Return the file, and the number of the stream of ``FILM#sub:3``; None for a file of subtitles.
+
+    Examples
+    --------
+    >>> embedded(Path("film.mkv#sub:3"))[1], embedded(Path("film.srt"))[1]
+    (3, None)
+    """
+    name, mark, number = str(text).rpartition("#sub:")
+    return (Path(name), int(number)) if mark and number.isdecimal() else (text, None)
 
 
 def _decoded(path: Path) -> tuple[str, str]:

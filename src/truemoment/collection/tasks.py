@@ -8,6 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from truemoment.audio.sources import parse_source
+from truemoment.collection.subtitles import embedded
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.files import read_json_lines
 
@@ -59,7 +61,7 @@ def make_task(
     transcript: Path | None = None,
 ) -> FilmTask:
     """Return a film to be collected; its name is that of the file unless it is given."""
-    return FilmTask(film, described, subtitles, name or split_stream(film)[0].stem, group, transcript)
+    return FilmTask(film, described, subtitles, name or parse_source(film).path.stem, group, transcript)
 
 
 def read_tasks(path: Path) -> list[FilmTask]:
@@ -97,20 +99,6 @@ def _beside(path: Path, name: str) -> str:
     return str(path.parent / name)
 
 
-def split_stream(text: str) -> tuple[Path, str]:
-    """Return file and stream of ``FILE#STREAM``; the stream is "" without one. A file whose name has ``#`` is a file.
-
-    Examples
-    --------
-    >>> split_stream("film.mkv#2"), split_stream("film.mkv")
-    ((PosixPath('film.mkv'), '2'), (PosixPath('film.mkv'), ''))
-    """
-    if Path(text).exists():
-        return Path(text), ""
-    name, hash_, stream = text.rpartition("#")
-    return (Path(name), stream) if hash_ and "/" not in stream else (Path(text), "")
-
-
 def refuse_missing(tasks: Iterable[FilmTask]) -> None:
     """Refuse films whose files do not exist, before any work."""
     for path in files_of_tasks(list(tasks)):
@@ -120,6 +108,6 @@ def refuse_missing(tasks: Iterable[FilmTask]) -> None:
 
 def files_of_tasks(tasks: Sequence[FilmTask]) -> list[Path]:
     """Return the files that are read."""
-    files = [split_stream(text)[0] for task in tasks for text in (task.film, task.described)]
-    files += [split_stream(str(task.subtitles))[0] for task in tasks if task.subtitles is not None]
+    files = [parse_source(text).path for task in tasks for text in (task.film, task.described)]
+    files += [embedded(task.subtitles)[0] for task in tasks if task.subtitles is not None]
     return files + [task.transcript for task in tasks if task.transcript is not None]
