@@ -15,6 +15,8 @@ from truemoment.collection.export import kept_of, write_annotations, write_mad
 from truemoment.collection.layout import FoundFilm, films_in, read_collection
 from truemoment.documents import json_text
 from truemoment.files import atomic_write, read_json_lines
+from truemoment.folders import lock_folder, refuse_links
+from truemoment.inputs import updating
 from truemoment.version import __version__ as version
 
 
@@ -34,8 +36,16 @@ def read_splits(out: Path) -> dict[str, str]:
     return {line.video_id: line.split for _, line in read_json_lines(out / layout.SPLITS, SplitLine)}
 
 
-def assemble(out: Path) -> None:
-    """Write what all films come to; splits that were made stay, and new films are in none."""
+def assemble_again(out: Path) -> dict[str, Any]:
+    """Write what all films of a collection come to again, and return its card."""
+    read_collection(out)
+    refuse_links(updating(out), *layout.OWN)
+    with lock_folder(out):
+        return assemble(out)
+
+
+def assemble(out: Path) -> dict[str, Any]:
+    """Write what all films come to, and return the card; splits stay as long as the films are the same."""
     films, collection = films_in(out), read_collection(out)
     splits = read_splits(out)
     counts = {film.report.name: film.report.n_kept for film in films if film.report.n_kept}
@@ -48,6 +58,7 @@ def assemble(out: Path) -> None:
     _write(out / layout.DISCARDED, json_text(discarded(films)).encode())
     _write(out / layout.CARD, json_text(card).encode())
     _write(out / layout.CARD_TEXT, card_text(card).encode())
+    return card
 
 
 def write_splits(out: Path, splits: Mapping[str, str]) -> None:
