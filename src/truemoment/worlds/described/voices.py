@@ -68,22 +68,22 @@ class Tones:
             for word, start in zip(spoken, starts, strict=True)
         )
         samples = np.zeros(round((starts[-1] + WORD_S) * rate_hz), np.float32)
+        rng = np.random.default_rng([voice, *text.encode()])
         for word, start in zip(spoken, starts, strict=True):
             for place, hz in enumerate(frequencies_hz(voice)[[0, *(1 + digit for digit in digits_of(word))]]):
                 at = round((start + place * (TONE_S + REST_S)) * rate_hz)
-                tone = _tone(float(hz), rate_hz)
+                tone = _tone(float(hz), float(rng.uniform(0, 2 * np.pi)), rate_hz)
                 samples[at : at + len(tone)] += tone
         samples /= np.sqrt(np.mean(samples**2))
-        rng = np.random.default_rng([voice, *text.encode()])
         breath = _breath(rng, len(samples), rate_hz) * 10 ** (BREATH_DB / 20)
         whole = (samples + breath * _fade(len(samples), rate_hz)) / np.sqrt(1 + 10 ** (BREATH_DB / 10))
         return Utterance(whole.astype(np.float32), words)
 
 
-def _tone(hz: float, rate_hz: int) -> Floats:
-    """Return one tone with edges of 5 ms."""
+def _tone(hz: float, phase: float, rate_hz: int) -> Floats:
+    """Return one tone with edges of 5 ms; phases differ, so that a word spoken twice is not the same sound."""
     n = round(TONE_S * rate_hz)
-    return np.sin(2 * np.pi * hz * np.arange(n) / rate_hz) * _fade(n, rate_hz)
+    return np.sin(2 * np.pi * hz * np.arange(n) / rate_hz + phase) * _fade(n, rate_hz)
 
 
 def _fade(n: int, rate_hz: int, edge_s: float = 0.005) -> Floats:
