@@ -26,7 +26,7 @@ MAY_NOT = (
 MAY = ("identities of files", "times", "counts", "this card")
 
 CAUTIONS = (
-    "Times are those at which a sentence is said. Description runs ahead of or behind the picture, which no sound shows.",
+    "Times are those at which a sentence is said. Description may be ahead of or behind the picture.",
     "Sentences come from a recogniser and may contain wrong words.",
     "Which sentences are description was decided by rules; some dialogue may be left.",
 )

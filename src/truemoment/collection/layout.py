@@ -30,8 +30,8 @@ from typing import Literal
 
 import msgspec
 
-from truemoment.collection.narration import Mode
 from truemoment.collection.names import SOMEONE as SOMEONE  # noqa: PLC0414 - the word that replaces names in files
+from truemoment.collection.narration import Mode
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.files import read_json, read_json_lines
 from truemoment.folders import LOCK

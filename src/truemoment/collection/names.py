@@ -10,26 +10,25 @@ from typing import NamedTuple
 
 from truemoment.exceptions import InputError
 from truemoment.files import read_text
+from truemoment.language.words import word_set
 
 SOMEONE = "SOMEONE"
 
 LEAST_LARGE = 3
 """Occurrences inside sentences with a capital letter from which a word is a name."""
 
-TITLES = frozenset("mr mrs ms miss dr prof sir lady lord captain detective officer aunt uncle father sister".split())
+TITLES = word_set("mr mrs ms miss dr prof sir lady lord captain detective officer aunt uncle father sister")
 
-NO_NAMES = frozenset(
-    """
-    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
-    october november december christmas easter halloween thanksgiving ramadan god lord i i'm i'll i've i'd
-    africa america asia europe australia antarctica england scotland wales ireland britain france germany spain italy
-    portugal greece russia china japan india korea vietnam canada mexico brazil argentina egypt israel iran iraq turkey
-    poland sweden norway denmark finland austria switzerland belgium holland netherlands hungary ukraine cuba
-    london paris rome berlin madrid lisbon vienna moscow tokyo beijing delhi mumbai sydney cairo istanbul athens dublin
-    york angeles chicago boston washington texas california florida nevada vegas hollywood manhattan brooklyn broadway
-    american english british french german spanish italian russian chinese japanese indian mexican african european irish
-    scottish latin arabic jewish christian muslim catholic tv dvd cd fbi cia nypd usa uk us ok
-    """.split()
+NO_NAMES = word_set(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
+    "september october november december christmas easter halloween thanksgiving ramadan god lord i i'm i'll i've i'd "
+    "africa america asia europe australia antarctica england scotland wales ireland britain france germany spain italy "
+    "portugal greece russia china japan india korea vietnam canada mexico brazil argentina egypt israel iran iraq "
+    "turkey poland sweden norway denmark finland austria switzerland belgium holland netherlands hungary ukraine cuba "
+    "london paris rome berlin madrid lisbon vienna moscow tokyo beijing delhi mumbai sydney cairo istanbul athens "
+    "dublin york angeles chicago boston washington texas california florida nevada vegas hollywood manhattan brooklyn "
+    "broadway american english british french german spanish italian russian chinese japanese indian mexican african "
+    "european irish scottish latin arabic jewish christian muslim catholic tv dvd cd fbi cia nypd usa uk us ok"
 )
 """Words with a capital letter that are no names of persons: places, days, peoples, abbreviations."""
 
@@ -60,12 +59,13 @@ def read_cast(path: Path) -> tuple[str, ...]:
 def find_names(sentences: Iterable[str], cast: Collection[str] = ()) -> list[FoundName]:
     """Return the names in sentences, by count.
 
-    A name is a word of the cast list; or a word that is written with a capital letter inside sentences at least 3 times,
-    never in small letters, and that is no place or day of a list.
+    A name is a word of the cast list; or a word that is written with a capital letter inside sentences at least 3
+    times, never in small letters, and that is no place or day of a list.
 
     Examples
     --------
-    >>> [of.name for of in find_names(["Then Anna sits.", "And Anna sees Bob.", "He and Anna go to Rome."], ["Bob Hat"])]
+    >>> sentences = ["Then Anna sits.", "And Anna sees Bob.", "He and Anna go to Rome."]
+    >>> [of.name for of in find_names(sentences, ["Bob Hat"])]
     ['Anna', 'Bob']
     """
     in_cast = {word.lower() for name in cast for word in _WORD.findall(name)} - TITLES

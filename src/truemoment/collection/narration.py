@@ -204,7 +204,9 @@ def deciding(verdicts: Sequence[Verdict], mode: Mode) -> tuple[Rule, ...]:
 def dropped_by(verdicts: Sequence[Verdict], mode: Mode) -> Rule | None:
     """Return the rule that drops a sentence; None if it is kept."""
     rules = deciding(verdicts, mode)
-    return next((verdict.rule for rule in rules for verdict in verdicts if verdict.rule == rule and not verdict.keep), None)
+    return next(
+        (verdict.rule for rule in rules for verdict in verdicts if verdict.rule == rule and not verdict.keep), None
+    )
 
 
 def refuse_without_evidence(evidence: Evidence, mode: Mode, *, keep_all: bool, path: Any = None) -> None:  # noqa: ANN401 - a path or None
@@ -222,7 +224,9 @@ def refuse_without_evidence(evidence: Evidence, mode: Mode, *, keep_all: bool, p
     need = {"paper": "subtitles", "subtitles": "subtitles", "speaker": "a transcript with speakers"}
     wanted = need.get(mode, "an alignment to 20 ms, or subtitles")
     raise InputError(
-        f"nothing tells description from dialogue: --dialogue {mode} needs {wanted}", path=path, hint="or give --keep-all"
+        f"nothing tells description from dialogue: --dialogue {mode} needs {wanted}",
+        path=path,
+        hint="or give --keep-all",
     )
 
 

@@ -19,6 +19,7 @@ import msgspec
 
 from truemoment.audio.sources import parse_source
 from truemoment.collection import layout
+from truemoment.collection.assembling import assemble
 from truemoment.collection.layout import Collection, Engine, FilmAbout, FilmReport, Settings, film_folder
 from truemoment.collection.stages import (
     Film,
@@ -29,7 +30,6 @@ from truemoment.collection.stages import (
     subtitles_of,
     words_stage,
 )
-from truemoment.collection.assembling import assemble
 from truemoment.collection.subtitles import embedded
 from truemoment.collection.tasks import FilmTask, files_of_tasks, refuse_missing
 from truemoment.documents import json_text

@@ -37,8 +37,8 @@ def split_films(
 ) -> dict[str, str]:
     """Return the split of each film.
 
-    Groups are placed from the largest to the smallest, each in the split that is missing most; then groups are moved and
-    swapped as long as the shares come nearer.
+    Groups are placed from the largest to the smallest, each in the split that is missing most; then groups are moved
+    and swapped as long as the shares come nearer.
 
     Parameters
     ----------
@@ -146,10 +146,12 @@ def split_clean(
     unknown = next((name for name in clean if name not in counts), None)
     if unknown is not None:
         raise InputError(f"got the film {unknown!r}, which the collection does not have", path=path)
-    found = {film: "train" for film in counts}
+    found = dict.fromkeys(counts, "train")
     found |= {film: split for film, split in clean.items() if split is not None}
     sums = {name: sum(counts[film] for film, split in clean.items() if split == name) for name in NAMES[1:]}
-    for film in sorted((film for film, split in clean.items() if split is None), key=lambda film: (-counts[film], film)):
+    for film in sorted(
+        (film for film, split in clean.items() if split is None), key=lambda film: (-counts[film], film)
+    ):
         found[film] = min(NAMES[1:], key=lambda name: sums[name] / shares[NAMES.index(name)])
         sums[found[film]] += counts[film]
     for name in sorted(set(groups.values()) - {""}):

@@ -17,11 +17,13 @@ from truemoment.audio.sources import Source, parse_source
 from truemoment.collection import layout
 from truemoment.collection.hearing import hear
 from truemoment.collection.layout import FilmAbout, FilmReport, Settings, StoredSentence
-from truemoment.collection.narration import Evidence, deciding, judge, narrator_of, refuse_without_evidence
+from truemoment.collection.names import find_names
+from truemoment.collection.narration import Candidate, Evidence, deciding, judge, narrator_of, refuse_without_evidence
 from truemoment.collection.sentencing import make_sentences
 from truemoment.collection.soundtracks import NarratorRuns, align_film, find_runs
 from truemoment.collection.subtitles import Subtitles, read_subtitles, with_doubts
 from truemoment.collection.tasks import FilmTask
+from truemoment.documents import json_text
 from truemoment.exceptions import InputError
 from truemoment.files import read_json, read_json_lines
 from truemoment.speech.base import Recogniser, Word
@@ -150,7 +152,8 @@ class Film:
 
 def align_stage(film: Film) -> bytes:
     """Align the described track with the film."""
-    return align_film(film.film, film.described, film.own_sound, film.track_sound, film.settings)
+    found = align_film(film.film, film.described, film.own_sound, film.track_sound, film.settings)
+    return json_text(found.document()).encode()
 
 
 def speech_stage(film: Film) -> bytes:
@@ -248,8 +251,6 @@ def _report(film: Film) -> FilmReport:
 
 
 def _deciding(stored: Sequence[StoredSentence], film: Film) -> tuple[str, ...]:
-    from truemoment.collection.narration import Candidate
-
     if not stored:
         return ()
     words = tuple(_word(word) for word in film.heard.words[:1])
@@ -257,20 +258,16 @@ def _deciding(stored: Sequence[StoredSentence], film: Film) -> tuple[str, ...]:
 
 
 def _names(texts: Sequence[str], settings: Settings) -> tuple[tuple[str, int], ...]:
-    from truemoment.collection.names import find_names
-
     return tuple((name.name, name.count) for name in find_names(texts, settings.cast))
 
 
 def _notes(film: Film) -> list[str]:
     """Return what a person should know about a film."""
-    notes = [f"narrator runs are not used: {film.runs.why}"] if film.runs.why else []
+    notes = list(film.runs.notes)
+    notes += [f"narrator runs are not used: {film.runs.why}"] if film.runs.why else []
     if film.cues is not None:
         notes += [f"subtitles: {note}" for note in film.cues.notes]
         notes += [f"subtitles are not used: {doubt}" for doubt in film.cues.doubts]
-    for what, sound in (("film", film.own_sound), ("described track", film.track_sound)):
-        if sound.filled_s or sound.cut_s:
-            notes.append(f"{what}: {sound.filled_s:.2f} s of missing sound are silence, {sound.cut_s:.2f} s are left out")
     return notes
 
 

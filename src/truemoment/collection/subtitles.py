@@ -171,7 +171,7 @@ def _events(text: str, path: Path, fps: float | None) -> list[tuple[float, float
 
 
 def classify(raw: str) -> tuple[str, CueKind]:
-    """Return what is said in a cue, on one line, and its kind.
+    r"""Return what is said in a cue, on one line, and its kind.
 
     Captions of sounds are ``[...]``, ``(...)`` and lines of capitals; ``MAN:`` before words is left out; songs have
     notes, or ``#`` at both ends.
@@ -180,7 +180,7 @@ def classify(raw: str) -> tuple[str, CueKind]:
     --------
     >>> classify("[door slams]"), classify("MAN: Who is there?"), classify("# La la #")
     (('', 'sound'), ('Who is there?', 'speech'), ('La la', 'song'))
-    >>> classify("- I see.\\n(SIGHS) Go."), classify("TIRES SCREECH")
+    >>> classify("- I see.\n(SIGHS) Go."), classify("TIRES SCREECH")
     (('I see. Go.', 'speech'), ('', 'sound'))
     """
     text = html.unescape(_TAG.sub("", raw))

@@ -65,8 +65,9 @@ def make_task(
 
 
 def read_tasks(path: Path) -> list[FilmTask]:
-    """Read a list of films: JSON Lines with ``film`` and ``described``, and perhaps ``subtitles``, ``name``,
-    ``group`` and ``transcript``. Relative paths count from the folder of the list.
+    """Read a list of films, with relative paths from the folder of the list.
+
+    It is JSON Lines with ``film`` and ``described``, and perhaps ``subtitles``, ``name``, ``group``, ``transcript``.
     """
     tasks: list[FilmTask] = []
     line_of: dict[str, int] = {}
