@@ -61,11 +61,11 @@ def assemble(out: Path) -> dict[str, Any]:
     return card
 
 
-def write_splits(out: Path, splits: Mapping[str, str]) -> None:
-    """Write splits.jsonl, and all files that depend on it."""
+def write_splits(out: Path, splits: Mapping[str, str], groups: Mapping[str, str]) -> None:
+    """Write splits.jsonl with the split and group of each film, and all files that depend on it."""
     films = {film.report.name: film.report for film in films_in(out)}
     encoder = msgspec.json.Encoder()
-    lines = [SplitLine(name, splits[name], films[name].group, films[name].n_kept) for name in sorted(splits)]
+    lines = [SplitLine(name, splits[name], groups.get(name, ""), films[name].n_kept) for name in sorted(splits)]
     _write(out / layout.SPLITS, b"".join(encoder.encode(line) + b"\n" for line in lines))
     assemble(out)
 

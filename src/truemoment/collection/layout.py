@@ -6,6 +6,7 @@
     OUT/films/NAME-HASH/       a film, complete or not there at all
         about.json             name, group, identities of both files, durations
         alignment.json         where each part of the described track lies in the film
+        bands.npy              bands of its own sound, by which the same film is recognised
         speech.json            where the narrator speaks
         words.jsonl            recognised words, in film time
         sentences.jsonl        every sentence, kept or not, with its verdicts

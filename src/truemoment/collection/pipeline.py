@@ -21,9 +21,11 @@ from truemoment.audio.sources import parse_source
 from truemoment.collection import layout
 from truemoment.collection.assembling import assemble
 from truemoment.collection.layout import Collection, Engine, FilmAbout, FilmReport, Settings, film_folder
+from truemoment.collection.same_film import BANDS
 from truemoment.collection.stages import (
     Film,
     align_stage,
+    bands_stage,
     report_stage,
     sentences_stage,
     speech_stage,
@@ -49,6 +51,7 @@ from truemoment.video.frames import outline_of
 STAGES: MappingProxyType[str, Callable[[Film], bytes]] = MappingProxyType(
     {
         layout.ALIGNMENT: align_stage,
+        BANDS: bands_stage,
         layout.SPEECH: speech_stage,
         layout.WORDS: words_stage,
         layout.SENTENCES: sentences_stage,
@@ -57,9 +60,13 @@ STAGES: MappingProxyType[str, Callable[[Film], bytes]] = MappingProxyType(
 )
 """The file of each stage, and what makes its content, in order."""
 
+SPOKEN = (layout.SPEECH, layout.WORDS, layout.SENTENCES)
+"""Stages that a discarded film does not have."""
+
 TITLES = MappingProxyType(
     {
         layout.ALIGNMENT: "aligning",
+        BANDS: "bands of its sound",
         layout.SPEECH: "finding the narrator",
         layout.WORDS: "hearing words",
         layout.SENTENCES: "making sentences",
@@ -173,7 +180,7 @@ def collect_film(task: FilmTask, recipe: Recipe, on_status: Progress = unseen) -
     try:
         _write(folder / layout.ABOUT, json_text(msgspec.to_builtins(about)).encode())
         for file, stage in STAGES.items():
-            if file not in (layout.ALIGNMENT, layout.REPORT) and film.discarded:
+            if file in SPOKEN and film.discarded:
                 continue
             if not (folder / file).is_file():
                 on_status(about.name, TITLES[file])

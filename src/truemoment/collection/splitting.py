@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 from truemoment.collection import layout
 from truemoment.collection.assembling import write_splits
 from truemoment.collection.layout import films_in
+from truemoment.collection.same_film import joined, same_films
 from truemoment.collection.splits import NAMES, read_clean, read_shares, split_clean, split_films
 from truemoment.datasets.faults import find_shared
 from truemoment.datasets.own import read
@@ -30,6 +32,8 @@ class MadeSplits:
         Number of sentences of each film.
     groups
         Group of each film that has one.
+    same
+        Pairs that are the same film.
     warnings
         What is shared between splits.
     seed
@@ -39,6 +43,7 @@ class MadeSplits:
     films: dict[str, str]
     counts: dict[str, int]
     groups: dict[str, str]
+    same: tuple[tuple[str, str], ...]
     warnings: tuple[str, ...]
     seed: int
 
@@ -51,7 +56,15 @@ class MadeSplits:
         return sum(self.counts[film] for film, of in self.films.items() if of == split)
 
 
-def split_collection(out: Path, *, shares: str, clean: Path | None = None, seed: int = 0) -> MadeSplits:
+def split_collection(
+    out: Path,
+    *,
+    shares: str,
+    clean: Path | None = None,
+    seed: int = 0,
+    compare: bool = True,
+    on_status: Callable[[str], None] = lambda _: None,
+) -> MadeSplits:
     """Split the films of a collection, and write its splits, annotations and card.
 
     Parameters
@@ -64,6 +77,10 @@ def split_collection(out: Path, *, shares: str, clean: Path | None = None, seed:
         List of films with clean annotations, which are val and test; None to split all by shares.
     seed
         Seed of the order of films of one size.
+    compare
+        Whether all pairs of films are compared by their sound: the same film twice lies in one split.
+    on_status
+        Called with what is being done.
     """
     wanted = read_shares(shares)
     layout.read_collection(out)
@@ -73,15 +90,17 @@ def split_collection(out: Path, *, shares: str, clean: Path | None = None, seed:
         counts = {film.report.name: film.report.n_kept for film in films if film.report.n_kept}
         if not counts:
             raise InputError("has no film with sentences", path=out)
-        groups = {film.report.name: film.report.group for film in films if film.report.group}
-        groups = {name: group for name, group in groups.items() if name in counts}
+        folders = {film.report.name: film.folder for film in films if film.report.n_kept}
+        pairs = same_films(folders, on_status=on_status) if compare else []
+        groups = joined({film.report.name: film.report.group for film in films if film.report.n_kept}, pairs)
+        groups = {name: group for name, group in groups.items() if group}
         if clean is not None:
             splits = split_clean(counts, groups, read_clean(clean), wanted, clean)
         else:
             splits = split_films(counts, groups, wanted, np.random.default_rng(seed))
-        write_splits(out, splits)
+        write_splits(out, splits, groups)
         warnings = _shared(out, splits)
-    return MadeSplits(splits, counts, groups, warnings, seed)
+    return MadeSplits(splits, counts, groups, tuple(pairs), warnings, seed)
 
 
 def _shared(out: Path, splits: dict[str, str]) -> tuple[str, ...]:

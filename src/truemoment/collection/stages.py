@@ -19,6 +19,7 @@ from truemoment.collection.hearing import hear
 from truemoment.collection.layout import FilmAbout, FilmReport, Settings, StoredSentence
 from truemoment.collection.names import find_names
 from truemoment.collection.narration import Candidate, Evidence, deciding, judge, narrator_of, refuse_without_evidence
+from truemoment.collection.same_film import bands_of
 from truemoment.collection.sentencing import make_sentences
 from truemoment.collection.soundtracks import NarratorRuns, align_film, find_runs
 from truemoment.collection.subtitles import Subtitles, read_subtitles, with_doubts
@@ -154,6 +155,11 @@ def align_stage(film: Film) -> bytes:
     """Align the described track with the film."""
     found = align_film(film.film, film.described, film.own_sound, film.track_sound, film.settings)
     return json_text(found.document()).encode()
+
+
+def bands_stage(film: Film) -> bytes:
+    """Keep the bands of the film's own sound, by which the same film is recognised."""
+    return bands_of(film.own_sound)
 
 
 def speech_stage(film: Film) -> bytes:

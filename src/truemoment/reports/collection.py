@@ -129,6 +129,7 @@ def report_of_splits(made: MadeSplits, where: str) -> Report:
     )
     table = Table("", ("split", "films", "sentences", "share"), (("", rows),))
     findings = tuple(Finding((f"shared: {warning}",), level="warning") for warning in made.warnings)
+    findings += tuple(Finding((f"the same film: {a} and {b}",), level="note") for a, b in made.same)
     groups = len(set(made.groups.values()))
     return Report(
         title=f"Splits of {where}",
@@ -147,5 +148,6 @@ def document_of_splits(made: MadeSplits) -> dict[str, Any]:
         "splits": {name: {"n_films": made.n_films(name), "n_sentences": made.n_sentences(name)} for name in NAMES},
         "films": made.films,
         "groups": made.groups,
+        "same_film": [list(pair) for pair in made.same],
         "warnings": list(made.warnings),
     }

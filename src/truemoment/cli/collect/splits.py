@@ -8,7 +8,7 @@ import click
 
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, output_options
-from truemoment.cli.options import FILE, refuse_outputs, seed_option, shown_path
+from truemoment.cli.options import FILE, refuse_outputs, seed_option, shown_path, status_line
 from truemoment.exceptions import UsageError
 
 
@@ -28,9 +28,12 @@ from truemoment.exceptions import UsageError
     metavar="LIST",
     help="Films with clean annotations, a name a line (NAME, or NAME, a tab, and val or test): the others are train.",
 )
+@click.option(
+    "--no-compare", is_flag=True, help="Do not compare the films by their sound, to find the same film twice."
+)
 @seed_option("the order of films of one size")
 @output_options
-def command(out: Path, shares: str, clean: Path | None, seed: int, output: Output) -> None:
+def command(out: Path, shares: str, clean: Path | None, no_compare: bool, seed: int, output: Output) -> None:
     """Split the films of a collection by film; films of one group lie in one split.
 
     \b
@@ -43,5 +46,6 @@ def command(out: Path, shares: str, clean: Path | None, seed: int, output: Outpu
     if clean is not None and not clean.is_file():
         raise UsageError(f"--clean {shown_path(clean)}: no such file")
     refuse_outputs([out, clean], [output.json_path])
-    made = split_collection(out, shares=shares, clean=clean, seed=seed)
+    with status_line(show=output.progress) as on_status:
+        made = split_collection(out, shares=shares, clean=clean, seed=seed, compare=not no_compare, on_status=on_status)
     deliver(reports.report_of_splits(made, shown_path(out)), lambda: reports.document_of_splits(made), output)
