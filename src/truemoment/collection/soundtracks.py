@@ -84,7 +84,7 @@ def _placed(film: Side, track: Side, delay_s: float) -> Alignment:
 def notes_of(own: Recording, track: Recording) -> tuple[str, ...]:
     """Return what a person should know about the sounds."""
     return tuple(
-        f"{what}: {sound.filled_s:.2f} s of missing sound are silence, {sound.cut_s:.2f} s of repeated sound are left out"
+        f"{what}: {sound.filled_s:.2f} s of missing sound are silence, {sound.cut_s:.2f} s are left out as repeated"
         for what, sound in (("film", own), ("described track", track))
         if sound.filled_s > 0 or sound.cut_s > 0
     )
