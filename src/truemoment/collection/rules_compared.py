@@ -76,12 +76,12 @@ def compare_rules(
         (f"paper, {100 * MISSING:.0f} % of the cues missing", lambda: kept(paper, replace(evidence, cues=fewer))),
         (f"overlap of more than {OVERLAP_S:g} s", lambda: kept(paper, replace(evidence, overlap_s=OVERLAP_S))),
         ("subtitles: overlap and text", lambda: kept(Settings(dialogue="subtitles"), evidence)),
-        (
-            "difference: no subtitles at all",
-            lambda: kept(Settings(dialogue="difference"), replace(evidence, cues=None)),
-        ),
-        ("both: difference, then text", lambda: kept(Settings(), evidence)),
     ]
+    if evidence.runs is not None:
+        rows += [
+            ("difference: no subtitles at all", lambda: kept(Settings(), replace(evidence, cues=None))),
+            ("both: difference, then text", lambda: kept(Settings(), evidence)),
+        ]
     return [RuleScore(title, score_sentences(rule(), truth)) for title, rule in rows]
 
 

@@ -78,7 +78,5 @@ def joined(groups: Mapping[str, str], pairs: Sequence[tuple[str, str]]) -> dict[
     for a, b in pairs:
         group = min(filter(None, (found[a], found[b])), default=f"same as {min(a, b)}")
         old = {found[a], found[b]} - {""}
-        for name in found:
-            if name in (a, b) or found[name] in old:
-                found[name] = group
+        found |= {name: group for name, of in found.items() if name in (a, b) or of in old}
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from truemoment.language import get_engine
-from truemoment.language.words import look_up, word_set
+from truemoment.language.words import word_set
 from truemoment.speech.base import Word
 
 PAUSE_S = 0.8
@@ -120,11 +120,12 @@ def _belongs_to(before: Sequence[Word], piece: Sequence[Word]) -> bool:
     """Whether a piece is a fragment that continues the sentence before it."""
     near = piece[0].start_s - before[-1].end_s <= JOIN_S
     same = before[-1].voice is None or piece[0].voice is None or before[-1].voice == piece[0].voice
-    return near and same and len(piece) < FRAGMENT_WORDS and not any(_is_verb(word.text) for word in piece)
+    return near and same and len(piece) < FRAGMENT_WORDS and not _has_verb(" ".join(word.text for word in piece))
 
 
-def _is_verb(text: str) -> bool:
-    return look_up(text.strip(".,!?\"'’”").lower()).role in ("VERB", "EITHER", "BE", "HAVE", "DO", "MODAL")
+def _has_verb(text: str) -> bool:
+    (tokens,) = get_engine().analyse([text])
+    return any(token.tag in ("VERB", "AUX") for token in tokens)
 
 
 def _cut(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
