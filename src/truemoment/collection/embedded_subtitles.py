@@ -31,10 +31,11 @@ def embedded_cues(path: Path, number: int) -> list[tuple[float, float, str]]:
             if number not in streams:
                 known = ", ".join(map(str, streams)) or "none"
                 raise InputError(f"has no stream {number} of subtitles, expected one of: {known}", path=path)
+            clock_s = (container.start_time or 0) / 1e6
             for packet in container.demux(streams[number]):
                 if packet.pts is None or not packet.size:
                     continue
-                start_s = float(packet.pts * packet.time_base)
+                start_s = float(packet.pts * packet.time_base) - clock_s
                 end_s = start_s + float((packet.duration or 0) * packet.time_base)
                 lines = [_text_of(of) for of in packet.decode()]
                 if text := "\n".join(line for line in lines if line):

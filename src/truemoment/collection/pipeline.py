@@ -32,6 +32,7 @@ from truemoment.collection.stages import (
     subtitles_of,
     words_stage,
 )
+from truemoment.collection.soundtracks import duration_of
 from truemoment.collection.subtitles import embedded
 from truemoment.collection.tasks import FilmTask, files_of_tasks, refuse_missing
 from truemoment.documents import json_text
@@ -46,7 +47,6 @@ from truemoment.speech.opening import open_speech
 from truemoment.speech.punctuation import ModelPunctuator
 from truemoment.speech.transcripts import Transcript, read_transcript
 from truemoment.video.files import identity_of
-from truemoment.video.frames import outline_of
 
 STAGES: MappingProxyType[str, Callable[[Film], bytes]] = MappingProxyType(
     {
@@ -211,7 +211,7 @@ def _about(task: FilmTask) -> FilmAbout:
         described_stream=described.stream,
         subtitles="" if task.subtitles is None else sha256_of(embedded(task.subtitles)[0]),
         transcript="" if task.transcript is None else sha256_of(task.transcript),
-        duration_s=outline_of(film.path).duration_s,
+        duration_s=duration_of(film),
     )
 
 

@@ -10,10 +10,11 @@ from truemoment.audio.checking import PaperSettings
 from truemoment.audio.rates import RATES
 from truemoment.audio.reading import RATE_HZ
 from truemoment.audio.recording import Recording, side_of
-from truemoment.audio.sources import Source
+from truemoment.audio.sources import SOUND_CONTAINERS, Source, reading_sound
 from truemoment.collection.layout import Settings
 from truemoment.collection.spans import Span
-from truemoment.exceptions import UsageError
+from truemoment.exceptions import InputError, UsageError
+from truemoment.video.frames import has_decoder, opened_container, outline_of
 
 MOST_ERROR_S = 0.02
 """An alignment that may be farther off cannot tell narrator from dialogue."""
@@ -41,6 +42,18 @@ class NarratorRuns(msgspec.Struct, frozen=True, kw_only=True):
     voice: tuple[Span, ...] | None = None
     notes: tuple[str, ...] = ()
     details: dict[str, object] = {}
+
+
+def duration_of(film: Source) -> float:
+    """Return the duration of a film: that of its pictures, or of its sound where it has none."""
+    with reading_sound(film.path), opened_container(film.path, SOUND_CONTAINERS) as container:
+        has_pictures = any(has_decoder(stream) for stream in container.streams.video)
+        stated_s = (container.duration or 0) / 1e6
+    if has_pictures:
+        return outline_of(film.path).duration_s
+    if stated_s <= 0:
+        raise InputError("has no pictures, and states no duration", path=film.path)
+    return stated_s
 
 
 def align_film(film: Source, described: Source, own: Recording, track: Recording, settings: Settings) -> Alignment:

@@ -157,7 +157,7 @@ def _events(text: str, path: Path, fps: float | None) -> list[tuple[float, float
         raise MissingPackageError("pysubs2", "collect", "reading subtitles") from None
     found: Any = None
     try:
-        form = autodetect_format(text)
+        form = "ass" if "[Events]" in text else autodetect_format(text)
         if form in FORMATS:
             found = pysubs2.SSAFile.from_string(text, format_=form, fps=fps)
     except pysubs2.exceptions.UnknownFPSError:
