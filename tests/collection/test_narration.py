@@ -1,5 +1,7 @@
 """Rules that tell description from dialogue, one by one and combined; boundaries; names."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +20,7 @@ from truemoment.collection.narration import (
 from truemoment.collection.spans import covered_s, merged, share_within
 from truemoment.collection.subtitles import Cue
 from truemoment.exceptions import InputError
-from truemoment.speech.base import Word
+from truemoment.speech.base import HeardWord
 
 CUE = Cue(10.0, 12.0, "Did you see the red door?", "speech")
 
@@ -26,7 +28,7 @@ CUE = Cue(10.0, 12.0, "Did you see the red door?", "speech")
 def sentence(start_s, text="A man opens a window.", voice=None):
     """Words of half a second, one after the other."""
     words = tuple(
-        Word(word, start_s + 0.5 * k, start_s + 0.5 * k + 0.5, voice=voice) for k, word in enumerate(text.split())
+        HeardWord(word, start_s + 0.5 * k, start_s + 0.5 * k + 0.5, voice=voice) for k, word in enumerate(text.split())
     )
     return Candidate(text, words)
 
@@ -78,7 +80,9 @@ def test_modes_use_the_first_rules_that_can_tell():
 
 
 def test_no_evidence_is_refused():
-    with pytest.raises(InputError, match=r"--dialogue both needs an alignment to 20 ms, or subtitles; or give --keep-all"):
+    with pytest.raises(
+        InputError, match=r"--dialogue both needs an alignment to 20 ms, or subtitles; or give --keep-all"
+    ):
         refuse_without_evidence(Evidence(), "both", keep_all=False)
     with pytest.raises(InputError, match="--dialogue paper needs subtitles"):
         refuse_without_evidence(Evidence(runs=[]), "paper", keep_all=False)
@@ -115,7 +119,7 @@ def test_boundaries_rise_and_keep_their_words(drawn, runs):
 @given(spans, spans)
 def test_merged_spans_are_disjoint_and_cover_the_same(drawn, others):
     found = merged(drawn)
-    assert all(a[1] < b[0] for a, b in zip(found, found[1:], strict=False))
+    assert all(a[1] < b[0] for a, b in pairwise(found))
     assert all(any(low <= span[0] and span[1] <= high for low, high in found) for span in drawn)
     assert all(covered_s(span, found) == pytest.approx(span[1] - span[0]) for span in drawn)
     assert 0 <= share_within(drawn, merged(others)) <= 1 + 1e-9
@@ -131,7 +135,10 @@ def test_names_are_large_inside_sentences_and_never_small():
         "Bob waits.",
     ]
     assert [name.name for name in find_names(sentences)] == ["Anna"]
-    assert [(name.name, name.in_cast) for name in find_names(sentences, ["Bob Hat"])] == [("Anna", False), ("Bob", True)]
+    assert [(name.name, name.in_cast) for name in find_names(sentences, ["Bob Hat"])] == [
+        ("Anna", False),
+        ("Bob", True),
+    ]
     assert large_words(sentences) == {"Anna", "Paris"}
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.speech.base import Word
+from truemoment.speech.base import HeardWord
 from truemoment.speech.invented import without_repeats
 from truemoment.speech.punctuation import written
 from truemoment.speech.sentences import LONGEST_S, MOST_WORDS, count_finite_verbs, sentences_of
@@ -12,11 +12,11 @@ from truemoment.speech.sentences import LONGEST_S, MOST_WORDS, count_finite_verb
 def spoken(text, start_s=0.0, length_s=0.3, gap_s=0.1, **about):
     """Words one after the other; a bar is a pause of a second."""
     words, at = [], start_s
-    for token in text.split():
-        if token == "|":
+    for part in text.split():
+        if part == "|":
             at += 1.0
         else:
-            words.append(Word(token, at, at + length_s, **about))
+            words.append(HeardWord(part, at, at + length_s, **about))
             at += length_s + gap_s
     return words
 
@@ -47,7 +47,7 @@ def test_speakers_part_sentences():
 def test_no_word_is_lost_and_no_sentence_is_too_long(drawn):
     words, at = [], 0.0
     for text, gap in drawn:
-        words.append(Word(text, at, at + 0.4))
+        words.append(HeardWord(text, at, at + 0.4))
         at += 0.4 + gap
     pieces = sentences_of(words, pause_s=5.0)
     assert [word for piece in pieces for word in piece] == words

@@ -89,21 +89,21 @@ def written(folder, name, content):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "form", "sure", "voice"),
+    ("file", "form", "sure", "voice"),
     [
-        ("a.json", WHISPER, "Whisper", 0.9, None),
-        ("a.json", AZURE, "Azure", 0.87, None),
-        ("a.json", [AZURE], "Azure", 0.87, None),
-        ("a.json", AZURE_BATCH, "Azure", 0.5, "2"),
-        ("a.json", VOSK, "Vosk", 0.7, None),
-        ("a.jsonl", json.dumps(VOSK) + "\n" + json.dumps({"result": [], "text": ""}) + "\n", "Vosk", 0.7, None),
-        ("a.ctm", CTM, "CTM", 0.6, None),
-        ("a.vtt", WEBVTT, "WebVTT", None, None),
+        (("a.json", WHISPER), "Whisper", 0.9, None),
+        (("a.json", AZURE), "Azure", 0.87, None),
+        (("a.json", [AZURE]), "Azure", 0.87, None),
+        (("a.json", AZURE_BATCH), "Azure", 0.5, "2"),
+        (("a.json", VOSK), "Vosk", 0.7, None),
+        (("a.jsonl", json.dumps(VOSK) + "\n" + json.dumps({"result": [], "text": ""}) + "\n"), "Vosk", 0.7, None),
+        (("a.ctm", CTM), "CTM", 0.6, None),
+        (("a.vtt", WEBVTT), "WebVTT", None, None),
     ],
 )
-def test_every_form_gives_the_same_words(tmp_path, name, content, form, sure, voice):
-    found = read_transcript(written(tmp_path, name, content))
-    assert found.name == f"{form} {name}"
+def test_every_form_gives_the_same_words(tmp_path, file, form, sure, voice):
+    found = read_transcript(written(tmp_path, *file))
+    assert found.name == f"{form} {file[0]}"
     assert found.punctuates
     assert [(word.text, word.start_s) for word in found.words] == [(w, pytest.approx(s)) for w, s, _ in WORDS]
     assert found.words[-1].end_s == pytest.approx(2.2)

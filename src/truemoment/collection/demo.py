@@ -11,9 +11,9 @@ from truemoment.audio.recording import record
 from truemoment.audio.sources import Source
 from truemoment.collection import layout
 from truemoment.collection.hearing import hear
-from truemoment.collection.layout import FilmReport, FoundFilm, Settings, StoredSentence, films_in
+from truemoment.collection.layout import CollectSettings, FilmReport, FoundFilm, StoredSentence, films_in
 from truemoment.collection.narration import Evidence
-from truemoment.collection.pipeline import Recipe, collect_films, opened
+from truemoment.collection.pipeline import CollectRecipe, collect_films, opened
 from truemoment.collection.rules_compared import RuleScore, compare_rules
 from truemoment.collection.scoring import AlignmentScore, SentenceScore, score_alignment, score_sentences
 from truemoment.collection.soundtracks import NarratorRuns
@@ -103,14 +103,14 @@ def run_demo(
     on_status("simulating a described film")
     truth = make_described(described, minutes, seed)
     task = make_task(str(truth.film), str(truth.track), truth.subtitles)
-    recipe = Recipe(Settings(), speech, None, out)
+    recipe = CollectRecipe(CollectSettings(), speech, None, out)
     collect_films([task], recipe, on_status=lambda _, what: on_status(what))
     (film,) = films_in(out)
     on_status("comparing with the truth")
     return score_film(film, truth, recipe)
 
 
-def score_film(film: FoundFilm, truth: Truth, recipe: Recipe) -> DemoResult:
+def score_film(film: FoundFilm, truth: Truth, recipe: CollectRecipe) -> DemoResult:
     """Compare a collected film with the truth.
 
     Parameters

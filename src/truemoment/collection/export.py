@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from truemoment.collection.layout import ANNOTATIONS, MAD, FoundFilm, Settings, StoredSentence
+from truemoment.collection.layout import ANNOTATIONS, MAD, CollectSettings, FoundFilm, StoredSentence
 from truemoment.collection.splits import NAMES
 from truemoment.datasets.own import OwnQuery
 from truemoment.files import atomic_write
@@ -19,12 +19,14 @@ def kept_of(film: FoundFilm) -> list[StoredSentence]:
     return [] if film.report.discarded else [of for of in film.sentences() if of.kept]
 
 
-def text_of(sentence: StoredSentence, settings: Settings) -> str:
+def text_of(sentence: StoredSentence, settings: CollectSettings) -> str:
     """Return the sentence that the dataset has: with names, or with SOMEONE."""
     return sentence.sentence_someone if settings.names == "someone" else sentence.sentence
 
 
-def write_annotations(out: Path, films: Sequence[FoundFilm], settings: Settings, splits: Mapping[str, str]) -> None:
+def write_annotations(
+    out: Path, films: Sequence[FoundFilm], settings: CollectSettings, splits: Mapping[str, str]
+) -> None:
     """Write annotations.jsonl; without splits all sentences belong to all splits."""
     encoder = msgspec.json.Encoder()
     with atomic_write(out / ANNOTATIONS) as stream:
@@ -41,7 +43,7 @@ def write_annotations(out: Path, films: Sequence[FoundFilm], settings: Settings,
                 stream.write(encoder.encode(line) + b"\n")
 
 
-def write_mad(out: Path, films: Sequence[FoundFilm], settings: Settings, splits: Mapping[str, str]) -> None:
+def write_mad(out: Path, films: Sequence[FoundFilm], settings: CollectSettings, splits: Mapping[str, str]) -> None:
     """Write a file in MAD's form for each split; without splits all films are in train."""
     (out / MAD).mkdir(exist_ok=True)
     for split in NAMES:

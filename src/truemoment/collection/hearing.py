@@ -11,7 +11,7 @@ from truemoment.audio.alignment import Alignment
 from truemoment.audio.recording import Sound as Recorded
 from truemoment.collection.spans import Span, widened
 from truemoment.intervals import Floats
-from truemoment.speech.base import RATE_HZ, Recogniser, Sound, Word
+from truemoment.speech.base import RATE_HZ, HeardWord, Recogniser, Sound
 from truemoment.speech.invented import without_repeats
 
 WIDENED_S = 0.25
@@ -26,7 +26,7 @@ FADE_S = 0.01
 class Heard(NamedTuple):
     """Words in film time, and the number of words and segments dropped as invented."""
 
-    words: list[Word]
+    words: list[HeardWord]
     n_invented: int
 
 
@@ -46,7 +46,7 @@ def hear(engine: Recogniser, track: Recorded, alignment: Alignment, runs: Sequen
     """
     end_s = alignment.film.duration_s
     heard = None if runs is None else widened(runs, WIDENED_S, end_s)
-    words: list[Word] = []
+    words: list[HeardWord] = []
     before = getattr(engine, "n_invented", 0)
     for start_s, part_end_s in parts_of(heard, end_s):
         sound = film_sound(track, alignment, start_s, part_end_s)

@@ -55,7 +55,7 @@ Naming = Literal["keep", "someone", "both"]
 TranscriptTimes = Literal["track", "film"]
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class CollectSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How films are turned into sentences.
 
     Parameters
@@ -115,7 +115,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     rates: tuple[str, ...] = ()
 
 
-class Engine(msgspec.Struct, frozen=True):
+class HearingEngine(msgspec.Struct, frozen=True):
     """What heard the words: its name, the hash of its files, and what added punctuation ("" for rules)."""
 
     name: str
@@ -126,8 +126,8 @@ class Engine(msgspec.Struct, frozen=True):
 class Collection(msgspec.Struct, frozen=True, kw_only=True):
     """The file collection.json."""
 
-    settings: Settings
-    engine: Engine
+    settings: CollectSettings
+    engine: HearingEngine
     schema: str = SCHEMA
     truemoment: str = version
 
@@ -159,7 +159,7 @@ class FilmAbout(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredVerdict(msgspec.Struct, frozen=True):
-    """A verdict of a rule, see :class:`~truemoment.collection.narration.Verdict`."""
+    """A verdict of a rule, see :class:`~truemoment.collection.narration.RuleVerdict`."""
 
     rule: str
     keep: bool | None

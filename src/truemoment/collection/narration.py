@@ -24,7 +24,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from truemoment.collection.spans import Span, covered_s, share_within, touches
 from truemoment.collection.subtitles import Cue, cues_within
 from truemoment.exceptions import InputError, MissingPackageError, UsageError
-from truemoment.speech.base import Word
+from truemoment.speech.base import HeardWord
 
 Rule = Literal["overlap", "difference", "text", "voice", "speaker", "nowhere"]
 RULES: tuple[Rule, ...] = get_args(Rule)
@@ -46,7 +46,7 @@ LEAST_TOUCHING = 0.5
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
-class Verdict(NamedTuple):
+class RuleVerdict(NamedTuple):
     """What a rule says of a sentence.
 
     Parameters
@@ -96,7 +96,7 @@ class Candidate(NamedTuple):
     """A sentence under judgement: its text, and its words in film time."""
 
     text: str
-    words: tuple[Word, ...]
+    words: tuple[HeardWord, ...]
 
     @property
     def span(self) -> Span:
@@ -109,66 +109,66 @@ class Candidate(NamedTuple):
         return [(word.start_s, word.end_s) for word in self.words]
 
 
-def judge(sentence: Candidate, evidence: Evidence) -> tuple[Verdict, ...]:
+def judge(sentence: Candidate, evidence: Evidence) -> tuple[RuleVerdict, ...]:
     """Return the verdict of every rule."""
     return tuple(rule(sentence, evidence) for rule in _RULES.values())
 
 
-def by_overlap(sentence: Candidate, evidence: Evidence) -> Verdict:
+def by_overlap(sentence: Candidate, evidence: Evidence) -> RuleVerdict:
     """Judge by overlap with cues of speech, as the paper does."""
     if evidence.cues is None:
-        return Verdict("overlap", None, evidence="no subtitles")
+        return RuleVerdict("overlap", None, evidence="no subtitles")
     start_s, end_s = sentence.span
     near = cues_within(evidence.cues, start_s, end_s, 0.0)
     longest = max(near, key=lambda cue: covered_s(sentence.span, [(cue.start_s, cue.end_s)]), default=None)
     shared = 0.0 if longest is None else covered_s(sentence.span, [(longest.start_s, longest.end_s)])
-    return Verdict("overlap", shared <= evidence.overlap_s, shared, longest.text if longest and shared else "")
+    return RuleVerdict("overlap", shared <= evidence.overlap_s, shared, longest.text if longest and shared else "")
 
 
-def by_difference(sentence: Candidate, evidence: Evidence) -> Verdict:
+def by_difference(sentence: Candidate, evidence: Evidence) -> RuleVerdict:
     """Judge by the share of the words' time that lies in narrator runs."""
     if evidence.runs is None:
-        return Verdict("difference", None, evidence="no narrator runs")
+        return RuleVerdict("difference", None, evidence="no narrator runs")
     share = share_within(sentence.word_spans, evidence.runs)
-    return Verdict("difference", share >= LEAST_IN_RUNS, share)
+    return RuleVerdict("difference", share >= LEAST_IN_RUNS, share)
 
 
-def by_text(sentence: Candidate, evidence: Evidence) -> Verdict:
+def by_text(sentence: Candidate, evidence: Evidence) -> RuleVerdict:
     """Judge by similarity with the text of cues near it."""
     if evidence.cues is None:
-        return Verdict("text", None, evidence="no subtitles")
+        return RuleVerdict("text", None, evidence="no subtitles")
     words = words_of(sentence.text)
     near = cues_within(evidence.cues, *sentence.span, NEAR_CUE_S)
     said = [word for cue in near for word in words_of(cue.text)]
     if len(words) < LEAST_WORDS or not said:
-        return Verdict("text", True, 0.0)
+        return RuleVerdict("text", True, 0.0)
     score = _similarity(words, said)
-    return Verdict("text", score < SAME_TEXT, score, " / ".join(cue.text for cue in near))
+    return RuleVerdict("text", score < SAME_TEXT, score, " / ".join(cue.text for cue in near))
 
 
-def by_voice(sentence: Candidate, evidence: Evidence) -> Verdict:
+def by_voice(sentence: Candidate, evidence: Evidence) -> RuleVerdict:
     """Judge by the voice in the film's own sound."""
     if evidence.voice is None:
-        return Verdict("voice", None, evidence="no voice activity")
+        return RuleVerdict("voice", None, evidence="no voice activity")
     share = share_within([sentence.span], evidence.voice)
-    return Verdict("voice", share <= 0.5, share)
+    return RuleVerdict("voice", share <= 0.5, share)
 
 
-def by_speaker(sentence: Candidate, evidence: Evidence) -> Verdict:
+def by_speaker(sentence: Candidate, evidence: Evidence) -> RuleVerdict:
     """Judge by the name of the speaker in the transcript."""
     voices = Counter(word.voice for word in sentence.words if word.voice is not None)
     if evidence.narrator is None or not voices:
-        return Verdict("speaker", None, evidence="no names of speakers")
+        return RuleVerdict("speaker", None, evidence="no names of speakers")
     share = voices[evidence.narrator] / sum(voices.values())
-    return Verdict("speaker", share > 0.5, share, min(voices, key=lambda name: (-voices[name], name)))
+    return RuleVerdict("speaker", share > 0.5, share, min(voices, key=lambda name: (-voices[name], name)))
 
 
-def by_place(sentence: Candidate, evidence: Evidence) -> Verdict:
+def by_place(sentence: Candidate, evidence: Evidence) -> RuleVerdict:
     """Judge by the share of words that touch a narrator run: an engine may invent text in silence."""
     if evidence.runs is None:
-        return Verdict("nowhere", None, evidence="no narrator runs")
+        return RuleVerdict("nowhere", None, evidence="no narrator runs")
     touching = sum(touches(span, evidence.runs, NOWHERE_S) for span in sentence.word_spans) / len(sentence.words)
-    return Verdict("nowhere", touching >= LEAST_TOUCHING, touching)
+    return RuleVerdict("nowhere", touching >= LEAST_TOUCHING, touching)
 
 
 _RULES = MappingProxyType(
@@ -194,14 +194,14 @@ _MODES: Mapping[Mode, tuple[tuple[Rule, ...], ...]] = MappingProxyType(
 """The rules that decide, by mode: the first group whose first rule can tell."""
 
 
-def deciding(verdicts: Sequence[Verdict], mode: Mode) -> tuple[Rule, ...]:
+def deciding(verdicts: Sequence[RuleVerdict], mode: Mode) -> tuple[Rule, ...]:
     """Return the rules that decide in a mode; none where no rule can tell."""
     known = {verdict.rule for verdict in verdicts if verdict.keep is not None}
     group = next((group for group in _MODES[mode] if group[0] in known), ())
     return tuple(rule for rule in group if rule in known)
 
 
-def dropped_by(verdicts: Sequence[Verdict], mode: Mode) -> Rule | None:
+def dropped_by(verdicts: Sequence[RuleVerdict], mode: Mode) -> Rule | None:
     """Return the rule that drops a sentence; None if it is kept."""
     rules = deciding(verdicts, mode)
     return next(
@@ -230,7 +230,7 @@ def refuse_without_evidence(evidence: Evidence, mode: Mode, *, keep_all: bool, p
     )
 
 
-def narrator_of(words: Sequence[Word], runs: Sequence[Span] | None, cues: Sequence[Cue] | None) -> str | None:
+def narrator_of(words: Sequence[HeardWord], runs: Sequence[Span] | None, cues: Sequence[Cue] | None) -> str | None:
     """Return the speaker with the most seconds in narrator runs, or outside cues; None without names or either."""
     seconds: Counter[str] = Counter()
     spoken = None if cues is None else [(cue.start_s, cue.end_s) for cue in cues]

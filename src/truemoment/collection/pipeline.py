@@ -20,8 +20,9 @@ import msgspec
 from truemoment.audio.sources import parse_source
 from truemoment.collection import layout
 from truemoment.collection.assembling import assemble
-from truemoment.collection.layout import Collection, Engine, FilmAbout, FilmReport, Settings, film_folder
+from truemoment.collection.layout import Collection, CollectSettings, FilmAbout, FilmReport, HearingEngine, film_folder
 from truemoment.collection.same_film import BANDS
+from truemoment.collection.soundtracks import duration_of
 from truemoment.collection.stages import (
     Film,
     align_stage,
@@ -32,7 +33,6 @@ from truemoment.collection.stages import (
     subtitles_of,
     words_stage,
 )
-from truemoment.collection.soundtracks import duration_of
 from truemoment.collection.subtitles import embedded
 from truemoment.collection.tasks import FilmTask, files_of_tasks, refuse_missing
 from truemoment.documents import json_text
@@ -40,7 +40,7 @@ from truemoment.exceptions import InputError, MissingPackageError, TrueMomentErr
 from truemoment.files import atomic_write, sha256_of
 from truemoment.folders import lock_folder, refuse_links, remove_leftovers
 from truemoment.inputs import reading, updating
-from truemoment.searching.engines import RUNS, Work
+from truemoment.searching.engines import RUNS, JobKind
 from truemoment.searching.engines import Engine as Distribution
 from truemoment.speech.base import Recogniser
 from truemoment.speech.opening import open_speech
@@ -76,7 +76,7 @@ TITLES = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class Recipe:
+class CollectRecipe:
     """What is the same for all films: settings, and what hears words, as the command line writes it.
 
     Parameters
@@ -91,7 +91,7 @@ class Recipe:
         Folder of the collection.
     """
 
-    settings: Settings
+    settings: CollectSettings
     speech: str
     punctuation: Path | None
     out: Path
@@ -101,9 +101,9 @@ class Recipe:
         """What collection.json states."""
         punctuation = "" if self.punctuation is None else self.punctuation.name
         if not self.speech:
-            return Collection(settings=self.settings, engine=Engine("transcripts", "", punctuation))
+            return Collection(settings=self.settings, engine=HearingEngine("transcripts", "", punctuation))
         engine = opened(self.speech, self.settings.language)
-        return Collection(settings=self.settings, engine=Engine(engine.name, engine.fingerprint, punctuation))
+        return Collection(settings=self.settings, engine=HearingEngine(engine.name, engine.fingerprint, punctuation))
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def punctuator(folder: Path) -> ModelPunctuator:
 # ------------------------------------------------------------------------------------------------- one film
 
 
-def collect_film(task: FilmTask, recipe: Recipe, on_status: Progress = unseen) -> DoneFilm:
+def collect_film(task: FilmTask, recipe: CollectRecipe, on_status: Progress = unseen) -> DoneFilm:
     """Do the stages of a film that are not done yet, and return its report."""
     subtitles = subtitles_of(task, recipe.settings)
     transcript = None if task.transcript is None else read_transcript(task.transcript)
@@ -215,7 +215,7 @@ def _about(task: FilmTask) -> FilmAbout:
     )
 
 
-def attempt(task: FilmTask, recipe: Recipe) -> DoneFilm | FailedFilm:
+def attempt(task: FilmTask, recipe: CollectRecipe) -> DoneFilm | FailedFilm:
     """Do a film; what is wrong with its files comes back as a value."""
     try:
         return collect_film(task, recipe)
@@ -230,7 +230,7 @@ def attempt(task: FilmTask, recipe: Recipe) -> DoneFilm | FailedFilm:
 
 def collect_films(
     tasks: Sequence[FilmTask],
-    recipe: Recipe,
+    recipe: CollectRecipe,
     *,
     engine: Distribution = "local",
     workers: int | None = None,
@@ -271,6 +271,8 @@ def collect_films(
             if is_new and not collected.done and not _has_parts(out):
                 _remove_empty(out)
         if collected.done:
+            with contextlib.suppress(OSError):  # films that failed or were interrupted are in it
+                (out / layout.PARTS).rmdir()
             assemble(out)
     order = {task.name: number for number, task in enumerate(tasks)}
     collected.done.sort(key=lambda film: order[film.task.name])
@@ -280,7 +282,7 @@ def collect_films(
 
 def _results(
     tasks: Sequence[FilmTask],
-    recipe: Recipe,
+    recipe: CollectRecipe,
     engine: Distribution,
     workers: int | None,
     on_status: Progress,
@@ -289,7 +291,7 @@ def _results(
     if len(tasks) == 1 and engine == "local":
         yield collect_film(tasks[0], recipe, on_status)
         return
-    work = Work(attempt, recipe, FailedFilm, key=lambda task: task.name, name=lambda task: task.film)
+    work = JobKind(attempt, recipe, FailedFilm, key=lambda task: task.name, name=lambda task: task.film)
     yield from RUNS[engine](work, iter(tasks), workers)
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from truemoment.audio.alignment import Alignment
-from truemoment.collection.layout import Settings, StoredSentence
+from truemoment.collection.layout import CollectSettings, StoredSentence
 from truemoment.collection.narration import Evidence
 from truemoment.collection.scoring import SentenceScore, score_sentences
 from truemoment.collection.sentencing import make_sentences
 from truemoment.collection.subtitles import Cue, Subtitles
-from truemoment.speech.base import Word
+from truemoment.speech.base import HeardWord
 from truemoment.worlds.described.film import Truth
 
 MISSING = 0.15
@@ -31,7 +31,7 @@ class RuleScore:
 
 
 def compare_rules(
-    words: Sequence[Word],
+    words: Sequence[HeardWord],
     evidence: Evidence,
     subtitles: Subtitles,
     alignment: Alignment,
@@ -58,16 +58,16 @@ def compare_rules(
         Seed of the cues that are left out in one row.
     """
 
-    def kept(settings: Settings, known: Evidence) -> list[StoredSentence]:
+    def kept(settings: CollectSettings, known: Evidence) -> list[StoredSentence]:
         made = make_sentences("film", words, known, alignment, settings, punctuated=punctuated)
         return [of for of in made.stored if of.kept]
 
     cues = list(evidence.cues or ())
     some = np.random.default_rng(seed).random(len(cues)) >= MISSING
     fewer = [cue for cue, stays in zip(cues, some, strict=True) if stays]
-    paper = Settings(dialogue="paper")
+    paper = CollectSettings(dialogue="paper")
     rows: list[tuple[str, Callable[[], list[StoredSentence]]]] = [
-        ("no rule", lambda: kept(Settings(keep_all=True), Evidence())),
+        ("no rule", lambda: kept(CollectSettings(keep_all=True), Evidence())),
         ("paper: any overlap with a cue", lambda: kept(paper, evidence)),
         (
             "paper, captions of sounds not left out",
@@ -75,12 +75,12 @@ def compare_rules(
         ),
         (f"paper, {100 * MISSING:.0f} % of the cues missing", lambda: kept(paper, replace(evidence, cues=fewer))),
         (f"overlap of more than {OVERLAP_S:g} s", lambda: kept(paper, replace(evidence, overlap_s=OVERLAP_S))),
-        ("subtitles: overlap and text", lambda: kept(Settings(dialogue="subtitles"), evidence)),
+        ("subtitles: overlap and text", lambda: kept(CollectSettings(dialogue="subtitles"), evidence)),
     ]
     if evidence.runs is not None:
         rows += [
-            ("difference: no subtitles at all", lambda: kept(Settings(), replace(evidence, cues=None))),
-            ("both: difference, then text", lambda: kept(Settings(), evidence)),
+            ("difference: no subtitles at all", lambda: kept(CollectSettings(), replace(evidence, cues=None))),
+            ("both: difference, then text", lambda: kept(CollectSettings(), evidence)),
         ]
     return [RuleScore(title, score_sentences(rule(), truth)) for title, rule in rows]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from truemoment.audio.alignment import Alignment
 from truemoment.collection.boundaries import bounded
-from truemoment.collection.layout import Settings, StoredSentence, StoredVerdict
+from truemoment.collection.layout import CollectSettings, StoredSentence, StoredVerdict
 from truemoment.collection.names import FoundName, find_names, large_words, with_someone
 from truemoment.collection.narration import Candidate, Evidence, dropped_by, judge
 from truemoment.collection.spans import Span, touches
-from truemoment.speech.base import Word
+from truemoment.speech.base import HeardWord
 from truemoment.speech.punctuation import written
 from truemoment.speech.sentences import sentences_of
 
@@ -23,7 +23,7 @@ EDGE_S = 1.0
 
 
 @dataclass(frozen=True)
-class Sentences:
+class FilmSentences:
     """The sentences of a film, and the names in those that are kept."""
 
     stored: tuple[StoredSentence, ...]
@@ -32,13 +32,13 @@ class Sentences:
 
 def make_sentences(
     film: str,
-    words: Sequence[Word],
+    words: Sequence[HeardWord],
     evidence: Evidence,
     alignment: Alignment,
-    settings: Settings,
+    settings: CollectSettings,
     *,
     punctuated: bool,
-) -> Sentences:
+) -> FilmSentences:
     """Return the sentences of a film.
 
     Parameters
@@ -88,11 +88,11 @@ def make_sentences(
         )
         for k, (text, piece, span, bound, verdicts, why) in enumerate(found)
     )
-    return Sentences(stored, tuple(names))
+    return FilmSentences(stored, tuple(names))
 
 
 def _texts(
-    pieces: Sequence[tuple[Word, ...]], evidence: Evidence, settings: Settings, *, punctuated: bool
+    pieces: Sequence[tuple[HeardWord, ...]], evidence: Evidence, settings: CollectSettings, *, punctuated: bool
 ) -> list[str]:
     """Return the text of each sentence as written."""
     if punctuated:
@@ -120,7 +120,7 @@ def cuts_of(alignment: Alignment) -> list[Span]:
     return cuts
 
 
-def _outside(span: Span, cuts: Sequence[Span], duration_s: float, settings: Settings) -> str:
+def _outside(span: Span, cuts: Sequence[Span], duration_s: float, settings: CollectSettings) -> str:
     """Return why a place in the film gives no sentences; "" if it does."""
     if span[0] < settings.skip_opening_s:
         return "opening"

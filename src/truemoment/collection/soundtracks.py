@@ -11,7 +11,7 @@ from truemoment.audio.rates import RATES
 from truemoment.audio.reading import RATE_HZ
 from truemoment.audio.recording import Recording, side_of
 from truemoment.audio.sources import SOUND_CONTAINERS, Source, reading_sound
-from truemoment.collection.layout import Settings
+from truemoment.collection.layout import CollectSettings
 from truemoment.collection.spans import Span
 from truemoment.exceptions import InputError, UsageError
 from truemoment.video.frames import has_decoder, opened_container, outline_of
@@ -56,7 +56,9 @@ def duration_of(film: Source) -> float:
     return stated_s
 
 
-def align_film(film: Source, described: Source, own: Recording, track: Recording, settings: Settings) -> Alignment:
+def align_film(
+    film: Source, described: Source, own: Recording, track: Recording, settings: CollectSettings
+) -> Alignment:
     """Align the described track with the film, or place a track of the narrator alone by its delay."""
     sides = side_of(film, own.duration_s), side_of(described, track.duration_s)
     if settings.delay_s is not None:
@@ -103,7 +105,7 @@ def notes_of(own: Recording, track: Recording) -> tuple[str, ...]:
     )
 
 
-def find_runs(own: Recording, track: Recording, alignment: Alignment, settings: Settings) -> NarratorRuns:
+def find_runs(own: Recording, track: Recording, alignment: Alignment, settings: CollectSettings) -> NarratorRuns:
     """Find where the narrator speaks, from both sounds."""
     notes = notes_of(own, track)
     return NarratorRuns(spans=(), why="not yet", notes=notes)

@@ -16,7 +16,7 @@ from truemoment.audio.recording import Recording, record
 from truemoment.audio.sources import Source, parse_source
 from truemoment.collection import layout
 from truemoment.collection.hearing import hear
-from truemoment.collection.layout import FilmAbout, FilmReport, Settings, StoredSentence
+from truemoment.collection.layout import CollectSettings, FilmAbout, FilmReport, StoredSentence
 from truemoment.collection.names import find_names
 from truemoment.collection.narration import Candidate, Evidence, deciding, judge, narrator_of, refuse_without_evidence
 from truemoment.collection.same_film import bands_of
@@ -27,7 +27,7 @@ from truemoment.collection.tasks import FilmTask
 from truemoment.documents import json_text
 from truemoment.exceptions import InputError
 from truemoment.files import read_json, read_json_lines
-from truemoment.speech.base import Recogniser, Word
+from truemoment.speech.base import HeardWord, Recogniser
 from truemoment.speech.punctuation import Punctuator
 from truemoment.speech.sentences import count_finite_verbs
 from truemoment.speech.transcripts import Transcript, refuse_past_end
@@ -80,7 +80,7 @@ class Film:
     task: FilmTask
     about: FilmAbout
     folder: Path
-    settings: Settings
+    settings: CollectSettings
     engine: Recogniser | None
     transcript: Transcript | None
     punctuator: Punctuator | None
@@ -177,7 +177,7 @@ def words_stage(film: Film) -> bytes:
     return msgspec.json.encode(stored) + b"\n"
 
 
-def _words(film: Film) -> tuple[list[Word], int, int]:
+def _words(film: Film) -> tuple[list[HeardWord], int, int]:
     """Return words in film time, the number that lie in no part of the film, and the number of invented ones."""
     if film.transcript is None:
         if film.engine is None:
@@ -263,7 +263,7 @@ def _deciding(stored: Sequence[StoredSentence], film: Film) -> tuple[str, ...]:
     return deciding(judge(Candidate(stored[0].sentence, words), film.evidence), film.settings.dialogue)
 
 
-def _names(texts: Sequence[str], settings: Settings) -> tuple[tuple[str, int], ...]:
+def _names(texts: Sequence[str], settings: CollectSettings) -> tuple[tuple[str, int], ...]:
     return tuple((name.name, name.count) for name in find_names(texts, settings.cast))
 
 
@@ -277,15 +277,15 @@ def _notes(film: Film) -> list[str]:
     return notes
 
 
-def _word(stored: StoredWord) -> Word:
-    return Word(stored.text, stored.start_s, stored.end_s, stored.probability, stored.voice, stored.timed)
+def _word(stored: StoredWord) -> HeardWord:
+    return HeardWord(stored.text, stored.start_s, stored.end_s, stored.probability, stored.voice, stored.timed)
 
 
-def _rounded(word: Word) -> tuple[Any, ...]:
+def _rounded(word: HeardWord) -> tuple[Any, ...]:
     sure = None if word.probability is None else round(word.probability, 4)
     return word.text, round(word.start_s, 4), round(word.end_s, 4), sure, word.voice, word.timed
 
 
-def subtitles_of(task: FilmTask, settings: Settings) -> Subtitles | None:
+def subtitles_of(task: FilmTask, settings: CollectSettings) -> Subtitles | None:
     """Read the subtitles of a film."""
     return None if task.subtitles is None else read_subtitles(task.subtitles, fps=settings.subtitle_fps)

@@ -36,7 +36,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Work(Generic[Job, Result]):
+class JobKind(Generic[Job, Result]):
     """What is done with each job, in any process.
 
     Parameters
@@ -81,9 +81,9 @@ def by_ray(shards: Iterator[Shard], loader: Loader, workers: int | None) -> Iter
     return run_ray(_embedding(loader), shards, workers)
 
 
-def _embedding(loader: Loader) -> Work[Shard, EmbeddedShard | FailedShard]:
+def _embedding(loader: Loader) -> JobKind[Shard, EmbeddedShard | FailedShard]:
     """Return what is done with each shard of a video."""
-    return Work(
+    return JobKind(
         attempt,
         loader,
         FailedShard,
@@ -93,7 +93,7 @@ def _embedding(loader: Loader) -> Work[Shard, EmbeddedShard | FailedShard]:
     )
 
 
-def run_local(work: Work[Job, Result], jobs: Iterator[Job], workers: int | None) -> Iterator[Result]:
+def run_local(kind: JobKind[Job, Result], jobs: Iterator[Job], workers: int | None) -> Iterator[Result]:
     """Do jobs on this machine: here for one worker, else in a pool of processes.
 
     When a worker dies, the jobs that were under way are done again one by one, so that the blame is clear: one that
@@ -101,7 +101,7 @@ def run_local(work: Work[Job, Result], jobs: Iterator[Job], workers: int | None)
     """
     if workers is None or workers == 1:
         for job in jobs:
-            yield work.run(job, work.settings)
+            yield kind.run(job, kind.settings)
         return
     threads = max(1, (os.cpu_count() or 1) // workers)
     retries: deque[Job] = deque()
@@ -110,7 +110,7 @@ def run_local(work: Work[Job, Result], jobs: Iterator[Job], workers: int | None)
         running: dict[Future[Result], Job] = {}
         with processes(workers, _begin, threads) as pool:
             try:
-                yield from _in_pool(pool, work, jobs, retries=retries, running=running, most=2 * workers)
+                yield from _in_pool(pool, kind, jobs, retries=retries, running=running, most=2 * workers)
             except BrokenProcessPool:
                 pass
             else:
@@ -120,16 +120,16 @@ def run_local(work: Work[Job, Result], jobs: Iterator[Job], workers: int | None)
             if future.done() and not future.cancelled() and future.exception() is None:
                 yield future.result()
                 continue
-            deaths[work.key(job)] += alone
-            if deaths[work.key(job)] == TRIES:
-                yield work.failed(job, f"{work.name(job)}: a worker died of it, {TRIES} times")
+            deaths[kind.key(job)] += alone
+            if deaths[kind.key(job)] == TRIES:
+                yield kind.failed(job, f"{kind.name(job)}: a worker died of it, {TRIES} times")
             else:
                 retries.append(job)
 
 
 def _in_pool(
     pool: ProcessPoolExecutor,
-    work: Work[Job, Result],
+    kind: JobKind[Job, Result],
     jobs: Iterator[Job],
     *,
     retries: deque[Job],
@@ -145,7 +145,7 @@ def _in_pool(
             if job is None:
                 break
             try:
-                running[pool.submit(work.run, job, work.settings)] = job
+                running[pool.submit(kind.run, job, kind.settings)] = job
             except BrokenProcessPool:
                 retries.append(job)
                 raise
@@ -166,7 +166,7 @@ def _begin(threads: int) -> None:
     end_with_parent()
 
 
-def run_ray(work: Work[Job, Result], jobs: Iterator[Job], workers: int | None) -> Iterator[Result]:
+def run_ray(kind: JobKind[Job, Result], jobs: Iterator[Job], workers: int | None) -> Iterator[Result]:
     """Do jobs on a Ray cluster: that of the variable ``RAY_ADDRESS``, or one that is started on this machine.
 
     Without a number of workers, all cores of the cluster work, or all its GPUs where jobs take one.
@@ -175,26 +175,26 @@ def run_ray(work: Work[Job, Result], jobs: Iterator[Job], workers: int | None) -
     files under the same paths, and the model.
     """
     with ray_cluster(workers) as ray:
-        n_gpus = 1 if work.on_gpu else 0
-        task = ray.remote(num_cpus=1, num_gpus=n_gpus, max_retries=TRIES + 1)(work.run)
+        n_gpus = 1 if kind.on_gpu else 0
+        task = ray.remote(num_cpus=1, num_gpus=n_gpus, max_retries=TRIES + 1)(kind.run)
         resources: dict[str, float] = ray.cluster_resources()
         most = 2 * (workers or max(1, int(resources.get("GPU" if n_gpus else "CPU", 1))))
         running: dict[Any, Job] = {}
         try:
             while True:
                 while len(running) < most and (job := next(jobs, None)) is not None:
-                    running[task.remote(job, work.settings)] = job
+                    running[task.remote(job, kind.settings)] = job
                 if not running:
                     return
                 done, _ = ray.wait(list(running), num_returns=1, timeout=1.0)
                 for reference in done:
-                    yield _came(ray, work, reference, running.pop(reference))
+                    yield _came(ray, kind, reference, running.pop(reference))
         finally:
             for reference in running:
                 ray.cancel(reference, force=True)
 
 
-def _came(ray: Any, work: Work[Job, Result], reference: Any, job: Job) -> Result:  # noqa: ANN401 - an optional package
+def _came(ray: Any, kind: JobKind[Job, Result], reference: Any, job: Job) -> Result:  # noqa: ANN401 - an optional package
     """Return what came of a job."""
     try:
         result: Result = ray.get(reference)
@@ -203,19 +203,19 @@ def _came(ray: Any, work: Work[Job, Result], reference: Any, job: Job) -> Result
         hint = "every machine needs TrueMoment, the videos under the same paths, and the model"
         raise InputError(f"a worker of the cluster failed: {reason}", hint=hint) from None
     except ray.exceptions.RayError:
-        return work.failed(job, f"{work.name(job)}: its workers died, {TRIES + 2} in a row")
+        return kind.failed(job, f"{kind.name(job)}: its workers died, {TRIES + 2} in a row")
     return result
 
 
 ENGINES: dict[Engine, Distribute] = {"local": by_local, "ray": by_ray}
 
 
-class Run(Protocol):
+class RunJobs(Protocol):
     """An engine for any jobs."""
 
-    def __call__(self, work: Work[Job, Result], jobs: Iterator[Job], workers: int | None) -> Iterator[Result]:
+    def __call__(self, kind: JobKind[Job, Result], jobs: Iterator[Job], workers: int | None) -> Iterator[Result]:
         """Do jobs; each comes back exactly once."""
         ...
 
 
-RUNS: dict[Engine, Run] = {"local": run_local, "ray": run_ray}
+RUNS: dict[Engine, RunJobs] = {"local": run_local, "ray": run_ray}

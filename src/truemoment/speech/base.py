@@ -18,7 +18,7 @@ RATE_HZ = 16_000
 """Sampling rate that recognisers hear."""
 
 
-class Word(NamedTuple):
+class HeardWord(NamedTuple):
     """A recognised word.
 
     Parameters
@@ -62,7 +62,7 @@ class Recogniser(Protocol):
         """Whether words carry punctuation and capital letters."""
         ...
 
-    def hear(self, sound: Sound, rate_hz: int, at_s: float = 0.0) -> list[Word]:
+    def hear(self, sound: Sound, rate_hz: int, at_s: float = 0.0) -> list[HeardWord]:
         """Return the words of a sound in order of time.
 
         Parameters

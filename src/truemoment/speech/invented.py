@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from truemoment.speech.base import Word
+from truemoment.speech.base import HeardWord
 
 LENGTH, TIMES = 6, 3
 """The same 6 words three times running are invented."""
 
 
-def without_repeats(words: Sequence[Word]) -> tuple[list[Word], int]:
+def without_repeats(words: Sequence[HeardWord]) -> tuple[list[HeardWord], int]:
     """Return the words without runs in which the same 6 words come three times or more, and the number dropped.
 
     Examples
     --------
-    >>> once = [Word(text, k, k + 1) for k, text in enumerate("thank you so much for watching".split())]
+    >>> once = [HeardWord(text, k, k + 1) for k, text in enumerate("thank you so much for watching".split())]
     >>> without_repeats(once * 3), without_repeats(once * 2)[1]
     (([], 18), 0)
     """

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from truemoment.exceptions import InputError
-from truemoment.speech.base import Word, require_files
+from truemoment.speech.base import HeardWord, require_files
 
 MARKS = MappingProxyType(
     {
@@ -48,7 +48,7 @@ def written(words: Sequence[str], names: Collection[str] = ()) -> str:
 class Punctuator(Protocol):
     """Something that adds punctuation to words."""
 
-    def punctuate(self, words: Sequence[Word]) -> list[Word]:
+    def punctuate(self, words: Sequence[HeardWord]) -> list[HeardWord]:
         """Return the same words with punctuation after them."""
         ...
 
@@ -72,9 +72,9 @@ class ModelPunctuator:
             raise InputError(problem, path=folder / "config.json", field="id2label")
         self._marks = {number: MARKS[label.lower()] for number, label in labels.items()}
 
-    def punctuate(self, words: Sequence[Word]) -> list[Word]:
+    def punctuate(self, words: Sequence[HeardWord]) -> list[HeardWord]:
         """Return the same words with the marks that the model predicts after them."""
-        found: list[Word] = []
+        found: list[HeardWord] = []
         for low in range(0, len(words), AT_ONCE):
             part = words[low : low + AT_ONCE]
             marks = self._marks_of([word.text for word in part])

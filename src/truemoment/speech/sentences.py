@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from truemoment.language import get_engine
 from truemoment.language.words import word_set
-from truemoment.speech.base import Word
+from truemoment.speech.base import HeardWord
 
 PAUSE_S = 0.8
 """Pause that ends a sentence, if there is no punctuation before it."""
@@ -44,7 +44,7 @@ class HeardSentence:
     """
 
     text: str
-    words: tuple[Word, ...]
+    words: tuple[HeardWord, ...]
 
     @property
     def heard(self) -> str:
@@ -68,21 +68,21 @@ class HeardSentence:
         return max(sorted(set(voices)), key=voices.count) if voices else None
 
 
-def sentences_of(words: Iterable[Word], *, pause_s: float = PAUSE_S) -> list[tuple[Word, ...]]:
+def sentences_of(words: Iterable[HeardWord], *, pause_s: float = PAUSE_S) -> list[tuple[HeardWord, ...]]:
     """Return the words of each sentence, in order of time.
 
     A sentence ends after ``.``, ``!`` or ``?`` (not after abbreviations, initials, and numbers before a small letter),
     at a pause of more than `pause_s`, and where the speaker changes. A fragment joins the sentence before it. What is
     longer than 30 s or 60 words is cut at its longest pause.
     """
-    pieces: list[list[Word]] = []
-    before: Word | None = None
+    pieces: list[list[HeardWord]] = []
+    before: HeardWord | None = None
     for word in words:
         if before is None or _ends(before, word, pause_s):
             pieces.append([])
         pieces[-1].append(word)
         before = word
-    joined: list[list[Word]] = []
+    joined: list[list[HeardWord]] = []
     for piece in pieces:
         if joined and _belongs_to(joined[-1], piece):
             joined[-1].extend(piece)
@@ -91,7 +91,7 @@ def sentences_of(words: Iterable[Word], *, pause_s: float = PAUSE_S) -> list[tup
     return [part for piece in joined for part in _cut(tuple(piece))]
 
 
-def _ends(word: Word, following: Word, pause_s: float) -> bool:
+def _ends(word: HeardWord, following: HeardWord, pause_s: float) -> bool:
     """Whether a sentence ends between two words."""
     if following.start_s - word.end_s > pause_s:
         return True
@@ -116,7 +116,7 @@ def is_last(text: str, following: str) -> bool:
     return not (_NUMBER.fullmatch(bare) and following[:1].islower())
 
 
-def _belongs_to(before: Sequence[Word], piece: Sequence[Word]) -> bool:
+def _belongs_to(before: Sequence[HeardWord], piece: Sequence[HeardWord]) -> bool:
     """Whether a piece is a fragment that continues the sentence before it."""
     near = piece[0].start_s - before[-1].end_s <= JOIN_S
     same = before[-1].voice is None or piece[0].voice is None or before[-1].voice == piece[0].voice
@@ -128,7 +128,7 @@ def _has_verb(text: str) -> bool:
     return any(token.tag in ("VERB", "AUX") for token in tokens)
 
 
-def _cut(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
+def _cut(words: tuple[HeardWord, ...]) -> list[tuple[HeardWord, ...]]:
     """Cut a sentence that is too long at its longest pause, again and again."""
     if len(words) < 2 or (words[-1].end_s - words[0].start_s <= LONGEST_S and len(words) <= MOST_WORDS):
         return [words]

@@ -23,7 +23,7 @@ from truemoment.audio.tone_words import (
     frequencies_hz,
     word_of,
 )
-from truemoment.speech.base import Sound, Word
+from truemoment.speech.base import HeardWord, Sound
 
 HOP_S = 0.01
 START_SHARE, DIGIT_SHARE = 0.35, 0.30
@@ -52,14 +52,14 @@ class TonesRecogniser:
         """Hash of the vocabulary."""
         return hashlib.sha256("\n".join(VOCABULARY).encode()).hexdigest()[:8]
 
-    def hear(self, sound: Sound, rate_hz: int, at_s: float = 0.0) -> list[Word]:
+    def hear(self, sound: Sound, rate_hz: int, at_s: float = 0.0) -> list[HeardWord]:
         """Return the words of a sound in order of time."""
         shares = tone_shares(sound, rate_hz)
         words = [word for voice in range(N_VOICES) for word in _words_of(shares[:, voice], voice, at_s)]
         return sorted(words, key=lambda word: word.start_s)
 
 
-def _words_of(shares: Floats32, voice: int, at_s: float) -> list[Word]:
+def _words_of(shares: Floats32, voice: int, at_s: float) -> list[HeardWord]:
     """Return the words of a voice from the shares of its nine tones, (F, 9)."""
     found, free = [], 0
     last = len(shares) - N_DIGITS * SLOT - 1
@@ -72,7 +72,7 @@ def _words_of(shares: Floats32, voice: int, at_s: float) -> list[Word]:
         text = None if digits is None else word_of(digits)
         if text is not None:
             start_s = at_s + peak * HOP_S
-            found.append(Word(text, start_s, start_s + WORD_S - REST_S, voice=f"tones-{voice}"))
+            found.append(HeardWord(text, start_s, start_s + WORD_S - REST_S, voice=f"tones-{voice}"))
             free = peak + N_DIGITS * SLOT + SLOT // 2
     return found
 

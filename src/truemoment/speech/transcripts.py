@@ -25,7 +25,7 @@ import msgspec
 
 from truemoment.exceptions import InputError
 from truemoment.files import decode_json, read_bytes, read_number, read_text, sha256_of
-from truemoment.speech.base import Word
+from truemoment.speech.base import HeardWord
 from truemoment.text import as_text
 
 TICKS = 1e-7
@@ -124,7 +124,7 @@ class Transcript:
     name: str
     fingerprint: str
     punctuates: bool
-    words: tuple[Word, ...]
+    words: tuple[HeardWord, ...]
 
 
 def read_transcript(path: Path) -> Transcript:
@@ -139,7 +139,7 @@ def read_transcript(path: Path) -> Transcript:
     return Transcript(f"{form} {as_text(path.name)}", sha256_of(path), punctuated, tuple(words))
 
 
-def refuse_past_end(words: tuple[Word, ...], duration_s: float, path: Path) -> None:
+def refuse_past_end(words: tuple[HeardWord, ...], duration_s: float, path: Path) -> None:
     """Refuse words that end after the sound that they are said to be of."""
     late = next((word for word in words if word.end_s > duration_s + PAST_END_S), None)
     if late is not None:
@@ -147,14 +147,15 @@ def refuse_past_end(words: tuple[Word, ...], duration_s: float, path: Path) -> N
         raise InputError(problem, path=path, hint="is it the transcript of another sound?")
 
 
-def _words_of(path: Path) -> tuple[str, list[Word]]:
+def _words_of(path: Path) -> tuple[str, list[HeardWord]]:
     """Return the form of a file, and its words in file order."""
     suffix = path.suffix.lower()
     if suffix == ".vtt" or (suffix not in (".json", ".jsonl") and read_text(path).startswith("WEBVTT")):
         return "WebVTT", list(_of_webvtt(read_text(path), path))
     if suffix == ".ctm":
         return "CTM", list(_of_ctm(read_text(path), path))
-    documents = _documents(path)
+    is_json = suffix in (".json", ".jsonl") or read_bytes(path).lstrip()[:1] in (b"{", b"[")
+    documents = _documents(path) if is_json else []
     form = _form_of(documents)
     if not form:
         hint = "Whisper, whisperX, Azure, Vosk, CTM and WebVTT are read"
@@ -184,7 +185,7 @@ def _form_of(documents: list[_Document]) -> str:
     return "Vosk" if any(document.result is not None for document in documents) else ""
 
 
-def _of_document(document: _Document, path: Path) -> Iterator[Word]:
+def _of_document(document: _Document, path: Path) -> Iterator[HeardWord]:
     for segment in document.segments or ():
         if segment.words is None and segment.text.strip():
             hint = "let the program write word times, e.g. whisper --word_timestamps True"
@@ -200,25 +201,27 @@ def _of_document(document: _Document, path: Path) -> Iterator[Word]:
             yield from _ticks(list(found.shown or found.words or ()), None, speaker)
 
 
-def _timed(word: _Timed, speaker: str | None) -> Word:
+def _timed(word: _Timed, speaker: str | None) -> HeardWord:
     """Return a word of Whisper, whisperX or Vosk; NaN for a time that is missing."""
     sure = next((of for of in (word.probability, word.score, word.conf) if of is not None), None)
     start_s = math.nan if word.start is None else word.start
     end_s = math.nan if word.end is None else word.end
-    return Word(word.word.strip(), start_s, end_s, sure, word.speaker or speaker, not math.isnan(start_s + end_s))
+    return HeardWord(word.word.strip(), start_s, end_s, sure, word.speaker or speaker, not math.isnan(start_s + end_s))
 
 
-def _ticks(words: list[Any], confidence: float | None, speaker: str | None) -> Iterator[Word]:
+def _ticks(words: list[Any], confidence: float | None, speaker: str | None) -> Iterator[HeardWord]:
     """Yield words of Azure."""
     for word in words:
         text = getattr(word, "shown", None) or word.word or ""
         start_s = math.nan if word.offset is None else word.offset * TICKS
         end_s = start_s + (math.nan if word.duration is None else word.duration * TICKS)
         sure = getattr(word, "confidence", None)
-        yield Word(text.strip(), start_s, end_s, confidence if sure is None else sure, speaker, not math.isnan(end_s))
+        yield HeardWord(
+            text.strip(), start_s, end_s, confidence if sure is None else sure, speaker, not math.isnan(end_s)
+        )
 
 
-def _of_ctm(text: str, path: Path) -> Iterator[Word]:
+def _of_ctm(text: str, path: Path) -> Iterator[HeardWord]:
     """Yield the words of a CTM file."""
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.startswith(";;"):
@@ -229,7 +232,7 @@ def _of_ctm(text: str, path: Path) -> Iterator[Word]:
             problem = f"got {line.strip()[:60]!r}, expected FILE CHANNEL START DURATION WORD [CONFIDENCE]"
             raise InputError(problem, path=path, line=number)
         sure = read_number(parts[5]) if len(parts) == 6 else math.nan
-        yield Word(parts[4], start_s, start_s + length_s, None if math.isnan(sure) else sure)
+        yield HeardWord(parts[4], start_s, start_s + length_s, None if math.isnan(sure) else sure)
 
 
 _CUE = re.compile(r"\s*(?P<start>[\d:.]+)\s+-->\s+(?P<end>[\d:.]+)")
@@ -237,7 +240,7 @@ _MARK = re.compile(r"<(\d+(?::\d+)+\.\d+)>")
 _TAG = re.compile(r"<[^>]*>")
 
 
-def _of_webvtt(text: str, path: Path) -> Iterator[Word]:
+def _of_webvtt(text: str, path: Path) -> Iterator[HeardWord]:
     """Yield the words of WebVTT with time stamps between words; a line that repeats the one before is left out."""
     cue_s: tuple[float, float] | None = None
     before = ""
@@ -256,7 +259,7 @@ def _of_webvtt(text: str, path: Path) -> Iterator[Word]:
             before = plain or before
 
 
-def _of_line(line: str, start_s: float, end_s: float, path: Path, number: int) -> Iterator[Word]:
+def _of_line(line: str, start_s: float, end_s: float, path: Path, number: int) -> Iterator[HeardWord]:
     """Yield the words of a line of a cue: each part between two stamps has the time between them."""
     parts = _MARK.split(line)
     times = [start_s, *(_clock(stamp, path, number) for stamp in parts[1::2]), end_s]
@@ -264,7 +267,7 @@ def _of_line(line: str, start_s: float, end_s: float, path: Path, number: int) -
         words = _TAG.sub("", part).split()
         for i, word in enumerate(words):
             step = (times[k + 1] - times[k]) / len(words)
-            yield Word(word, times[k] + i * step, times[k] + (i + 1) * step, timed=len(words) == 1)
+            yield HeardWord(word, times[k] + i * step, times[k] + (i + 1) * step, timed=len(words) == 1)
 
 
 def _clock(text: str, path: Path, line: int) -> float:
@@ -275,10 +278,10 @@ def _clock(text: str, path: Path, line: int) -> float:
     return sum(part * 60.0**power for power, part in enumerate(reversed(parts)))
 
 
-def _between_neighbours(words: list[Word], path: Path) -> list[Word]:
+def _between_neighbours(words: list[HeardWord], path: Path) -> list[HeardWord]:
     """Give words without a time an even share of the time between their neighbours; drop empty words."""
     words = [word for word in words if word.text]
-    found: list[Word] = []
+    found: list[HeardWord] = []
     k = 0
     while k < len(words):
         end = k
@@ -301,7 +304,7 @@ def _between_neighbours(words: list[Word], path: Path) -> list[Word]:
     return found
 
 
-def _refuse_backwards(words: list[Word], path: Path) -> None:
+def _refuse_backwards(words: list[HeardWord], path: Path) -> None:
     """Refuse times that are negative or run backwards."""
     before = 0.0
     for k, word in enumerate(words, start=1):

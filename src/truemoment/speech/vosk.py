@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from truemoment.exceptions import InputError, TrueMomentError
-from truemoment.speech.base import Sound, Word, fingerprint_of_folder, require_files
+from truemoment.speech.base import HeardWord, Sound, fingerprint_of_folder, require_files
 from truemoment.text import as_text
 
 BLOCK_S = 0.5
@@ -42,7 +42,7 @@ class VoskRecogniser:
         """Hash of the folder's files."""
         return fingerprint_of_folder(self.folder)
 
-    def hear(self, sound: Sound, rate_hz: int, at_s: float = 0.0) -> list[Word]:
+    def hear(self, sound: Sound, rate_hz: int, at_s: float = 0.0) -> list[HeardWord]:
         """Return the words of a sound in order of time."""
         try:
             import vosk  # noqa: PLC0415 - optional
@@ -65,7 +65,7 @@ class VoskRecogniser:
         ]
         results.append(recogniser.FinalResult())
         return [
-            Word(word["word"], at_s + word["start"], at_s + word["end"], word.get("conf"))
+            HeardWord(word["word"], at_s + word["start"], at_s + word["end"], word.get("conf"))
             for result in results
             for word in json.loads(result).get("result", ())
         ]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from truemoment.exceptions import InputError, MissingPackageError, UsageError
-from truemoment.speech.base import RATE_HZ, Sound, Word, fingerprint_of_folder, require_files
+from truemoment.speech.base import RATE_HZ, HeardWord, Sound, fingerprint_of_folder, require_files
 from truemoment.text import as_text
 
 COMPRESSION = 2.4
@@ -55,7 +55,7 @@ class WhisperRecogniser:
         """Hash of the folder's files."""
         return fingerprint_of_folder(self.folder)
 
-    def hear(self, sound: Sound, rate_hz: int, at_s: float = 0.0) -> list[Word]:
+    def hear(self, sound: Sound, rate_hz: int, at_s: float = 0.0) -> list[HeardWord]:
         """Return the words of a sound; segments of invented text are dropped and counted."""
         if rate_hz != RATE_HZ:
             raise UsageError(f"got sound at {rate_hz} Hz, expected {RATE_HZ} Hz")
@@ -76,7 +76,7 @@ class WhisperRecogniser:
             for word in segment.words or ():
                 text = word.word.strip()
                 if text:
-                    words.append(Word(text, at_s + word.start, at_s + word.end, float(word.probability)))
+                    words.append(HeardWord(text, at_s + word.start, at_s + word.end, float(word.probability)))
         return words
 
     def _loaded(self) -> Any:  # noqa: ANN401 - an optional package without types

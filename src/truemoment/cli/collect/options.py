@@ -14,7 +14,7 @@ from truemoment.exceptions import UsageError
 from truemoment.keyed import print_number
 
 if TYPE_CHECKING:
-    from truemoment.collection.layout import Settings
+    from truemoment.collection.layout import CollectSettings
     from truemoment.collection.tasks import FilmTask
 
 MODES = ("both", "paper", "difference", "subtitles", "speaker")
@@ -193,13 +193,13 @@ aligning_options = bound(
 )
 
 
-def settings_of(hearing: Hearing, judging: Judging, aligning: Aligning) -> Settings:
+def settings_of(hearing: Hearing, judging: Judging, aligning: Aligning) -> CollectSettings:
     """Return the settings of a collection."""
     import math
 
     import msgspec
 
-    from truemoment.collection.layout import Settings
+    from truemoment.collection.layout import CollectSettings
     from truemoment.collection.names import read_cast
 
     values = {
@@ -228,7 +228,7 @@ def settings_of(hearing: Hearing, judging: Judging, aligning: Aligning) -> Setti
         least = -math.inf if name == "delay_s" else 0.0
         if isinstance(value, float) and not (math.isfinite(value) and value >= least):
             raise UsageError(f"--{name.replace('_', '-')}: got {value:g}, expected seconds or a number of at least 0")
-    return msgspec.convert(values, Settings)
+    return msgspec.convert(values, CollectSettings)
 
 
 all_options = together(films_options, hearing_options, judging_options, aligning_options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -11,7 +10,7 @@ import click
 from truemoment.cli import EXIT_CHECK_FAILED
 from truemoment.cli.collect.options import Aligning, Films, Hearing, Judging, all_options, settings_of
 from truemoment.cli.delivery import deliver_log, suggest
-from truemoment.cli.groups import Output, bound
+from truemoment.cli.groups import Output, Workers, workers_options
 from truemoment.cli.options import FILE, count_option, json_option, refuse_outputs, shown_path, status_line
 from truemoment.exceptions import InputError, UsageError
 from truemoment.text import short_line
@@ -20,38 +19,20 @@ if TYPE_CHECKING:
     from truemoment.searching.engines import Engine
 
 
-@dataclass(frozen=True)
-class _Workers:
-    """Options of the processes."""
-
-    engine: str
-    workers: int | None
-
-
 @click.command("run")
 @all_options
 @click.option("-o", "--out", type=FILE, required=True, metavar="OUT", help="Folder of the collection.")
-@click.option(
-    "--engine",
-    type=click.Choice(["local", "ray"]),
-    default="local",
-    show_default=True,
-    help="This machine, or a Ray cluster (environment variable RAY_ADDRESS).",
-)
-@count_option(
-    "--workers", None, "Number of worker processes. [default: 1; on a Ray cluster, all cores]", least=1, most=10_000
-)
+@workers_options
 @count_option("--at-least-films", 0, "Exit with status 1 if fewer films give sentences.", least=0)
 @json_option("Write the report as JSON ('-': to standard output, and nothing else goes there).")
 @click.option("--quiet", is_flag=True, help="No report, and no progress on standard error.")
-@bound("processes", _Workers)
 def command(
     films: Films,
     hearing: Hearing,
     judging: Judging,
     aligning: Aligning,
     out: Path,
-    processes: _Workers,
+    processes: Workers,
     at_least_films: int,
     json_path: Path | None,
     quiet: bool,
@@ -68,7 +49,7 @@ def command(
     truemoment collect run film.mp4 --described ad.mp3 --subtitles film.srt --speech whisper:FOLDER -o OUT
     truemoment collect run --list films.jsonl --speech whisper:FOLDER -o OUT --workers 4
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.collection.pipeline import Recipe, collect_films
+    from truemoment.collection.pipeline import CollectRecipe, collect_films
     from truemoment.collection.tasks import files_of_tasks
     from truemoment.reports import collection as reports
 
@@ -78,7 +59,7 @@ def command(
     settings = settings_of(hearing, judging, aligning)
     refuse_outputs([out, *files_of_tasks(tasks)], [json_path])
     output = Output(json_path, None, quiet)
-    recipe = Recipe(settings, hearing.engine, hearing.punctuation, out)
+    recipe = CollectRecipe(settings, hearing.engine, hearing.punctuation, out)
     with status_line(show=output.progress) as on_status:
         collected = collect_films(
             tasks,
