@@ -31,14 +31,6 @@ def contents(out):
     return {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
 
 
-@pytest.fixture(scope="module")
-def collected(described, tmp_path_factory):
-    """A collection of one film, which tests only read."""
-    out = tmp_path_factory.mktemp("collections") / "one"
-    collect_films([task_of(described)], recipe_of(out))
-    return out
-
-
 def test_figures_of_a_simulated_film(collected, described):
     """Section 13 of the specification: what a film with tones must reach."""
     (film,) = films_in(collected)
@@ -147,8 +139,8 @@ def test_splits_are_written_everywhere(collected, tmp_path):
     for name in ("b", "c"):
         copy = shutil.copytree(folder, folder.with_name(name))
         for file in ("about.json", "report.json", "sentences.jsonl"):
-            text = (copy / file).read_text().replace('"film"', f'"{name}"').replace("film#", f"{name}#")
-            (copy / file).write_text(text.replace('"name": "film"', f'"name": "{name}"'))
+            text = (copy / file).read_text().replace('"name": "film"', f'"name": "{name}"')
+            (copy / file).write_text(text.replace("film#", f"{name}#"))
     made = split_collection(out, shares="0.4,0.3,0.3", compare=False)
     assert sorted(made.films.values()) == ["test", "train", "val"]
     assert read_splits(out) == made.films
@@ -157,13 +149,13 @@ def test_splits_are_written_everywhere(collected, tmp_path):
         mad = json.loads((out / "mad" / f"MAD_{split}.json").read_text())
         assert own.queries.query_id.tolist() == list(mad)
         assert made.films[own.video_id[0]] == split
-    assert "sentences in both" in " ".join(made.warnings) or made.warnings  # the copies share every sentence
+    assert made.warnings  # the copies share every sentence
 
 
 @pytest.mark.parametrize("settings", [{"dialogue": "paper"}, {"pause_s": 1.5}])
 def test_other_settings_are_refused(collected, described, settings):
     before = contents(collected)
-    with pytest.raises(InputError, match="was collected with .* now .*; give another folder: -o OUT"):
+    with pytest.raises(InputError, match=r"was collected with .* now .*; give another folder: -o OUT"):
         collect_films([task_of(described)], recipe_of(collected, **settings))
     assert contents(collected) == before
 

@@ -40,7 +40,7 @@ class FoundName(NamedTuple):
     """A name: how often it occurs, and whether the cast list has it."""
 
     name: str
-    count: int
+    occurrences: int
     in_cast: bool
 
 
@@ -87,7 +87,7 @@ def find_names(sentences: Iterable[str], cast: Collection[str] = ()) -> list[Fou
         if word.lower() in in_cast
         or (inside[word] >= LEAST_LARGE and word.lower() not in small | NO_NAMES | TITLES and not word.isupper())
     ]
-    return sorted(found, key=lambda name: (-name.count, name.name))
+    return sorted(found, key=lambda name: (-name.occurrences, name.name))
 
 
 def _without_s(word: str) -> str:

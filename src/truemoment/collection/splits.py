@@ -14,6 +14,9 @@ NAMES = ("train", "val", "test")
 DEFAULT_SHARES = (0.75, 0.08, 0.17)
 """About the shares of MAD: 280.5, 32 and 72 thousand sentences."""
 
+Move = tuple[float, tuple[int, ...], tuple[int, ...]]
+"""Sentences that leave a split, the groups that go, and the groups that come back."""
+
 ROUNDS = 200
 """Moves and swaps of groups that are tried at most to come nearer to the shares."""
 
@@ -99,7 +102,7 @@ def _improve(place: np.ndarray, sizes: np.ndarray, wanted: np.ndarray) -> None:
                 ours, theirs = np.flatnonzero(place == a), np.flatnonzero(place == b)
                 if a == b or not len(ours):
                     continue
-                moves = [(float(sizes[g]), (g,), ()) for g in ours.tolist()] if held[a] > 1 else []
+                moves: list[Move] = [(float(sizes[g]), (g,), ()) for g in ours.tolist()] if held[a] > 1 else []
                 if a < b:
                     swaps = ((float(sizes[g] - sizes[h]), (g,), (h,)) for g in ours.tolist() for h in theirs.tolist())
                     moves += swaps

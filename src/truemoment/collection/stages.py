@@ -22,6 +22,7 @@ from truemoment.collection.narration import Candidate, Evidence, deciding, judge
 from truemoment.collection.same_film import bands_of
 from truemoment.collection.sentencing import make_sentences
 from truemoment.collection.soundtracks import NarratorRuns, align_film, find_runs
+from truemoment.collection.subtitle_fit import fitted
 from truemoment.collection.subtitles import Subtitles, read_subtitles, with_doubts
 from truemoment.collection.tasks import FilmTask
 from truemoment.documents import json_text
@@ -119,7 +120,10 @@ class Film:
     @cached_property
     def cues(self) -> Subtitles | None:
         """The subtitles as they are used, with doubts; None without any."""
-        return None if self.subtitles is None else with_doubts(self.subtitles, self.about.duration_s)
+        if self.subtitles is None:
+            return None
+        move, length_s = self.settings.fit_subtitles, self.about.duration_s
+        return with_doubts(fitted(self.subtitles, self.runs.voice, length_s, move=move), length_s)
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -264,7 +268,7 @@ def _deciding(stored: Sequence[StoredSentence], film: Film) -> tuple[str, ...]:
 
 
 def _names(texts: Sequence[str], settings: CollectSettings) -> tuple[tuple[str, int], ...]:
-    return tuple((name.name, name.count) for name in find_names(texts, settings.cast))
+    return tuple((name.name, name.occurrences) for name in find_names(texts, settings.cast))
 
 
 def _notes(film: Film) -> list[str]:
