@@ -12,12 +12,12 @@ import numpy as np
 from truemoment.audio.alignment import Alignment, PaperCheck, Piece, Span, Unmatched, Verdict, gaps_between
 from truemoment.audio.bands import coarse_bands, log_bands, stretched_bands
 from truemoment.audio.checking import PaperSettings, check_paper
-from truemoment.audio.cuts import place_cut
-from truemoment.audio.pieces import Run, find_runs
+from truemoment.audio.cuts import Cut, place_cut, reach_of
+from truemoment.audio.pieces import Run, find_runs, run_of, short_run
 from truemoment.audio.rates import RATES, RateScore, parse_rate, score_rates
-from truemoment.audio.reading import RATE_HZ, Samples
+from truemoment.audio.reading import RATE_HZ
 from truemoment.audio.recording import Recording, Sound, record, side_of
-from truemoment.audio.refining import Line, refine
+from truemoment.audio.refining import DelayLine, Pair, refine
 from truemoment.audio.sources import Source
 from truemoment.audio.windows import WINDOW_S as COARSE_WINDOW_S
 from truemoment.audio.windows import FilmSearch
@@ -27,8 +27,8 @@ Method = Literal["paper", "robust"]
 LEAST_COVERED = 0.8
 """Share of the shorter side below which a track is aligned partly."""
 
-ENDS_S = 45.0
-"""A piece reaches to the end of a side if that is no farther from its last sure window."""
+LEAST_GAP_S = 25.0
+"""A part of the track without a piece that is at least this long is searched again."""
 
 CUT_ERROR_S, UNSURE_CUT_ERROR_S = 0.1, 1.0
 """How far a placed cut may be off: by waveforms, and where these do not agree."""
@@ -125,22 +125,29 @@ def align_sounds(
         film_bands, track_bands = pool.map(log_bands, (film, track))
     search, coarse = FilmSearch(coarse_bands(film_bands)), coarse_bands(track_bands)
     scores = score_rates(search, coarse, of.rates)
-    if not scores[0].fits:
-        return _not_found(film, track, paper, scores)
     on_status("pieces of the track")
-    best = scores[0]
-    runs, slope = find_runs(search, stretched_bands(coarse, best.rate))
+    best = scores[0] if scores[0].fits else RateScore("1", 1.0, 0.0, 0.0)
+    stretched = stretched_bands(coarse, best.rate)
+    runs, slope = find_runs(search, stretched) if scores[0].fits else ([], 0.0)
+    if not runs and paper.passed:  # noise covers the bands, but not the waveform
+        runs = [run_of(paper)]
     if not runs:
         return _not_found(film, track, paper, scores)
-    lines = [_refined(film, track, film_bands, track_bands, run, slope, best.rate) for run in runs]
-    on_status("cuts")
-    pieces = _pieces(film, track, runs, lines, best.rate)
+    on_status("exact delays and cuts")
+    placing = _Placing(Pair(film, track, film_bands, track_bands), best.rate, slope)
+    for run in runs:
+        placing.add(run)
+    for low_s, high_s in placing.gaps():
+        found = short_run(search, stretched, (low_s * best.rate, high_s * best.rate))
+        if found is not None:
+            placing.add(found)
+    pieces = placing.pieces()
     unmatched = Unmatched(
         gaps_between([piece.track_s for piece in pieces], track.duration_s),
         gaps_between([piece.film_s for piece in pieces], film.duration_s),
     )
     name = _named_rate(pieces, of.rates)
-    verdict, why = _verdict(pieces, film, track, paper, of.method, name)
+    verdict, why = _verdict(pieces, film, track, _Context(paper, of.method, name))
     return Found(name, pieces, unmatched, paper, verdict, why)
 
 
@@ -151,50 +158,90 @@ def _not_found(film: Sound, track: Sound, paper: PaperCheck, scores: Sequence[Ra
     return Found("", (), unmatched, paper, "not this film", why)
 
 
-def _refined(
-    film: Sound, track: Sound, film_bands: Samples, track_bands: Samples, run: Run, slope: float, rate: float
-) -> Line:
-    """Return the exact line of a run, from its windows' line on the stretched track."""
-    line = Line(rate * (1 + slope), run.offset_s(slope), np.inf)
-    edges = run.start_s[0] / rate, (run.start_s[-1] + COARSE_WINDOW_S) / rate
-    inset = COARSE_WINDOW_S / 2 / rate if edges[1] - edges[0] > 2.5 * COARSE_WINDOW_S else 0.0
-    span_s = max(0.0, edges[0] + inset), min(track.duration_s, edges[1] - inset)
-    return refine(film, track, film_bands, track_bands, line, span_s)
+class _Placing:
+    """Runs with their exact lines, from which pieces are made.
 
+    Parameters
+    ----------
+    pair
+        The two sounds.
+    rate, slope
+        The speed at which the track was stretched, and what is left of it.
+    """
 
-def _pieces(film: Sound, track: Sound, runs: Sequence[Run], lines: Sequence[Line], rate: float) -> tuple[Piece, ...]:
-    """Return runs as pieces: cuts between them are placed, and the outer ones reach to the ends."""
-    n = len(runs)
-    starts, ends = [0.0] * n, [0.0] * n
-    errors = [[0.0, 0.0] for _ in runs]
-    starts[0], errors[0][0] = _outer(runs[0].start_s[0] / rate, _first_s(lines[0]), -1)
-    last_s = min(track.duration_s, (film.duration_s - lines[-1].delay_s) / lines[-1].rate)
-    ends[-1], errors[-1][1] = _outer((runs[-1].start_s[-1] + COARSE_WINDOW_S) / rate, last_s, 1)
-    for at in range(n - 1):
-        before, after = lines[at], lines[at + 1]
-        between_s = runs[at].last_s / rate, runs[at + 1].first_s / rate
-        if between_s[1] - between_s[0] < 2 * COARSE_WINDOW_S:
-            between_s = between_s[0] - COARSE_WINDOW_S / 2, between_s[1] + COARSE_WINDOW_S / 2
-        ends[at], starts[at + 1] = place_cut(film, track, before, after, between_s)
-        is_sure = before.by_waveform and after.by_waveform
-        errors[at][1] = errors[at + 1][0] = CUT_ERROR_S if is_sure else UNSURE_CUT_ERROR_S
-    found = []
-    for run, line, start, end, error in zip(runs, lines, starts, ends, errors, strict=True):
-        if end > start:
-            bridged = tuple((low / rate, high / rate) for low, high in run.bridged_s)
-            found.append(Piece((start, end), line.rate, line.delay_s, line.error_s, bridged, (error[0], error[1])))
-    return tuple(found)
+    def __init__(self, pair: Pair, rate: float, slope: float) -> None:
+        self.pair, self.rate, self.slope = pair, rate, slope
+        self.runs: list[Run] = []
+        self.lines: list[DelayLine] = []
 
+    def add(self, run: Run) -> None:
+        """Add a run, unless it contradicts the order of the others."""
+        line = self._refined(run)
+        at = sum(other.first_s < run.first_s for other in self.runs)
+        film_s = [of.rate * r.first_s / self.rate + of.delay_s for r, of in zip(self.runs, self.lines, strict=True)]
+        own_s = line.rate * run.first_s / self.rate + line.delay_s
+        if line.n_agreeing and all(of < own_s for of in film_s[:at]) and all(of > own_s for of in film_s[at:]):
+            self.runs.insert(at, run)
+            self.lines.insert(at, line)
 
-def _first_s(line: Line) -> float:
-    """Return the first time of the track that lies in the film by a line."""
-    return max(0.0, -line.delay_s / line.rate)
+    def _refined(self, run: Run) -> DelayLine:
+        line = DelayLine(self.rate * (1 + self.slope), run.offset_s(self.slope), np.inf)
+        low, high = run.start_s[0] / self.rate, (run.start_s[-1] + COARSE_WINDOW_S) / self.rate
+        inset = COARSE_WINDOW_S / 2 / self.rate if high - low > 2.5 * COARSE_WINDOW_S else 0.0
+        return refine(self.pair, line, (max(0.0, low + inset), min(self.pair.track.duration_s, high - inset)))
 
+    def gaps(self) -> tuple[Span, ...]:
+        """Return the parts of the track without a piece that are long enough to be searched again."""
+        spans = [piece.track_s for piece in self.pieces()]
+        return gaps_between(spans, self.pair.track.duration_s, LEAST_GAP_S)
 
-def _outer(sure_s: float, end_s: float, sign: int) -> Span:
-    """Return where an outer piece ends, and how far that may be off: at the end of a side unless that is far."""
-    is_near = sign * (end_s - sure_s) <= ENDS_S
-    return (end_s, 0.0) if is_near else (sure_s, COARSE_WINDOW_S)
+    def pieces(self) -> tuple[Piece, ...]:
+        """Return the pieces: lines reach as far as the film can be heard along them, and meet at cuts."""
+        n = len(self.runs)
+        starts, ends, errors = [0.0] * n, [0.0] * n, [[0.0, 0.0] for _ in range(n)]
+        if n:
+            starts[0] = self._reach(0, max(0.0, -self.lines[0].delay_s / self.lines[0].rate))
+            last = self.lines[-1]
+            ends[-1] = self._reach(n - 1, min(self.track_s, (self.film_s - last.delay_s) / last.rate))
+        for at in range(n - 1):
+            cut = self._cut(at)
+            ends[at], starts[at + 1] = (
+                self._reach(at, cut.end_s),
+                self._reach(at + 1, cut.start_s),
+            )
+            is_sure = self.lines[at].by_waveform and self.lines[at + 1].by_waveform
+            errors[at][1] = errors[at + 1][0] = CUT_ERROR_S if is_sure else UNSURE_CUT_ERROR_S
+        found = []
+        for run, line, start, end, error in zip(self.runs, self.lines, starts, ends, errors, strict=True):
+            if end > start:
+                bridged = tuple((low / self.rate, high / self.rate) for low, high in run.bridged_s)
+                found.append(Piece((start, end), line.rate, line.delay_s, line.error_s, bridged, (error[0], error[1])))
+        return tuple(found)
+
+    @property
+    def film_s(self) -> float:
+        """Duration of the film."""
+        return self.pair.film.duration_s
+
+    @property
+    def track_s(self) -> float:
+        """Duration of the track."""
+        return self.pair.track.duration_s
+
+    def _cut(self, at: int) -> Cut:
+        """Place the cut behind a run."""
+        low, high = self.runs[at].last_s / self.rate, self.runs[at + 1].first_s / self.rate
+        if high - low < 2 * COARSE_WINDOW_S:  # windows over the cut may count to either side
+            low, high = low - COARSE_WINDOW_S / 2, high + COARSE_WINDOW_S / 2
+        low, high = max(0.0, low), min(self.track_s, high)
+        return place_cut(self.pair.film, self.pair.track, self.lines[at], self.lines[at + 1], (low, high))
+
+    def _reach(self, at: int, end_s: float) -> float:
+        """Return how far the line of a run holds towards a time."""
+        run = self.runs[at]
+        first, last = run.first_s / self.rate, run.last_s / self.rate
+        sure_s = min(max(end_s, first), last)
+        return reach_of(self.pair.film, self.pair.track, self.lines[at], (sure_s, end_s))
 
 
 def _named_rate(pieces: Sequence[Piece], rates: Sequence[str]) -> str:
@@ -203,16 +250,22 @@ def _named_rate(pieces: Sequence[Piece], rates: Sequence[str]) -> str:
     return min(rates, key=lambda name: abs(parse_rate(name) - longest.rate))
 
 
-def _verdict(
-    pieces: Sequence[Piece], film: Sound, track: Sound, paper: PaperCheck, method: Method, rate_name: str
-) -> tuple[Verdict, str]:
+class _Context(NamedTuple):
+    """What a verdict depends on beside the pieces."""
+
+    paper: PaperCheck
+    method: Method
+    rate_name: str
+
+
+def _verdict(pieces: Sequence[Piece], film: Sound, track: Sound, of: _Context) -> tuple[Verdict, str]:
     """Return the verdict and its reason."""
     covered_s = sum(piece.film_s[1] - piece.film_s[0] for piece in pieces)
     rate = max(pieces, key=lambda piece: piece.track_s[1] - piece.track_s[0]).rate
     drift = abs(rate - 1)
     speed = f"the track runs at {rate:.6f} film seconds per track second"
-    if abs(rate / parse_rate(rate_name) - 1) <= SAME_RATE and rate_name != "1":
-        speed += f" ({rate_name})"
+    if abs(rate / parse_rate(of.rate_name) - 1) <= SAME_RATE and of.rate_name != "1":
+        speed += f" ({of.rate_name})"
     reasons = [speed] if drift > SAME_RATE else [f"drift of {1e6 * (rate - 1):.1f} ppm"] if drift > 5e-6 else []
     if len(pieces) > 1:
         reasons.append(f"{len(pieces)} pieces: the track leaves out or adds {len(pieces) - 1} part(s)")
@@ -221,6 +274,6 @@ def _verdict(
         reasons.append(f"{100 * covered_s / shorter_s:.0f} % of the shorter side is matched")
         return "partly", "; ".join(reasons)
     why = "; ".join(reasons)
-    if method == "paper" and not paper.passed and drift > SAME_RATE:
+    if of.method == "paper" and not of.paper.passed and drift > SAME_RATE:
         return "other speed", why
     return ("aligned in pieces" if len(pieces) > 1 else "aligned"), why

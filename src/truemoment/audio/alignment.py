@@ -45,7 +45,7 @@ class Piece(msgspec.Struct, frozen=True, omit_defaults=True):
     rate, delay_s
         ``film_s = rate x track_s + delay_s``.
     error_s
-        Standard error of the delay, from the deviations of windows from the line.
+        Typical deviation of windows from the line.
     bridged_s
         Parts of the track inside it that no window matched.
     edge_error_s

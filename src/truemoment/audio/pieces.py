@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from truemoment.audio.alignment import PaperCheck
 from truemoment.audio.bands import COARSE_PER_S
 from truemoment.audio.reading import Samples
 from truemoment.audio.windows import WINDOW_S, Candidates, FilmSearch, window_starts
@@ -142,3 +143,24 @@ def joined(runs: Sequence[Run], slope: float) -> list[Run]:
                 continue
         result.append(run)
     return result
+
+
+SURE_SCORE = 0.5
+"""Score from which on a single window counts."""
+
+
+def short_run(search: FilmSearch, track: Samples, span_s: tuple[float, float]) -> Run | None:
+    """Return a run of one window in the middle of a part of the track; None where the film does not have it."""
+    middle = round((span_s[0] + span_s[1] - WINDOW_S) / 2 * COARSE_PER_S)
+    start = max(0, min(middle, track.shape[1] - search.n_window))
+    found = search.candidates(track, np.array([start]))
+    if found.score[0, 0] < SURE_SCORE:
+        return None
+    return Run(found.start_s, found.delay_s[:, 0])
+
+
+def run_of(paper: PaperCheck) -> Run:
+    """Return the windows of the paper's check as a run, at the film's own speed."""
+    delays = np.array([window.delay_s for window in paper.windows])
+    starts = np.array([window.film_s for window in paper.windows]) - delays - WINDOW_S / 2
+    return Run(starts, delays)

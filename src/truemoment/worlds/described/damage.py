@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from truemoment.audio.alignment import Piece
 from truemoment.audio.reading import Samples
 from truemoment.audio.resampling import values_at
 from truemoment.worlds.described.bed import draw_bed
-from truemoment.worlds.described.writing import frames_of
+from truemoment.worlds.described.stretching import stretched
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ def damage_track(rng: np.random.Generator, track: Samples, damage: Damage, rate_
     parts, spans = _edited(rng, track, damage, rate_hz)
     samples = np.concatenate(parts)
     if damage.rate != 1:
-        samples = _stretched(samples, damage.rate, rate_hz) if damage.stretched else _faster(samples, damage.rate)
+        samples = stretched(samples, damage.rate, rate_hz) if damage.stretched else _faster(samples, damage.rate)
     late = round(damage.offset_s * rate_hz)
     offset_s = late / rate_hz
     samples = np.concatenate([np.zeros(late, np.float32), samples]) if late > 0 else samples[-late:]
@@ -125,33 +124,6 @@ def _faster(samples: Samples, rate: float) -> Samples:
 
 
 SPEED_BLOCK = 1 << 18
-
-
-def _stretched(samples: Samples, rate: float, rate_hz: int) -> Samples:
-    """Return a sound at another speed with its pitch kept, by FFmpeg's ``atempo``."""
-    import av  # noqa: PLC0415 - only sound needs it
-
-    graph = av.filter.Graph()
-    source = graph.add_abuffer(sample_rate=rate_hz, format="flt", layout="mono", time_base=Fraction(1, rate_hz))
-    tempo, sink = graph.add("atempo", f"{rate:.9f}"), graph.add("abuffersink")
-    source.link_to(tempo)
-    tempo.link_to(sink)
-    graph.configure()
-    parts: list[Samples] = []
-
-    def pull() -> None:
-        while True:
-            try:
-                parts.append(sink.pull().to_ndarray()[0])
-            except (av.BlockingIOError, av.EOFError):
-                return
-
-    for frame in frames_of(samples, rate_hz):
-        source.push(frame)
-        pull()
-    source.push(None)
-    pull()
-    return np.concatenate(parts)
 
 
 def _coloured(rng: np.random.Generator, samples: Samples, damage: Damage, rate_hz: int) -> Samples:
