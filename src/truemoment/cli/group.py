@@ -28,6 +28,7 @@ COMMANDS = MappingProxyType(
         "features": "List the videos and frame rate of features, and missing videos.",
         "index": "Index videos for search.",
         "search": "Find the moments that a sentence describes.",
+        "collect": "Collect grounded sentences from films with audio description.",
         "convert": "Write a prediction file in another format.",
         "baseline": "Run a blind baseline or the oracle, and write its predictions.",
         "reproduce": "Compute published tables again, and compare the figures.",

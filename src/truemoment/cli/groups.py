@@ -113,6 +113,31 @@ fitting_options = bound("fitting", Fitting, options.train_options, options.no_ca
 
 
 @dataclass(frozen=True)
+class Workers:
+    """Who does the work: this machine or a cluster, and the number of processes."""
+
+    engine: str
+    workers: int | None
+
+
+workers_options = bound(
+    "processes",
+    Workers,
+    click.option(
+        "--engine",
+        type=click.Choice(["local", "ray"]),
+        default="local",
+        show_default=True,
+        help="This machine, or a Ray cluster (environment variable RAY_ADDRESS).",
+    ),
+    options.count_option(
+        "--workers", None, "Number of worker processes. [default: 1; on a Ray cluster, all cores]", least=1, most=10_000
+    ),
+)
+"""--engine and --workers, as ``processes``."""
+
+
+@dataclass(frozen=True)
 class Output:
     """Where results go, in which format, and whether notes and progress are left out."""
 
