@@ -30,6 +30,7 @@ COMMANDS = MappingProxyType(
         "index": "Index videos for search.",
         "search": "Find the moments that a sentence describes.",
         "retrieve": "Rank clips by text and texts by clip.",
+        "collect": "Collect grounded sentences from films with audio description.",
         "convert": "Write a prediction file in another format.",
         "baseline": "Run a blind baseline or the oracle, and write its predictions.",
         "reproduce": "Compute published tables again, and compare the figures.",

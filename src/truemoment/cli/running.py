@@ -24,6 +24,7 @@ EXTRAS = MappingProxyType(
         **dict.fromkeys(("torch", "accelerate", "safetensors", "h5py", "yaml"), "models"),
         **dict.fromkeys(("transformers", "av", "PIL", "faiss", "array_api_compat"), "search"),
         "ray": "scale",
+        **dict.fromkeys(("pysubs2", "rapidfuzz", "faster_whisper"), "collect"),
     }
 )
 """The extra that brings each optional package."""
