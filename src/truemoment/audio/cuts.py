@@ -130,7 +130,7 @@ def _inverse(line: DelayLine) -> DelayLine:
 def _evidence(sound: Sound, other: Sound, line: DelayLine, span_s: tuple[float, float], form: Frames) -> Floats:
     r"""Return how much of each frame of a sound another one along a line explains, (F,).
 
-    It is :math:`-\log(1 - \rho^2)`, :math:`\rho` the correlation of the frames, from 0 to 1, with each frequency weighted
+    It is :math:`-\log(1 - \rho^2)`, :math:`\rho` the correlation of the frames, 0 to 1. Each frequency is weighted
     by the inverse power of the first sound if the form whitens: what covers the film in some frequencies leaves it in
     others.
     """

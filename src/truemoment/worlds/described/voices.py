@@ -18,7 +18,7 @@ NARRATOR = 0
 WORD_GAP_S = 0.03
 """Silence between two words of tones, besides the rest behind each tone."""
 
-BREATH_DB = -10.0
+BREATH_DB = -7.0
 """Power of the noise in a voice of tones relative to its tones: speech fills more bands than a few tones do."""
 
 BREATH_HZ = (150.0, 5000.0)
