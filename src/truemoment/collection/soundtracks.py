@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import msgspec
-import numpy as np
+from collections.abc import Sequence
 
+import msgspec
+
+from truemoment.audio.activity import voice_activity
 from truemoment.audio.aligning import AlignSettings, align, align_sounds
 from truemoment.audio.alignment import Alignment, Piece, Side, Unmatched, gaps_between
 from truemoment.audio.checking import PaperSettings
@@ -14,16 +16,9 @@ from truemoment.audio.reading import RATE_HZ
 from truemoment.audio.recording import Recording, side_of
 from truemoment.audio.sources import SOUND_CONTAINERS, Source, reading_sound
 from truemoment.collection.layout import CollectSettings
-from truemoment.collection.spans import Span, merged
-from truemoment.exceptions import InputError, UsageError
+from truemoment.collection.spans import Span
+from truemoment.exceptions import InputError, MissingPackageError, UsageError
 from truemoment.video.frames import has_decoder, opened_container, outline_of
-
-FRAME_S, AT_ONCE = 0.02, 3000
-"""Levels of a narrator alone: length of a frame, and frames at a time."""
-
-NOISE_PERCENTILE, ABOVE_NOISE, LEAST_DB = 20.0, 100.0, -60.0
-GAP_S, SHORTEST_S = 0.35, 0.3
-"""Gaps that are closed, and parts that are dropped, as between narrator runs."""
 
 
 class NarratorRuns(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,39 +106,50 @@ def notes_of(own: Recording, track: Recording) -> tuple[str, ...]:
     )
 
 
-def find_runs(own: Recording, track: Recording, alignment: Alignment, settings: CollectSettings) -> NarratorRuns:
+def find_runs(
+    own: Recording, track: Recording, alignment: Alignment, settings: CollectSettings, *, has_subtitles: bool
+) -> NarratorRuns:
     """Find where the narrator speaks, from both sounds.
 
-    A track that is the narrator alone, placed by its delay, speaks where it is not silent.
+    A track that is the narrator alone, placed by its delay, speaks where it is loud. The voices of the film's own sound
+    are found where subtitles are to be checked, or where narrator runs cannot be told.
+
+    Parameters
+    ----------
+    own, track
+        The two sounds.
+    alignment
+        Where the track lies in the film.
+    settings
+        How the film is collected.
+    has_subtitles
+        Whether there are subtitles.
     """
     notes = notes_of(own, track)
     if settings.delay_s is not None:
-        (piece,) = alignment.pieces
-        spans = tuple((low + piece.delay_s, high + piece.delay_s) for low, high in loud_parts(track))
-        inside = tuple(
-            (max(0.0, low), min(own.duration_s, high)) for low, high in spans if high > 0 and low < own.duration_s
-        )
-        return NarratorRuns(spans=inside, notes=notes, details={"method": "loud parts of the track"})
+        spans = _moved(voice_activity(track, "level"), settings.delay_s, own.duration_s)
+        return NarratorRuns(spans=spans, notes=notes, details={"method": "loud parts of the track"})
     found = find_narrator(own, track, alignment.pieces)
     return NarratorRuns(
         spans=found.runs,
         why=found.why,
+        voice=_voice(own, required=settings.fit_subtitles) if has_subtitles or found.why else None,
         notes=notes,
         details={"gain_db": found.gain_db, "noise_db": found.noise_db, "histogram": found.histogram},
     )
 
 
-def loud_parts(track: Recording) -> list[Span]:
-    """Return where a track is louder than its noise by 20 dB: a narrator alone, in track time."""
-    n = round(FRAME_S * track.rate_hz)
-    count = int(track.duration_s * track.rate_hz) // n
-    levels = np.concatenate(
-        [
-            np.mean(np.square(track.between(low * n, min(low + AT_ONCE, count) * n).reshape(-1, n)), axis=1)
-            for low in range(0, count, AT_ONCE)
-        ]
-    )
-    floor = max(float(np.percentile(levels, NOISE_PERCENTILE)), 10 ** (LEAST_DB / 10))
-    loud = np.flatnonzero(np.diff(np.concatenate([[0], (levels > floor * ABOVE_NOISE).astype(np.int8), [0]])))
-    spans = [(float(a), float(b)) for a, b in zip(loud[::2] * FRAME_S, loud[1::2] * FRAME_S, strict=True)]
-    return [(low, high) for low, high in merged(spans, GAP_S) if high - low >= SHORTEST_S]
+def _moved(spans: Sequence[Span], delay_s: float, duration_s: float) -> tuple[Span, ...]:
+    """Return spans of the track in film time, within the film."""
+    moved = ((max(0.0, low + delay_s), min(duration_s, high + delay_s)) for low, high in spans)
+    return tuple((low, high) for low, high in moved if low < high)
+
+
+def _voice(own: Recording, *, required: bool) -> tuple[Span, ...] | None:
+    """Return where the film's own sound has a voice; None without the package for it, unless it is required."""
+    try:
+        return tuple(voice_activity(own))
+    except MissingPackageError:
+        if required:
+            raise
+        return None
