@@ -3,6 +3,7 @@
 import pytest
 
 from truemoment.cli import run
+from truemoment.collection import pipeline
 from truemoment.collection.layout import CollectSettings
 from truemoment.collection.pipeline import CollectRecipe, collect_films
 from truemoment.collection.tasks import make_task
@@ -23,6 +24,14 @@ def collected(described, tmp_path_factory):
     task = make_task(str(described.film), str(described.track), described.subtitles)
     collect_films([task], CollectRecipe(CollectSettings(), "tones", None, out))
     return out
+
+
+@pytest.fixture
+def aligned(collected, monkeypatch):
+    """Films are taken to be aligned as that of the collection is: for tests of what follows."""
+    (path,) = collected.glob("films/*/alignment.json")
+    stages = {**pipeline.STAGES, "alignment.json": lambda _: path.read_bytes()}
+    monkeypatch.setattr(pipeline, "STAGES", stages)
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ def test_run_again_reports_what_is_there(collected, described, tmp_path, call):
     assert (status, err) == (1, "1 films give sentences, expected at least 2\n")
 
 
+@pytest.mark.usefixtures("aligned")
 def test_a_transcript_in_place_of_a_recogniser(described, tmp_path, call):
     """Words of the truth, as another program would write them, in the time of the track."""
     delay_s = described.pieces[0].delay_s

@@ -12,10 +12,12 @@ from truemoment.collection.assembling import read_splits
 from truemoment.collection.demo import score_film
 from truemoment.collection.layout import CollectSettings, films_in
 from truemoment.collection.pipeline import CollectRecipe, collect_films
+from truemoment.collection.same_film import same_films
 from truemoment.collection.splitting import split_collection
 from truemoment.collection.tasks import make_task, read_tasks
 from truemoment.datasets import load_annotations, read_own_annotations
 from truemoment.exceptions import InputError, TrueMomentError
+from truemoment.worlds.described.film import DescribedSettings, make_described
 
 
 def task_of(truth, **about):
@@ -82,6 +84,7 @@ def test_the_mad_form_is_read_as_mad(collected, tmp_path):
     assert mad.duration_s.tolist() == own.duration_s.tolist()
 
 
+@pytest.mark.usefixtures("aligned")
 def test_a_run_that_is_killed_at_any_stage_resumes_with_the_same_bytes(collected, described, tmp_path, monkeypatch):
     class KillError(BaseException):
         """What ends a program wherever it is."""
@@ -108,28 +111,49 @@ def test_a_run_that_is_killed_at_any_stage_resumes_with_the_same_bytes(collected
     assert contents(out) == contents(collected)
 
 
-def test_a_list_of_films_by_one_worker_and_by_two(described, tmp_path):
+@pytest.fixture(scope="module")
+def short(tmp_path_factory):
+    """A film of little more than a minute, twice."""
+    folder = tmp_path_factory.mktemp("short")
+    truth = make_described(folder, minutes=1.1, seed=4, settings=DescribedSettings(pictures=False))
+    lines = []
     for name in ("first", "second"):
-        shutil.copy(described.film, tmp_path / f"{name}.mp4")
-    lines = [
-        {"film": f"{name}.mp4", "described": str(described.track), "subtitles": str(described.subtitles), "group": "g"}
-        for name in ("first", "second")
-    ]
-    (tmp_path / "films.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    tasks = read_tasks(tmp_path / "films.jsonl")
-    for workers in (1, 2):
-        collect_films(tasks, recipe_of(tmp_path / f"by-{workers}", dialogue="paper", hear="track"), workers=workers)
-    assert contents(tmp_path / "by-1") == contents(tmp_path / "by-2")
-    assert [film.report.name for film in films_in(tmp_path / "by-1")] == ["first", "second"]
-    same = split_pairs(tmp_path / "by-1")
-    assert same == (("first", "second"),)
+        shutil.copy(truth.film, folder / f"{name}.mp4")
+        files = {"film": f"{name}.mp4", "described": truth.track.name, "subtitles": truth.subtitles.name}
+        lines.append(json.dumps({**files, "group": "pair"}) + "\n")
+    (folder / "films.jsonl").write_text("".join(lines))
+    return folder / "films.jsonl"
 
 
-def split_pairs(out):
-    """Pairs that are the same film, by their sound; two films of one group cannot be split."""
-    from truemoment.collection.same_film import same_films
+def test_two_workers_write_what_one_writes(short, tmp_path):
+    tasks = read_tasks(short)
+    collect_films(tasks, recipe_of(tmp_path / "by-2"), workers=2)
+    collect_films(tasks[:1], recipe_of(tmp_path / "by-1"))
+    films = films_in(tmp_path / "by-2")
+    assert [film.report.name for film in films] == ["first", "second"]
+    assert contents(films[0].folder) == contents(films_in(tmp_path / "by-1")[0].folder)
+    assert same_films({film.report.name: film.folder for film in films}) == [("first", "second")]
+    with pytest.raises(InputError, match="2 films in 1 groups cannot be split"):
+        split_collection(tmp_path / "by-2", shares="0.4,0.3,0.3")
 
-    return tuple(same_films({film.report.name: film.folder for film in films_in(out)}))
+
+@pytest.mark.slow
+def test_a_cluster_writes_what_one_worker_writes(short, tmp_path):
+    pytest.importorskip("ray")
+    tasks = read_tasks(short)[:1]
+    for engine in ("local", "ray"):
+        collect_films(tasks, recipe_of(tmp_path / engine), engine=engine, workers=1)
+    assert contents(tmp_path / "local") == contents(tmp_path / "ray")
+
+
+@pytest.mark.usefixtures("aligned")
+def test_of_several_films_those_that_can_be_read_are_done(short, tmp_path):
+    tasks = read_tasks(short)
+    tasks[0] = replace(tasks[0], described=str(short))  # no sound
+    collected = collect_films(tasks, recipe_of(tmp_path / "out", keep_all=True), workers=1)
+    assert [film.task.name for film in collected.done] == ["second"]
+    assert [(film.task.name, "cannot be read as sound" in film.why) for film in collected.failed] == [("first", True)]
+    assert not (tmp_path / "out" / "parts").exists()
 
 
 def test_splits_are_written_everywhere(collected, tmp_path):
@@ -160,6 +184,7 @@ def test_other_settings_are_refused(collected, described, settings):
     assert contents(collected) == before
 
 
+@pytest.mark.usefixtures("aligned")
 def test_subtitles_of_a_stub_are_told_and_not_used(described, tmp_path):
     stub = tmp_path / "stub.srt"
     stub.write_text("1\n00:00:01,000 --> 00:00:02,000\nHello.\n")
@@ -191,8 +216,6 @@ def test_bad_input_is_one_line_and_leaves_nothing(described, tmp_path, change, s
 
 
 def test_another_film_gives_no_sentences_and_says_why(described, tmp_path):
-    from truemoment.worlds.described.film import DescribedSettings, make_described
-
     other = make_described(tmp_path / "other", minutes=1.5, seed=9, settings=DescribedSettings(pictures=False))
     task = replace(task_of(described), described=str(other.track))
     (film,) = collect_films([task], recipe_of(tmp_path / "out")).done

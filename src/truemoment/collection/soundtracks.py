@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
+from truemoment.audio.activity import voice_activity
 from truemoment.audio.aligning import AlignSettings, align, align_sounds
 from truemoment.audio.alignment import Alignment, Piece, Side, Unmatched, gaps_between
 from truemoment.audio.checking import PaperSettings
+from truemoment.audio.difference import find_narrator
 from truemoment.audio.rates import RATES
 from truemoment.audio.reading import RATE_HZ
 from truemoment.audio.recording import Recording, side_of
 from truemoment.audio.sources import SOUND_CONTAINERS, Source, reading_sound
 from truemoment.collection.layout import CollectSettings
 from truemoment.collection.spans import Span
-from truemoment.exceptions import InputError, UsageError
+from truemoment.exceptions import InputError, MissingPackageError, UsageError
 from truemoment.video.frames import has_decoder, opened_container, outline_of
-
-MOST_ERROR_S = 0.02
-"""An alignment that may be farther off cannot tell narrator from dialogue."""
 
 
 class NarratorRuns(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,7 +106,50 @@ def notes_of(own: Recording, track: Recording) -> tuple[str, ...]:
     )
 
 
-def find_runs(own: Recording, track: Recording, alignment: Alignment, settings: CollectSettings) -> NarratorRuns:
-    """Find where the narrator speaks, from both sounds."""
+def find_runs(
+    own: Recording, track: Recording, alignment: Alignment, settings: CollectSettings, *, has_subtitles: bool
+) -> NarratorRuns:
+    """Find where the narrator speaks, from both sounds.
+
+    A track that is the narrator alone, placed by its delay, speaks where it is loud. The voices of the film's own sound
+    are found where subtitles are to be checked, or where narrator runs cannot be told.
+
+    Parameters
+    ----------
+    own, track
+        The two sounds.
+    alignment
+        Where the track lies in the film.
+    settings
+        How the film is collected.
+    has_subtitles
+        Whether there are subtitles.
+    """
     notes = notes_of(own, track)
-    return NarratorRuns(spans=(), why="not yet", notes=notes)
+    if settings.delay_s is not None:
+        spans = _moved(voice_activity(track, "level"), settings.delay_s, own.duration_s)
+        return NarratorRuns(spans=spans, notes=notes, details={"method": "loud parts of the track"})
+    found = find_narrator(own, track, alignment.pieces)
+    return NarratorRuns(
+        spans=found.runs,
+        why=found.why,
+        voice=_voice(own, required=settings.fit_subtitles) if has_subtitles or found.why else None,
+        notes=notes,
+        details={"gain_db": found.gain_db, "noise_db": found.noise_db, "histogram": found.histogram},
+    )
+
+
+def _moved(spans: Sequence[Span], delay_s: float, duration_s: float) -> tuple[Span, ...]:
+    """Return spans of the track in film time, within the film."""
+    moved = ((max(0.0, low + delay_s), min(duration_s, high + delay_s)) for low, high in spans)
+    return tuple((low, high) for low, high in moved if low < high)
+
+
+def _voice(own: Recording, *, required: bool) -> tuple[Span, ...] | None:
+    """Return where the film's own sound has a voice; None without the package for it, unless it is required."""
+    try:
+        return tuple(voice_activity(own))
+    except MissingPackageError:
+        if required:
+            raise
+        return None

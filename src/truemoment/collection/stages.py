@@ -168,7 +168,10 @@ def bands_stage(film: Film) -> bytes:
 
 def speech_stage(film: Film) -> bytes:
     """Find where the narrator speaks."""
-    return msgspec.json.encode(find_runs(film.own_sound, film.track_sound, film.alignment, film.settings)) + b"\n"
+    found = find_runs(
+        film.own_sound, film.track_sound, film.alignment, film.settings, has_subtitles=film.subtitles is not None
+    )
+    return msgspec.json.encode(found) + b"\n"
 
 
 def words_stage(film: Film) -> bytes:

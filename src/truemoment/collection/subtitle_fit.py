@@ -20,6 +20,9 @@ MOST_DELAY_S = 120.0
 LEAST_DELAY_S = 0.5
 """A smaller delay is how subtitles are made."""
 
+LEAST_SCORE = 0.3
+"""A lower correlation is that of another film, or the voices were not found."""
+
 BETTER = 0.1
 """How much higher the correlation must be elsewhere for subtitles to be doubted."""
 
@@ -36,7 +39,7 @@ class Fit(NamedTuple):
     def is_elsewhere(self) -> bool:
         """Whether they fit clearly better at another place."""
         away = abs(self.delay_s) > LEAST_DELAY_S or self.rate != 1
-        return away and self.score > self.score_as_is + BETTER
+        return away and self.score >= LEAST_SCORE and self.score > self.score_as_is + BETTER
 
 
 def fit_subtitles(subtitles: Subtitles, voice: Sequence[Span], duration_s: float) -> Fit:
