@@ -105,6 +105,10 @@ Handler = Callable[[Visit], object]
 """Answers a visit: with a response, with None (204), or with a value that becomes JSON."""
 
 
+RouteOf = Callable[[Site], Route]
+"""A route that is bound to a site by :func:`make_app`."""
+
+
 class Signing(msgspec.Struct, forbid_unknown_fields=True):
     """Body of ``POST /in``."""
 
@@ -118,7 +122,7 @@ def route(
     *,
     roles: Sequence[str],
     body: type | None = None,
-) -> Callable[[Site], Route]:
+) -> RouteOf:
     """Return a route, to be bound to a site by :func:`make_app`.
 
     Parameters
@@ -150,14 +154,15 @@ def route(
 
 def page_route(
     path: str,
-    template: str,
+    template: str | Callable[[Visit], str | Response],
     *,
     roles: Sequence[str],
     values: Callable[[Visit], Mapping[str, object]] | None = None,
-) -> Callable[[Site], Route]:
+) -> RouteOf:
     """Return the route of an HTML page; whoever is not signed in is sent to ``/in``.
 
-    `values` returns the values of the template; ``site`` and ``visitor`` are always there.
+    `values` returns the values of the template; ``site`` and ``visitor`` are always there. `template` may depend on the
+    visit, or be the way to another page.
     """
 
     def bind(site: Site) -> Route:
@@ -166,8 +171,11 @@ def page_route(
             if visitor is None or visitor.role not in roles:
                 return RedirectResponse("/in", status_code=303)
             visit = Visit(request, visitor, None, site)
+            name = template if isinstance(template, str) else template(visit)
+            if isinstance(name, Response):
+                return name
             given = {} if values is None else await run_in_threadpool(values, visit)
-            return HTMLResponse(site.templates.render(template, site=site, visitor=visitor, **given))
+            return HTMLResponse(site.templates.render(name, site=site, visitor=visitor, **given))
 
         return Route(path, endpoint, methods=["GET"])
 
@@ -176,7 +184,7 @@ def page_route(
 
 def make_app(
     site: Site,
-    routes: Iterable[Callable[[Site], Route]],
+    routes: Iterable[RouteOf],
     *,
     lifespan: Callable[[], AbstractAsyncContextManager[None]] | None = None,
 ) -> Application:
