@@ -21,6 +21,9 @@ from truemoment.intervals import Ints
 MOST_ABOVE = 4
 """Largest difference between the loads of two people."""
 
+HIGH = 2
+"""Difference of loads from which on a person waits, so that the largest one is hardly reached: it would force repeats."""
+
 APART = 20
 """Tasks between two queries of one video."""
 
@@ -59,7 +62,8 @@ def deal(
             if not may.any():
                 may = free
             # One number that sorts by all four: each part is below the factor of the next.
-            key = ((seen * (1 << 20) + meetings) * (1 << 20) + load) * (1 << 10) + lot
+            high = load >= load.min() + HIGH
+            key = (((seen * 2 + high) * (1 << 20) + meetings) * (1 << 20) + load) * (1 << 10) + lot
             person = int(np.where(may, key, np.iinfo(np.int64).max).argmin())
             dealt[query, k] = person
             free[person] = False
@@ -68,8 +72,42 @@ def deal(
         chosen = dealt[query]
         seen[chosen] += 1
         met[np.ix_(chosen, chosen)] += 1
-        dealt[query].sort()
+    _exchange_repeats(dealt, video, of_video)
+    dealt.sort(axis=1)
     return dealt
+
+
+def _exchange_repeats(dealt: Ints, video: Ints, of_video: Ints) -> None:
+    """Exchange people who meet a video again while others never meet it; loads stay as they are.
+
+    Parameters
+    ----------
+    dealt : (Q, k)
+        Who gets each query; changed in place.
+    of_video : (V, P)
+        Number of queries of each video that people have; changed in place.
+    """
+    for of in np.flatnonzero((of_video.max(axis=1) > 1) & (of_video.min(axis=1) == 0)).tolist():
+        for query in np.flatnonzero(video == of).tolist():
+            for place, person in enumerate(dealt[query].tolist()):
+                fresh = np.flatnonzero(of_video[of] == 0)
+                if of_video[of, person] > 1 and len(fresh):
+                    _exchange(dealt, video, of_video, (query, place), fresh.tolist())
+
+
+def _exchange(dealt: Ints, video: Ints, of_video: Ints, at: tuple[int, int], fresh: list[int]) -> None:
+    """Give one place to a person who has not met its video, in exchange for one where that costs nothing."""
+    person, of = int(dealt[at]), int(video[at[0]])
+    for other in fresh:
+        for query, place in np.argwhere(dealt == other).tolist():
+            theirs = int(video[query])
+            if of_video[theirs, person] == 0:
+                dealt[at], dealt[query, place] = other, person
+                of_video[of, person] -= 1
+                of_video[of, other] += 1
+                of_video[theirs, other] -= 1
+                of_video[theirs, person] += 1
+                return
 
 
 def forced_repeats(video: Sequence[int] | Ints, n_people: int, per_query: int) -> int:

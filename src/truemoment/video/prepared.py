@@ -29,6 +29,9 @@ class VideoFrames(FrameRuns, forbid_unknown_fields=True):
 
     strip: StripLayout
 
+    has_peaks: bool
+    """Whether there is sound, and so peaks of it."""
+
 
 @dataclass(frozen=True)
 class PreparedVideo:
@@ -80,7 +83,7 @@ def prepare_video(path: Path, folder: Path) -> PreparedVideo:
     if peaks is not None:
         _write(folder / PEAKS, peaks)
     runs = table.runs()
-    found = VideoFrames(runs.tick, runs.runs, runs.end, identity=identity, copy_why=why, strip=strip.layout)
+    found = VideoFrames(runs.tick, runs.runs, runs.end, identity=identity, copy_why=why, strip=strip.layout, has_peaks=peaks is not None)
     _write(folder / FRAMES, msgspec.json.encode(found))
     return PreparedVideo(played, identity, identity_of(played), table, why)
 

@@ -136,7 +136,7 @@ export class Session {
     this.timeline.setPeaks(null);
     this.overview.load(`/media/${task.video}/strip.jpg`, frames.strip);
     this.player.load(`/media/${task.video}`, this.table);
-    if (this.me.settings.sound) this.loadPeaks(task);
+    if (this.me.settings.sound && frames.has_peaks) this.loadPeaks(task);
     this.page.load();
     const left = this.outbox?.newest(task.task);
     if (left) {
