@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.files import decode_json, iterate_json_lines
+from truemoment.files import UNREADABLE, decode_json, iterate_json_lines, open_binary
 from truemoment.records import Annotations, Seconds
 from truemoment.text import as_text
 
@@ -124,9 +124,9 @@ class StudyAnswers:
 def is_answers(path: Path) -> bool:
     """Whether a file is one of answers: its first line says so."""
     try:
-        with path.open("rb") as stream:
+        with open_binary(path) as stream:
             line = stream.readline(4096)
-    except OSError:
+    except UNREADABLE:
         return False
     return b'"truemoment/answers/' in line
 

@@ -16,9 +16,11 @@ from truemoment.diagnosis.humans import Reference
 from truemoment.documents import Measured
 from truemoment.intervals import Floats
 from truemoment.protocols import Protocol
+from truemoment.reports.annotator_timelines import chosen_queries, timeline_drawing, timeline_examples
+from truemoment.reports.answer_agreement import answers_document, answers_table
 from truemoment.reports.comparison import FEW_VIDEOS
 from truemoment.reports.head import head
-from truemoment.reports.model import Cell, Report, Section, Table
+from truemoment.reports.model import Cell, Details, Report, Section, Table
 from truemoment.reports.words import UNDEFINED, counted, listed, low_to_high, number, percent, points
 from truemoment.scores import Scores
 from truemoment.uncertainty import LEVEL
@@ -47,6 +49,7 @@ def document(files: AnnotatedFiles) -> dict[str, Any]:
             "duplicates": study.duplicates,
         },
         "agreement": _agreement_document(files),
+        **({} if files.answers is None else {"answers": answers_document(files.answers)}),
         "humans": [
             {
                 "way": of.reference,
@@ -214,11 +217,19 @@ def report(files: AnnotatedFiles) -> Report:
             f"*: significant at {100 * LEVEL:g} % (paired by video, corrected over pairs); drawn: lowest to highest "
             "difference with one annotator a query; alike: significant draws with the same sign"
         )
+    if files.answers is not None:
+        tables.insert(0, answers_table(files.answers))
+    queries = chosen_queries(study.annotators)
+    timelines = Section(
+        "timelines",
+        "What annotators marked",
+        (Details("queries at even ranks of agreement", (timeline_examples(queries), timeline_drawing(queries))),),
+    )
     hashes = [(source["path"], source["sha256"]) for source, _ in files.predictions.values()]
     return Report(
         title=f"Annotators of {scores.dataset}, {scores.split}",
         facts=facts(files),
-        sections=(Section("annotators", "Annotators", tuple(tables)),),
+        sections=(Section("annotators", "Annotators", tuple(tables)), timelines),
         notes=(*notes(files), *explanations),
         signature=(
             f"{scores.signature()}|duplicates:{study.duplicates}|draws:{files.draws}"
