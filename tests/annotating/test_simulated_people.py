@@ -1,9 +1,12 @@
 """Hidden Challenges again: twenty simulated people answer through HTTP, and ``humans`` reads what is exported."""
 
+import asyncio
 import contextlib
 import json
+from collections import Counter
 from itertools import pairwise
 
+import httpx
 import msgspec
 import pytest
 
@@ -11,9 +14,10 @@ from truemoment.annotating.exporting import export_study
 from truemoment.annotating.store import connect
 from truemoment.datasets import load_annotations
 from truemoment.datasets.answer_file import read_answers
+from truemoment.pages.sessions import cookie_name
 from truemoment.video.prepared import FRAMES, VideoFrames
 
-from .conftest import annotations_of
+from .conftest import BASE, OWN, annotations_of
 from .test_server import answer_all
 
 
@@ -103,33 +107,30 @@ def marked_by_people(data_dir):
 
 @pytest.mark.slow
 def test_hidden_challenges_end_to_end(served, data_dir, tmp_path, capsys):
-    """3,720 queries are dealt to 20 people; those of the re-annotations are answered as their workers did."""
+    """3,720 queries are dealt to 20 people, who answer the 1,000 that were annotated again as their workers did."""
     annotations, marked = marked_by_people(data_dir)
     queries = load_annotations("charades-sta", "test", data_dir=data_dir)
     study = served(queries, people=20, per_query=5, practice=0)
-    sentences = {
-        (row["video"], row["sentence"]): row["query_id"]
-        for row in study.server.store.read(
-            lambda connection: connection.execute("SELECT video, sentence, query_id FROM queries").fetchall()
-        )
-    }
-    assert len(sentences) >= 3700
-    given = {}
-    tables = study.server.store.read(lambda c: dict(c.execute("SELECT query_id, video FROM queries").fetchall()))
     frames_at = _prepare(study, queries)
-
-    def answer(task):
-        query_id = sentences[task["video"], task["sentence"]]
-        number = given.setdefault(query_id, -1) + 1
-        given[query_id] = number
-        if query_id not in marked or number >= len(marked[query_id]):
-            return {"verdict": "unclear", "reasons": ["other"], "moments": []}
-        start_s, end_s = marked[query_id][number]
-        first, last = frames_at(tables[query_id], start_s, end_s)
-        return {"moments": [{"first": first, "last": last}]}
-
-    n_answers = sum(len(answer_all(study.client(f"w{number:02d}"), answer)) for number in range(1, 21))
-    assert n_answers == 3720 * 5
+    tasks = study.server.store.read(
+        lambda connection: connection.execute(
+            "SELECT t.id, p.name, q.query_id, q.video FROM tasks t JOIN people p ON p.id = t.person "
+            "JOIN queries q ON q.id = t.query ORDER BY t.id"
+        ).fetchall()
+    )
+    assert len(tasks) == 3720 * 5
+    given = Counter()
+    requests = {name: [] for name in study.tokens}
+    for row in tasks:
+        if row["query_id"] in marked:
+            start_s, end_s = marked[row["query_id"]][given[row["query_id"]]]
+            given[row["query_id"]] += 1
+            first, last = frames_at(row["video"], start_s, end_s)
+            body = {"key": f"simulated-{row['id']}", "base": 0, "verdict": "marked", "submit": True}
+            requests[row["name"]].append((row["id"], body | {"moments": [{"first": first, "last": last}]}))
+    asyncio.run(_answer(study, requests))
+    n_answers = sum(map(len, requests.values()))
+    assert n_answers == 1000 * 5
     exported(study, tmp_path / "out")
     answers = read_answers(tmp_path / "out" / "answers.jsonl")
     assert len(answers.answers) == n_answers
@@ -149,6 +150,21 @@ def test_hidden_challenges_end_to_end(served, data_dir, tmp_path, capsys):
     same = [of for of in reference["humans"] if of["way"] == "official" and of["person"] == "by agreement"]
     assert value == pytest.approx(next(of for of in same if of["rank"] == 1)["measures"][0]["value"], abs=0.002)
     assert round(100 * value, 1) == 52.1  # Hidden Challenges, Table 1: the representative human
+
+
+async def _answer(study, requests):
+    """Let all people answer at the same time, each one task after another."""
+    cookie = cookie_name(study.study.settings().name)
+
+    async def person(name, tasks):
+        transport = httpx.ASGITransport(app=study.server.app)
+        cookies = {cookie: study.tokens[name]}
+        async with httpx.AsyncClient(transport=transport, base_url=BASE, headers=OWN, cookies=cookies) as client:
+            for task, body in tasks:
+                found = await client.put(f"/api/tasks/{task}/answer", json=body)
+                assert found.status_code == 200, found.text
+
+    await asyncio.gather(*(person(name, tasks) for name, tasks in requests.items()))
 
 
 def _prepare(study, queries):
