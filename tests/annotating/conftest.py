@@ -95,9 +95,8 @@ def make_study(tmp_path):
         for video_id in ids:
             (videos / f"{video_id}.mp4").write_bytes(f"video {video_id}".encode() * 50)
         folder = tmp_path / name
-        made = new_study(
-            folder, annotations, videos, StudyPlan(controls=ControlShares(*controls), **plan), source="queries.jsonl/all"
-        )
+        settings = StudyPlan(controls=ControlShares(*controls), **plan)
+        made = new_study(folder, annotations, videos, settings, source="queries.jsonl/all")
         make_ready(folder)
         return folder, {link.name: link.token for link in made.links}
 

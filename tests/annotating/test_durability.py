@@ -4,7 +4,6 @@ import contextlib
 import http.client
 import json
 import os
-import random
 import signal
 import socket
 import subprocess
@@ -14,6 +13,7 @@ import time
 import urllib.error
 import urllib.request
 
+import numpy as np
 import pytest
 
 from truemoment.annotating.rebuilding import differences
@@ -102,18 +102,20 @@ def kill_and_check(make_study, kills):
     with contextlib.closing(connect(study.database)) as connection:
         tasks = {
             row["name"]: row["id"]
-            for row in connection.execute("SELECT p.name, min(t.id) AS id FROM tasks t JOIN people p ON p.id = t.person GROUP BY p.id")
+            for row in connection.execute(
+                "SELECT p.name, min(t.id) AS id FROM tasks t JOIN people p ON p.id = t.person GROUP BY p.id"
+            )
         }
     stop = threading.Event()
     cookie = cookie_name("study")
     clients = [Person(port, cookie, tokens[name], task, stop) for name, task in tasks.items()]
-    rng = random.Random(0)
+    rng = np.random.default_rng(0)
     for round_ in range(kills):
         with server_process(folder, port):
             if not round_:
                 for client in clients:
                     client.start()
-            wait_for(clients, rng.randint(1, 60))
+            wait_for(clients, int(rng.integers(1, 60)))
     stop.set()
     for client in clients:
         client.join(timeout=10)
@@ -141,7 +143,9 @@ def test_a_server_killed_while_people_save_loses_nothing(make_study):
 def test_fifty_kills(make_study, capsys):
     n_acknowledged, n_again = kill_and_check(make_study, ALL_KILLS)
     with capsys.disabled():
-        print(f"\n{ALL_KILLS} kills: {n_acknowledged} answers acknowledged and stored, {n_again} repeats recognised")
+        sys.stdout.write(
+            f"\n{ALL_KILLS} kills: {n_acknowledged} answers acknowledged and stored, {n_again} repeats recognised\n"
+        )
 
 
 def test_a_copy_while_it_is_served_opens(served):

@@ -71,7 +71,7 @@ def test_presence_and_several_moments_reach_humans(served, tmp_path, capsys):
     # alpha by the formula's slow form: 1 - observed / expected disagreement over pairs
     values = [[0, 0, 0], [1, 1, 0], [1, 1, 1], [1, 1, 1]]
     observed = sum(sum(a != b for a in of for b in of) / (len(of) - 1) for of in values) / 12
-    flat = sum(values, [])
+    flat = [value for of in values for value in of]
     by_chance = sum(a != b for a in flat for b in flat) / (12 * 11)
     assert answers["presence"]["alpha"]["value"] == pytest.approx(1 - observed / by_chance)
     assert document["annotators"]["left_out"] == {"several moments of one annotator": 1}
@@ -97,7 +97,7 @@ def test_verify_reports_false_fits(served, tmp_path):
 def marked_by_people(data_dir):
     """Return the re-annotations of Charades-STA's test split: per query, what each worker marked, in seconds."""
     annotations = load_annotations("human-charades", "test", data_dir=data_dir)
-    return annotations, {
+    return {
         annotations.query_id[low]: list(
             zip(annotations.start_s[low:high].tolist(), annotations.end_s[low:high].tolist(), strict=True)
         )
@@ -108,7 +108,7 @@ def marked_by_people(data_dir):
 @pytest.mark.slow
 def test_hidden_challenges_end_to_end(served, data_dir, tmp_path, capsys):
     """3,720 queries are dealt to 20 people, who answer the 1,000 that were annotated again as their workers did."""
-    annotations, marked = marked_by_people(data_dir)
+    marked = marked_by_people(data_dir)
     queries = load_annotations("charades-sta", "test", data_dir=data_dir)
     study = served(queries, people=20, per_query=5, practice=0)
     frames_at = _prepare(study, queries)
@@ -179,7 +179,8 @@ def _prepare(study, queries):
             count = max(1, round(1000 * duration[row["video_id"]]))
             frames.tick, frames.runs, frames.end = (1, 1000), [(0, 1, count)], count
             path.write_bytes(msgspec.json.encode(frames))
-            connection.execute("UPDATE videos SET frames = ?, duration_s = ? WHERE id = ?", (count, count / 1000, row["id"]))
+            values = (count, count / 1000, row["id"])
+            connection.execute("UPDATE videos SET frames = ?, duration_s = ? WHERE id = ?", values)
             tables[row["id"]] = count
 
     study.server.store.write(write)

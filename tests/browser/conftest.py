@@ -1,4 +1,4 @@
-"""Pages in a real browser: the system's Chromium, driven by Playwright. Without one, these tests are skipped, and say so."""
+"""Pages in a real browser: the system's Chromium, driven by Playwright. Without one, tests are skipped, and say so."""
 
 import contextlib
 import os

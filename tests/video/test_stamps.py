@@ -2,20 +2,20 @@
 
 from fractions import Fraction
 
+import av
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-av = pytest.importorskip("av")
-
-from .conftest import make_video
 from truemoment.exceptions import InputError, UsageError
 from truemoment.video.frames import outline_of, shown_at
 from truemoment.video.peaks import make_peaks
 from truemoment.video.playable import why_copy
 from truemoment.video.prepared import prepare_video
 from truemoment.video.stamps import FrameTable, frame_table, table_of
+
+from .conftest import make_video
 
 CONSTANT_MS = tuple(range(0, 2000, 40))
 VARIABLE_MS = (0, 40, 80, 200, 240, 500, 510, 1000, 1040, 1500)
@@ -64,7 +64,10 @@ def test_what_is_prepared_shows_the_same_frames(path, tmp_path):
     played = outline_of(prepared.played)
     assert why_copy(prepared.played, prepared.table, played) == ""
     middles = (prepared.table.edges_s[:-1] + prepared.table.edges_s[1:]) / 2
-    bright = lambda frame: frame.to_ndarray(format="gray")[40:].mean(axis=0) > 128
+
+    def bright(frame):
+        return frame.to_ndarray(format="gray")[40:].mean(axis=0) > 128
+
     for (_, own), (_, copied) in zip(
         shown_at(path, outline, middles.tolist()), shown_at(prepared.played, played, middles.tolist()), strict=True
     ):

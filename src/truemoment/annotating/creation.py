@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
+import datetime as dt
 import hashlib
 import math
 import re
@@ -32,6 +32,8 @@ from truemoment.video.files import VIDEO_SUFFIXES, find_videos
 
 MOST_SHARE = 0.5
 
+NO_CONTROLS = ControlShares(0.0, 0.0, 0.0)
+
 
 @dataclass(frozen=True)
 class StudyPlan:
@@ -56,7 +58,7 @@ class StudyPlan:
     seed: int = 0
     gold: Annotations | None = None
     only: frozenset[str] | None = None
-    controls: ControlShares = ControlShares()
+    controls: ControlShares = NO_CONTROLS
     same_video: str = "apart"
     several: bool = True
     review: str = "required"
@@ -174,7 +176,7 @@ def _settings(folder: Path, plan: StudyPlan, source: str, text: str) -> StudySet
         seed=plan.seed,
         source=source,
         truemoment=version,
-        made_day=datetime.datetime.now(datetime.UTC).date().isoformat(),
+        made_day=dt.datetime.now(dt.UTC).date().isoformat(),
         instructions_sha256=hashlib.sha256(text.encode()).hexdigest(),
         task=plan.task,
         per_query=plan.per_query,

@@ -114,6 +114,8 @@ def _person_document(name: str, exported: Exported, state: StudyState) -> dict[s
 def datasheet_text(document: Mapping[str, Any], instructions: str) -> str:
     """Return the datasheet as Markdown."""
     settings, counts, agreement = document["settings"], document["counts"], document["agreement"]
+    apart = "at least 20 tasks apart where possible" if settings["same_video"] == "apart" else "in any order"
+    several = "allowed" if settings["several"] else "not allowed"
     dealt = f"dealt to {settings['people']} people" if settings["people"] else "given to whoever came next"
     lines = [
         f"# Datasheet: {one_line(settings['title'])}",
@@ -123,10 +125,11 @@ def datasheet_text(document: Mapping[str, Any], instructions: str) -> str:
         "## How it was made",
         "",
         f"- Task: {settings['task']}. {counts['queries']:,} queries, {settings['per_query']} answers each, {dealt}.",
-        f"- Two queries of one video: {'at least 20 tasks apart where possible' if settings['same_video'] == 'apart' else 'in any order'}.",
-        f"- Several moments in an answer: {'allowed' if settings['several'] else 'not allowed'}. Playing a moment before "
+        f"- Two queries of one video: {apart}.",
+        f"- Several moments in an answer: {several}. Playing a moment before "
         f"submitting: {settings['review']}. Sound: {'on' if settings['sound'] else 'off'}.",
-        f"- Controls, as a share of a person's tasks: {_shares(settings['controls'])}. Practice tasks: {settings['practice']}.",
+        f"- Controls, as a share of a person's tasks: {_shares(settings['controls'])}. "
+        f"Practice tasks: {settings['practice']}.",
         "",
         "## What came back",
         "",
@@ -184,8 +187,8 @@ def _agreement_lines(found: Mapping[str, Any]) -> list[str]:
     if presence is not None:
         lines.append(
             f"- Presence: two people agree on {_figure(presence['share']['value'], 3)} of pairs, alpha "
-            f"{_figure(presence['alpha'])}; {presence['disputed']:,} queries are disputed, {presence['all_absent']:,} are "
-            "absent for everybody."
+            f"{_figure(presence['alpha'])}; {presence['disputed']:,} queries are disputed, {presence['all_absent']:,} "
+            "are absent for everybody."
         )
     return lines
 

@@ -1,8 +1,9 @@
 """How queries are dealt to people, and in which order each person gets them.
 
-*Deal*: each query, in seeded order, goes to k different people: first to those who have the fewest queries of its video,
-then to those who have met the people chosen for it least often, then to those with the smallest load (no more than 4
-above the least), then by lot. Even pairs matter: then agreement of two people has the same weight for all people.
+*Deal*: each query, in seeded order, goes to k different people: first to those who have the fewest queries of its
+video, then to those whose load is not 2 above the least (4 at most), then to those who have met the people chosen for
+it least often, then to the smallest load, then by lot. Exchanges afterwards remove repeats of a video that arithmetic
+does not force. Even pairs matter: then agreement of two people has the same weight for all people.
 
 *Order*: seeded, and two queries of one video are at least 20 tasks apart where that is possible. Sentences of one video
 explain each other, which would be context that other people lack.
@@ -22,7 +23,7 @@ MOST_ABOVE = 4
 """Largest difference between the loads of two people."""
 
 HIGH = 2
-"""Difference of loads from which on a person waits, so that the largest one is hardly reached: it would force repeats."""
+"""Difference of loads from which on a person waits, so that the largest one is hardly reached: it forces repeats."""
 
 APART = 20
 """Tasks between two queries of one video."""

@@ -20,7 +20,7 @@ from starlette.responses import FileResponse, Response
 from truemoment.annotating.control_scores import PersonScores, person_scores
 from truemoment.annotating.events import append, is_closed, last_event, now
 from truemoment.annotating.exporting import export_study, read_state
-from truemoment.annotating.people import OWNER, PERSON, Link, add_people, number_of, replace, revoke
+from truemoment.annotating.people import OWNER, Link, add_people, number_of, replace, revoke
 from truemoment.annotating.reading import TaskAnswer, read_study_answers
 from truemoment.annotating.routes import StudyService
 from truemoment.annotating.store import connect
@@ -217,7 +217,8 @@ class OwnerService:
         def write(connection: sqlite3.Connection) -> None:
             number = number_of(connection, name)
             rows = connection.execute(
-                "SELECT t.id FROM tasks t JOIN answers a ON a.task = t.id WHERE t.person = ? AND t.state != 'set aside'",
+                "SELECT t.id FROM tasks t JOIN answers a ON a.task = t.id "
+                "WHERE t.person = ? AND t.state != 'set aside'",
                 (number,),
             ).fetchall()
             for row in rows:
@@ -303,9 +304,9 @@ class OwnerService:
 
 
 _PEOPLE = (
-    "SELECT p.name, p.state, p.seen_at, count(t.id) AS tasks, coalesce(sum(t.state IN ('submitted', 'set aside')), 0) AS "
-    f"done FROM people p LEFT JOIN tasks t ON t.person = p.id AND t.state != 'taken back' WHERE p.role = '{PERSON}' "
-    "GROUP BY p.id ORDER BY p.id"
+    "SELECT p.name, p.state, p.seen_at, count(t.id) AS tasks, "
+    "coalesce(sum(t.state IN ('submitted', 'set aside')), 0) AS done FROM people p LEFT JOIN tasks t "
+    "ON t.person = p.id AND t.state != 'taken back' WHERE p.role = 'person' GROUP BY p.id ORDER BY p.id"
 )
 
 

@@ -121,7 +121,7 @@ def deal_missing(connection: sqlite3.Connection, people: Sequence[int], settings
     missing = {row["id"]: settings.per_query - row["has"] for row in rows}
     video = {row["id"]: row["video"] for row in rows}
     if not any(count > 0 for count in missing.values()) and rows:
-        missing = _take_over(connection, people, settings, rng)
+        missing = _take_over(connection, people, rng)
     of_person: dict[int, list[int]] = {person: [] for person in people}
     for needed in sorted({count for count in missing.values() if count > 0}):
         queries = [query for query, count in missing.items() if count == needed]
@@ -134,9 +134,7 @@ def deal_missing(connection: sqlite3.Connection, people: Sequence[int], settings
         give_tasks(connection, person, queries, settings)
 
 
-def _take_over(
-    connection: sqlite3.Connection, people: Sequence[int], settings: StudySettings, rng: np.random.Generator
-) -> dict[int, int]:
+def _take_over(connection: sqlite3.Connection, people: Sequence[int], rng: np.random.Generator) -> dict[int, int]:
     """Take back waiting tasks of those who have most, until the new people have their share; return them by query."""
     rows = connection.execute(
         "SELECT t.id, t.query, t.person FROM tasks t JOIN people p ON p.id = t.person WHERE t.state = 'waiting' "

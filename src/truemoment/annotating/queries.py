@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import msgspec
+
 from truemoment.datasets.base import numbered
 from truemoment.datasets.own import OwnQuery
 from truemoment.exceptions import InputError
@@ -16,7 +18,7 @@ from truemoment.text import as_text
 class QueryLine(OwnQuery, forbid_unknown_fields=True):
     """A line of the file: as annotations, but moments may be missing."""
 
-    moments: list[tuple[Seconds, Seconds]] = []
+    moments: list[tuple[Seconds, Seconds]] = msgspec.field(default_factory=list)
 
 
 def read_queries(path: Path, split: str | None = None) -> Annotations:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import sqlite3
 from functools import cache
 from pathlib import Path
@@ -35,8 +35,8 @@ class Tables:
 
 
 _ANSWERS = (
-    "SELECT t.id AS task, t.place, t.control, t.state, t.shown, p.name, q.query_id, q.sentence, v.id AS video, v.video_id, "
-    "v.duration_s, v.copy, a.body, a.submitted_at, a.active_s FROM answers a JOIN tasks t ON t.id = a.task "
+    "SELECT t.id AS task, t.place, t.control, t.state, t.shown, p.name, q.query_id, q.sentence, v.id AS video, "
+    "v.video_id, v.duration_s, v.copy, a.body, a.submitted_at, a.active_s FROM answers a JOIN tasks t ON t.id = a.task "
     "JOIN people p ON p.id = t.person JOIN queries q ON q.id = t.query JOIN videos v ON v.id = q.video "
 )
 
@@ -73,7 +73,7 @@ def _line(row: sqlite3.Row, tables: Tables) -> AnswerLine:
         task_place=row["place"],
         active_s=row["active_s"],
         copy=bool(row["copy"]),
-        submitted_day="" if at is None else datetime.datetime.fromtimestamp(at, datetime.UTC).date().isoformat(),
+        submitted_day="" if at is None else dt.datetime.fromtimestamp(at, dt.UTC).date().isoformat(),
         submitted=at is not None,
         set_aside=row["state"] == "set aside",
         shown=msgspec.json.decode(row["shown"], type=tuple[float, float]) if row["shown"] else None,

@@ -70,5 +70,5 @@ def rebuild(connection: sqlite3.Connection) -> None:
 
 
 def differences(connection: sqlite3.Connection) -> list[int]:
-    """Return the tasks whose tables differ from the log; there are none unless the database was changed from outside."""
+    """Return the tasks whose tables differ from the log; none, unless the database was changed from outside."""
     return [task for task, state in rebuilt(connection).items() if current(connection, task) != state]

@@ -152,7 +152,8 @@ class StudyService:
     def _feedback(self, task: int) -> object:
         def read(connection: sqlite3.Connection) -> object:
             row = connection.execute(
-                "SELECT q.video FROM tasks t JOIN queries q ON q.id = t.query WHERE t.id = ? AND t.control = 'practice'",
+                "SELECT q.video FROM tasks t JOIN queries q ON q.id = t.query "
+                "WHERE t.id = ? AND t.control = 'practice'",
                 (task,),
             ).fetchone()
             if row is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import datetime
+import datetime as dt
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -107,7 +107,7 @@ def _back_up_quietly(study: StudyFolder) -> None:
 def back_up(study: StudyFolder) -> Path:
     """Copy the database of a study into ``backups``, also while it is served; return the copy."""
     study.backups.mkdir(exist_ok=True)
-    name = datetime.datetime.now(datetime.UTC).strftime("study-%Y%m%d-%H%M%S.sqlite")
+    name = dt.datetime.now(dt.UTC).strftime("study-%Y%m%d-%H%M%S.sqlite")
     fresh = study.backups / f".{name}"
     with (
         contextlib.closing(connect(study.database, read_only=True)) as source,

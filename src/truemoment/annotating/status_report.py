@@ -64,8 +64,8 @@ def report(found: StudyStatus) -> Report:
         lines.append(f"Answers: {verdicts}.")
     if agreement.n_pairs:
         lines.append(
-            f"Mean SetIoU of two people: {agreement.mean_iou:.3f}; pairs at 0.5 or more {100 * agreement.at_least_half:.0f}"
-            f" %; without overlap {100 * agreement.disjoint:.0f} %."
+            f"Mean SetIoU of two people: {agreement.mean_iou:.3f}; pairs at 0.5 or more "
+            f"{100 * agreement.at_least_half:.0f} %; without overlap {100 * agreement.disjoint:.0f} %."
         )
     if agreement.presence is not None:
         lines.append(f"Two people agree on presence in {100 * agreement.presence.share:.0f} % of pairs.")

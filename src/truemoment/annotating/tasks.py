@@ -72,14 +72,11 @@ class AliveRequest(msgspec.Struct, forbid_unknown_fields=True):
     active_s: Annotated[int, msgspec.Meta(ge=0, le=10_000_000)] = 0
 
 
-_OPEN_STATES = "('waiting', 'draft')"
-
-
 def progress_of(connection: sqlite3.Connection, person: int, settings: StudySettings) -> Progress:
     """Return how far a person is."""
     row = connection.execute("SELECT name, state FROM people WHERE id = ?", (person,)).fetchone()
     counts = connection.execute(
-        "SELECT count(*) AS all_of, coalesce(sum(t.state = 'submitted' OR t.state = 'set aside'), 0) AS done FROM tasks t "
+        "SELECT count(*) AS all_of, coalesce(sum(t.state IN ('submitted', 'set aside')), 0) AS done FROM tasks t "
         "JOIN queries q ON q.id = t.query JOIN videos v ON v.id = q.video "
         "WHERE t.person = ? AND t.state != 'taken back' AND v.state != 'not playable'",
         (person,),
@@ -120,7 +117,7 @@ def view(connection: sqlite3.Connection, person: int, task: int) -> TaskView:
 
 
 class NextTask(msgspec.Struct):
-    """The next task of a person; None while videos are still prepared (`preparing` of them), or when nothing is left."""
+    """The next task; None while videos are still prepared (`preparing` of them), or when nothing is left."""
 
     task: int | None
     preparing: int
@@ -142,7 +139,7 @@ def next_task(connection: sqlite3.Connection, person: int, settings: StudySettin
         place = -1 if row is None else row["place"]
     row = connection.execute(
         "SELECT t.id FROM tasks t JOIN queries q ON q.id = t.query JOIN videos v ON v.id = q.video "
-        f"WHERE t.person = ? AND t.state IN {_OPEN_STATES} AND v.state = 'ready' "
+        "WHERE t.person = ? AND t.state IN ('waiting', 'draft') AND v.state = 'ready' "
         "ORDER BY t.place <= ?, t.place LIMIT 1",
         (person, place),
     ).fetchone()
@@ -153,7 +150,7 @@ def next_task(connection: sqlite3.Connection, person: int, settings: StudySettin
     if task is None:
         waiting = connection.execute(
             "SELECT count(*) FROM videos v WHERE v.state = 'waiting' AND (? = 0 OR EXISTS (SELECT 1 FROM tasks t JOIN "
-            f"queries q ON q.id = t.query WHERE q.video = v.id AND t.person = ? AND t.state IN {_OPEN_STATES}))",
+            "queries q ON q.id = t.query WHERE q.video = v.id AND t.person = ? AND t.state IN ('waiting', 'draft')))",
             (settings.people, person),
         ).fetchone()[0]
     return NextTask(task, waiting)
@@ -166,8 +163,9 @@ def _lease_next(connection: sqlite3.Connection, person: int, settings: StudySett
     own = connection.execute("SELECT count(*) FROM tasks WHERE person = ?", (person,)).fetchone()[0]
     if own < settings.practice:
         row = connection.execute(
-            "SELECT q.id FROM queries q JOIN videos v ON v.id = q.video WHERE q.kind = 'practice' AND v.state = 'ready' "
-            "AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.query = q.id AND t.person = ?) ORDER BY q.id LIMIT 1",
+            "SELECT q.id FROM queries q JOIN videos v ON v.id = q.video "
+            "WHERE q.kind = 'practice' AND v.state = 'ready' AND "
+            "NOT EXISTS (SELECT 1 FROM tasks t WHERE t.query = q.id AND t.person = ?) ORDER BY q.id LIMIT 1",
             (person,),
         ).fetchone()
         if row is not None:

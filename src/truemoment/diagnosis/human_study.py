@@ -242,8 +242,8 @@ def study_files(
 ) -> AnnotatedFiles:
     """Study the annotators of a split, with prediction files by the name of the system.
 
-    The files may answer all queries of `official`, the dataset's own references of these queries. `answers` are those of
-    which `annotations` has the moments. Other parameters are as for :func:`study_humans`.
+    The files may answer all queries of `official`, the dataset's own references of these queries. `annotations` has the
+    moments of `answers`. Other parameters are as for :func:`study_humans`.
     """
     annotators = Annotators.of(annotations)
     given = {name: read(path, official or annotations, progress=progress) for name, path in files.items()}

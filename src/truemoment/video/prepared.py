@@ -80,10 +80,19 @@ def prepare_video(path: Path, folder: Path) -> PreparedVideo:
     strip = make_strip(played, outline)
     _write(folder / STRIP, strip.jpeg)
     peaks = make_peaks(played, outline)
+    (folder / PEAKS).unlink(missing_ok=True)
     if peaks is not None:
         _write(folder / PEAKS, peaks)
     runs = table.runs()
-    found = VideoFrames(runs.tick, runs.runs, runs.end, identity=identity, copy_why=why, strip=strip.layout, has_peaks=peaks is not None)
+    found = VideoFrames(
+        runs.tick,
+        runs.runs,
+        runs.end,
+        identity=identity,
+        copy_why=why,
+        strip=strip.layout,
+        has_peaks=peaks is not None,
+    )
     _write(folder / FRAMES, msgspec.json.encode(found))
     return PreparedVideo(played, identity, identity_of(played), table, why)
 

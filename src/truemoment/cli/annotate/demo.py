@@ -36,7 +36,8 @@ def render_demo(out: Path, seed: int, *, show: bool) -> None:
         for number, name in enumerate(VIDEOS):
             on_status(f"rendering {name}")
             path = out / "videos" / name
-            rendered = render_video(path, np.random.default_rng([seed, number]), MINUTES, height=180, width=240, n_events=PER_VIDEO)
+            rng = np.random.default_rng([seed, number])
+            rendered = render_video(path, rng, MINUTES, height=180, width=240, n_events=PER_VIDEO)
             keep = np.arange(rendered.n_queries) < PER_VIDEO
             parts.append(rendered.select_queries(keep))
     columns = {

@@ -52,6 +52,6 @@ def command(study: Path, out: Path, moments: str, quiet: bool) -> None:
     click.echo(f"answers: {verdicts or 'none'}")
     if found.not_single:
         click.echo(
-            f"note: {found.not_single:,} queries have several moments of one person; --moments longest or hull makes one "
-            "of them"
+            f"note: {found.not_single:,} queries have several moments of one person; --moments longest or hull makes "
+            "one of them"
         )
