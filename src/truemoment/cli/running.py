@@ -23,6 +23,7 @@ EXTRAS = MappingProxyType(
     {
         **dict.fromkeys(("torch", "accelerate", "safetensors", "h5py", "yaml"), "models"),
         **dict.fromkeys(("transformers", "av", "PIL", "faiss", "array_api_compat"), "search"),
+        **dict.fromkeys(("starlette", "uvicorn", "markdown_it"), "pages"),
         "ray": "scale",
     }
 )
