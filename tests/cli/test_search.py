@@ -65,7 +65,8 @@ def test_moments_go_to_other_programs(call, index):
     found = {of["rank"]: of for of in json.loads(call("search", "green", index, "--json", "-")[1])["moments"]}
     status, _, err = call("search", "green", index, "-o", "found.otio", "--quiet")
     assert (status, err) == (0, "")
-    for rank, clip in enumerate(next(iter(otio.adapters.read_from_file("found.otio").tracks)), start=1):
+    timeline = otio.adapters.read_from_file("found.otio")
+    for rank, clip in enumerate(timeline.tracks[0], start=1):
         own = clip.metadata["truemoment"]
         assert (own["video_id"], own["sentence"]) == (found[rank]["video_id"], "green")
         assert clip.source_range.start_time.to_seconds() == pytest.approx(own["start_s"])
