@@ -60,6 +60,24 @@ def test_the_table(call, index):
     assert 0.4 < float(score) < 0.9
 
 
+def test_moments_go_to_other_programs(call, index):
+    otio = pytest.importorskip("opentimelineio")
+    found = {of["rank"]: of for of in json.loads(call("search", "green", index, "--json", "-")[1])["moments"]}
+    status, _, err = call("search", "green", index, "-o", "found.otio", "--quiet")
+    assert (status, err) == (0, "")
+    timeline = otio.adapters.read_from_file("found.otio")
+    for rank, clip in enumerate(timeline.tracks[0], start=1):
+        own = clip.metadata["truemoment"]
+        assert (own["video_id"], own["sentence"]) == (found[rank]["video_id"], "green")
+        assert clip.source_range.start_time.to_seconds() == pytest.approx(own["start_s"])
+        assert own["start_s"] <= found[rank]["start_s"] + 1e-6  # the frame that is shown then
+    status, _, err = call("search", "green", index, "-o", "found.srt", "--quiet")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "expected those of one: search one video" in err
+    assert not Path("found.srt").exists()
+    assert call("search", "-", index, "-o", "found.csv")[0] == 2
+
+
 def test_moments_that_are_shown_are_apart(call, index):
     def found(*options):
         out = call("search", "blue", index, "--top", "4", "--json", "-", *options)[1]
