@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from truemoment.exceptions import UsageError
 from truemoment.exporting.formats import ENDINGS, TIMELINES, check_ending, exported
-from truemoment.exporting.moments import ExportedMoment, Film
+from truemoment.exporting.moments import ExportedFilm, ExportedMoment
 from truemoment.exporting.rates import RATES, constant_rate, frames_of_time_code
 from truemoment.video.stamps import FrameTable
 
@@ -36,7 +36,7 @@ def table(rate, n_frames, tick=None):
 
 
 def film(rate=Fraction(25), name="film one.mp4", n_frames=5000, first_frame=0):
-    return Film(name, Path("/films") / name, table(rate, n_frames), rate, first_frame)
+    return ExportedFilm(name, Path("/films") / name, table(rate, n_frames), rate, first_frame)
 
 
 def some(of, sentence="a door opens"):
@@ -157,7 +157,7 @@ def test_reels_and_names():
 
 @pytest.mark.parametrize("ending", [".edl", ".xml", ".fcpxml"])
 def test_a_variable_rate_and_two_rates_are_refused(ending):
-    variable = Film("v", Path("v.mkv"), FrameTable(Fraction(1, 1000), np.array([0, 40, 70, 200]), 240), None)
+    variable = ExportedFilm("v", Path("v.mkv"), FrameTable(Fraction(1, 1000), np.array([0, 40, 70, 200]), 240), None)
     with pytest.raises(UsageError, match=r"v.mkv has a variable frame rate; expected .otio"):
         exported([ExportedMoment(variable, 0, 1, "x")], ending)
     with pytest.raises(UsageError, match=r"films have 24 and 25 frames per second, expected one rate"):
@@ -171,7 +171,7 @@ def test_a_rate_without_time_codes_is_refused(ending):
 
 
 def test_otio_holds_a_variable_rate():
-    variable = Film("v", Path("v.mkv"), FrameTable(Fraction(1, 1000), np.array([0, 40, 70, 200]), 240), None)
+    variable = ExportedFilm("v", Path("v.mkv"), FrameTable(Fraction(1, 1000), np.array([0, 40, 70, 200]), 240), None)
     back = otio.adapters.read_from_string(exported([ExportedMoment(variable, 1, 2, "x")], ".otio"), "otio_json")
     span = next(iter(back.tracks[0])).source_range
     assert (span.start_time.to_seconds(), span.duration.to_seconds()) == pytest.approx((0.04, 0.16))

@@ -19,7 +19,7 @@ NAME_LENGTH = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Film:
+class ExportedFilm:
     """A video that moments come from.
 
     Parameters
@@ -41,7 +41,7 @@ class Film:
 class ExportedMoment:
     """A moment of a film: frames `first` to `last`, both included, and the sentence that found it."""
 
-    film: Film
+    film: ExportedFilm
     first: int
     last: int
     sentence: str
@@ -63,7 +63,7 @@ class ExportedMoment:
         return one_line(self.sentence)[:NAME_LENGTH]
 
 
-def film_of(video_id: str, path: Path, time_code: str | None = None) -> Film:
+def film_of(video_id: str, path: Path, time_code: str | None = None) -> ExportedFilm:
     """Read the frame times of a video, its rate, and its time code.
 
     Parameters
@@ -83,16 +83,16 @@ def film_of(video_id: str, path: Path, time_code: str | None = None) -> Film:
     if rate is None:
         if time_code is not None:
             raise UsageError(f"{path}: has a variable frame rate, so there is no time code")
-        return Film(video_id, path, table, None)
+        return ExportedFilm(video_id, path, table, None)
     text = time_code or _own_time_code(path)
     if text is None:
-        return Film(video_id, path, table, rate)
+        return ExportedFilm(video_id, path, table, rate)
     try:
-        return Film(video_id, path, table, rate, frames_of_time_code(text, rate))
+        return ExportedFilm(video_id, path, table, rate, frames_of_time_code(text, rate))
     except UsageError:
         if time_code is not None:
             raise
-        return Film(video_id, path, table, rate)
+        return ExportedFilm(video_id, path, table, rate)
 
 
 def _own_time_code(path: Path) -> str | None:
@@ -103,7 +103,7 @@ def _own_time_code(path: Path) -> str | None:
 
 def moments_of(sentence: str, results: Sequence[SearchResult], time_code: str | None = None) -> list[ExportedMoment]:
     """Return the found moments in whole frames of their films, in order of rank."""
-    films: dict[Path, Film] = {}
+    films: dict[Path, ExportedFilm] = {}
     found = []
     for result in results:
         of = result.moment

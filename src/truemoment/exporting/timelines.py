@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from truemoment.exceptions import MissingPackageError, UsageError
-from truemoment.exporting.moments import ExportedMoment, Film, only_rate
+from truemoment.exporting.moments import ExportedFilm, ExportedMoment, only_rate
 from truemoment.exporting.rates import SMPTE
 
 
@@ -98,12 +98,12 @@ def _rate(rate: Fraction) -> float:
     return rate.numerator / rate.denominator
 
 
-def _reels(moments: Sequence[ExportedMoment]) -> dict[Film, str]:
+def _reels(moments: Sequence[ExportedMoment]) -> dict[ExportedFilm, str]:
     films = dict.fromkeys(moment.film for moment in moments)
     return {film: f"R{number:03d}" for number, film in enumerate(films, start=1)}
 
 
-def _file_name(film: Film, names_only: bool) -> str:
+def _file_name(film: ExportedFilm, names_only: bool) -> str:
     path = film.path.name if names_only else str(film.path.resolve())
     return "".join(character if character.isprintable() else "?" for character in path)
 
