@@ -131,13 +131,12 @@ def agreement(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterat
         data = data_signature([test])
         for figure in quoted:
             for method, values in groups.items():
-                ours = quoted_tau(figure.measure, values)
-                row = replace(figure, method=method)
-                yield beside(row, ours, tolerance=None, reason=_said(OTHER_SYSTEMS, figure), signature=data)
+                ours, reason = quoted_tau(figure.measure, values), _said(OTHER_SYSTEMS, figure)
+                yield beside(replace(figure, method=method), ours, tolerance=None, reason=reason, signature=data)
             for run, values in runs:
-                reason = SIMULATED_REASON if run.is_simulated else TRAINED_SYSTEMS
                 ours = quoted_tau(figure.measure, values)
-                row = beside(figure, ours, tolerance=None, reason=_said(reason, figure), signature=data)
+                reason = _said(SIMULATED_REASON if run.is_simulated else TRAINED_SYSTEMS, figure)
+                row = beside(figure, ours, tolerance=None, reason=reason, signature=data)
                 yield replace(row, features=run.features, recipe=f"six systems, {run.label}")
 
 
