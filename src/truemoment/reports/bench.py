@@ -7,11 +7,13 @@ from decimal import Decimal
 from typing import Any
 
 from truemoment.bench.result import SPLIT_CONSTANT, BenchResult
+from truemoment.files import lower_first
 from truemoment.floors import NETWORK
 from truemoment.reports import reproduction as published_tables
 from truemoment.reports.bench_figures import drawings
 from truemoment.reports.model import Block, Cell, Finding, Report, Section, Table
 from truemoment.reports.words import UNDEFINED, counted, few, in_points, listed, low_to_high, points
+from truemoment.reproduction.closer_look import METHODS
 from truemoment.training.sweep_results import IID, OOD, Curve
 from truemoment.training.trials import TrialOutcome
 from truemoment.version import __version__ as version
@@ -111,7 +113,31 @@ def findings(result: BenchResult) -> list[str]:
 
 
 def _of_split(result: BenchResult, split: str) -> list[str]:
-    return [*_network(result, split), *_constant(result, split), *_rules(result, split)]
+    return [
+        *_network(result, split),
+        *_constant(result, split),
+        *_published_below(result, split),
+        *_rules(result, split),
+    ]
+
+
+def _published_below(result: BenchResult, split: str) -> list[str]:
+    """Return which published figures of trained methods do not exceed references without a video."""
+    published = {
+        row.method: float(row.published)
+        for of in result.published.tables
+        for row in of.rows
+        if (row.split, row.measure) == (split, result.headline) and row.published and row.method not in METHODS
+    }
+    parts = []
+    for name in (NETWORK, SPLIT_CONSTANT):
+        reference = result.reference(name)
+        if reference is not None and published:
+            score = 100 * result.mean(reference, split)
+            below = [method for method, value in published.items() if value <= score]
+            names = f" ({listed(below)})" if below else ""
+            parts.append(f"{len(below)} of {len(published)} are at or below the {lower_first(reference.title)}{names}")
+    return [f"Published figures on {split}: {'; '.join(parts)}."] if parts else []
 
 
 def _constant(result: BenchResult, split: str) -> list[str]:
