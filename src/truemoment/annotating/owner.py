@@ -93,8 +93,9 @@ class OwnerService:
         agreement = answer_agreement(answers, np.random.default_rng(0), resamples=INTERVAL_RESAMPLES)
         people = [self._person(row, scores.get(row["name"])) for row in connection.execute(_PEOPLE).fetchall()]
         needed = state.n_queries * settings.per_query
-        document = {
-            "seq": last_event(connection),
+        last = last_event(connection)
+        document: dict[str, Any] = {
+            "seq": last,
             "title": settings.title,
             "task": settings.task,
             "closed": is_closed(connection),
@@ -111,7 +112,7 @@ class OwnerService:
             "not_playable": state.not_playable,
             "people": people,
         }
-        return document["seq"], time.monotonic(), as_json(document), by_query(answers)
+        return last, time.monotonic(), as_json(document), by_query(answers)
 
     @staticmethod
     def _person(row: sqlite3.Row, scores: PersonScores | None) -> dict[str, Any]:

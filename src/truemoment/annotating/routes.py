@@ -21,6 +21,7 @@ from truemoment.annotating.study import StudyFolder, StudySettings
 from truemoment.annotating.tasks import (
     AliveRequest,
     ConflictError,
+    Feedback,
     NextTask,
     Progress,
     Saved,
@@ -149,8 +150,8 @@ class StudyService:
             saved.feedback = self._feedback(task)
         return saved
 
-    def _feedback(self, task: int) -> object:
-        def read(connection: sqlite3.Connection) -> object:
+    def _feedback(self, task: int) -> Feedback | None:
+        def read(connection: sqlite3.Connection) -> Feedback | None:
             row = connection.execute(
                 "SELECT q.video FROM tasks t JOIN queries q ON q.id = t.query "
                 "WHERE t.id = ? AND t.control = 'practice'",

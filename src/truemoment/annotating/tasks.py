@@ -12,7 +12,7 @@ from truemoment.annotating.answers import Answer, AnswerRequest, FrameSpan, chec
 from truemoment.annotating.events import append, is_closed, now
 from truemoment.annotating.rebuilding import current
 from truemoment.annotating.study import StudySettings
-from truemoment.intervals import temporal_iou
+from truemoment.diagnosis.answer_agreement import set_iou_of
 from truemoment.pages.errors import PageError
 from truemoment.video.stamps import FrameTable
 
@@ -329,5 +329,4 @@ def practice_feedback(
 def best_iou(marked: tuple[FrameSpan, ...], references: list[tuple[float, float]], table: FrameTable) -> float | None:
     """Return the best IoU of a marked moment with a reference; None without any."""
     spans = [table.moment_s(moment.first, moment.last) for moment in marked]
-    values = [float(temporal_iou(*span, *reference)) for span in spans for reference in references]
-    return max(values, default=None)
+    return max((set_iou_of([span], [of]) for span in spans for of in references), default=None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -40,7 +41,7 @@ def render_demo(out: Path, seed: int, *, show: bool) -> None:
             rendered = render_video(path, rng, MINUTES, height=180, width=240, n_events=PER_VIDEO)
             keep = np.arange(rendered.n_queries) < PER_VIDEO
             parts.append(rendered.select_queries(keep))
-    columns = {
+    columns: dict[str, Any] = {
         of: np.concatenate([getattr(part, of) for part in parts])
         for of in ("query_id", "video_id", "duration_s", "sentence", "start_s", "end_s", "annotator")
     }

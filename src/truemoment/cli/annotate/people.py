@@ -63,7 +63,8 @@ def _show(database: Path) -> None:
     with contextlib.closing(connect(database, read_only=True)) as connection:
         rows = connection.execute(
             "SELECT p.name, p.state, count(t.id) AS tasks, coalesce(sum(t.state = 'submitted'), 0) AS done "
-            "FROM people p LEFT JOIN tasks t ON t.person = p.id AND t.state != 'taken back' WHERE p.role = 'person' GROUP BY p.id"
+            "FROM people p LEFT JOIN tasks t ON t.person = p.id AND t.state != 'taken back' "
+            "WHERE p.role = 'person' GROUP BY p.id"
         ).fetchall()
     cells = [(row["name"], row["state"], f"{row['done']}", f"{row['tasks']}") for row in rows]
     show_list(("person", "state", "done", "tasks"), cells, numbers=(2, 3))
