@@ -12,6 +12,7 @@ STEPS = MappingProxyType(
     {
         "run": "Collect sentences of audio description from films, as MAD was made.",
         "align": "Align a described track with its film, by the paper's method and ours.",
+        "clips": "Find clips of LSMDC in their films, and write their sentences in film time.",
         "splits": "Split the films of a collection into train, val and test.",
         "statistics": "Print the statistics of a collection beside those of MAD.",
         "card": "Write the data card of a collection again.",
