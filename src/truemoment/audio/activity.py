@@ -44,9 +44,7 @@ def _by_silero(sound: Sound) -> list[Span]:
         raise UsageError(f"got {sound.rate_hz} samples a second, expected {SILERO_HZ:,} for the detector silero")
     detector = SileroVAD(SILERO_HZ)
     size = detector.window_size_samples
-    shares = [
-        detector.process(memoryview(frame)) for frames in _frames(sound, size) for frame in frames if len(frame) == size
-    ]
+    shares = [detector.process(frame.data) for frames in _frames(sound, size) for frame in frames if len(frame) == size]
     return runs_of(np.array(shares) > SILERO_THRESHOLD, SILERO_HZ / size)
 
 

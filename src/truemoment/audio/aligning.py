@@ -44,7 +44,8 @@ class AlignSettings:
     Parameters
     ----------
     method
-        ``paper``: one delay and the check by windows; ``robust``: also speed, cuts and insertions.
+        ``paper``: one delay, if the check by windows passes, and else no pieces; ``robust``: also speed, cuts and
+        insertions. Both verdicts are computed in either case.
     rate_hz
         Samples per second.
     rates
@@ -142,13 +143,25 @@ def align_sounds(
         if found is not None:
             placing.add(found)
     pieces = placing.pieces()
+    name = _named_rate(pieces, of.rates)
+    verdict, why = _verdict(pieces, film, track, _Context(paper, of.method, name))
+    if of.method == "paper":
+        pieces = paper_pieces(paper, film, track)
     unmatched = Unmatched(
         gaps_between([piece.track_s for piece in pieces], track.duration_s),
         gaps_between([piece.film_s for piece in pieces], film.duration_s),
     )
-    name = _named_rate(pieces, of.rates)
-    verdict, why = _verdict(pieces, film, track, _Context(paper, of.method, name))
     return Found(name, pieces, unmatched, paper, verdict, why)
+
+
+def paper_pieces(paper: PaperCheck, film: Sound, track: Sound) -> tuple[Piece, ...]:
+    """Return the one piece of the paper's method, at the film's own speed; none where its check failed."""
+    if not paper.passed:
+        return ()
+    delay_s = paper.median_s if paper.delay_s is None else paper.delay_s
+    error_s = max(abs(window.delay_s - delay_s) for window in paper.windows)
+    span_s = max(0.0, -delay_s), min(track.duration_s, film.duration_s - delay_s)
+    return (Piece(span_s, 1.0, delay_s, error_s),)
 
 
 def _not_found(film: Sound, track: Sound, paper: PaperCheck, scores: Sequence[RateScore]) -> Found:

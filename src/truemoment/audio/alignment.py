@@ -213,7 +213,7 @@ def faults_of(pieces: Sequence[Piece]) -> str:
     return ""
 
 
-def gaps_between(spans: Sequence[Span], duration_s: float, least_s: float = 1e-3) -> tuple[Span, ...]:
+def gaps_between(spans: Sequence[Span], duration_s: float, least_s: float = 0.05) -> tuple[Span, ...]:
     """Return the parts of 0 to `duration_s` that no span covers; spans rise, and shorter parts are left out.
 
     Examples
