@@ -102,13 +102,6 @@ def _breath(rng: np.random.Generator, n: int, rate_hz: int) -> Floats:
     return np.asarray(noise / np.sqrt(np.mean(noise**2)))
 
 
-def get_voices(name: str) -> Voices:
-    """Return voices by name: ``tones`` or ``espeak``."""
-    if name == "tones":
-        return Tones()
-    raise UsageError(f"got voices {name!r}, expected tones or espeak")
-
-
 def words_at(words: Sequence[SpokenWord], start_s: float) -> tuple[SpokenWord, ...]:
     """Return words of an utterance that starts at a time, in that time."""
     return tuple(SpokenWord(word.text, word.start_s + start_s, word.end_s + start_s) for word in words)
