@@ -9,7 +9,6 @@ import numpy as np
 
 from truemoment.audio.reading import Samples
 from truemoment.audio.tone_words import REST_S, TONE_S, WORD_S, digits_of, frequencies_hz
-from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats
 
 NARRATOR = 0
