@@ -27,7 +27,7 @@ BETTER = 0.1
 """How much higher the correlation must be elsewhere for subtitles to be doubted."""
 
 
-class Fit(NamedTuple):
+class SubtitleFit(NamedTuple):
     """Where subtitles fit best: ``film_s = rate x subtitle_s + delay_s``, the correlation there and as they are."""
 
     rate: float
@@ -42,7 +42,7 @@ class Fit(NamedTuple):
         return away and self.score >= LEAST_SCORE and self.score > self.score_as_is + BETTER
 
 
-def fit_subtitles(subtitles: Subtitles, voice: Sequence[Span], duration_s: float) -> Fit:
+def fit_subtitles(subtitles: Subtitles, voice: Sequence[Span], duration_s: float) -> SubtitleFit:
     """Find where the mask of cues correlates best with the voices of the film's own sound.
 
     Parameters
@@ -55,7 +55,7 @@ def fit_subtitles(subtitles: Subtitles, voice: Sequence[Span], duration_s: float
         Duration of the film.
     """
     film = _mask(voice, duration_s)
-    best = Fit(1.0, 0.0, -1.0, -1.0)
+    best = SubtitleFit(1.0, 0.0, -1.0, -1.0)
     as_is = 0.0
     for text in RATES:
         rate = parse_rate(text)
@@ -65,7 +65,7 @@ def fit_subtitles(subtitles: Subtitles, voice: Sequence[Span], duration_s: float
             as_is = float(scores[lags == 0][0])
         at = int(np.argmax(scores))
         if scores[at] > best.score:
-            best = Fit(rate, float(lags[at]) / PER_S, float(scores[at]), 0.0)
+            best = SubtitleFit(rate, float(lags[at]) / PER_S, float(scores[at]), 0.0)
     return best._replace(score_as_is=as_is)
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.cli.collect.align import Aligning, aligning_options
 from truemoment.cli.groups import bound
-from truemoment.cli.options import FILE, count_option, together
+from truemoment.cli.options import FILE, together
 from truemoment.exceptions import UsageError
 from truemoment.keyed import print_number
 
@@ -36,6 +37,7 @@ class Films:
     name: str
     group: str
     films_list: Path | None
+    delay_s: float | None
 
     def tasks(self, transcript: Path | None) -> list[FilmTask]:
         """Return the films; `transcript` has the words of a single one."""
@@ -67,6 +69,7 @@ films_options = bound(
     click.option(
         "--list", "films_list", type=FILE, metavar="FILE", help="Films as JSON Lines: film, described, subtitles ..."
     ),
+    seconds_option("--delay-s", None, "Delay of a track that is the narrator alone."),
 )
 
 
@@ -159,42 +162,8 @@ judging_options = bound(
 )
 
 
-@dataclass(frozen=True)
-class Aligning:
-    """How the track is aligned."""
-
-    method: str
-    rate_hz: int
-    windows: int
-    window_s: float
-    search_s: float
-    within_s: float
-    rates: str
-    delay_s: float | None
-
-
-aligning_options = bound(
-    "aligning",
-    Aligning,
-    click.option(
-        "--method",
-        type=click.Choice(["robust", "paper"]),
-        default="robust",
-        show_default=True,
-        help="Map a film piece by piece, or discard it where the paper's check fails.",
-    ),
-    count_option("--rate-hz", 16_000, "Sampling rate of the paper's check.", least=1000, most=48_000),
-    count_option("--windows", 20, "Windows of the paper's check.", least=1, most=10_000),
-    seconds_option("--window-s", 30.0, "Length of a window."),
-    seconds_option("--search-s", 30.0, "Largest distance of a window's delay from the whole's."),
-    seconds_option("--within-s", 0.1, "Largest distance from the median of the windows."),
-    click.option("--rates", default="", metavar="R,R", help="Speeds to try, e.g. 1,25/24. [default: the usual ones]"),
-    seconds_option("--delay-s", None, "Delay of a track that is the narrator alone."),
-)
-
-
-def settings_of(hearing: Hearing, judging: Judging, aligning: Aligning) -> CollectSettings:
-    """Return the settings of a collection."""
+def settings_of(hearing: Hearing, judging: Judging, aligning: Aligning, *, delay_s: float | None) -> CollectSettings:
+    """Return the settings of a collection; `delay_s` is that of a track that is the narrator alone."""
     import math
 
     import msgspec
@@ -202,6 +171,7 @@ def settings_of(hearing: Hearing, judging: Judging, aligning: Aligning) -> Colle
     from truemoment.collection.layout import CollectSettings
     from truemoment.collection.names import read_cast
 
+    aligning.settings()  # refuses what is no rate, no window
     values = {
         **{name: getattr(hearing, name) for name in ("language", "hear", "transcript_times", "pause_s")},
         **{
@@ -219,9 +189,9 @@ def settings_of(hearing: Hearing, judging: Judging, aligning: Aligning) -> Colle
         },
         **{
             name: getattr(aligning, name)
-            for name in ("method", "rate_hz", "windows", "window_s", "search_s", "within_s", "delay_s")
+            for name in ("method", "rate_hz", "rates", "windows", "window_s", "search_s", "within_s")
         },
-        "rates": tuple(part.strip() for part in aligning.rates.split(",") if part.strip()),
+        "delay_s": delay_s,
         "cast": () if judging.cast is None else read_cast(judging.cast),
     }
     for name, value in values.items():

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from truemoment.cli import EXIT_CHECK_FAILED
-from truemoment.cli.collect.options import Aligning, Films, Hearing, Judging, all_options, settings_of
+from truemoment.cli.collect.align import Aligning
+from truemoment.cli.collect.options import Films, Hearing, Judging, all_options, settings_of
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.groups import Output, Workers, workers_options
 from truemoment.cli.options import FILE, count_option, json_option, refuse_outputs, shown_path, status_line
@@ -56,7 +57,7 @@ def command(
     tasks = films.tasks(hearing.transcript)
     if not hearing.engine and any(task.transcript is None for task in tasks):
         raise UsageError("what hears the words? give --speech whisper:FOLDER, vosk:FOLDER or transcript:FILE")
-    settings = settings_of(hearing, judging, aligning)
+    settings = settings_of(hearing, judging, aligning, delay_s=films.delay_s)
     refuse_outputs([out, *files_of_tasks(tasks)], [json_path])
     output = Output(json_path, None, quiet)
     recipe = CollectRecipe(settings, hearing.engine, hearing.punctuation, out)
