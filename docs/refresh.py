@@ -203,12 +203,25 @@ def _of_column(name: str, value: float | None) -> str:
 
 def study_claims() -> str:
     """The AxIoU paper's claims, and whether they hold on either dataset."""
-    of = [_study()[name]["claims"] for name in ("charades-sta", "activitynet-captions")]
+    names = {"charades-sta": "charades-cd-paper", "activitynet-captions": "activitynet-captions-paper"}
+    kept = _study()
+    of = [[*kept[name]["claims"][:-1], _claim_of_selection(kept[paper])] for name, paper in names.items()]
     rows = [
         [one["section"], one["claim"], *(f"**{claim['outcome']}**: {claim['found']}" for claim in (one, other))]
         for one, other in zip(*of, strict=True)
     ]
     return markdown(["section", "the paper finds", "Charades-STA", "ActivityNet Captions"], rows)
+
+
+def _claim_of_selection(kept: dict[str, Any]) -> dict[str, str]:
+    """The paper's claim on selection (6.6), which the reports do not look at, by a study of its own."""
+    safe = [of["measure"] for of in kept["validation"] if of["above"] == kept["n_tests"]]
+    cases = "AxIoU@10" in safe, safe == ["AxIoU@10"]
+    outcome = "holds" if all(cases) else "holds in part" if any(cases) else "does not hold"
+    above = f"above average by all {kept['n_tests']} test measures: {', '.join(safe) or 'no choice'}"
+    found = f"{sum(cases)} of 2 cases; {above} ({kept['dataset']}, {kept['n_variants']} variants)"
+    claim = "What AxIoU@10 selects is above average by every test measure, and no other choice is."
+    return {"section": "6.6", "claim": claim, "outcome": outcome, "found": found}
 
 
 def study_noise() -> str:
@@ -277,7 +290,7 @@ def _blind() -> dict[tuple[str, str, str], SplitFigures]:
 
 def blind_summary() -> str:
     """How many published figures are at or below the sentence network's, by split and measure."""
-    rows, floors = [], ("best constant", "sentence neighbours", "sentence network")
+    rows, floors = [], ("best constant", "best constant of this split", "sentence neighbours", "sentence network")
     for (dataset, split, measure), of in _blind().items():
         figures = [f"{value:.2f}" for value in (*(of.floors[name] for name in floors), max(of.published))]
         rows.append([f"{dataset}, {split}", f"`{measure}`", *figures, f"{of.n_below} of {len(of.published)}"])
@@ -294,6 +307,56 @@ def blind_models(dataset: str, split: str, measure: str) -> str:
     return markdown(["model", heading], [row[1:] for row in sorted(rows, reverse=True)], numbers=[heading])
 
 
+# ------------------------------------------------------------------------------------- methods of a table
+
+BENCH = ROOT / "docs" / "bench.json"
+"""What ``truemoment bench closer-look --json`` wrote."""
+
+
+def _bench() -> dict[str, Any]:
+    return json.loads(BENCH.read_text(encoding="utf-8"))
+
+
+def bench_split(split: str) -> str:
+    """Figures of methods, floors and ceilings on a split, in percent."""
+    kept = _bench()
+    measures = [measure for measure in kept["measures"] if measure.startswith(("R@", "dR@"))]
+    rows = []
+    for of in kept["methods"]:
+        figures = {of["measure"]: of for of in of["figures"] if of["split"] == split}
+        if not any(figures[measure]["mean"] is not None for measure in measures):
+            continue
+        published = "".join(f"{100 * of['value']:.2f}" for of in of["published"] if of["split"] == split)
+        beside = "".join(
+            f"{100 * of['value']:+.2f} ({' to '.join(f'{100 * end:.2f}' for end in of['ci95'])})"
+            for of in of["less_sentence_network"]
+            if of["split"] == split
+        )
+        name = of["title"] if of["kind"] == "method" else f"{of['title']} ({of['kind']})"
+        seen = "simulated" if of["simulated"] else of["features"]
+        scores = (f"{100 * figures[measure]['mean']:.2f}" for measure in measures)
+        rows.append([name, seen, *scores, published or "–", beside or "–"])
+    columns = [f"`{measure}`" for measure in measures]
+    headings = [f"{split}, %", "features", *columns, f"published `{kept['headline']}`", "less sentence network"]
+    return markdown(headings, rows, numbers=headings[2:])
+
+
+def bench_said() -> str:
+    """What the report says in words."""
+    return "".join(f"- {sentence}\n" for sentence in _bench()["said"])
+
+
+def bench_time() -> str:
+    """Minutes of training of each method, and what is left."""
+    kept = _bench()
+    methods = [of for of in kept["methods"] if of["kind"] == "method"]
+    rows = [[of["title"], f"{sum(of['seconds'].values()) / 60:.1f}"] for of in methods if of["seconds"]]
+    total = sum(sum(of["seconds"].values()) for of in methods)
+    left = "".join(f"- `{of['recipe']}`, seed {of['seed']}: {of['why']}\n" for of in kept["left"])
+    table = markdown(["method", "minutes"], [*rows, ["all", f"{total / 60:.1f}"]], numbers=["minutes"])
+    return table + (f"\nNot finished when the time was over:\n\n{left}" if left else "")
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     "protocols": protocols,
     "datasets": datasets,
@@ -307,6 +370,10 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "study-claims": study_claims,
     "study-noise": study_noise,
     "study-selection": study_selection,
+    "bench-iid": lambda: bench_split("test-iid"),
+    "bench-ood": lambda: bench_split("test-ood"),
+    "bench-said": bench_said,
+    "bench-time": bench_time,
     "blind-summary": blind_summary,
     "blind-charades": lambda: blind_models("Charades-STA", "test", "R@1,IoU=0.5"),
     "blind-activitynet": lambda: blind_models("ActivityNet Captions", "val_2", "R@1,IoU=0.5"),

@@ -3,36 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from truemoment.caching import NO_CACHE, Cache
+from truemoment.compared_changes import ChangedMethod, compare_changed
+from truemoment.compared_runs import FileRun as FileRun  # noqa: PLC0414 - a part of ComparedFiles
+from truemoment.compared_runs import longest_list, mean_figures, mean_interval, measure_runs
+from truemoment.compared_splits import (
+    OtherSplit,
+    SplitResult,
+    check_floors,
+    check_known,
+    floors_beside,
+    measure_split,
+)
 from truemoment.comparison import Comparison, PublishedFigure, compare, published_beside, read_published
 from truemoment.datasets.source import AnnotationSource
-from truemoment.equal_depth import answers_compared, equal_depths, evaluate_to_depths
+from truemoment.equal_depth import answers_compared, equal_depths
 from truemoment.evaluation import evaluate, resolve_measures, resolve_protocol
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.files import source_of
 from truemoment.floors import MOST_ANSWERS, NETWORK, Setting, headline_of
 from truemoment.io import MatchReport, Reader, read_predictions
 from truemoment.measures import Measure
-from truemoment.network_row import HitsBesideNetwork, NetworkRow, run_network, why_no_network
+from truemoment.network_row import FloorRow, HitsBesideNetwork, NetworkRow, hit_of, run_network, why_no_network
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions
 from truemoment.scores import Scores
 from truemoment.uncertainty import DEFAULT_DRAW_SETTINGS, DrawSettings, stream
 
 
-class FileRun(NamedTuple):
-    """A run of a method: its scores on lists of equal depth, its file, and the length of its longest list."""
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """What figures show beside the compared methods.
 
-    scores: Scores
-    match: MatchReport
-    source: dict[str, str]
-    depth: int
+    Parameters
+    ----------
+    floors
+        Blind baselines (:data:`truemoment.floors.FLOORS`) beside the sentence network; they are not tested.
+    splits
+        Predictions of the same methods on other splits.
+    changed
+        Predictions of the same methods on changed videos of the compared split, by (way, method).
+    """
+
+    floors: tuple[str, ...] = ()
+    splits: Sequence[OtherSplit] = ()
+    changed: Mapping[tuple[str, str], Sequence[Path]] = field(default_factory=dict)
+
+    def check(self, methods: Sequence[str]) -> None:
+        """Refuse unknown floors, and predictions of methods that are not compared."""
+        check_floors(self.floors)
+        for split in self.splits:
+            check_known(f"--on {split.name}", list(split.files), methods)
+        for way, method in self.changed:
+            check_known(f"--changed {way}", [method], methods)
+
+
+NOTHING_BESIDE = Beside()
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +83,15 @@ class ComparedFiles:
         The references, and the predictions of the first run of each method.
     network, beside
         The sentence network, None if it is not compared, and hits of each other method by those of the network.
+    hits
+        Scores of each run of each method and floor at R@1 and the IoU of the headline measure; empty where none of the
+        measures is of moments.
+    floors
+        Names of the blind baselines that are shown beside the methods, the sentence network first.
+    splits
+        Figures on other splits and, last, on the compared one; empty where there are no others.
+    changed
+        The methods on changed videos.
     """
 
     comparison: Comparison
@@ -64,6 +105,10 @@ class ComparedFiles:
     remarks: Sequence[str] = ()
     network: NetworkRow | None = None
     beside: Mapping[str, HitsBesideNetwork] = field(default_factory=dict)
+    hits: Mapping[str, Sequence[Scores]] = field(default_factory=dict)
+    floors: tuple[str, ...] = ()
+    splits: Sequence[SplitResult] = ()
+    changed: Sequence[ChangedMethod] = ()
 
     def depth(self, row: int) -> int | None:
         """Return the number of predictions to which lists are cut at a measure; None where they are not cut."""
@@ -85,6 +130,7 @@ def compare_files(
     protocol: str | Protocol | None = None,
     against: str | None = None,
     published: Path | None = None,
+    more: Beside = NOTHING_BESIDE,
     testing: DrawSettings = DEFAULT_DRAW_SETTINGS,
     read: Reader = read_predictions,
     cache: Cache = NO_CACHE,
@@ -97,12 +143,13 @@ def compare_files(
     are compared with that method (and the network) only. `published` is a CSV file of published figures, or a folder.
     """
     check_methods(list(files), against, network=network)
+    more.check(list(files))
     figures = None if published is None else read_published(published)
     given = {method: [read(path, annotations, progress=progress) for path in paths] for method, paths in files.items()}
     answers = [of for runs in given.values() for of, _ in runs]
     convention = resolve_protocol(protocol, annotations)
     common, remarks = _common_measures(measures, convention, annotations, answers)
-    lengths = [_longest(of) for of in answers]
+    lengths = [longest_list(of) for of in answers]
     why = why_no_network(annotations, common, train if network else None)
     depths = equal_depths(common, [*lengths, *([] if why else [MOST_ANSWERS])], convention)
     setting = Setting(
@@ -115,46 +162,109 @@ def compare_files(
         cache=cache,
         on_status=on_status,
     )
-    row = None
-    if train is not None and not why:
-        row, why = _fit_network(setting, train, depths)
+    row, why = _fit_network(setting, train, depths, why)
     if why and against == NETWORK:
         raise UsageError(f"--against {NETWORK}: it is not compared: {why}")
     if why and network:
         remarks.append(f"{NETWORK} is not compared: {why}")
-    runs = {method: _runs(of, files[method], setting, depths, progress=progress) for method, of in given.items()}
-    comparison = _compared(runs, row, against, testing, progress=progress)
-    return ComparedFiles(
-        comparison=comparison,
+    runs = {method: measure_runs(of, files[method], setting, depths, progress=progress) for method, of in given.items()}
+    hits = _hits(given, setting)
+    compared = ComparedFiles(
+        comparison=_compared(runs, row, against, testing, progress=progress),
         runs=runs,
         annotations=annotations,
         answers={method: of[0][0] for method, of in given.items()},
-        published=None if figures is None else published_beside(figures, comparison.first),
+        published=None if figures is None else published_beside(figures, next(iter(runs.values()))[0].scores),
         published_sources=[source_of(path) for path in dict.fromkeys(figure.path for figure in figures or ())],
         seed=testing.seed,
         depths=depths,
         remarks=remarks,
         network=row,
-        beside={} if row is None else _hits_beside(row, given, setting, testing.resamples),
+        beside={} if row is None else _hits_beside(row, hits, setting, testing.resamples),
+        hits=hits if row is None else {**hits, NETWORK: row.hits},
+        floors=() if row is None else (NETWORK,),
+    )
+    return _with_beside(compared, more, train, figures or (), _Measuring(setting, depths, testing, read, progress))
+
+
+class _Measuring(NamedTuple):
+    """How files are read and measured."""
+
+    setting: Setting
+    depths: Sequence[int | None]
+    testing: DrawSettings
+    read: Reader
+    progress: bool
+
+
+def _with_beside(
+    compared: ComparedFiles,
+    more: Beside,
+    train: Annotations | None,
+    published: Sequence[PublishedFigure],
+    how: _Measuring,
+) -> ComparedFiles:
+    """Add floors, other splits and changed videos."""
+    others = [name for name in more.floors if name != NETWORK]
+    rows, remarks = floors_beside(others, how.setting, train, how.depths)
+    floors = (*compared.floors, *rows)
+    splits = [
+        measure_split(
+            split,
+            how.setting,
+            how.depths,
+            floors=(*compared.floors, *others),
+            published=published,
+            resamples=how.testing.resamples,
+            read=how.read,
+            progress=how.progress,
+        )
+        for split in more.splits
+    ]
+    if splits:
+        splits.append(_own_split(compared, rows, how))
+    originals = {method: (runs, compared.answers[method]) for method, runs in compared.runs.items()}
+    return replace(
+        compared,
+        remarks=[*compared.remarks, *remarks, *(remark for split in splits for remark in split.remarks)],
+        hits={**compared.hits, **({name: row.hits for name, row in rows.items()} if compared.hits else {})},
+        floors=floors,
+        splits=splits,
+        changed=compare_changed(
+            more.changed,
+            originals,
+            how.setting,
+            how.depths,
+            testing=how.testing,
+            read=how.read,
+            progress=how.progress,
+        ),
     )
 
 
-def _runs(
-    given: Sequence[tuple[Predictions, MatchReport]],
-    paths: Sequence[Path],
-    setting: Setting,
-    depths: Sequence[int | None],
-    *,
-    progress: bool,
-) -> list[FileRun]:
-    """Return the runs of a method, measured on lists of equal depth."""
-    runs = []
-    for path, (of, match) in zip(paths, given, strict=True):
-        scores = evaluate_to_depths(
-            setting.annotations, of, setting.measures, depths, setting.protocol, progress=progress
-        )
-        runs.append(FileRun(scores, match, source_of(path), _longest(of)))
-    return runs
+def _own_split(compared: ComparedFiles, rows: Mapping[str, FloorRow], how: _Measuring) -> SplitResult:
+    """Return the figures on the compared split."""
+    comparison = compared.comparison
+    value = dict(zip(comparison.methods, comparison.mean, strict=True))
+    ci95 = dict(zip(comparison.methods, comparison.interval, strict=True))
+    for name, row in rows.items():
+        rng = stream(how.setting.seed, f"figures on {compared.annotations.sha256}")
+        value[name] = mean_figures(row.runs)
+        ci95[name] = mean_interval(row.runs, rng, resamples=how.testing.resamples)
+    published = [(row, of) for row, of in compared.published or () if compared.depth(row) is None]
+    name = compared.annotations.split
+    return SplitResult(name, compared.annotations, value, ci95, compared.runs, (*compared.floors, *rows), published)
+
+
+def _hits(given: Mapping[str, Sequence[tuple[Predictions, MatchReport]]], setting: Setting) -> dict[str, list[Scores]]:
+    """Return the scores of each run at R@1 and the IoU of the headline measure; empty for other measures."""
+    if not all(measure.needs in ("overlaps", "sets") for measure in setting.measures):
+        return {}
+    hit = hit_of(setting.measures[setting.headline])
+    return {
+        method: [evaluate(setting.annotations, of, [hit], setting.protocol) for of, _ in runs]
+        for method, runs in given.items()
+    }
 
 
 def _compared(
@@ -178,8 +288,12 @@ def _compared(
     )
 
 
-def _fit_network(setting: Setting, train: Annotations, depths: Sequence[int | None]) -> tuple[NetworkRow | None, str]:
-    """Return the fitted sentence network, or None and why it could not be fitted."""
+def _fit_network(
+    setting: Setting, train: Annotations | None, depths: Sequence[int | None], why: str
+) -> tuple[NetworkRow | None, str]:
+    """Return the fitted sentence network, or None and why there is none; `why` is what is known before."""
+    if train is None or why:
+        return None, why
     try:
         return run_network(setting, train, depths), ""
     except InputError as error:
@@ -187,14 +301,13 @@ def _fit_network(setting: Setting, train: Annotations, depths: Sequence[int | No
 
 
 def _hits_beside(
-    row: NetworkRow, given: Mapping[str, Sequence[tuple[Predictions, MatchReport]]], setting: Setting, resamples: int
+    row: NetworkRow, hits: Mapping[str, Sequence[Scores]], setting: Setting, resamples: int
 ) -> dict[str, HitsBesideNetwork]:
     """Return the hits of each method by those of the network."""
     beside = {}
-    for method, of_method in given.items():
-        hits = [evaluate(setting.annotations, of, [row.hit], setting.protocol) for of, _ in of_method]
+    for method, of_method in hits.items():
         rng = stream(setting.seed, "excess-where-blind-misses")  # as in an audit; the same draws for every method
-        beside[method] = row.beside(hits, rng, resamples=resamples)
+        beside[method] = row.beside(of_method, rng, resamples=resamples)
     return beside
 
 
@@ -219,10 +332,6 @@ def training_split(
         if split is not None or file is not None:
             raise
         return None
-
-
-def _longest(predictions: Predictions) -> int:
-    return int(predictions.lengths.max(initial=0))
 
 
 def _common_measures(

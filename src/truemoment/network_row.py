@@ -155,20 +155,41 @@ def run_network(setting: Setting, train: Annotations, depths: Sequence[int | Non
     InputError
         If it cannot be fitted.
     """
+    row = run_floor(NETWORK, setting, train, depths)
+    return NetworkRow(row.runs, row.hit, row.hits, _located(train))
+
+
+class FloorRow(NamedTuple):
+    """A blind baseline as a method: scores of each training or draw, what a hit is, and scores of each at it."""
+
+    runs: tuple[Scores, ...]
+    hit: Recall
+    hits: tuple[Scores, ...]
+
+
+def run_floor(name: str, setting: Setting, train: Annotations, depths: Sequence[int | None]) -> FloorRow:
+    """Fit a blind baseline (:data:`truemoment.floors.FLOORS`), or recall it, and measure its answers.
+
+    Parameters and exceptions are as for :func:`run_network`.
+    """
     annotations, measures, protocol = setting.annotations, setting.measures, setting.protocol
-    located = train.with_moments()
-    learned = located.select_queries(located.queries.duration_s > 0)
     hit = hit_of(measures[setting.headline])
     runs, hits = [], []
-    network = Floor(NETWORK, replace(setting, train=learned, measures=(*measures, hit)))
-    for *answers, by_hits in network.answers(annotations):
+    floor = Floor(name, replace(setting, train=_located(train), measures=(*measures, hit)))
+    for *answers, by_hits in floor.answers(annotations):
         measured = [
             (evaluate_to_depths(annotations, of, [measure], [depth], protocol), 0)
             for of, measure, depth in zip(answers, measures, depths, strict=True)
         ]
         runs.append(join_measures(measured))
         hits.append(evaluate(annotations, by_hits, [hit], protocol))
-    return NetworkRow(tuple(runs), hit, tuple(hits), learned)
+    return FloorRow(tuple(runs), hit, tuple(hits))
+
+
+def _located(train: Annotations) -> Annotations:
+    """Return the queries with a moment in a video of known duration, from which a floor learns."""
+    located = train.with_moments()
+    return located.select_queries(located.queries.duration_s > 0)
 
 
 def hit_of(headline: Measure) -> Recall:

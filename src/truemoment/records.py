@@ -152,6 +152,11 @@ class Queries:
     def __repr__(self) -> str:
         return f"<Queries: {len(self):,} queries, {len(set(self.video_id.tolist())):,} videos>"
 
+    @property
+    def video_duration_s(self) -> dict[str, float]:
+        """Duration of each video in seconds, in the order of their first queries."""
+        return dict(zip(self.video_id.tolist(), self.duration_s.tolist(), strict=True))
+
     def first(self, count: int | None) -> Queries:
         """Return the first queries; all of them for None."""
         return Queries(self.query_id[:count], self.video_id[:count], self.duration_s[:count], self.sentence[:count])

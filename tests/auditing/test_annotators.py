@@ -111,7 +111,9 @@ def test_the_references_pattern_is_still_that_of_the_references(audited, audit_o
     assert without.cached(pattern) == audited.results.cached(pattern)
     # Nothing else is drawn otherwise; but floors that draw their answers draw them for the split, names included.
     drawn = [1 + number for number, floor in enumerate(without.floors) if floor.draws and floor.name != NETWORK]
-    assert {without.floors[row - 1].name for row in drawn} == {"prior-only", "action-aware", "uniform", "random-chance"}
+    assert {without.floors[row - 1].name for row in drawn} == {
+        *("prior-only", "action-aware", "uniform", "random-chance", "own-answers"),
+    }
     np.testing.assert_array_equal(
         np.delete(without.ci95, drawn, axis=0), np.delete(audited.results.ci95[:-3], drawn, axis=0)
     )

@@ -20,10 +20,11 @@ pytestmark = pytest.mark.slow
 
 DEFAULT = get_protocol("default")
 
+OWN = ("own-answers", "own-answers-similar")
 OF_DENSITIES = {"bias-based", "prior-only", "action-aware"}
 """Floors that cannot be fitted here: all training moments are a fifth of the video long, so they lie on a line."""
 
-TRIED = f"{len(FLOORS) - len(OF_DENSITIES)} blind baselines tried"
+TRIED = f"{len(FLOORS) - len(OF_DENSITIES) + len(OWN)} blind baselines tried"
 
 
 def case_of(annotations, predictions, **more):
@@ -76,7 +77,7 @@ def test_the_strongest_floor_of_the_audited_split_leads(plain_audit):
 def test_the_floor_chosen_on_validation_is_evidence(plain_audit):
     results = plain_audit.results
     m, measure = results.headline, results.measure
-    validated = {floor.name: floor.validated.value(measure) for floor in results.floors}
+    validated = {floor.name: floor.validated.value(measure) for floor in results.floors if floor.name not in OWN}
     chosen = max(validated, key=validated.get)
     own, there = results.scores.value(measure), results.floor(chosen).scores.value(measure)
     [line] = [line for line in plain_audit.findings[0].evidence if line.startswith("the strongest floor on val is ")]
@@ -119,9 +120,28 @@ def test_no_floor_is_better_than_guessing(train, test, name):
     assert finding(audited(test, method, splits=Splits(train=train)), "better-than-guessing").holds is not True
 
 
-def test_without_a_training_split_only_floors_that_learn_nothing_are_run(test, constant):
-    found = audited(test, constant(test, 0.0, 10.0))
-    assert {floor.name for floor in found.floors} == {"predict-all", "uniform", "random-chance"}
+@pytest.mark.parametrize(("start", "end"), [(0.6, 0.9), (0.55, 0.9), (0.6, 0.95), (0.65, 0.9), (0.62, 0.88)])
+def test_a_constant_where_moments_were_moved_is_not_better_than_guessing(train, start, end):
+    # Training moments teach no floor where those of the test lie; a constant that never looks may, by luck.
+    rng = np.random.default_rng(3)
+    near = np.clip(np.array([0.6, 0.9]) + rng.normal(0, 0.05, (80, 2)), 0, 1) * 50
+    rows = [(f"m{k}#0", f"m{k}", 50.0, "a person opens a door", *near[k]) for k in range(80)]
+    moved = Annotations.from_rows(rows, dataset="invented", split="test")
+    method = Predictions.from_lists({q: [(50 * start, 50 * end, 1.0)] for q in moved.queries.query_id})
+    verdict = finding(audited(moved, method, splits=Splits(train=train)), "better-than-guessing")
+    assert verdict.holds is not True
+    assert " its answer on another video at R@1,IoU=0.5 " in verdict.verdict
+
+
+def test_without_a_training_split_only_floors_that_need_none_are_run(test, references_as_answers):
+    found = audited(test, references_as_answers(test))
+    assert {floor.name for floor in found.floors} == {
+        "predict-all",
+        "uniform",
+        "random-chance",
+        "own-answers",
+        "own-answers-similar",
+    }
     verdict = finding(found, "better-than-guessing")
     assert verdict.verdict.endswith(
         "No floor has learned where moments usually are: there is no training split (--fit-split, --fit-annotations)."
@@ -131,7 +151,7 @@ def test_without_a_training_split_only_floors_that_learn_nothing_are_run(test, c
 
 def test_floors_give_no_more_answers_than_the_method(train, test, constant):
     found = audited(test, constant(test, 0.0, 10.0), splits=Splits(train=train))
-    assert {floor.name for floor in found.floors} == set(FLOORS) - OF_DENSITIES
+    assert {floor.name for floor in found.floors} == {*FLOORS, *OWN} - OF_DENSITIES
     assert all(floor.predictions.lengths.max() == 1 for floor in found.floors)
 
 

@@ -7,9 +7,10 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from truemoment import Annotations, evaluate
+from truemoment.baselines.base import deal_folds
 from truemoment.baselines.expected_value import ExpectedValue
 from truemoment.baselines.sentence_neighbours import SentenceNeighbours, Sentences, unit_weights
-from truemoment.baselines.sentence_network import SentenceNetwork, folds
+from truemoment.baselines.sentence_network import SentenceNetwork
 from truemoment.exceptions import UsageError
 from truemoment.language.bags import bags_of
 
@@ -78,7 +79,7 @@ def test_threads_change_nothing():
 
 def test_folds_keep_videos_whole():
     video_id = np.array([f"v{k // 3}" for k in range(90)], dtype=object)
-    fold = folds(video_id, 10, np.random.default_rng(0))
+    fold = deal_folds(video_id, 10, np.random.default_rng(0))
     assert all(len(set(fold[3 * k : 3 * k + 3])) == 1 for k in range(30))
     assert np.bincount(fold[::3]).tolist() == [3] * 10
 

@@ -49,7 +49,7 @@ def test_demo_writes_what_it_says(demo):
 def test_demo_tells_the_two_methods_apart(demo_run):
     out = (demo_run / "printed.txt").read_text(encoding="utf-8")
     told = [line for line in out.splitlines() if line.startswith(("seeing: ", "guessing: "))]
-    assert told[0].startswith("seeing: Better than the 10 blind baselines tried: ")
+    assert told[0].startswith("seeing: Better than the 12 blind baselines tried: ")
     assert told[1].startswith("guessing: ")
     assert "Better than" not in told[1]
     assert "  truemoment-demo/seeing.html\n" in out

@@ -121,7 +121,8 @@ def test_beside_what_is_a_run_s_own_other_files_may_stand(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
     refuse_outputs(files_of_run(tmp_path), [tmp_path / "preds.jsonl", tmp_path / "new.json"])
-    for name in ("run.json", "result.json", "epoch-0001/history.json", "epoch-0001"):
+    (tmp_path / "tracked").mkdir()
+    for name in ("run.json", "result.json", "epoch-0001/history.json", "epoch-0001", "curves.png", "tracked/mine.json"):
         with pytest.raises(UsageError, match=r"which is read|is read or written already"):
             refuse_outputs(files_of_run(tmp_path), [tmp_path / name])
 

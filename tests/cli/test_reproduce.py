@@ -206,6 +206,17 @@ def test_no_folder(fails):
     )
 
 
+def test_a_table_that_needs_no_data(call, published):
+    published("closer_look_tomm_table3.csv", 'p,Table 3,ActivityNet-CD,test-iid,base + EM,"R@1,IoU=0.5",50.00,percent,')
+    status, out, err = call("reproduce", "closer-look-journal-3")
+    assert (status, err) == (0, "")
+    assert "Published, no run" in out
+
+
+def test_no_table_that_needs_no_data(fails):
+    assert fails(2, "reproduce").startswith("no table could be run; closer-look-1: where are the datasets? ")
+
+
 def test_a_missing_dataset_asked_for_by_name(fails, data):
     said = fails(2, "reproduce", "best-constant", "--data-dir", data)
     assert said.startswith("charades-sta: ")

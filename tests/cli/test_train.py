@@ -65,6 +65,12 @@ def test_train_predict_and_audit(call, words, world, tmp_path):
     status, out, err = call("predict", run, *own, "--change", "reversed", "-o", tmp_path / "back.jsonl")
     assert status == 0, err
     assert (tmp_path / "back.jsonl").read_bytes() != (tmp_path / "p.jsonl").read_bytes()
+    status, out, err = call("predict", run, *own, "--chunks", "10", "-o", tmp_path / "10s.jsonl")
+    assert status == 0, err
+    head, *lines = map(json.loads, (tmp_path / "10s.jsonl").read_text().splitlines())
+    assert head["made_by"]["chunks"] == "10 s; times count from the start of a chunk"
+    assert len(lines) == len((run / "test-ood.jsonl").read_text().splitlines()) - 1
+    assert all(0 <= start <= end <= 10 for line in lines for start, end, _ in line["moments"])
 
     quick = ["--resamples", "20", "--measures", "R@1,IoU=0.5", "--quiet"]
     status, out, err = call(

@@ -56,7 +56,8 @@ VERBS = (
     *("variants", "features", "index", "search", "convert", "baseline", "reproduce", "datasets", "datasets list"),
     *("datasets info", "datasets check", "datasets fetch", "protocols", "protocols list", "protocols show", "measures"),
     *("measures list", "meta report", "meta axioms", "meta agreement", "meta stability", "meta ambiguity", "meta ties"),
-    *("meta theory", "meta selection", "meta power", "meta population"),
+    *("meta theory", "meta selection", "meta power", "meta population", "collect", "collect run", "collect splits"),
+    *("collect statistics", "collect card", "collect export"),
 )
 
 CASES = (
@@ -111,6 +112,7 @@ CASES = (
             "prior-only",
             "action-aware",
             "sentence-neighbours",
+            "split-constant",
             "oracle",
         )
     ),

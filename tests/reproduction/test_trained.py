@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -13,9 +14,12 @@ from truemoment.cli import run
 from truemoment.comparison import read_published
 from truemoment.datasets import load_annotations
 from truemoment.exceptions import InputError, MissingFileError, UsageError
+from truemoment.features import Features, write_store
+from truemoment.features.opening import open_features
 from truemoment.reproduction import TABLES, beside, published_figures, read_run_folders, reproduce
 from truemoment.reproduction.closer_look_journal import JOURNAL_SYSTEMS, PAPER, counted
 from truemoment.reproduction.systems import SYSTEMS, TOLERANCE
+from truemoment.searching.chunks import chunked
 from truemoment.worlds.films import FilmSettings, make_films, write_films
 
 MDD = {"phrases": True, "reconstruct": True}
@@ -99,6 +103,29 @@ def test_simulated_perception_is_not_judged_even_with_a_tolerance(figure):
     for tolerance in ("0", "5"):
         row = replace(beside(figure("41.91"), 0.4191, tolerance=tolerance), features="perception:0.3")
         assert row.status == "informational"
+
+
+@pytest.mark.usefixtures("drn_at_half")
+def test_features_of_simulated_perception_in_a_folder_are_recognised(small_data, trained, tmp_path):
+    """Runs on them were judged: an exported folder had a name of its own."""
+    drawn = Features({"x": np.ones((20, 2), dtype=np.float32)}, fps=1.0, name="perception:0.3 (frame mAP 0.27), seed=4")
+    write_store(tmp_path / "copied", drawn)
+    write_store(tmp_path / "again", open_features(tmp_path / "copied"))
+    name = open_features(tmp_path / "again").name
+    assert name.startswith(f"{drawn.name}; own:copied#")
+    assert "; own:again#" in name
+    for seed in (0, 1):
+        trained(
+            f"drn-{seed}",
+            "drn",
+            seed=seed,
+            features="again",
+            features_name=name,
+            figures=[("dR@1,IoU=0.5", "0.4191")],
+        )
+    (row,) = rows_of("closer-look-2", small_data, trained.folder)
+    assert (row.is_simulated, row.status, row.runs) == (True, "informational", 2)
+    assert row.features.startswith("perception:0.3, own:again#")
 
 
 @pytest.mark.usefixtures("drn_at_half")
@@ -189,6 +216,29 @@ def test_the_journal_leaves_out_moments_that_begin_after_the_video(publish, smal
     assert row.ours == 100
 
 
+def test_runs_on_the_original_splits_stand_beside(publish, small_data, trained):
+    # By hand: every reference of Charades-STA is (0, 30) of 30 s; half of the answers are right, others have IoU 1/3.
+    text = ("text 5.2", "Charades-STA", "test", "PredictAll", "R@1,IoU=0.7", "100.0", "percent")
+    publish("closer_look_original.csv", text)
+    queries = query_ids(small_data, "charades-sta", "test")
+    answers = [(query, [[0.0, 30.0 if number % 2 else 10.0]]) for number, query in enumerate(queries)]
+    trained("drn", "drn", dataset="charades-sta", split="test", answers=answers)
+    captions = small_data / "activitynet-captions"
+    captions.mkdir()
+    for name in ("train", "val_1", "val_2"):
+        videos = {f"v_{name}": {"duration": 20.0, "timestamps": [[0, 10], [2, 8], [5, 20]], "sentences": ["a"] * 3}}
+        (captions / f"{name}.json").write_text(json.dumps(videos))
+    rows = rows_of("closer-look-original", small_data, trained.folder)
+    assert (rows[0].status, rows[0].ours) == ("exact", 100)
+    assert {row.dataset for row in rows} == {"Charades-STA", "ActivityNet Captions"}
+    found = {row.measure: row for row in rows if row.method == "DRN"}
+    assert {name: row.ours for name, row in found.items()} == dict.fromkeys(
+        ("R@1,IoU=0.5", "R@1,IoU=0.7", "dR@1,IoU=0.5", "dR@1,IoU=0.7"), 50
+    )
+    assert {(row.published, row.status, row.split) for row in found.values()} == {(None, "informational", "test")}
+    assert {row.method for row in rows} == {"PredictAll", "Bias-based", "DRN"}
+
+
 def test_r_at_1_of_table_4_are_whole_counts_of_3372_queries():
     # Issue 22: 3,375 queries of test-ood less three; README of the published figures: 823 of test-iid.
     figures = [of for of in published_figures("closer_look_tomm_table4.csv") if of.measure.startswith("R@1")]
@@ -236,7 +286,8 @@ def test_the_tolerance_is_the_largest_difference_between_the_two_versions_in_2d_
 
 def test_every_trained_method_of_the_tables_is_known():
     # Tables 2 of both versions name eight and ten trained methods, Table 3 three rows, Table 4 nine; issue 22.
-    journal = {name: of for name, of in TABLES.items() if of.source.startswith(PAPER)}
+    journal = {name: of for name, of in TABLES.items() if name.startswith("closer-look-journal")}
+    assert all(of.source.startswith(PAPER) for of in journal.values())
     assert list(journal) == [f"closer-look-journal-{number}" for number in (2, 3, 4)]
     figures = [of for table in journal.values() for of in published_figures(table.figures)]
     assert len(figures) == 96 + 24 + 72
@@ -289,7 +340,57 @@ def test_vlg_net_on_films(publish, two_films, trained):
     assert row.signature.startswith("R@1,IoU=0.5|protocol:mad-vlgnet|")
     publish("mad_table3.csv", ("Table 3", "MAD", "test", "VLG-Net", "R@1,IoU=0.5", "10.17", "percent"))
     (in_chunks,) = rows_of("mad-3", two_films, trained.folder)
-    assert (in_chunks.ours, in_chunks.reason) == (None, "no run")
+    assert (in_chunks.ours, in_chunks.reason) == (None, "no run has this figure")  # answers to whole films do not count
+
+
+def test_vlg_net_on_chunks(publish, two_films, trained):
+    # The references, from the start of the chunk of three minutes that they overlap most, are right answers.
+    publish("mad_table3.csv", ("Table 3", "MAD", "test", "VLG-Net", "R@1,IoU=0.5", "10.17", "percent"))
+    chunks = chunked(load_annotations("mad", "test", data_dir=two_films), 180).annotations
+    moments = zip(chunks.query_id.tolist(), chunks.start_s.tolist(), chunks.end_s.tolist(), strict=True)
+    answers = [(query, [[max(start, 0), end]]) for query, start, end in moments]
+    trained("vlg-net", "vlg-net", dataset="mad", split="test-180s", answers=answers)
+    (row,) = rows_of("mad-3", two_films, trained.folder)
+    assert (row.ours, row.status) == (100, "informational")
+
+
+def test_genres_and_years_of_films(two_films):
+    """Of four films three have metadata, one of them in two genres; one line is of another film."""
+    films = [load_annotations("mad", split, data_dir=two_films).video_id.tolist() for split in ("train", "val", "test")]
+    one, two, three, _ = dict.fromkeys(name for split in films for name in split)
+    missing = {row.measure: row for row in reproduce("mad-7", two_films) if row.table == "Figure 7"}
+    assert [(str(row.published), row.ours) for row in missing.values()] == [("22", None), ("90", None)]
+    assert all("write MAD_metadata.csv" in row.reason for row in missing.values())
+    lines = [f"{one},1948,Drama|Film-Noir", f"{two},1999, Drama", f"{three},2010,Comedy", "other,1899,War"]
+    (two_films / "mad" / "MAD_metadata.csv").write_text("\n".join(["movie,year,genres", *lines]) + "\n")
+    rows = reproduce("mad-7", two_films)
+    found = {(row.method, row.measure): row.ours for row in rows if row.table == "Figure 7"}
+    assert (found["", "genres"], found["", "years"]) == (3, 2010 - 1948 + 1)
+    assert {name: n for (method, name), n in found.items() if method == "films of a genre"} == {
+        "Drama": 2,
+        "Comedy": 1,
+        "Film-Noir": 1,
+    }
+    assert [name for method, name in found if method == "films of a decade"] == ["1940s", "1990s", "2010s"]
+    assert any("MAD_metadata.csv has 3 of 4 films" in row.reason for row in rows)
+    (drawing,) = TABLES["mad-7"].drawings(rows)
+    assert len(drawing.draw().axes) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("a,late,Drama", "field year: got 'late', expected a year from 1880 to 2100"),
+        ("a,1999.5,Drama", "field year: got '1999.5'"),
+        ("a,1999, | ", "field genres: is empty"),
+        (",1999,Drama", "field movie: is empty"),
+        ("a,1999,Drama\na,1999,War", "field movie: 'a' appears twice"),
+    ],
+)
+def test_metadata_that_are_damaged(two_films, line, expected):
+    (two_films / "mad" / "MAD_metadata.csv").write_text(f"movie,year,genres\n{line}\n")
+    with pytest.raises(InputError, match=r"MAD_metadata\.csv:[23]: " + re.escape(expected)):
+        reproduce("mad-7", two_films)
 
 
 def test_sizes_of_mad_beside_lsmdc(two_films):
@@ -307,7 +408,8 @@ def test_sizes_of_mad_beside_lsmdc(two_films):
 def test_mad_by_training_and_the_other_splits_together(two_films):
     # One film was written as training split, one as val and two as test.
     train, val, test = (load_annotations("mad", split, data_dir=two_films) for split in ("train", "val", "test"))
-    rows = {(row.split, row.measure): row for row in reproduce("mad-7", two_films)}
+    found = [row for row in reproduce("mad-7", two_films) if row.table == "Table 7"]
+    rows = {(row.split, row.measure): row for row in found}
     assert {(row.status, row.reason.partition(":")[0]) for row in rows.values()} == {("informational", "not judged")}
     assert len(rows) == 2 * 10  # Soldan et al. 2022, Table 7: ten columns
     assert rows["train", "queries"].ours == pytest.approx(train.n_queries / 1000)

@@ -21,10 +21,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from truemoment import distribution
 from truemoment.exceptions import InputError, UsageError
-from truemoment.searching import building, engines
+from truemoment.searching import building
 from truemoment.searching.building import IndexReport, build_index
-from truemoment.searching.engines import by_local, by_ray
+from truemoment.searching.engines import embed_shards
 from truemoment.searching.extraction import FailedShard, Shard, embed
 from truemoment.searching.index import Index
 from truemoment.searching.writing import IndexWriter, VideoFile
@@ -163,7 +164,7 @@ def test_an_encoder_that_fails_stops_the_decoding(films, colours):
 @pytest.mark.parametrize("workers", [None, 2])
 def test_a_local_pool_does_each_shard_once(shards, colours, workers):
     made, expected = shards
-    check(list(by_local(iter(made), colours.ColourLoader("colours"), workers)), expected)
+    check(list(embed_shards("local", iter(made), colours.ColourLoader("colours"), workers)), expected)
 
 
 def test_parts_of_any_length_make_the_same_index(built, tmp_path, films, build):
@@ -175,7 +176,7 @@ def test_a_killed_worker_is_replaced(shards, colours):
     """SIGKILL a worker of the pool: its shards are done again, and none comes twice."""
     made, expected = shards
     results, killed = [], []
-    for result in by_local(iter(made), colours.ColourLoader("slow"), 2):
+    for result in embed_shards("local", iter(made), colours.ColourLoader("slow"), 2):
         results.append(result)
         if len(results) == 3:
             killed.append(int(result.worker.rpartition(":")[2]))
@@ -190,7 +191,7 @@ def test_a_shard_that_kills_its_worker_is_given_up(shards, colours, tmp_path):
     made, _ = shards
     fatal = tmp_path / "fatal"
     fatal.touch()
-    (result,) = by_local(iter(made[:1]), colours.ColourLoader(f"fatal:{fatal}"), 2)
+    (result,) = embed_shards("local", iter(made[:1]), colours.ColourLoader(f"fatal:{fatal}"), 2)
     assert isinstance(result, FailedShard)
     assert result.why == f"{made[0].video.path}: a worker died of it, 2 times"
 
@@ -199,7 +200,7 @@ def test_one_death_is_forgiven(shards, colours, tmp_path):
     made, expected = shards
     once = tmp_path / "fatal.once"
     once.touch()
-    results = list(by_local(iter(made[:4]), colours.ColourLoader(f"fatal:{once}"), 2))
+    results = list(embed_shards("local", iter(made[:4]), colours.ColourLoader(f"fatal:{once}"), 2))
     check(results, {("a", k): expected["a", k] for k in range(4)})
 
 
@@ -214,7 +215,7 @@ def pools(monkeypatch):
     class Pool:
         broken = False
 
-        def submit(self, _, shard, __):
+        def submit(self, _, shard):
             if self.broken:
                 raise BrokenProcessPool
             future = Future()
@@ -238,8 +239,8 @@ def pools(monkeypatch):
             first.set_result(first.shard.number)
         return {future for future in running if future.done()}, set()
 
-    monkeypatch.setattr(engines, "processes", processes)
-    monkeypatch.setattr(engines, "wait", wait)
+    monkeypatch.setattr(distribution, "processes", processes)
+    monkeypatch.setattr(distribution, "wait", wait)
     return deaths, begun
 
 
@@ -247,7 +248,7 @@ def test_a_death_in_company_is_nobodys_blame(shards, colours, pools):
     """It dies with others beside it, then once alone, then it is done: it was not given up."""
     deaths, begun = pools
     deaths[2] = 2
-    results = list(by_local(iter(shards[0][:6]), colours.ColourLoader("colours"), 2))
+    results = list(embed_shards("local", iter(shards[0][:6]), colours.ColourLoader("colours"), 2))
     assert sorted(results) == [0, 1, 2, 3, 4, 5]
     assert (deaths[2], len(begun)) == (0, 3)
 
@@ -255,7 +256,7 @@ def test_a_death_in_company_is_nobodys_blame(shards, colours, pools):
 def test_only_the_one_to_blame_is_given_up(shards, colours, pools):
     deaths, begun = pools
     deaths[1] = 99
-    results = list(by_local(iter(shards[0][:6]), colours.ColourLoader("colours"), 2))
+    results = list(embed_shards("local", iter(shards[0][:6]), colours.ColourLoader("colours"), 2))
     failed = [result for result in results if isinstance(result, FailedShard)]
     assert [result.shard.number for result in failed] == [1]
     assert sorted(result for result in results if isinstance(result, int)) == [0, 2, 3, 4, 5]
@@ -292,7 +293,7 @@ def test_another_encoder_than_the_indexs_is_refused(tmp_path, films, build, othe
 
 def test_breaking_off_ends_the_workers(shards, colours):
     made, _ = shards
-    results = by_local(iter(made), colours.ColourLoader("slow"), 2)
+    results = embed_shards("local", iter(made), colours.ColourLoader("slow"), 2)
     pid = int(next(results).worker.rpartition(":")[2])
     assert _is_there(pid)
     results.close()
@@ -315,7 +316,8 @@ def ray_here(colours, tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("HOME", str(home))
-        patched.setenv("PYTHONPATH", str(Path(colours.__file__).parent))
+        folders = [str(Path(colours.__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        patched.setenv("PYTHONPATH", os.pathsep.join(folders))
         for name in ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_AUTH_MODE"):
             patched.delenv(name, raising=False)
         yield home
@@ -344,7 +346,7 @@ def ray_run(shards, colours, ray_here):
     run = RayRun()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Ray's own
-        for result in by_ray(iter(shards[0]), colours.ColourLoader("slow"), 2):
+        for result in embed_shards("ray", iter(shards[0]), colours.ColourLoader("slow"), 2):
             run.results.append(result)
             if len(run.results) == 5:
                 import ray

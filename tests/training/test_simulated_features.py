@@ -1,6 +1,7 @@
 """Models train on simulated features of ActivityNet as on those of Charades, and rules stand beside them."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ pytest.importorskip("torch", exc_type=ImportError)
 
 import truemoment as tm
 from truemoment import load_annotations
+from truemoment.cli import run
+from truemoment.features.opening import open_features
 from truemoment.measures import parse_measure
 from truemoment.training.grounder import load_grounder
 from truemoment.training.rule_figures import run_rules, simulate
@@ -27,7 +30,8 @@ def data_dir(tmp_path_factory):
         videos = {}
         for number in range(first, first + n_videos):
             starts = rng.permutation(3) * 10 + rng.integers(0, 4, 3)
-            times = [[float(start), float(start + 6)] for start in starts]
+            lengths = rng.integers(4, 7, 3)
+            times = [[float(start), float(start + length)] for start, length in zip(starts, lengths, strict=True)]
             videos[f"v_{number}"] = {"duration": 30.0, "timestamps": times, "sentences": list(SENTENCES)}
         if name == "val_2":  # another annotation of the videos of val_1
             videos = {video_id: of | {"sentences": ["The cat sleeps."] * 3} for video_id, of in videos.items()}
@@ -46,13 +50,29 @@ def test_a_run_opens_the_features_of_its_dataset(data_dir, tmp_path):
         tests=["val_1"],
         changes=changes,
     )
-    run = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert run["features_name"] == "perception:1 (8 concepts of activitynet-captions), seed=0"
-    assert CAUTION in run["notes"]
+    kept = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert kept["features_name"] == "perception:1 (8 concepts of activitynet-captions), seed=0"
+    assert CAUTION in kept["notes"]
     grounder = load_grounder(tmp_path / "run", data_dir=data_dir)
-    assert grounder.features.name == run["features_name"]
+    assert grounder.features.name == kept["features_name"]
     test = load_annotations("activitynet-captions", "val_1", data_dir=data_dir)
     assert len(grounder.ground(test.queries, 1)) == 18
+
+
+def test_a_split_anew_has_the_features_of_its_dataset(data_dir, tmp_path):
+    """The folder's name says nothing of ActivityNet: its datasheet does, also where the run is read elsewhere."""
+    anew = tmp_path / "anew"
+    options = {"--dataset": "activitynet-captions", "--data-dir": data_dir, "--permutations": 99, "-o": anew}
+    assert run(["resplit", *(str(word) for pair in options.items() for word in pair), "--quiet"]) == 0
+    changes = {"settings.n_clips": 8, "settings.hidden": 8, "settings.layers": 1, "train.epochs": 1, "rows": 8}
+    folder = tmp_path / "run"
+    tm.train("tan2d", folder, dataset=str(anew), data_dir=data_dir, features="perception:1", changes=changes)
+    kept = json.loads((folder / "run.json").read_text())
+    whole = open_features("perception:1", dataset="activitynet-captions", data_dir=data_dir)
+    assert (kept["features_name"], kept["made_of"]) == (whole.name, "activitynet-captions")
+    assert open_features("perception:1", dataset=str(anew), data_dir=data_dir).name == whole.name
+    shutil.move(anew, tmp_path / "elsewhere")
+    assert load_grounder(folder, data_dir=data_dir).features.name == whole.name
 
 
 def test_rules_stand_beside_methods(data_dir):

@@ -13,8 +13,9 @@ import msgspec
 import pytest
 
 from truemoment.exceptions import InputError, TrueMomentError, UsageError
-from truemoment.training.sweep import Dial, SweepCell, SweepGrid, read_finished, read_methods, train_cells, written
+from truemoment.training.sweep import Dial, SweepGrid, read_methods, written
 from truemoment.training.sweep_data import SweepData
+from truemoment.training.trials import Trainer, TrainingTrial, read_finished, train_trials
 from truemoment.worlds import WorldSettings
 
 pytestmark = pytest.mark.slow
@@ -33,7 +34,7 @@ def data_of(grid):
 
 
 def trained(grid, cells, prepare, jobs=1):
-    return list(train_cells(cells, grid, prepare, measures=MEASURES, jobs=jobs, threads=1))
+    return list(train_trials(cells, Trainer(grid, prepare, MEASURES), workers=jobs))
 
 
 @pytest.fixture(scope="module")
@@ -78,23 +79,27 @@ def test_other_dials_are_refused(text, told):
 def test_perception_does_not_reach_a_method_that_is_blind(tmp_path):
     cells = grid_of(tmp_path, "perception=0,0.5,1", (3, 4)).cells()
     assert len(cells) == len(set(cells)) == 2 * 3 + 2
-    assert {cell for cell in cells if cell.method == "blind-tan"} == {SweepCell("blind-tan", None, s) for s in (3, 4)}
+    assert {cell for cell in cells if cell.method == "blind-tan"} == {
+        TrainingTrial("blind-tan", None, s) for s in (3, 4)
+    }
     # Seed by seed: the first half of the list is a whole sweep of one seed.
     assert [cell.seed for cell in cells] == [3] * 4 + [4] * 4
 
 
 def test_a_prior_reaches_every_method(tmp_path):
     cells = grid_of(tmp_path, "query-prior=0,1", (0,)).cells()
-    assert set(cells) == {SweepCell(m, v, 0) for m in ("tan2d", "blind-tan") for v in (0.0, 1.0)}
+    assert set(cells) == {TrainingTrial(m, v, 0) for m in ("tan2d", "blind-tan") for v in (0.0, 1.0)}
 
 
 def test_every_cell_has_its_own_folder(tmp_path):
     grid = grid_of(tmp_path, "perception=0,0.25,1", (0, 1))
     folders = [grid.folder_of(cell) for cell in grid.cells()]
     assert len(set(folders)) == len(folders)
-    assert grid.folder_of(SweepCell("tan2d", 0.25, 1)) == tmp_path / "cells" / "tan2d" / "perception=0.25" / "seed-1"
     assert (
-        grid.folder_of(SweepCell("blind-tan", None, 1))
+        grid.folder_of(TrainingTrial("tan2d", 0.25, 1)) == tmp_path / "cells" / "tan2d" / "perception=0.25" / "seed-1"
+    )
+    assert (
+        grid.folder_of(TrainingTrial("blind-tan", None, 1))
         == tmp_path / "cells" / "blind-tan" / "perception=any" / "seed-1"
     )
 
@@ -130,16 +135,16 @@ def test_a_file_is_called_by_its_stem(tmp_path):
 
 def test_a_cell_is_what_train_would_make(swept):
     grid, _, done = swept
-    assert [outcome.cell for outcome in done] == grid.cells()
+    assert [outcome.trial for outcome in done] == grid.cells()
     for outcome in done:
         rows = outcome.rows
         assert {(row.split, row.measure) for row in rows} == {
             (split, measure) for split in ("test-iid", "test-ood") for measure in MEASURES.split("; ")
         }
-        assert {row.config for row in rows} == {grid.recipe_of(outcome.cell).hash}
+        assert {row.config for row in rows} == {grid.recipe_of(outcome.trial).hash}
         assert all("synthetic world: n_videos=40" in row.notes for row in rows)
-        assert (grid.folder_of(outcome.cell) / "test-ood.jsonl").is_file()
-    blind = [outcome for outcome in done if outcome.cell.method == "blind-tan"]
+        assert (grid.folder_of(outcome.trial) / "test-ood.jsonl").is_file()
+    blind = [outcome for outcome in done if outcome.trial.method == "blind-tan"]
     assert len(blind) == 1
     assert all("perception=any" in row.notes and row.features == "none" for row in blind[0].rows)
 
@@ -152,7 +157,7 @@ def test_processes_change_nothing(swept, tmp_path):
     again = trained(other, other.cells(), data_of(other), jobs=2)
 
     def plain(outcomes):
-        return {of.cell: [msgspec.structs.replace(row, seconds=0.0) for row in of.rows] for of in outcomes}
+        return {of.trial: [msgspec.structs.replace(row, seconds=0.0) for row in of.rows] for of in outcomes}
 
     assert plain(again) == plain(done)
     for cell in grid.cells():
@@ -165,7 +170,7 @@ def test_a_worker_imports_no_command(swept):
     grid, data, _ = swept
     script = (
         "import pickle, sys\n"
-        "import truemoment.training.sweep\n"
+        "import truemoment.training.trials\n"
         "data, cell = pickle.load(sys.stdin.buffer)\n"
         "task, tests = data(cell)\n"
         "assert sorted(tests) == ['test-iid', 'test-ood'] and task.train.n_queries\n"
@@ -195,14 +200,14 @@ def finished(grid, data, cell, **changed):
 def test_finished_cells_are_read(swept):
     grid, data, done = swept
     for outcome in done:
-        assert finished(grid, data, outcome.cell) == outcome.rows
+        assert finished(grid, data, outcome.trial) == outcome.rows
 
 
 def test_what_is_not_finished_is_not_read(swept, tmp_path):
     grid, data, _ = swept
     cell = grid.cells()[0]
     assert finished(grid, data, cell, wanted=[("test-iid", "00000000", "mIoU")]) is None  # other data
-    assert finished(grid, data, SweepCell("tan2d", 0.5, 0)) is None  # nothing there
+    assert finished(grid, data, TrainingTrial("tan2d", 0.5, 0)) is None  # nothing there
     copy = SweepGrid(grid.methods, grid.dial, grid.seeds, Path(shutil.copytree(grid.folder, tmp_path / "copy")))
     (copy.folder_of(cell) / "result.json").unlink()
     assert finished(copy, data, cell) is None
@@ -238,11 +243,11 @@ def test_a_loss_that_is_not_finite_leaves_its_cell_empty_and_others_go_on(swept,
         return (dataclasses.replace(task, recipe=wild) if cell.value == 0 else task), tests
 
     empty, whole = trained(grid, grid.cells(), spoiled)
-    assert (empty.cell.value, empty.rows) == (0, ())
+    assert (empty.trial.value, empty.rows) == (0, ())
     assert "not finite" in empty.failed
     assert (whole.failed, len(whole.rows)) == ("", 4)
-    assert finished(grid, data, empty.cell, recipe=wild) is None
-    assert finished(grid, data, whole.cell) == whole.rows
+    assert finished(grid, data, empty.trial, recipe=wild) is None
+    assert finished(grid, data, whole.trial) == whole.rows
 
 
 def test_a_wrong_file_stops_all(tmp_path):

@@ -1,15 +1,21 @@
 """What is written of a run beside its checkpoints: trackers, learning curves, parts, and a compiled model."""
 
 import importlib.util
+import sys
+import types
 
 import pytest
 
-from truemoment.exceptions import MissingPackageError
+from truemoment.datasets.source import AnnotationSource
+from truemoment.exceptions import InputError, MissingPackageError, UsageError
 from truemoment.reports import training as reports
 from truemoment.reports.training_curves import save_curves
+from truemoment.training.checkpoints import Epoch
 from truemoment.training.network import Network
+from truemoment.training.preparation import RunData, prepare
+from truemoment.training.recipes import Optimisation, TrainingStage
 from truemoment.training.runs import perform
-from truemoment.training.tracking import tracker_of
+from truemoment.training.tracking import start_tracking, tracker_of
 
 
 @pytest.mark.slow
@@ -31,6 +37,49 @@ def test_a_missing_tracker_is_named_with_its_extra(tiny, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(MissingPackageError, match=r"train.track: wandb needs the package wandb: .*truemoment\[wandb\]"):
         tracker_of(tiny("tan2d", "train.track=wandb"))
+
+
+@pytest.mark.parametrize("name", ["tracked", "tracked/truemoment", "curves.svg"])
+def test_a_link_in_a_run_is_not_followed(task, tmp_path, name):
+    elsewhere, run = tmp_path / "elsewhere", tmp_path / "run"
+    elsewhere.mkdir()
+    perform(task("blind-tan", "train.epochs=1"), run, {})
+    (run / name).parent.mkdir(exist_ok=True)
+    (run / name).symlink_to(elsewhere)
+    with pytest.raises(InputError, match="is a link, expected a file or folder that TrueMoment has made"):
+        perform(task("blind-tan", "train.epochs=1"), run, {})
+    assert not list(elsewhere.iterdir())
+
+
+@pytest.mark.parametrize(("keep", "marks"), [("best", [True, False]), ("last", [False, False])])
+def test_an_epoch_is_called_best_only_where_one_is_chosen(keep, marks):
+    settings = Optimisation(epochs=2, stages=(TrainingStage(keep=keep),))
+    epochs = [Epoch(n, {"total": 1.0}, {"mIoU": 0.5}, n == 1 or keep == "last", {}, 1.0, 0.0) for n in (1, 2)]
+    lines = [reports.epoch_line(epoch, settings) for epoch in epochs]
+    assert [line.endswith("best") for line in lines] == marks
+    assert lines[1].startswith("epoch 2/2: loss 1.0000; val mIoU 50.00")
+
+
+def test_it_is_named_before_anything_is_read_or_written(tiny, monkeypatch, tmp_path):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    nowhere = RunData(AnnotationSource(annotations=tmp_path / "absent.jsonl"))
+    with pytest.raises(MissingPackageError, match="wandb"):
+        prepare(tiny("tan2d", "train.track=wandb"), nowhere, 0)
+
+
+def test_a_tracker_that_cannot_start_is_one_line(tiny, monkeypatch, tmp_path):
+    """Weights & Biases raises its own error where nobody is logged in; a stand-in for it does."""
+    wandb = types.ModuleType("wandb")
+    wandb.Error = type("Error", (Exception,), {})
+    wandb.__spec__ = importlib.util.spec_from_loader("wandb", None)
+    monkeypatch.setitem(sys.modules, "wandb", wandb)
+
+    def refuse(*_):
+        raise wandb.Error("No API key configured.")
+
+    accelerator = types.SimpleNamespace(init_trackers=refuse)
+    with pytest.raises(UsageError, match=r"wandb does not start: No API key configured; with WANDB_MODE=offline"):
+        start_tracking(accelerator, tiny("tan2d", "train.track=wandb"), 0, tmp_path)
 
 
 def test_curves_and_parts(task, tmp_path):

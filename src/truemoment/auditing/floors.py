@@ -1,4 +1,4 @@
-"""The floors of an audit, among them the same model without its frames; and the ceilings."""
+"""The floors of an audit, among them the method's own answers on other videos, and the ceilings."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 
+from truemoment.auditing.own_answers import own_answers_floors
 from truemoment.auditing.setup import AuditSetup
 from truemoment.baselines import Choices, make_baseline
 from truemoment.diagnosis.agreement import Annotators
 from truemoment.diagnosis.humans import against_another, against_the_others, consensus_against_another
 from truemoment.evaluation import evaluate
-from truemoment.exceptions import ProtocolError, UsageError
+from truemoment.exceptions import InputError, ProtocolError, UsageError
 from truemoment.floors import FloorResult, Setting, answers_a_query, run_floors
 from truemoment.measures import Measure
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions
 from truemoment.scores import Scores
+from truemoment.uncertainty import stream
 
 TEXT_ONLY = "text-only"
 
@@ -41,6 +43,12 @@ def fit_floors(
         on_status=on_status,
     )
     floors, left_out = run_floors(setting)
+    on_status("the method's own answers on other videos")
+    try:
+        rng = stream(seed, "own answers")
+        floors += own_answers_floors(setup.annotations, setup.predictions, setup.measures, setup.protocol, rng)
+    except InputError as error:
+        left_out.append(f"own answers on other videos could not be used: {error}")
     if setup.controls.text_only is not None:
         floors.append(_text_only(setup, setup.controls.text_only))
     return tuple(floors), (*_without_duration(train), *_without_duration(validation), *left_out)

@@ -25,6 +25,7 @@ from truemoment.baselines.prior_only import PriorOnly
 from truemoment.baselines.random_chance import RandomChance
 from truemoment.baselines.sentence_neighbours import SentenceNeighbours
 from truemoment.baselines.sentence_network import SentenceNetwork
+from truemoment.baselines.split_constant import SplitConstant, split_constants
 from truemoment.baselines.uniform import Uniform
 from truemoment.exceptions import UsageError
 from truemoment.grounders import Grounder
@@ -49,8 +50,10 @@ __all__ = [
     "RandomChance",
     "SentenceNeighbours",
     "SentenceNetwork",
+    "SplitConstant",
     "Uniform",
     "make_baseline",
+    "split_constants",
 ]
 
 
@@ -71,7 +74,7 @@ class Choices:
     engine
         Language engine that finds verbs.
     references
-        Annotations of the queries; only the oracle uses them.
+        Annotations of the queries; only ceilings use them.
     """
 
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
@@ -157,10 +160,16 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
             random=True,
             takes=("proposals",),
         ),
+        "split-constant": Baseline(
+            "ceiling",
+            "the one share of the video that is best on the other videos of the same split for a measure",
+            lambda c: split_constants([c.measure], _needed(c.references, "split-constant"), protocol=c.protocol)[0],
+            takes=("measure",),
+        ),
         "oracle": Baseline(
             "ceiling",
             "the proposals that fit the reference best (MAD)",
-            lambda c: Oracle(_needed(c.references), c.proposals),
+            lambda c: Oracle(_needed(c.references, "the oracle"), c.proposals),
             takes=("proposals",),
         ),
     }
@@ -174,9 +183,9 @@ def _map(proposals: Proposals) -> SparseMap:
     return proposals
 
 
-def _needed(references: Annotations | None) -> Annotations:
+def _needed(references: Annotations | None, name: str) -> Annotations:
     if references is None:
-        raise UsageError("the oracle needs the references of the queries")
+        raise UsageError(f"{name} needs the references of the queries")
     return references
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from truemoment.density import Density
 from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import TIE, Bools, Floats, Ints, seconds_to_norm, suppress
-from truemoment.records import Annotations, Predictions, Queries
+from truemoment.records import Annotations, Predictions, Queries, Strings, numbers_of
 
 NMS_THRESHOLD = 0.45
 """NMS threshold of predictions (blind baselines of Hidden Challenges)."""
@@ -39,6 +39,13 @@ def fit_density(points: Floats, train: Annotations, *, bandwidth: float | None =
         raise InputError(
             f"{train.dataset}/{train.split}: {error}; a density needs moments of several starts and ends"
         ) from None
+
+
+def deal_folds(video_id: Strings, n_folds: int, rng: np.random.Generator) -> Ints:
+    """Deal whole videos into folds of equally many; returns the fold of each row, (N,)."""
+    video = numbers_of(video_id)
+    n_videos = int(video.max(initial=-1)) + 1
+    return np.asarray((rng.permutation(n_videos) % n_folds)[video])
 
 
 class LearnsNothing:

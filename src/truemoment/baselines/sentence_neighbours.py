@@ -52,9 +52,9 @@ class Sentences:
     offsets: Ints
 
     @classmethod
-    def of(cls, sentences: Sequence[str]) -> Sentences:
-        """Arrange N sentences by term."""
-        terms = frequent_terms(sentences, FEWEST, MOST)
+    def of(cls, sentences: Sequence[str], most: float = MOST) -> Sentences:
+        """Arrange N sentences by term; terms in more than the share `most` of them are left out."""
+        terms = frequent_terms(sentences, FEWEST, most)
         bags = bags_of(sentences, terms)
         count = np.bincount(bags.terms, minlength=len(terms))
         idf = np.log(len(bags) / count)

@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from truemoment.arrays import Array
 from truemoment.baselines.bag_network import N_PARTS, Adam, BagNetwork, train_epoch
-from truemoment.baselines.base import locations
+from truemoment.baselines.base import deal_folds, locations
 from truemoment.baselines.expected_value import Places, Values, alone, first_answers, values_of
 from truemoment.caching import pack_text, unpack_text
 from truemoment.exceptions import UsageError
@@ -29,7 +29,7 @@ from truemoment.intervals import Bools, Floats, Ints, temporal_iou
 from truemoment.language.bags import Bags, bags_of, frequent_terms
 from truemoment.measures import Recall
 from truemoment.protocols import PROTOCOLS
-from truemoment.records import Annotations, Queries, Strings, numbers_of
+from truemoment.records import Annotations, Queries
 
 JUDGED_BY = (Recall(1, 0.3), Recall(1, 0.5), Recall(1, 0.7))
 """What the epoch is chosen by."""
@@ -102,7 +102,8 @@ class SentenceNetwork:
             locations(train)[0],
             values_of(places, JUDGED_BY, PROTOCOLS["default"]),
         )
-        fold = folds(train.video_id[rows], max(self.training.members, round(1 / self.training.held_out)), for_folds)
+        n_folds = max(self.training.members, round(1 / self.training.held_out))
+        fold = deal_folds(train.video_id[rows], n_folds, for_folds)
         n_terms = len(terms) + self.training.n_durations
         members = []
         for number, child in enumerate(for_members):
@@ -146,13 +147,6 @@ def read(sentences: Sequence[str], duration_s: Floats, terms: tuple[str, ...], e
     bags = bags_of(sentences, terms)
     of_duration = len(terms) + np.searchsorted(edges_s, duration_s, side="right")
     return Bags(np.insert(bags.terms, bags.offsets[1:], of_duration), bags.offsets + np.arange(len(bags.offsets)))
-
-
-def folds(video_id: Strings, n_folds: int, rng: np.random.Generator) -> Ints:
-    """Deal whole videos into folds of equally many; returns the fold of each row, (N,)."""
-    video = numbers_of(video_id)
-    n_videos = int(video.max(initial=-1)) + 1
-    return np.asarray((rng.permutation(n_videos) % n_folds)[video])
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +16,7 @@ from truemoment.cli.groups import (
     Measuring,
     Output,
     PageOutput,
+    bound,
     data_options,
     fitting_options,
     measuring_options,
@@ -26,6 +29,115 @@ from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.reports.words import counted
 from truemoment.uncertainty import DrawSettings
+
+if TYPE_CHECKING:
+    from truemoment.compared_files import Beside
+
+WAYS = ("shuffled", "reversed", "frozen", "other-video")
+"""Ways to change videos (:data:`truemoment.features.changed.CHANGES`), which ``--help`` need not load."""
+
+
+@dataclass(frozen=True)
+class BesideOptions:
+    """What figures show beside the methods, as the options write it."""
+
+    floors: tuple[str, ...]
+    others: tuple[tuple[str, str], ...]
+    changes: tuple[tuple[str, str], ...]
+
+    def splits(self) -> dict[str, dict[str, list[Path]]]:
+        """Return the files of each split, by method."""
+        found: dict[str, dict[str, list[Path]]] = {}
+        for place, word in self.others:
+            named = NamedFile.read(word)
+            found.setdefault(place, {}).setdefault(named.name, []).append(named.path)
+        return found
+
+    def changed(self) -> dict[tuple[str, str], list[Path]]:
+        """Return the files of changed videos by way and method."""
+        found: dict[tuple[str, str], list[Path]] = {}
+        for way, word in self.changes:
+            named = NamedFile.read(word)
+            found.setdefault((way, named.name), []).append(named.path)
+        return found
+
+    def check(self, methods: Sequence[str]) -> None:
+        """Refuse names of methods and floors that are not known, before files are read."""
+        from truemoment.compared_splits import check_floors, check_known
+
+        check_floors(self.floors)
+        for place, files in self.splits().items():
+            check_known(f"--on {place}", list(files), methods)
+        for way, method in self.changed():
+            check_known(f"--changed {way}", [method], methods)
+
+    def inputs(self, data: AnnotationSource) -> list[Path | None]:
+        """Return the files that are read."""
+        files = [path for of in self.splits().values() for paths in of.values() for path in paths]
+        files += [path for paths in self.changed().values() for path in paths]
+        return [*files, *(path for place, _ in self.others for path in split_source(place, data).files())]
+
+    def read(self, data: AnnotationSource, fitting: Fitting) -> Beside:
+        """Read the annotations of the other splits, and their training splits where they have some."""
+        from truemoment.compared_files import Beside, training_split
+        from truemoment.compared_splits import OtherSplit
+
+        splits = []
+        for place, files in self.splits().items():
+            source = split_source(place, data)
+            own = (source.dataset, source.annotations) == (data.dataset, data.annotations)
+            annotations = source.read()
+            fit_split = fitting.fit_split if own or fitting.fit_split == "none" else None
+            train = training_split(source, annotations, fit_split, fitting.fit_annotations if own else None)
+            splits.append(OtherSplit(place, annotations, files, train))
+        return Beside(self.floors, tuple(splits), self.changed())
+
+
+def split_source(place: str, data: AnnotationSource) -> AnnotationSource:
+    """Read a word such as test-iid, charades-sta/test or mine.jsonl/test: a split of the data, or of others."""
+    where, slash, split = place.rpartition("/")
+    if not split or (slash and not where):
+        raise UsageError(f"--on: got {place!r}, expected SPLIT or DATASET/SPLIT, e.g. test-iid or charades-sta/test")
+    if not slash:
+        if split == data.split:
+            raise UsageError(f"--on {place}: is the split that is compared, expected another one")
+        return AnnotationSource(data.dataset, data.annotations, split, data.data_dir)
+    if os.path.isfile(where):  # noqa: PTH113 - pathlib raises at a name that is too long
+        return AnnotationSource(None, Path(where), split, data.data_dir)
+    return AnnotationSource(where, None, split, data.data_dir)
+
+
+beside_options = bound(
+    "beside",
+    BesideOptions,
+    click.option(
+        "--on",
+        "others",
+        nargs=2,
+        multiple=True,
+        metavar="SPLIT [NAME=]FILE",
+        help="Predictions of a method on another split, or on DATASET/SPLIT; can be repeated.",
+    ),
+    click.option(
+        "--changed",
+        "changes",
+        nargs=2,
+        multiple=True,
+        type=(click.Choice(WAYS), str),
+        metavar="WAY [NAME=]FILE",
+        help="Predictions of a method on changed videos of the split: shuffled, reversed, frozen or other-video; can "
+        "be repeated.",
+    ),
+    click.option(
+        "--floor",
+        "floors",
+        multiple=True,
+        metavar="NAME",
+        help="Blind baseline to show beside the methods, e.g. action-aware; can be repeated. [default: "
+        "sentence-network]",
+    ),
+)
+"""--on, --changed and --floor, as ``beside``."""
 
 
 @click.command("compare")
@@ -41,6 +153,7 @@ from truemoment.uncertainty import DrawSettings
 @click.option(
     "--published", type=FILE, metavar="DIR|FILE.csv", help="Published figures to show below ours, as tidy CSV."
 )
+@beside_options
 @page_options
 @output_options
 def command(
@@ -52,6 +165,7 @@ def command(
     fitting: Fitting,
     testing: DrawSettings,
     published: Path | None,
+    beside: BesideOptions,
     page: PageOutput,
     output: Output,
 ) -> None:
@@ -65,16 +179,20 @@ def command(
     \b
     truemoment compare ours.jsonl base.jsonl --dataset charades-cd --split test-ood --data-dir data
     truemoment compare ours=1.jsonl ours=2.jsonl base=b.jsonl --against base --annotations mine.jsonl
+    truemoment compare ours=ood.jsonl base=b.jsonl --dataset charades-cd --split test-ood \
+        --on charades-sta/test ours=orig.jsonl --on test-iid ours=iid.jsonl --changed shuffled ours=s.jsonl
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.compared_files import check_methods, compare_files, training_split
     from truemoment.reports import comparison as reports
 
     files = files_by_method(predictions)  # mistakes in the options are refused before files are read
     inputs = [fitting.fit_annotations, published, *data.files(), *(path for paths in files.values() for path in paths)]
+    inputs += beside.inputs(data)
     refuse_outputs(inputs, [page.html, output.json_path])
     page.refuse()
     network = fitting.fit_split != "none"
     check_methods(list(files), against, network=network)
+    beside.check(list(files))
     measures, protocol = measuring.parsed_measures(), measuring.parsed_protocol()
     annotations = data.read()
     with status_line(show=output.progress) as on_status:
@@ -87,6 +205,7 @@ def command(
             protocol=protocol,
             against=against,
             published=published,
+            more=beside.read(data, fitting),
             testing=testing,
             read=how.read,
             cache=fitting.cache(),

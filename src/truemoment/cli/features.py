@@ -65,6 +65,7 @@ def command(
     truemoment features clip/ --fps 0.5 --dataset qvhighlights --split val -o clip-mapped
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.features import check, write_store
+    from truemoment.features.base import SIMULATED
     from truemoment.features.opening import open_features
     from truemoment.reports import features as reports
 
@@ -88,7 +89,7 @@ def command(
         reference=reference,
         alignment=alignment,
         interval_share=share,
-        seed=seed if source.startswith("perception:") else None,
+        seed=seed if source.startswith(SIMULATED) else None,
         written="" if out is None else f"{shown_path(out)}: {len(store):,} videos as {dtype}",
     )
     report = reports.problems(found) if quiet else reports.report(found)

@@ -12,10 +12,12 @@ from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import (
     Measuring,
     Output,
+    PageOutput,
     bound,
     data_options,
     measuring_options,
     output_options,
+    page_options,
     testing_options,
 )
 from truemoment.cli.options import FILE, NamedFile, PredictionOptions, count_option, reading_options, refuse_outputs
@@ -92,6 +94,10 @@ official_options = bound(
 @count_option("--draws", 100, "Number of draws of a random annotator.", least=1, most=10_000)
 @reading_options
 @testing_options
+@count_option(
+    "--timelines", 6, "Number of queries to draw, those on which annotators agree least first.", least=0, most=100
+)
+@page_options
 @output_options
 def command(
     predictions: tuple[str, ...],
@@ -102,6 +108,8 @@ def command(
     draws: int,
     how: PredictionOptions,
     testing: DrawSettings,
+    timelines: int,
+    page: PageOutput,
     output: Output,
 ) -> None:
     """Measure annotators against references and each other, and PREDICTIONS beside them.
@@ -111,20 +119,27 @@ def command(
     \b
     truemoment humans --dataset human-charades --split test --data-dir data
     truemoment humans ours=a.jsonl base=b.jsonl --dataset human-charades --split test --data-dir data
+    truemoment humans --annotations marked.jsonl --official-annotations mine.jsonl --html humans.html --figures figures
     truemoment humans --annotations marked.jsonl --official-annotations mine.jsonl
+    truemoment humans --annotations marked/answers.jsonl --html humans.html --open
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.datasets.answer_file import is_answers, read_answers
     from truemoment.diagnosis.human_study import study_files
     from truemoment.diagnosis.humans import measures_of_one_answer
     from truemoment.protocols import get_protocol
     from truemoment.reports import humans as reports
 
     files = file_by_system(predictions)  # mistakes in the options are refused before files are read
-    refuse_outputs([*data.files(), *official.files(data.data_dir), *files.values()], [output.json_path])
+    refuse_outputs([*data.files(), *official.files(data.data_dir), *files.values()], [page.html, output.json_path])
+    page.refuse()
     if official.official is not None and official.official_annotations is not None:
         raise UsageError("got --official and --official-annotations, expected one of them")
     protocol = measuring.parsed_protocol()
     if measuring.measures is not None:
         measures_of_one_answer(measuring.measures, protocol or get_protocol("default"))
+    answers = None
+    if data.annotations is not None and data.dataset is None and is_answers(data.annotations):
+        answers = read_answers(data.annotations)
     annotations = data.read()
     found = study_files(
         annotations,
@@ -139,8 +154,9 @@ def command(
         seed=testing.seed,
         read=how.read,
         progress=output.progress,
+        answers=answers,
     )
-    deliver(reports.report(found), lambda: reports.document(found), output)
+    deliver(reports.report(found, n_timelines=timelines), lambda: reports.document(found), output, page)
 
 
 def file_by_system(words: Sequence[str]) -> dict[str, Path]:

@@ -24,7 +24,7 @@ from truemoment.io.matching import OnUnknown
 from truemoment.io.prediction_files import NamedFile as NamedFile  # noqa: PLC0414 - verbs import it from here
 from truemoment.io.prediction_files import PredictionOptions as PredictionOptions  # noqa: PLC0414 - as above
 from truemoment.text import printable, printable_lines
-from truemoment.training.epochs import epoch_folders
+from truemoment.training.epochs import OWN_FILES, TRACKED, epoch_folders
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -189,6 +189,21 @@ train_options = together(
 """What floors are fitted on."""
 
 
+worker_options = together(
+    click.option(
+        "--engine",
+        type=click.Choice(["local", "ray"]),
+        default="local",
+        show_default=True,
+        help="This machine, or a Ray cluster (environment variable RAY_ADDRESS).",
+    ),
+    count_option(
+        "--workers", None, "Number of worker processes. [default: 1; on a Ray cluster, all cores]", least=1, most=10_000
+    ),
+)
+"""Where many jobs are done, and by how many processes."""
+
+
 def engine_option(text: str) -> Callable[[F], F]:
     """The option --engine."""
     return click.option("--engine", default="lexicon", show_default=True, metavar="NAME", help=text)
@@ -224,10 +239,17 @@ def refuse_page(html: Path | None, *, open_it: bool) -> None:
 
 
 def refuse_files(folders: Mapping[str, Path | None]) -> None:
-    """Refuse folders to write to that are files, by option, before any work."""
+    """Refuse folders to write to that are files or cannot be made, by option, before any work."""
     for option, folder in folders.items():
-        if folder is not None and folder.exists() and not folder.is_dir():
+        if folder is None:
+            continue
+        if folder.exists() and not folder.is_dir():
             raise UsageError(f"{option} {shown_path(folder)}: is a file, expected a folder")
+        there = next(of for of in (folder.absolute(), *folder.absolute().parents) if of.exists())
+        if not there.is_dir():
+            raise UsageError(f"{option} {shown_path(folder)}: cannot be made, {shown_path(there)} is a file")
+        if not os.access(there, os.W_OK):
+            raise UsageError(f"{option} {shown_path(folder)}: cannot be written, {shown_path(there)} is read-only")
 
 
 def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
@@ -253,8 +275,7 @@ def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]
 
 def files_of_run(run: Path) -> list[Path]:
     """Return the files and folders of a trained run that are its own; others may be written beside them."""
-    names = ("run.json", "words.json", "best.safetensors", "result.json")
-    return [run / name for name in names] + epoch_folders(run)
+    return [run / name for name in (*OWN_FILES, TRACKED)] + epoch_folders(run)
 
 
 def refuse_folder(out: Path) -> None:

@@ -42,6 +42,7 @@ class _RunOptions:
 
     features: str | None
     change: str | None
+    chunk_s: float | None
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,10 @@ class _PredictionFiles:
         return raw
 
 
-_OF_RUNS = ("endpoint", "dataset", "annotations", "split", "data_dir", "features", "change", "seed", "limit", "out")
+_OF_RUNS = (
+    *("endpoint", "dataset", "annotations", "split", "data_dir", "features", "change", "chunk_s", "seed", "limit"),
+    "out",
+)
 """Options that a trained run has too, beside --json and --quiet."""
 
 
@@ -132,6 +136,13 @@ _OF_RUNS = ("endpoint", "dataset", "annotations", "split", "data_dir", "features
 @data_options
 @click.option("--features", metavar="SOURCE", help="Features for a RUN, in place of those it was trained on.")
 @click.option("--change", metavar="WAY", help="Change the videos of a RUN: shuffled, reversed, frozen or other-video.")
+@click.option(
+    "--chunks",
+    "chunk_s",
+    type=float,
+    metavar="S",
+    help="Cut the videos of a RUN into chunks of S seconds; times count from the start of a chunk.",
+)
 @click.option("--videos", type=FILE, metavar="DIR", help="Folder of videos, VIDEO.mp4 etc.")
 @click.option(
     "--on-missing-video",
@@ -212,7 +223,7 @@ def command(
         _refuse_others(Path(endpoint))
         _predict_with_run(Path(endpoint), data, run, files, seed=seed, limit=limit)
         return
-    _refuse_no_endpoint(endpoint, changed=run.features is not None or run.change is not None)
+    _refuse_no_endpoint(endpoint, changed=any(of is not None for of in (run.features, run.change, run.chunk_s)))
     _predict_with_endpoint(endpoint, data, requests, frames, files, seed=seed, limit=limit, price=_price(price))
 
 
@@ -239,6 +250,7 @@ def _predict_with_run(
         files.out,
         features=run.features,
         change=run.change,
+        chunk_s=run.chunk_s,
         seed=seed,
         limit=limit,
         track=track if files.output.progress else unseen,
@@ -328,7 +340,8 @@ def _refuse_no_endpoint(endpoint: str, *, changed: bool) -> None:
             "expected e.g. runs/tan2d or http://localhost:8000/v1"
         )
     if changed:
-        raise UsageError(f"--features, --change: are of a folder made by truemoment train, and {endpoint} is none")
+        options = "--features, --change, --chunks"
+        raise UsageError(f"{options}: are of a folder made by truemoment train, and {endpoint} is none")
 
 
 def _fields(texts: tuple[str, ...]) -> dict[str, Any]:

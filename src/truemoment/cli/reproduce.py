@@ -56,7 +56,7 @@ def command(
     truemoment reproduce closer-look-2 --data-dir data
     truemoment reproduce closer-look-journal-2 --data-dir data --runs runs --html table.html
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.datasets import DATASETS, data_folder
+    from truemoment.datasets import DATASETS, data_folder, has_data_folder
     from truemoment.language import get_engine
     from truemoment.reports import reproduction as reports
     from truemoment.reproduction import TABLES, get_table, read_run_folders, reproduce_tables
@@ -64,15 +64,16 @@ def command(
     if list_ and output.json_path is not None:
         raise UsageError("--list: prints names for people, without --json")
     if list_:
-        rows = [(table.name, table.title, ", ".join(table.datasets)) for table in TABLES.values()]
+        rows = [(table.name, table.title, ", ".join(table.datasets) or "none") for table in TABLES.values()]
         show_list(("table", "what it shows", "datasets"), rows, output.style)
         return
     for name in tables:
         get_table(name)
     get_engine(engine)  # a mistake is refused before work begins
-    folder = data_folder(data_dir)
+    folder = data_folder(data_dir) if has_data_folder(data_dir) else None
     page.refuse()
-    refuse_outputs([*(folder / name for name in DATASETS), folder_of_runs], [page.html, output.json_path])
+    datasets = [] if folder is None else [folder / name for name in DATASETS]
+    refuse_outputs([*datasets, folder_of_runs], [page.html, output.json_path])
     trained = () if folder_of_runs is None else read_run_folders(folder_of_runs)
     with status_line(show=output.progress) as on_status:
         found = reproduce_tables(

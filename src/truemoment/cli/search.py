@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,21 @@ import click
 from truemoment.cli.delivery import deliver, deliver_log, suggest, write_files
 from truemoment.cli.groups import Output, PageOutput, bound, data_options, output_options
 from truemoment.cli.index import EXIT_NOT_ALL, device_option, index_with_progress, model_option
-from truemoment.cli.options import FILE, STANDARD_OUTPUT, count_option, refuse_outputs, shown_path, write_text
+from truemoment.cli.options import (
+    FILE,
+    MOST_RESAMPLES,
+    STANDARD_OUTPUT,
+    count_option,
+    refuse_files,
+    refuse_outputs,
+    seed_option,
+    shown_path,
+    status_line,
+    write_text,
+)
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import InputError, UsageError
+from truemoment.measures import Measure, parse_measures
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.text import as_text, one_line, short_line
 
@@ -38,18 +50,31 @@ APART_S = 5.0
 MOST_APART_S = 1e6
 """Seconds: longer than any video."""
 
-OF_QUERIES = {"out": "-o", "sentences": "--sentences", "proposals": "--proposals", "nms": "--nms"}
+OF_QUERIES = {
+    "sentences": "--sentences",
+    "proposals": "--proposals",
+    "nms": "--nms",
+    "sweep": "--sweep",
+}
 OF_A_SENTENCE = {
     "apart_s": "--apart",
     "csv_path": "--csv",
-    "page": "--html",
     "thumbnails": "--thumbnails",
     "clips": "--clips",
+    "names_only": "--names",
+    "start": "--start",
     "candidates": "--candidates",
     "exact": "--exact",
     "style": "--table",
 }
-"""Options that go with one use only."""
+OF_A_SWEEP = {
+    "lengths": "--lengths",
+    "measures": "--measures",
+    "figures": "--figures",
+    "resamples": "--resamples",
+    "seed": "--seed",
+}
+"""Options that go with one use only; --sweep is a use of its own."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +107,8 @@ class _MomentFiles:
     thumbnails: Path | None
     csv_path: Path | None
     page: Path | None
+    names_only: bool
+    start: str | None
 
     @property
     def any(self) -> bool:
@@ -128,14 +155,57 @@ class _QueryOptions:
 
     def search(self, top: int | None, fps: float | None) -> tuple[SplitSearch, Path]:
         """Return how the queries are searched for, and the file of predictions."""
-        from truemoment.searching.split_search import SplitSearch
-
         if self.out is None:
             raise UsageError("where do the answers go? give -o FILE.jsonl")
         if self.out.suffix.lower() not in (".jsonl", ".json"):
             raise UsageError(f"-o: got {shown_path(self.out)}, expected a name that ends in .jsonl")
+        return self.settings(top, fps), self.out
+
+    def settings(self, top: int | None, fps: float | None) -> SplitSearch:
+        """Return how the queries are searched for."""
+        from truemoment.searching.split_search import SplitSearch
+
         nms = NMS if self.nms is None else self.nms
-        return SplitSearch(self.sentences, self.proposals, fps, nms, top or TOP_OF_QUERIES), self.out
+        return SplitSearch(self.sentences, self.proposals, fps, nms, top or TOP_OF_QUERIES)
+
+
+@dataclass(frozen=True)
+class _SweepOptions:
+    """Options of a sweep over lengths."""
+
+    sweep: bool
+    lengths: str | None
+    measures: str | None
+    figures: Path | None
+    resamples: int
+    seed: int
+
+    def refuse(self, *, of_queries: bool, files: _MomentFiles, out: Path | None) -> None:
+        """Refuse options that do not fit together, and a folder that is a file."""
+        from truemoment.searching.length_sweep import read_lengths
+
+        if not self.sweep:
+            _refuse_given(OF_A_SWEEP, "goes with --sweep")
+            if of_queries and files.page is not None:
+                raise UsageError(
+                    "--html: goes with one sentence or with --sweep, and this asks for the queries of a dataset"
+                )
+            return
+        if not of_queries:
+            raise UsageError("--sweep: which queries? give --dataset NAME with --split NAME, or --annotations FILE")
+        if out is not None:
+            raise UsageError("-o: a sweep writes no predictions, expected --json, --html or --figures")
+        _refuse_given({"top": "--top"}, f"a sweep looks at {TOP_OF_QUERIES} moments of each query")
+        refuse_files({"--figures": self.figures})
+        if self.lengths is not None:
+            read_lengths(self.lengths)
+        self.parsed_measures()
+
+    def parsed_measures(self) -> list[Measure] | str:
+        """Return the measures; those of MAD's figure if none are given."""
+        from truemoment.searching.chunks import SWEPT
+
+        return SWEPT if self.measures is None else parse_measures(self.measures)
 
 
 @click.command("search")
@@ -162,6 +232,10 @@ class _QueryOptions:
     "so that no spreadsheet computes it.",
 )
 @click.option("--html", "page", type=FILE, metavar="FILE", help="Write a page with pictures.")
+@click.option("--names", "names_only", is_flag=True, help="Timelines name video files without their folders.")
+@click.option(
+    "--start", metavar="HH:MM:SS:FF", help="Time code of a video's first frame, for timelines. [default: its own]"
+)
 @count_option(
     "--candidates",
     None,
@@ -187,12 +261,29 @@ class _QueryOptions:
     metavar="IOU",
     help="NMS threshold: maximum IoU between two predictions of one query. [default: 0.3]",
 )
-@click.option("-o", "--out", type=FILE, metavar="FILE", help="Predictions, .jsonl.")
+@click.option(
+    "-o",
+    "--out",
+    type=FILE,
+    metavar="FILE",
+    help="Moments as .otio, .edl, .fcpxml, .xml, .srt, .vtt, .csv or .json; predictions of a dataset as .jsonl.",
+)
+@click.option("--sweep", is_flag=True, help="Search on chunks of growing length, and report the measures.")
+@click.option(
+    "--lengths",
+    metavar="S,S,...",
+    help="Lengths of chunks, seconds, or inf for whole videos. [default: 30,60,120,180,300,600,1200,2400,inf]",
+)
+@click.option("--measures", metavar="'A; B'", help="Measures of the sweep. [default: R@1,IoU=0.5; R@5,IoU=0.5]")
+@click.option("--figures", type=FILE, metavar="DIR", help="Save the figure of the sweep as PNG, SVG and PDF.")
+@count_option("--resamples", 1000, "Resamples of the videos, for intervals of the sweep.", least=2, most=MOST_RESAMPLES)
+@seed_option("all draws of the sweep")
 @output_options
 @bound("ranking", _ResultOptions)
 @bound("files", _MomentFiles)
 @bound("video", _Video)
 @bound("queries", _QueryOptions)
+@bound("sweeping", _SweepOptions)
 def command(
     words: tuple[str, ...],
     ranking: _ResultOptions,
@@ -200,6 +291,7 @@ def command(
     video: _Video,
     data: AnnotationSource,
     queries: _QueryOptions,
+    sweeping: _SweepOptions,
     output: Output,
 ) -> None:
     """Find the moments that a sentence describes, best first.
@@ -211,15 +303,19 @@ def command(
     come: the model is loaded once.
 
     With --dataset or --annotations in place of a sentence, every query of a split is answered, for
-    truemoment evaluate; this also works on features: FILE.h5 with --sentences FILE.h5.
+    truemoment evaluate; this also works on features: FILE.h5 with --sentences FILE.h5. With --sweep
+    videos are cut into chunks of several lengths, and the measures at each length are reported.
 
     \b
     truemoment search "a man opens a door" video.mp4
     truemoment search "a dog on the beach" videos.index --top 10 --clips found --html found.html
+    truemoment search "a dog on the beach" film.mp4.index -o found.otio
     truemoment search - videos.index
     truemoment search videos.index --annotations mine.jsonl -o preds.jsonl
     truemoment search CLIP_frames.h5 --sentences CLIP_sentences.h5 --dataset mad --split test -o preds.jsonl
+    truemoment search CLIP_frames.h5 --sentences CLIP_sentences.h5 --dataset mad --split test --sweep --figures figures
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.exporting.formats import check_ending
     from truemoment.searching.session import SearchSession
 
     queries.refuse()
@@ -230,14 +326,24 @@ def command(
         raise UsageError("--html: expected the name of a file")
     of_queries = any(value is not None for value in (data.dataset, data.annotations, data.split))
     _refuse_others(of_queries)
+    sweeping.refuse(of_queries=of_queries, files=files, out=queries.out)
     query, path = _words(words, of_queries=of_queries)
-    if query == STANDARD_INPUT and (files.any or output.json_path is not None):
-        raise UsageError("sentences of standard input are answered with tables: no --json, --csv, --html or pictures")
+    if query == STANDARD_INPUT and (files.any or queries.out is not None or output.json_path is not None):
+        raise UsageError(
+            "sentences of standard input are answered with tables: no --json, --csv, --html, -o or pictures"
+        )
+    if queries.out is not None and not of_queries:
+        check_ending(queries.out)
     target = video.target(path, output)
     inputs = [queries.sentences, *data.files(), *target.files()]
     refuse_outputs(inputs, [output.json_path, files.csv_path, files.page, queries.out, files.thumbnails])
     refuse_outputs(inputs, [files.clips])  # which may go to the same folder as pictures
     _refuse_files(("--clips", files.clips), ("--thumbnails", files.thumbnails))
+    if sweeping.sweep:
+        _sweep_split(
+            target, data, queries, sweeping, PageOutput(files.page, False, sweeping.figures), output, video.fps
+        )
+        return
     if of_queries:
         _search_split(target, data, queries, output, top=ranking.top, fps=video.fps)
         return
@@ -246,7 +352,7 @@ def command(
     if query == STANDARD_INPUT:
         _search_lines(session, output)
     else:
-        _search_sentence(query, session, files, output)
+        _search_sentence(query, session, files, queries.out, output)
 
 
 def _search_split(
@@ -272,6 +378,35 @@ def _search_split(
     suggest("measure them:", words, output)
 
 
+def _sweep_split(
+    target: SearchTarget,
+    data: AnnotationSource,
+    queries: _QueryOptions,
+    sweeping: _SweepOptions,
+    page: PageOutput,
+    output: Output,
+    fps: float | None,
+) -> None:
+    """Report the measures of a split on chunks of several lengths."""
+    from truemoment.reports import length_sweep as reports
+    from truemoment.searching.chunks import LENGTHS_S
+    from truemoment.searching.length_sweep import read_lengths, sweep_split
+
+    with status_line(show=output.progress) as on_status:
+        found = sweep_split(
+            target,
+            data,
+            queries.settings(None, fps),
+            lengths_s=LENGTHS_S if sweeping.lengths is None else read_lengths(sweeping.lengths),
+            measures=sweeping.parsed_measures(),
+            resamples=sweeping.resamples,
+            seed=sweeping.seed,
+            note=_silent if output.quiet else _note,
+            on_status=on_status,
+        )
+    deliver(reports.report(found), lambda: reports.document(found), output, page)
+
+
 def _search_lines(session: SearchSession, output: Output) -> None:
     """Answer sentences of standard input with tables."""
     session.load()  # somebody who types should wait before the first sentence, and not after each
@@ -281,7 +416,7 @@ def _search_lines(session: SearchSession, output: Output) -> None:
         _deliver(sentence, results, session, output)
 
 
-def _search_sentence(query: str, session: SearchSession, files: _MomentFiles, output: Output) -> None:
+def _search_sentence(query: str, session: SearchSession, files: _MomentFiles, out: Path | None, output: Output) -> None:
     """Answer one sentence, with the files that the options ask for."""
     from truemoment.reports import search as reports
     from truemoment.searching.pictures import Pictures
@@ -293,6 +428,8 @@ def _search_sentence(query: str, session: SearchSession, files: _MomentFiles, ou
         click.echo(reports.as_csv(query, results), nl=False)
     elif files.csv_path is not None:
         write_text(files.csv_path, reports.as_csv(query, results))
+    if out is not None:
+        _export(query, results, session, files, out)
     _deliver(query, results, session, output, files)
     if not output.quiet:
         _note_places(pictures, session, output)
@@ -300,6 +437,16 @@ def _search_sentence(query: str, session: SearchSession, files: _MomentFiles, ou
         click.echo(short_line(f"no pictures or clips: {why}"), err=True)
     if pictures.failed:
         click.get_current_context().exit(EXIT_NOT_ALL)
+
+
+def _export(query: str, results: list[SearchResult], session: SearchSession, files: _MomentFiles, out: Path) -> None:
+    """Write the moments in the format of a file's ending."""
+    from truemoment.exporting.formats import check_ending, exported
+    from truemoment.exporting.moments import moments_of
+
+    found = [replace(result, path=session.index.path_of(result.moment.video_id)) for result in results]
+    moments = moments_of(query, found, files.start)
+    write_text(out, exported(moments, check_ending(out), names_only=files.names_only))
 
 
 def _find(sentence: str, session: SearchSession) -> list[SearchResult]:
@@ -316,7 +463,7 @@ def _deliver(
     results: list[SearchResult],
     session: SearchSession,
     output: Output,
-    files: _MomentFiles = _MomentFiles(None, None, None, None),
+    files: _MomentFiles = _MomentFiles(None, None, None, None, False, None),
 ) -> None:
     """Write the table, the document and the page."""
     from truemoment.reports import search as reports
@@ -372,15 +519,19 @@ def _refuse_files(*folders: tuple[str, Path | None]) -> None:
 
 def _refuse_others(of_queries: bool) -> None:
     """Refuse options that go with the other use."""
+    uses = ("one sentence", "the queries of a dataset")
+    of, used = uses if of_queries else uses[::-1]
+    _refuse_given(OF_A_SENTENCE if of_queries else OF_QUERIES, f"goes with {of}, and this asks for {used}")
+
+
+def _refuse_given(options: Mapping[str, str], why: str) -> None:
+    """Refuse options, by parameter, that are given on the command line."""
     from click.core import ParameterSource
 
     context = click.get_current_context()
-    wrong = OF_A_SENTENCE if of_queries else OF_QUERIES
-    given = [o for name, o in wrong.items() if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
+    given = [o for name, o in options.items() if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
     if given:
-        uses = ("one sentence", "the queries of a dataset")
-        of, used = uses if of_queries else uses[::-1]
-        raise UsageError(f"{', '.join(given)}: goes with {of}, and this asks for {used}")
+        raise UsageError(f"{', '.join(given)}: {why}")
 
 
 def _words(words: tuple[str, ...], *, of_queries: bool) -> tuple[str, Path]:

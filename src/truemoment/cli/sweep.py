@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -23,15 +20,15 @@ from truemoment.cli.options import (
     shown_path,
     status_line,
 )
+from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, changes_option, read_seeds, seeds_option, trial_lines
 from truemoment.datasets.source import files_of
 from truemoment.exceptions import UsageError
 from truemoment.folders import lock_folder, refuse_links
 
 if TYPE_CHECKING:
-    from truemoment.training.sweep import CellOutcome, Dial, SweepGrid
+    from truemoment.training.sweep import Dial, SweepGrid
     from truemoment.training.sweep_data import SweepData
-
-EXIT_EMPTY_CELLS = 1
+    from truemoment.training.trials import TrialOutcome
 
 
 @dataclass(frozen=True)
@@ -88,10 +85,8 @@ class _Processes:
     ),
     data_dir_option,
 )
-@click.option("--seeds", "seeds_text", default="0,1,2", show_default=True, metavar="S1,S2,...", help="Training seeds.")
-@click.option(
-    "--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a value of every recipe, e.g. train.epochs=3."
-)
+@seeds_option("0,1,2")
+@changes_option
 @click.option(
     "--measures", metavar="'A; B'", help="Measures on the test splits. [default: R@1, dR@1 at 0.5 and 0.7, mIoU, AxIoU]"
 )
@@ -142,7 +137,7 @@ def command(
     # Mistakes in the options are reported before files are read.
     if dial_text is None:
         raise UsageError("which dial? give --dial NAME=V1,V2,..., e.g. --dial perception=0,0.3,1")
-    grid = SweepGrid((), Dial.read(dial_text), _seeds(seeds_text), out)
+    grid = SweepGrid((), Dial.read(dial_text), read_seeds(seeds_text), out)
     data.of(grid)
     names, shown = read_measures(measures, headline)
     _refuse_outputs(recipes, data, out, [results, output.json_path], figures)
@@ -155,7 +150,7 @@ def command(
         n_finished, n_missing = sweep.start(floors_cache(), on_status)
     if n_finished and not output.quiet:
         click.echo(f"{n_finished} of {n_finished + n_missing} cells are finished already", err=True)
-    with _cell_lines(n_missing, grid.dial, shown, output) as on_cell:
+    with trial_lines(n_missing, "cells", lambda of: _name(of, grid.dial), shown, output) as on_cell:
         for outcome in sweep.train(processes.jobs, processes.threads_each()):
             on_cell(outcome)
     result = sweep.result()
@@ -164,17 +159,7 @@ def command(
     page = PageOutput(html=None, open_it=False, figures=figures)
     deliver(reports.report(result), lambda: reports.document(result), output, page)
     if result.failed:
-        raise click.exceptions.Exit(EXIT_EMPTY_CELLS)
-
-
-def _seeds(text: str) -> tuple[int, ...]:
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
-        raise UsageError(f"--seeds: got {text!r}, expected whole numbers, 0 or more, e.g. 0,1,2")
-    seeds = tuple(int(part) for part in parts)
-    if len(set(seeds)) < len(seeds):
-        raise UsageError(f"--seeds: got {text}, expected each seed once")
-    return seeds
+        raise click.exceptions.Exit(EXIT_WITHOUT_FIGURES)
 
 
 def _refuse_outputs(
@@ -189,29 +174,7 @@ def _refuse_outputs(
     refuse_outputs([*own, out / "cells", out / "worlds", *files_of(data.dataset, data.data_dir)], written)
 
 
-@contextmanager
-def _cell_lines(n_cells: int, dial: Dial, headline: str, output: Output) -> Iterator[Callable[[CellOutcome], None]]:
-    """Write a line for each cell, above a progress bar if somebody sees it."""
-    from tqdm import tqdm
-
-    with tqdm(total=n_cells, desc="cells", leave=False, disable=not output.progress) as bar:
-        left = n_cells
-
-        def on_cell(outcome: CellOutcome) -> None:
-            nonlocal left
-            left -= 1
-            if not output.quiet:
-                bar.write(_cell_line(outcome, dial, headline, left), file=sys.stderr)
-            bar.update()
-
-        yield on_cell
-
-
-def _cell_line(outcome: CellOutcome, dial: Dial, headline: str, left: int) -> str:
-    cell = outcome.cell
-    at = "" if cell.value is None else f", {dial.name} {cell.value:g}"
-    figures = [
-        f"{row.split} {100 * float(row.value):.2f}" for row in outcome.rows if row.measure == headline and row.value
-    ]
-    what = outcome.failed or f"{headline} {', '.join(figures) or 'undefined'}"
-    return f"{cell.method}{at}, seed {cell.seed}: {what}; {outcome.seconds:.1f} s, {left} left"
+def _name(outcome: TrialOutcome, dial: Dial) -> str:
+    trial = outcome.trial
+    at = "" if trial.value is None else f", {dial.name} {trial.value:g}"
+    return f"{trial.method}{at}, seed {trial.seed}"

@@ -18,6 +18,7 @@ from truemoment.text import printable
 if TYPE_CHECKING:
     from truemoment.training.checkpoints import Epoch
     from truemoment.training.progress import Track
+    from truemoment.training.recipes import Optimisation
 
 
 @click.command("train")
@@ -96,7 +97,7 @@ def command(
         skip_missing=on_missing_video == "skip",
     )
     task, tests = prepare(loaded, data, seed, warn=lambda line: click.echo(printable(line), err=True))
-    with _epoch_lines(loaded.train.most_epochs, output) as (track, on_epoch):
+    with _epoch_lines(loaded.train, output) as (track, on_epoch):
         if not output.quiet:
             click.echo("\n".join(reports.opening(task, shown_path(out))), err=True)
         result = perform(task, out, tests, measures=measures or MEASURES, track=track, on_epoch=on_epoch)
@@ -121,7 +122,7 @@ def _refuse_outputs(inputs: list[Path | None], outputs: list[Path | None]) -> No
 
 
 @contextmanager
-def _epoch_lines(epochs: int, output: Output) -> Iterator[tuple[Track, Any]]:
+def _epoch_lines(optimisation: Optimisation, output: Output) -> Iterator[tuple[Track, Any]]:
     """Show steps in a progress bar if somebody sees it, and write a line for each epoch."""
     from tqdm import tqdm
 
@@ -132,6 +133,6 @@ def _epoch_lines(epochs: int, output: Output) -> Iterator[tuple[Track, Any]]:
         if not output.quiet:
             from truemoment.reports.training import epoch_line
 
-            click.echo(epoch_line(epoch, epochs), err=True)
+            click.echo(epoch_line(epoch, optimisation), err=True)
 
     yield track, on_epoch

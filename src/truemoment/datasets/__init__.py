@@ -41,6 +41,7 @@ __all__ = [
     "data_folder",
     "get_dataset",
     "load_annotations",
+    "made_of",
     "numbered",
     "read_own_annotations",
     "required_file",
@@ -77,11 +78,27 @@ def get_dataset(name: str) -> Dataset:
     return DATASETS[name]
 
 
+NO_DATA_FOLDER = "where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA"
+
+
+def has_data_folder(data_dir: str | Path | None = None) -> bool:
+    """Whether a folder of the datasets is named, by `data_dir` or the variable ``TRUEMOMENT_DATA``."""
+    return bool(data_dir or os.environ.get("TRUEMOMENT_DATA"))
+
+
+def made_of(name: str) -> str:
+    """Return the dataset that a folder made by ``truemoment resplit`` was made of; any other name as it is."""
+    folder = Path(name)
+    if name in DATASETS or not (folder / resplit_folder.DATASHEET).is_file():
+        return name
+    return resplit_folder.read_datasheet(folder).source.dataset or name
+
+
 def data_folder(data_dir: str | Path | None = None, *, must_exist: bool = True) -> Path:
     """Return the folder of the datasets: `data_dir`, or the variable ``TRUEMOMENT_DATA``."""
     given = data_dir or os.environ.get("TRUEMOMENT_DATA")
     if not given:
-        raise UsageError("where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA")
+        raise UsageError(NO_DATA_FOLDER)
     folder = Path(given)
     if must_exist and not folder.is_dir():
         raise UsageError(f"{folder} is not a folder, expected a folder with one folder per dataset")

@@ -7,11 +7,13 @@ object per split, query id to film, sentence, times and duration of the film.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
-from truemoment.datasets.base import Dataset, SourceFile, Split, required_file
-from truemoment.files import read_json_mapping
+from truemoment.datasets.base import Dataset, SourceFile, Split, read_csv, required_file
+from truemoment.exceptions import InputError
+from truemoment.files import read_json_mapping, read_number
 from truemoment.records import Annotations, Seconds
 
 
@@ -36,6 +38,49 @@ def read(folder: Path, split: str) -> Annotations:
         dataset="mad",
         split=split,
     )
+
+
+METADATA = "MAD_metadata.csv"
+"""Name of a file with the genres and the release year of films; MAD's release has none, its users may write it."""
+
+GENRE_SEPARATOR = "|"
+FIRST_YEAR, LAST_YEAR = 1880, 2100
+"""Years that films can be released in."""
+
+
+class FilmMetadata(NamedTuple):
+    """What a film is, beside its frames."""
+
+    year: int
+    genres: tuple[str, ...]
+
+
+def read_metadata(folder: Path) -> dict[str, FilmMetadata]:
+    """Read ``MAD_metadata.csv``, by film: columns ``movie`` (as in the annotations), ``year`` and ``genres``.
+
+    ``genres`` are separated by ``|``, as in ``Drama|Thriller``.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If the file is missing, or a value is invalid.
+    """
+    path = required_file(folder, METADATA, f"annotations/{METADATA}", dataset="mad")
+    films: dict[str, FilmMetadata] = {}
+    for line, record in read_csv(path, ("movie", "year", "genres"), strict=True):
+        movie, year, genres = (record[name] or "" for name in ("movie", "year", "genres"))
+        number = read_number(year)
+        if not FIRST_YEAR <= number <= LAST_YEAR or number != int(number):
+            expected = f"expected a year from {FIRST_YEAR} to {LAST_YEAR}"
+            raise InputError(f"got {year!r}, {expected}", path=path, line=line, field="year")
+        named = tuple(dict.fromkeys(filter(None, (genre.strip() for genre in genres.split(GENRE_SEPARATOR)))))
+        if not movie or not named:
+            field = "genres" if movie else "movie"
+            raise InputError("is empty, expected text", path=path, line=line, field=field)
+        if movie in films:
+            raise InputError(f"{movie!r} appears twice, expected each film once", path=path, line=line, field="movie")
+        films[movie] = FilmMetadata(int(number), named)
+    return films
 
 
 DATASET = Dataset(

@@ -19,6 +19,9 @@ from truemoment.intervals import Floats
 
 Frames = npt.NDArray[np.float32]  # rows of features, (T, D)
 
+SIMULATED = "perception:"
+"""Beginning of the names of simulated features, before their quality; also of those that were written to files."""
+
 
 @runtime_checkable
 class FeatureStore(Protocol):

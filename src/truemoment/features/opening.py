@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from truemoment.datasets import data_folder
+from truemoment.datasets import data_folder, made_of
 from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.features.base import FeatureStore
+from truemoment.features.base import SIMULATED, FeatureStore
 from truemoment.features.folder import FolderStore
 from truemoment.features.hdf5 import ENDINGS as HDF5_ENDINGS
 from truemoment.features.hdf5 import HDF5Store
@@ -17,7 +17,7 @@ from truemoment.records import Annotations
 from truemoment.searching.index import Index
 from truemoment.searching.layout import is_index
 from truemoment.worlds.concepts import WITH_SENTENCES, concept_features
-from truemoment.worlds.perception import SIMULATED, perception_features
+from truemoment.worlds.perception import perception_features
 
 
 def open_features(
@@ -40,7 +40,7 @@ def open_features(
         :func:`~truemoment.features.alignment.check` reports single missing videos.
     dataset
         Dataset whose videos ``perception:Q`` simulates: ``activitynet-captions``, ``activitynet-cd``, or Charades for
-        every other name. [default: the dataset of the annotations]
+        every other name; or a folder that ``truemoment resplit`` made of one. [default: the dataset of the annotations]
     data_dir
         Folder with one folder per dataset, for ``perception:Q``. Default: the variable ``TRUEMOMENT_DATA``.
     seed
@@ -67,7 +67,9 @@ def open_features(
     ...     store["v"].shape, float(store.edges_s("v", 30.0)[-1])
     ((60, 8), 30.0)
     """
-    if dataset is None and annotations is not None:
+    if dataset is not None:
+        dataset = made_of(dataset)
+    elif annotations is not None:
         dataset = annotations.dataset
     store = _opened(str(text), dataset, data_dir, seed, fps)
     if annotations is not None and len(annotations) and not any(video_id in store for video_id in annotations.video_id):

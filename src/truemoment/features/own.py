@@ -8,7 +8,8 @@
                              "video_id": [...], "n_rows": [...]}
 
 ``fps`` is the number of rows per second, or null if the rows cover each video evenly; ``made_of`` the name of the
-source store. A folder opens at once, however large, and processes share it.
+source store. The name of simulated features stays the beginning of the name of their folder, so that what is trained on
+it is recognised. A folder opens at once, however large, and processes share it.
 """
 
 from __future__ import annotations
@@ -24,13 +25,16 @@ import numpy.typing as npt
 
 from truemoment.arrays import Array, map_npy, refusing_damage
 from truemoment.exceptions import InputError, UsageError
-from truemoment.features.base import FeatureStore, Frames
+from truemoment.features.base import SIMULATED, FeatureStore, Frames
 from truemoment.features.reading import FileStore
 from truemoment.files import atomic_folder, read_json
 from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/features/1"
 MANIFEST, ROWS = "features.json", "rows.npy"
+
+FILE_OF = "; "
+"""Stands between the name of simulated features and that of the folder with them."""
 
 DType = Literal["float16", "float32"]
 """Types that rows are written in."""
@@ -63,6 +67,8 @@ class OwnStore(FileStore):
         files = [path / MANIFEST, path / ROWS]
         stated = fps if about.fps is None else about.fps
         super().__init__("own", path, about.video_id, files=files, fps=stated, notes=[f"made of {about.made_of}"])
+        if about.made_of.startswith(SIMULATED):
+            self.name = f"{about.made_of}{FILE_OF}{self.name}"
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_rows": None}

@@ -110,7 +110,7 @@ class MatchReport:
     notes: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all fields by the names that JSON files have: the notes are "told"."""
+        """Return all fields by the names that they have in JSON documents, where the notes have another one."""
         fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
         return fields | {"told": fields.pop("notes")}
 

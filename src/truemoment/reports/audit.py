@@ -129,10 +129,10 @@ def _facts(audit: Audit) -> Iterator[tuple[str, str]]:
     if nothing := int(results.whole.annotations.without_moment.sum()):
         yield "abstaining", f"{counted(nothing, 'more query', 'more queries')} without a moment, for this only"
     yield "protocol", f"{setup.protocol.name}: {setup.protocol.summary}"
-    fitted = "without a training split: only those that learn nothing"
+    learned = "without a training split: only those that do not need one"
     if splits.train is not None:
-        fitted = f"fitted on {_sized(splits.train)}"
-    yield "floors", f"{len(results.floors)} baselines that never see the video, {fitted}"
+        learned = f"training split: {_sized(splits.train)}"
+    yield "floors", f"{len(results.floors)} baselines that never see the video; {learned}"
     if results.n_annotated:
         people = f"on {results.n_annotated:,} of {len(scores):,} queries, which several people annotated"
         yield "ceilings", f"agreement of people, {people}"
@@ -195,6 +195,12 @@ FLOORS = (
         "Floor",
         "A baseline that never sees the video. It knows at most the sentence, the duration, and where moments lie in "
         "the training split. A score that a floor reaches does not show that a method looks at videos.",
+    ),
+    (
+        "Own answers on other queries",
+        "The method's answers, each given to a query of another video as the same share of the video: to any, and "
+        "to the most similar sentence. What remains of the score does not depend on the video; it shows that the "
+        "answers lie where moments are common here, which may be luck.",
     ),
     (
         "Strongest floor",

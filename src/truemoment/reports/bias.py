@@ -14,6 +14,7 @@ from truemoment.bias.surveys import OVER, SplitPair, SplitSurvey, Survey, Survey
 from truemoment.documents import Measured
 from truemoment.exceptions import UsageError
 from truemoment.reports import bias_figures as figures
+from truemoment.reports.bias_scatter import scatter_drawings
 from truemoment.reports.bias_tables import comparison, location_tables, short_name, verb_tables, word_tables
 from truemoment.reports.drawing import shortened
 from truemoment.reports.model import Block, Finding, Paragraph, Report, Section
@@ -268,7 +269,7 @@ def report(
             raise UsageError(f"no moment of {listed([of.title for of in surveys])} has the verb {one_line(verb)!r}")
     several = len(surveys) > 1
     findings = [Finding(tuple(verdict(survey)), title=survey.title) for survey in surveys]
-    together = figures.drawings_of_datasets(surveys) if several else []
+    together = [*figures.drawings_of_datasets(surveys), *scatter_drawings(surveys)] if several else []
     return Report(
         title=f"Bias of {listed([survey.title for survey in surveys])}",
         question="What can a model guess without looking at the video?",

@@ -20,7 +20,8 @@ Figures of each dataset, under its name:
 ==================  ==================================================================================================
 
 Figures of several datasets: ``datasets-histograms``, ``datasets-longer``, ``datasets-constant``, ``datasets-words`` and
-``datasets-ranks``. Each is drawn in the style of :mod:`truemoment.reports.drawing`.
+``datasets-ranks``; ``datasets-scatter`` is in
+:mod:`truemoment.reports.bias_scatter`. Each is drawn in the style of :mod:`truemoment.reports.drawing`.
 """
 
 from __future__ import annotations

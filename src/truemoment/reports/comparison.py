@@ -18,7 +18,15 @@ from truemoment.equal_depth import protocol_at
 from truemoment.intervals import Floats
 from truemoment.measures import Measure, why_undefined
 from truemoment.reports import evaluation
+from truemoment.reports.comparison_beside import (
+    changed_document,
+    changed_table,
+    runs_beside,
+    splits_document,
+    splits_table,
+)
 from truemoment.reports.comparison_figures import drawings
+from truemoment.reports.comparison_lengths import lengths_document
 from truemoment.reports.head import head
 from truemoment.reports.model import Cell, Report, Section, Table
 from truemoment.reports.words import UNDEFINED, counted, listed, low_to_high, p_number, p_value, points
@@ -37,8 +45,14 @@ def report(compared: ComparedFiles) -> Report:
     tables = [methods_table(compared), differences_table(compared)]
     if compared.network is not None:
         tables.append(hits_table(compared))
+    if compared.splits:
+        tables.append(splits_table(compared))
+    if compared.changed:
+        tables.append(changed_table(compared))
     figures = Section("figures", "Figures", tuple(drawings(compared)))
-    hashes = [(run.source["path"], run.source["sha256"]) for runs in compared.runs.values() for run in runs]
+    sources = [run.source for runs in compared.runs.values() for run in runs]
+    sources += [run.source for _, run in runs_beside(compared)]
+    hashes = [(source["path"], source["sha256"]) for source in sources]
     return Report(
         title=f"Comparison of {listed(list(compared.runs))} on {scores.dataset}, {scores.split}",
         facts=facts(compared),
@@ -83,6 +97,9 @@ def document(compared: ComparedFiles) -> dict[str, Any]:
         "correction": "max-t",
         "family": comparison.family,
         "published": None if compared.published is None else _published_document(compared),
+        "splits": splits_document(compared),
+        "changed": changed_document(compared),
+        "by_length": lengths_document(compared),
         "resamples": comparison.resamples,
         "permutations": comparison.permutations,
         "seed": compared.seed,
@@ -378,6 +395,7 @@ def facts(compared: ComparedFiles) -> tuple[tuple[str, str], ...]:
                 f"{train.dataset}/{train.split}, {fits} times",
             )
         )
+    found += [(name, evaluation.facts(run.scores, run.match, run.source)[1][1]) for name, run in runs_beside(compared)]
     return (*lines.items(), *found)
 
 

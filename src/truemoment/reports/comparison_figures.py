@@ -1,4 +1,4 @@
-"""Figures of a comparison: every measure by method with its interval, and R and dR against the threshold."""
+"""Figures of a comparison: measures by method, R and dR against the threshold, splits, changed videos, lengths."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 
 from truemoment.compared_files import ComparedFiles
 from truemoment.diagnosis.curves import recall_curves
+from truemoment.reports.comparison_beside import changed_drawings, split_drawings
+from truemoment.reports.comparison_lengths import length_drawings
 from truemoment.reports.drawing import FLOOR, INK, METHOD, PAPER, SOFT, drawing_style, new_figure, shortened
 from truemoment.reports.model import Drawing
 from truemoment.reports.threshold_curves import MOST, curves_figure
@@ -45,7 +47,13 @@ def drawings(compared: ComparedFiles) -> list[Drawing]:
         f"reference{runs}. After Closer Look, Fig. 8.",
         partial(_curves, compared),
     )
-    return [of_methods, of_thresholds]
+    return [
+        of_methods,
+        of_thresholds,
+        *split_drawings(compared),
+        *changed_drawings(compared),
+        *length_drawings(compared),
+    ]
 
 
 def _is_cut(compared: ComparedFiles) -> bool:

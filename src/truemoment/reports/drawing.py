@@ -26,6 +26,7 @@ from truemoment.exceptions import InputError, UsageError
 from truemoment.files import atomic_write
 from truemoment.folders import refuse_links
 from truemoment.intervals import Floats
+from truemoment.reports.csv_text import csv_text
 from truemoment.reports.model import Drawing
 from truemoment.text import one_line
 
@@ -149,7 +150,7 @@ def new_figure(height_in: float) -> Figure:
 def save_drawings(
     drawings: Iterable[Drawing], folder: Path, formats: Sequence[str] = ("png", "svg", "pdf")
 ) -> list[Path]:
-    """Save figures in each format; the same figures give the same bytes.
+    """Save figures in each format, and the numbers of a figure that has them as CSV; the same figures, the same bytes.
 
     Parameters
     ----------
@@ -182,6 +183,12 @@ def save_drawings(
                 with atomic_write(path) as stream:
                     figure.savefig(stream, format=name, metadata=dict(_METADATA[name]))
                 paths.append(path)
+        if drawing.numbers is not None:
+            path = folder / f"{drawing.name}.csv"
+            refuse_links(folder, path.name)
+            with atomic_write(path) as stream:
+                stream.write(csv_text(drawing.numbers()).encode())
+            paths.append(path)
     return paths
 
 

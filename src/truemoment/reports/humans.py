@@ -16,8 +16,10 @@ from truemoment.diagnosis.humans import Reference
 from truemoment.documents import Measured
 from truemoment.intervals import Floats
 from truemoment.protocols import Protocol
+from truemoment.reports.answer_agreement import answers_document, answers_table
 from truemoment.reports.comparison import FEW_VIDEOS
 from truemoment.reports.head import head
+from truemoment.reports.human_timelines import timeline_drawings
 from truemoment.reports.model import Cell, Report, Section, Table
 from truemoment.reports.words import UNDEFINED, counted, listed, low_to_high, number, percent, points
 from truemoment.scores import Scores
@@ -27,6 +29,11 @@ SCHEMA = "truemoment/humans/1"
 
 COARSE = 0.05
 """Share of identical pairs from which on it is reported: whether they count then changes figures."""
+
+N_TIMELINES = 6
+"""Queries that are drawn, if the caller asks for no other number."""
+
+TIMELINES_TITLE = "Queries on which annotators agree least"
 
 # ------------------------------------------------------------------------------------------------ document
 
@@ -47,6 +54,7 @@ def document(files: AnnotatedFiles) -> dict[str, Any]:
             "duplicates": study.duplicates,
         },
         "agreement": _agreement_document(files),
+        **({} if files.presence is None else {"answers": answers_document(files.presence)}),
         "humans": [
             {
                 "way": of.reference,
@@ -203,9 +211,10 @@ _NAMES: Mapping[Reference, str] = {
 # --------------------------------------------------------------------------------------------------- report
 
 
-def report(files: AnnotatedFiles) -> Report:
-    """Return what people read."""
+def report(files: AnnotatedFiles, *, n_timelines: int = N_TIMELINES) -> Report:
+    """Return what people read, with figures of the `n_timelines` queries on which annotators agree least."""
     study, scores = files.study, files.scores
+    drawings = timeline_drawings(files, n_timelines)
     tables = [agreement_table(files), scores_table(study)]
     explanations = []
     if study.conclusions:
@@ -214,11 +223,16 @@ def report(files: AnnotatedFiles) -> Report:
             f"*: significant at {100 * LEVEL:g} % (paired by video, corrected over pairs); drawn: lowest to highest "
             "difference with one annotator a query; alike: significant draws with the same sign"
         )
+    if files.presence is not None:
+        tables.insert(0, answers_table(files.presence))
     hashes = [(source["path"], source["sha256"]) for source, _ in files.predictions.values()]
     return Report(
         title=f"Annotators of {scores.dataset}, {scores.split}",
         facts=facts(files),
-        sections=(Section("annotators", "Annotators", tuple(tables)),),
+        sections=(
+            Section("annotators", "Annotators", tuple(tables)),
+            *([Section("timelines", TIMELINES_TITLE, tuple(drawings))] if drawings else []),
+        ),
         notes=(*notes(files), *explanations),
         signature=(
             f"{scores.signature()}|duplicates:{study.duplicates}|draws:{files.draws}"

@@ -6,9 +6,9 @@ Text in a block may come from outside: every renderer escapes it for its medium.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,12 +67,15 @@ class Drawing(NamedTuple):
         What to see in it, and whose figure it is.
     draw
         Draws it.
+    numbers
+        Returns what it shows, a row a mark, each with the same keys; None where the JSON document of the report has it.
     """
 
     name: str
     title: str
     caption: str
     draw: Callable[[], Figure]
+    numbers: Callable[[], Sequence[Mapping[str, Any]]] | None = None
 
 
 @dataclass(frozen=True)

@@ -182,7 +182,7 @@ def _by_place(
 
 def _measure(row: Reproduced) -> str:
     """Return what is measured, with the unit where neither the heading nor the name shows it."""
-    shown = row.is_share or row.unit in ("count", "words")
+    shown = row.is_share or row.unit in ("count", "words", "tau")
     return row.measure if shown else f"{row.measure} ({row.unit})"
 
 

@@ -7,6 +7,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from truemoment.reports.csv_text import no_formula
 from truemoment.reports.model import Block, Cell, Details, Gallery, Paragraph, Picture, Report, Section, Table
 from truemoment.reports.words import clock, counted
 from truemoment.searching.building import IndexReport
@@ -74,13 +75,9 @@ def as_csv(query: str, results: Sequence[SearchResult]) -> str:
     writer.writerow(["rank", "query", "video_id", "path", "start_s", "end_s", "score"])
     for result in results:
         of = result.moment
-        words = (_no_formula(printable_lines(text)) for text in (query, of.video_id, str(result.path)))
+        words = (no_formula(printable_lines(text)) for text in (query, of.video_id, str(result.path)))
         writer.writerow([result.rank, *words, of.start_s, of.end_s, of.score])
     return stream.getvalue()
-
-
-def _no_formula(text: str) -> str:
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def document(query: str, results: Sequence[SearchResult], index: Index, n_scored: int) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from truemoment.text import one_line, printable
 if TYPE_CHECKING:  # these modules load PyTorch
     from truemoment.records import Annotations
     from truemoment.training.checkpoints import Epoch
+    from truemoment.training.recipes import Optimisation
     from truemoment.training.runs import TrainingResult, TrainingTask
 
 
@@ -33,16 +34,17 @@ def _size(of: Annotations) -> str:
     return f"{of.dataset}/{of.split} ({counted(of.n_queries, 'query', 'queries')}, {counted(of.n_videos, 'video')})"
 
 
-def epoch_line(epoch: Epoch, epochs: int) -> str:
-    """Return the loss, the figures and the time of an epoch in a line."""
+def epoch_line(epoch: Epoch, optimisation: Optimisation) -> str:
+    """Return the loss, the figures and the time of an epoch in a line; "best" where its stage chooses an epoch."""
     measure, value = next(iter(epoch.val.items()))
     terms = [f"{name} {value:.4f}" for name, value in epoch.loss.items() if name != "total"]
     parts = f" ({', '.join(terms)})" if len(terms) > 1 else ""
     beside = ", ".join(f"{name} {100 * of:.2f}" for name, of in list(epoch.val.items())[1:3])
-    mark = "  best" if epoch.best else ""
+    mark = "  best" if epoch.best and optimisation.every_stage[epoch.stage].keep == "best" else ""
     loss = f"loss {epoch.loss['total']:.4f}{parts}"
     spent = f"{epoch.seconds:.1f} s, {100 * epoch.waited:.1f} % of it waiting"
-    return f"epoch {epoch.epoch}/{epochs}: {loss}; val {measure} {100 * value:.2f}, {beside}; {spent}{mark}"
+    number = f"epoch {epoch.epoch}/{optimisation.most_epochs}"
+    return f"{number}: {loss}; val {measure} {100 * value:.2f}, {beside}; {spent}{mark}"
 
 
 def report(result: TrainingResult) -> Report:

@@ -15,12 +15,15 @@ import numpy as np
 from truemoment.caching import NO_CACHE, Cache
 from truemoment.exceptions import MissingFileError, UsageError
 from truemoment.reproduction import (
+    axiou,
     best_constant,
     blind,
     closer_look,
     closer_look_journal,
     hidden_challenges,
     mad,
+    mad_films,
+    randomised,
     resplit,
 )
 from truemoment.reproduction.base import (
@@ -52,12 +55,22 @@ __all__ = [
     "reproduce_tables",
 ]
 
+MODULES = (
+    closer_look,
+    closer_look_journal,
+    resplit,
+    hidden_challenges,
+    randomised,
+    mad,
+    mad_films,
+    axiou,
+    best_constant,
+    blind,
+)
+"""Modules with tables, in the order of the list."""
+
 TABLES: Mapping[str, PublishedTable] = MappingProxyType(
-    {
-        table.name: table
-        for module in (closer_look, closer_look_journal, resplit, hidden_challenges, mad, best_constant, blind)
-        for table in module.TABLES
-    }
+    {table.name: table for module in MODULES for table in module.TABLES}
 )
 """Every table by name."""
 

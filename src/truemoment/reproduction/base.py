@@ -19,19 +19,20 @@ import numpy as np
 
 from truemoment.caching import NO_CACHE, Cache
 from truemoment.comparison import PublishedFigure, read_published
-from truemoment.datasets import load_annotations
+from truemoment.datasets import NO_DATA_FOLDER, data_folder, has_data_folder, load_annotations
+from truemoment.exceptions import MissingFileError
+from truemoment.features.base import SIMULATED
 from truemoment.protocols import Protocol, get_protocol
 from truemoment.records import Annotations
 from truemoment.reports.model import Drawing
 from truemoment.reproduction.run_folders import RunFolder
 from truemoment.scores import Scores
-from truemoment.worlds.perception import SIMULATED
 
 PUBLISHED = Path(__file__).parent / "published"
 """Folder of the published figures."""
 
 Share = Literal["percent", "points"]
-Amount = Literal["count", "thousand", "million", "words", "seconds", "minutes", "hours"]
+Amount = Literal["count", "thousand", "million", "words", "seconds", "minutes", "hours", "tau"]
 Unit = Share | Amount
 Status = Literal["exact", "within", "outside", "informational", "published, unchecked"]
 
@@ -51,7 +52,7 @@ class Reproduced:
         What the figures are of, in the words of the paper.
     unit
         ``percent``; ``points`` of percent, for differences; ``count``, or an amount that is no share: ``thousand``,
-        ``million``, ``words``, ``seconds``, ``minutes``, ``hours``.
+        ``million``, ``words``, ``seconds``, ``minutes``, ``hours``, ``tau``.
     published
         As printed, in that unit; None where nothing is published: a tolerance then bounds our figure itself.
     ours
@@ -136,7 +137,7 @@ class TableInputs:
     Parameters
     ----------
     data_dir
-        Folder with one folder per dataset; None for the variable ``TRUEMOMENT_DATA``.
+        Folder with one folder per dataset; None for the variable ``TRUEMOMENT_DATA``, and no folder where it is unset.
     rng, runs
         Source of random draws, and runs of a baseline whose published figure is a mean over runs.
     engine
@@ -154,12 +155,19 @@ class TableInputs:
     trained: Sequence[RunFolder] = ()
     _read: dict[tuple[str, str], Annotations] = field(default_factory=dict, repr=False)
 
+    @property
+    def folder(self) -> Path:
+        """Folder of the datasets; a MissingFileError if none is named."""
+        if not has_data_folder(self.data_dir):
+            raise MissingFileError(NO_DATA_FOLDER)
+        return data_folder(self.data_dir)
+
     def load(self, dataset: str, split: str) -> Annotations:
         """Read a split, once; both are named as the papers name them, as in "Charades-STA" and "training"."""
         name = dataset.lower().replace(" ", "-"), {"training": "train"}.get(split, split)
         if name not in self._read:
             self.on_status(f"reading {' '.join(name)}")
-            self._read[name] = load_annotations(*name, data_dir=self.data_dir)
+            self._read[name] = load_annotations(*name, data_dir=self.folder)
         return self._read[name]
 
 

@@ -2,7 +2,8 @@
 
 Every row holds a published figure and what the sentence network, which never sees a video, scores on the same split by
 the same measure: our figure less theirs. It is trained on the same training split and answers each measure with what is
-worth most by it. Nothing is judged: these are not the same method.
+worth most by it. Nothing is judged: these are not the same method. Two other floors have rows without a published
+figure, and so has the best constant of the test split itself, found on other videos of it.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from truemoment.baselines import split_constants
 from truemoment.comparison import PublishedFigure
 from truemoment.evaluation import evaluate
-from truemoment.floors import NETWORK, Floor
+from truemoment.floors import NETWORK, Floor, measure_each, predict_each
 from truemoment.floors import Setting as FloorSetting
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
@@ -30,7 +32,10 @@ BESIDE = ("best-constant", "sentence-neighbours")
 
 OURS = "truemoment"
 
-CONSTANT = "best constant"
+CONSTANT, OF_SPLIT = "best constant", "best constant of this split"
+
+THIN, THICK = 1.2, 3.0
+"""Widths of the marks of the two constants."""
 
 REASON = "ours is the sentence network, which never sees a video: mean of two trainings"
 
@@ -43,8 +48,8 @@ def called(name: str) -> str:
 def blind_beside_published(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Fit the sentence network on each training split; set it beside each published figure of its test splits."""
     protocol = get_protocol("default")
-    for (dataset, split), of_split in groupby(figures, key=lambda figure: (figure.dataset, figure.split)):
-        rows = list(of_split)
+    for (dataset, split), of_place in groupby(figures, key=lambda figure: (figure.dataset, figure.split)):
+        rows = list(of_place)
         names = list(dict.fromkeys(figure.measure for figure in rows))
         measures = parse_measures("; ".join(names))
         train, test = inputs.load(dataset, "training"), inputs.load(dataset, split)
@@ -57,11 +62,16 @@ def blind_beside_published(figures: Sequence[PublishedFigure], inputs: TableInpu
                 of: [evaluate(test, answers[m], [measures[m]], protocol).value(measures[m]) for answers in draws]
                 for m, of in enumerate(names)
             }
+        constants = predict_each(split_constants(measures, test, protocol=protocol), test.queries, top=1)
+        of_split = measure_each(test, constants, measures, protocol)
         yield from (beside(figure, values[NETWORK][figure.measure], tolerance=None, reason=REASON) for figure in rows)
         for name in (NETWORK, *BESIDE):
             for of in names:
                 place = (OURS, "floor", dataset, split, called(name), of)
                 yield with_ours(Reproduced(*place, unit="percent"), values[name][of])
+        for measure, of in zip(measures, names, strict=True):
+            place = (OURS, "ceiling", dataset, split, OF_SPLIT, of)
+            yield with_ours(Reproduced(*place, unit="percent"), [of_split.value(measure)])
 
 
 # --------------------------------------------------------------------------------------------- figure
@@ -107,7 +117,7 @@ def by_split(rows: Sequence[Reproduced], threshold: str = "IoU=0.5") -> list[Spl
         models = tuple((row.method, float(row.published)) for row in here if row.published is not None)
         floors = {row.method: row.ours for row in here if row.source == OURS and row.ours is not None}
         found.append(SplitFigures(*place, models, floors))
-    return [of for of in found if {called(NETWORK), CONSTANT} <= set(of.floors)]
+    return [of for of in found if {called(NETWORK), CONSTANT, OF_SPLIT} <= set(of.floors)]
 
 
 def drawings(rows: Sequence[Reproduced]) -> list[Drawing]:
@@ -116,21 +126,23 @@ def drawings(rows: Sequence[Reproduced]) -> list[Drawing]:
         Drawing(
             "blind-beside-published",
             "Published models that see the video, and a network that only reads the sentence",
-            "Each circle is a published model; the diamond is the sentence network, the bar the best constant answer. "
-            "On the right: how many of the published figures are at or below the sentence network's.",
+            "Each circle is a published model, the diamond is the sentence network. The bars are two constants: the "
+            "best of the training split (thin), and the best of the test split itself, found on other videos (thick). "
+            "On the right: number of published figures at or below the sentence network's.",
             lambda: figure(by_split(rows)),
         )
     ]
 
 
 def figure(splits: Sequence[SplitFigures]) -> Figure:
-    """Draw a line a split: published figures, the sentence network and the best constant on one scale in percent."""
+    """Draw a line a split: published figures and floors on one scale in percent."""
     drawn = new_figure(1.1 + 0.42 * len(splits))
     axes = drawn.add_subplot()
     heights = range(len(splits), 0, -1)
     for height, of in zip(heights, splits, strict=True):
         axes.plot(of.published, [height] * len(of.published), "o", color=METHOD, alpha=0.55, markersize=4.5, mew=0)
-        axes.plot([of.floors[CONSTANT]], [height], "|", color=FLOOR, markersize=13, markeredgewidth=1.6)
+        for name, width in ((CONSTANT, THIN), (OF_SPLIT, THICK)):
+            axes.plot([of.floors[name]], [height], "|", color=FLOOR, markersize=13, markeredgewidth=width)
         axes.plot([of.network], [height], "D", color=FLOOR, markeredgecolor=INK, markersize=6.5, markeredgewidth=0.6)
         axes.annotate(
             f"{of.n_below} of {len(of.published)}",
@@ -157,8 +169,13 @@ def figure(splits: Sequence[SplitFigures]) -> Figure:
     axes.grid(axis="x")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    marks = [("o", METHOD, "published model"), ("D", FLOOR, "sentence network"), ("|", FLOOR, "best constant")]
-    handles = [axes.plot([], [], mark, color=colour, label=label)[0] for mark, colour, label in marks]
+    marks = [
+        ("o", METHOD, 0, "published model"),
+        ("D", FLOOR, 0, "sentence network"),
+        ("|", FLOOR, THIN, CONSTANT),
+        ("|", FLOOR, THICK, OF_SPLIT),
+    ]
+    handles = [axes.plot([], [], mark, color=colour, mew=width, label=of)[0] for mark, colour, width, of in marks]
     drawn.legend(handles=handles, loc="outside upper left", ncols=2, columnspacing=1.0, handletextpad=0.2)
     return drawn
 

@@ -25,7 +25,6 @@ import numpy as np
 from truemoment.baselines import Oracle, RandomChance
 from truemoment.bias.statistics import Statistics, dataset_statistics
 from truemoment.comparison import PublishedFigure
-from truemoment.datasets import data_folder
 from truemoment.datasets.base import required_file
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import MissingFileError
@@ -153,7 +152,7 @@ def table_1(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator
             yield from (replace(unchecked(figure), reason=f"{dataset}: {NOT_THERE}") for figure in of_dataset)
             continue
         inputs.on_status(f"words of {dataset}")
-        yield from _rows(of_dataset, splits, engine, simulated=dataset == "MAD" and _simulated(inputs))
+        yield from _rows(of_dataset, splits, engine, simulated=dataset == "MAD" and is_simulated(inputs))
 
 
 def _rows(
@@ -259,18 +258,24 @@ def search_tables(
 ) -> Iterator[Reproduced]:
     """Tables 2 and 3: every method on whole films, or on chunks of a length.
 
-    CLIP stays as published where there are no feature files, VLG-Net where there is no run; no run answers chunks.
+    CLIP stays as published where there are no feature files, VLG-Net where there is no run. Answers of a run to chunks
+    are in ``test-180s.jsonl``, as ``truemoment predict RUN --chunks 180`` writes them.
     """
     films = inputs.load("MAD", "test")
-    evaluated = films if math.isinf(length_s) else chunked(films, length_s).annotations
-    folder = data_folder(inputs.data_dir) / "mad"
-    simulated = _simulated(inputs)
+    whole = math.isinf(length_s)
+
+    def cut(annotations: Annotations) -> Annotations:
+        return annotations if whole else chunked(annotations, length_s).annotations
+
+    evaluated = cut(films)
+    folder = inputs.folder / "mad"
+    simulated = is_simulated(inputs)
     measures = tuple(dict.fromkeys(figure.measure for figure in figures))
     trained = TrainedMethods(
-        inputs if math.isinf(length_s) else replace(inputs, trained=()),
+        inputs,
         SYSTEMS,
         VLG_NET_PROTOCOL,
-        SplitEvaluator(inputs, VLG_NET_PROTOCOL, measures),
+        SplitEvaluator(inputs, VLG_NET_PROTOCOL, measures, cut, ending="" if whole else f"-{length_s:g}s"),
         SIMULATED if simulated else "",
     )
     for method in dict.fromkeys(figure.method for figure in figures):
@@ -309,41 +314,9 @@ def search_tables(
             )
 
 
-VAL_AND_TEST = "val+test"
-NO_READER = "not recomputed: there is no reader for LSMDC"
-
-
-def table_7(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
-    """Table 7: MAD's training split, and its validation and test splits together."""
-    engine = Remembered(get_engine(inputs.engine))
-    splits = {split: inputs.load("MAD", split) for split in SPLITS["MAD"]}
-    groups = {"train": ("train",), VAL_AND_TEST: ("val", "test")}
-    found = dataset_statistics(splits, engine, groups=groups).of_group
-    simulated = _simulated(inputs)
-    for figure in figures:
-        judged = Judged(None, SIMULATED) if simulated else OF_COLUMN.get(figure.measure, EXACT)
-        signature = f"words:{engine.name}|{data_signature(splits[split] for split in groups[figure.split])}"
-        ours = OURS[figure.measure](found[figure.split])
-        yield beside(figure, ours, tolerance=judged.tolerance, reason=judged.reason, signature=signature)
-
-
-def table_4(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
-    """Table 4: sizes of MAD's splits. LSMDC has no reader here: its sizes stay as published."""
-    simulated = _simulated(inputs)
-    for figure in figures:
-        if figure.dataset != "MAD":
-            yield replace(unchecked(figure), reason=NO_READER)
-            continue
-        split = inputs.load(figure.dataset, figure.split)
-        ours = {"videos": split.n_videos, "annotations": split.n_queries}[figure.measure]
-        judged = Judged(None, SIMULATED) if simulated else Judged("0", OF_ALL)
-        signature = data_signature([split])
-        yield beside(figure, ours, tolerance=judged.tolerance, reason=judged.reason, signature=signature)
-
-
-def _simulated(inputs: TableInputs) -> bool:
+def is_simulated(inputs: TableInputs) -> bool:
     """Whether the folder of MAD contains simulated films in its form."""
-    return (data_folder(inputs.data_dir) / "mad" / MANIFEST).exists()
+    return (inputs.folder / "mad" / MANIFEST).exists()
 
 
 def _chance(figures: Sequence[PublishedFigure], inputs: TableInputs, annotations: Annotations) -> Iterator[Scores]:
@@ -411,21 +384,5 @@ TABLES = (
         ("mad",),
         "mad_table3.csv",
         partial(search_tables, length_s=CHUNK_S),
-    ),
-    PublishedTable(
-        "mad-4",
-        "Videos and annotations of MAD beside those of LSMDC, which its validation and test splits come from",
-        f"{PAPER}, Table 4",
-        ("mad",),
-        "mad_table4.csv",
-        table_4,
-    ),
-    PublishedTable(
-        "mad-7",
-        "MAD's training split, and its validation and test splits together",
-        f"{PAPER}, Table 7",
-        ("mad",),
-        "mad_table7.csv",
-        table_7,
     ),
 )

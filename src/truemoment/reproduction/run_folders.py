@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
-from truemoment.exceptions import MissingFileError
-from truemoment.files import read_json
+from truemoment.exceptions import InputError, MissingFileError
+from truemoment.features.base import SIMULATED
+from truemoment.features.own import FILE_OF
+from truemoment.files import read_json, read_number
 from truemoment.io import read_predictions
 from truemoment.records import Annotations, Predictions
+from truemoment.reports.words import counted
 from truemoment.training.recipes import Recipe
 from truemoment.training.results import ResultRow
-from truemoment.worlds.perception import SIMULATED
 
 
 class _Learned(msgspec.Struct, frozen=True):
@@ -46,6 +48,18 @@ class _RunResult(msgspec.Struct, frozen=True):
     figures: tuple[ResultRow, ...]
 
 
+class RunPredictions(NamedTuple):
+    """Predictions of a run on a split, and the number of queries without any."""
+
+    predictions: Predictions
+    n_missing: int
+
+    @property
+    def remark(self) -> str:
+        """What to know about figures of them."""
+        return f"no predictions for {counted(self.n_missing, 'query', 'queries')}" if self.n_missing else ""
+
+
 @dataclass(frozen=True, eq=False)
 class RunFolder:
     """A finished training run.
@@ -59,7 +73,8 @@ class RunFolder:
     dataset
         Dataset that it learned from.
     features
-        What it saw: ``perception:Q`` for simulated perception, the name of the features, or "none".
+        What it saw: ``perception:Q`` for simulated perception, with the name of its file if it was written to one; the
+        name of other features, or "none".
     forced
         Whether a test split was learned from or chose the epoch.
     figures
@@ -89,17 +104,39 @@ class RunFolder:
         """What runs with other seeds share: label of the recipe, and features."""
         return self.label, self.features
 
-    def predictions(self, split: str, annotations: Annotations) -> Predictions | None:
-        """Read its predictions on a split, those of other queries ignored; None if it wrote none."""
+    def predictions(self, split: str, annotations: Annotations) -> RunPredictions | None:
+        """Read its predictions on a split, those of other queries ignored; None if it wrote none.
+
+        Raises
+        ------
+        InputError
+            If the file is invalid, or answers no query of the annotations.
+        """
         path = self.folder / f"{split}.jsonl"
         if not path.is_file():
             return None
-        return read_predictions(path, annotations, on_unknown="ignore")[0]
+        predictions, report = read_predictions(path, annotations, on_unknown="ignore")
+        if report.missing == annotations.n_queries:
+            of = f"the {annotations.n_queries:,} queries of {annotations.dataset}/{annotations.split}"
+            raise InputError(f"answers none of {of}", path=path, hint="remove it, or write it with truemoment predict")
+        return RunPredictions(predictions, report.missing)
 
     def figure(self, split: str, measure: str) -> float | None:
-        """Return a figure of its ``result.json``, a fraction; None if it has none, or an undefined one."""
+        """Return a figure of its ``result.json``, a fraction; None if it has none, or an undefined one.
+
+        Raises
+        ------
+        InputError
+            If the figure is no fraction.
+        """
         found = next((row.value for row in self.figures if (row.split, row.measure) == (split, measure)), "")
-        return float(found) if found else None
+        if not found:
+            return None
+        value = read_number(found)
+        if not 0 <= value <= 1:
+            problem = f"got {found!r} for {measure} on {split}, expected a number from 0 to 1"
+            raise InputError(problem, path=self.folder / "result.json", field="figures.value")
+        return value
 
 
 def read_run_folders(folder: Path) -> tuple[RunFolder, ...]:
@@ -123,11 +160,30 @@ def read_run_folders(folder: Path) -> tuple[RunFolder, ...]:
 
 
 def _read(folder: Path) -> RunFolder:
-    request = read_json(folder / "run.json", _Request)
-    simulated = request.features.startswith(SIMULATED)
-    features = request.features if simulated else request.features_name or "none"
+    path = folder / "run.json"
+    if path.exists() and not (path.is_file() or path.is_dir()):  # to open a pipe would wait for its writer
+        raise InputError("is no ordinary file, expected the request of a training run", path=path)
+    request = read_json(path, _Request)
+    features = _features(request.features, request.features_name)
     figures = read_json(folder / "result.json", _RunResult).figures
     return RunFolder(folder, request.recipe, request.seed, request.train.dataset, features, request.forced, figures)
+
+
+def _features(source: str, name: str) -> str:
+    """Return what runs with other seeds share of the features that a run saw: simulated ones are drawn for each seed.
+
+    Examples
+    --------
+    >>> _features("perception:0.3", "perception:0.3 (frame mAP 0.27), seed=1"), _features("i3d.h5", "hdf5:i3d.h5#12")
+    ('perception:0.3', 'hdf5:i3d.h5#12')
+    >>> _features("simulated", "perception:0.3 (frame mAP 0.27), seed=0; own:simulated#34")
+    'perception:0.3, own:simulated#34'
+    """
+    if source.startswith(SIMULATED):
+        return source
+    if name.startswith(SIMULATED):
+        return f"{name.split(maxsplit=1)[0].rstrip(',')}, {name.rpartition(FILE_OF)[2]}"
+    return name or "none"
 
 
 def of_dataset(runs: Sequence[RunFolder], dataset: str) -> list[RunFolder]:

@@ -177,40 +177,45 @@ class SplitEvaluator:
         Every measure of the table.
     counted
         Takes the annotations of a split and returns those of the queries that the paper counts.
+    ending
+        End of the names of the files of predictions, after the split.
     """
 
     inputs: TableInputs
     protocol: Protocol
     measures: tuple[str, ...]
     counted: Callable[[Annotations], Annotations] = lambda annotations: annotations
-    _scores: dict[tuple[RunFolder, str], Scores | None] = field(default_factory=dict, repr=False)
+    ending: str = ""
+    _scores: dict[tuple[RunFolder, str], tuple[Scores, str] | None] = field(default_factory=dict, repr=False)
 
     def __call__(self, run: RunFolder, figure: PublishedFigure) -> RunFigure | None:
         """Return the figure of a run; None if its lists are too short for the measure, or if it has none."""
         measure = parse_measure(figure.measure)
         if isinstance(measure, Recall) and measure.n > run.recipe.decode.top:
             return None
-        scores = self._measured(run, figure)
-        if scores is not None:
-            return RunFigure(scores.value(figure.measure), f"{figure.measure}|{scores.signature()}")
-        value = run.figure(figure.split, figure.measure)
+        found = self._measured(run, figure)
+        if found is not None:
+            scores, remark = found
+            return RunFigure(scores.value(figure.measure), f"{figure.measure}|{scores.signature()}", remark)
+        value = run.figure(f"{figure.split}{self.ending}", figure.measure)
         signature = f"{figure.measure}|protocol:default|run:{run.label}"
         return None if value is None else RunFigure(value, signature, STORED_REASON)
 
-    def _measured(self, run: RunFolder, figure: PublishedFigure) -> Scores | None:
-        """Evaluate the predictions of a run on a split, once; None without predictions or annotations."""
+    def _measured(self, run: RunFolder, figure: PublishedFigure) -> tuple[Scores, str] | None:
+        """Evaluate the predictions of a run on a split, once, with a remark; None without predictions or data."""
         key = run, figure.split
         if key not in self._scores:
             self.inputs.on_status(f"{run.label}, seed {run.seed}, on {figure.dataset} {figure.split}")
             self._scores[key] = self._evaluate(run, figure)
         return self._scores[key]
 
-    def _evaluate(self, run: RunFolder, figure: PublishedFigure) -> Scores | None:
+    def _evaluate(self, run: RunFolder, figure: PublishedFigure) -> tuple[Scores, str] | None:
         try:
             annotations = self.counted(self.inputs.load(figure.dataset, figure.split))
         except MissingFileError:
             return None
-        predictions = run.predictions(figure.split, annotations)
-        if predictions is None:
+        found = run.predictions(f"{figure.split}{self.ending}", annotations)
+        if found is None:
             return None
-        return evaluate(annotations, predictions, self.measures, self.protocol, on_unknown="ignore")
+        scores = evaluate(annotations, found.predictions, self.measures, self.protocol, on_unknown="ignore")
+        return scores, found.remark

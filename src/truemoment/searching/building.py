@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from truemoment.distribution import ENGINES, Engine
 from truemoment.exceptions import InputError, TrueMomentError, UsageError
-from truemoment.searching.engines import ENGINES, Engine
+from truemoment.searching.engines import embed_shards
 from truemoment.searching.extraction import EmbeddedShard, FailedShard, Loader, Shard
 from truemoment.searching.writing import IndexPlan, IndexWriter, VideoFile
 from truemoment.video.frames import Outline, outline_of
@@ -131,7 +132,7 @@ def build_index(
     plan = writer.plan(paths)
     report = IndexReport(plan, failed=dict(plan.unreadable), notes=dict(plan.notes))
     work = _Work(writer, report, max(1, round(part_s * writer.settings.fps)), partial, on_progress)
-    for result in ENGINES[engine](work.shards(), loader, workers):
+    for result in embed_shards(engine, work.shards(), loader, workers):
         work.take(result)
     report.wall_s = time.perf_counter() - began
     return report

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from truemoment.distribution import Engine
 from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, UsageError
 from truemoment.searching.building import IndexReport, Progress, build_index, unseen
 from truemoment.searching.encoder_options import EncoderOptions, index_of
-from truemoment.searching.engines import Engine
 from truemoment.searching.extraction import Loader
 from truemoment.searching.index import Index, found_in
 from truemoment.searching.layout import Settings, is_index

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import InputError, MissingFileError, UsageError
@@ -97,23 +97,15 @@ def search_split(
     track
         Wraps the videos that are searched, e.g. in a progress bar.
     """
-    index = target.store()
-    if index is None:
-        _refuse_no_features(target.path, search.sentences)
-    annotations = source.read()
-    store = _store(target.path, index, annotations, search, source.data_dir)
-    sentences = _sentences(target, index, annotations, search, note)
-    _note_other_ends(store, annotations, refused=index is None, note=note)
+    opened = open_split(target, source, search, note=note)
+    index, annotations, store, sentences = opened
     if index is not None and search.proposals is None:  # as a search for one sentence
         predictions = IndexSearch(index, sentences, search.nms, track=track).ground(annotations.queries, search.top)
     else:
-        scheme = _scheme(index, search)
-        name = "CLIP" if index is None else index.settings.encoder
-        method = ZeroShot(store, sentences, scheme, search.nms, name, track=track)
+        method = ZeroShot(store, sentences, _scheme(index, search), search.nms, opened.encoder, track=track)
         predictions = method.ground(annotations.queries, search.top)
-    name = "CLIP" if index is None else index.settings.encoder
     made_by = {
-        "method": f"zero-shot {name}",
+        "method": f"zero-shot {opened.encoder}",
         "features": store.name,
         "sentences": sentences.name,
         "proposals": search.proposals or (index.settings.proposals if index is not None else "windowed-grid"),
@@ -121,7 +113,33 @@ def search_split(
         "top": search.top,
     }
     write_predictions(out, predictions, annotations, made_by=made_by)
-    return SearchPrediction(name, annotations, made_by, len(predictions), out)
+    return SearchPrediction(opened.encoder, annotations, made_by, len(predictions), out)
+
+
+class OpenedSplit(NamedTuple):
+    """What the queries of a split are searched in: an index or features, and vectors of the sentences."""
+
+    index: Index | None
+    annotations: Annotations
+    store: FeatureStore
+    sentences: SentenceStore
+
+    @property
+    def encoder(self) -> str:
+        """Name of the model of images and sentences."""
+        return "CLIP" if self.index is None else self.index.settings.encoder
+
+
+def open_split(target: SearchTarget, source: AnnotationSource, search: SplitSearch, *, note: Note) -> OpenedSplit:
+    """Open what is searched and read the queries; refuse videos without rows. Parameters: :func:`search_split`."""
+    index = target.store()
+    if index is None:
+        _refuse_no_features(target.path, search.sentences)
+    annotations = source.read()
+    store = _store(target.path, index, annotations, search, source.data_dir)
+    sentences = _sentences(target, index, annotations, search, note)
+    _note_other_ends(store, annotations, refused=index is None, note=note)
+    return OpenedSplit(index, annotations, store, sentences)
 
 
 def _scheme(index: Index | None, search: SplitSearch) -> Any:  # noqa: ANN401 - any proposals

@@ -43,7 +43,7 @@ def pairs_to_answer(
         return make_pairs(queries, store, vocabulary, recipe, model, track=track)
     if store is None or not len(queries):
         raise UsageError(f"{recipe.model} answers queries on features of videos, expected both")
-    duration_s = dict(zip(queries.video_id.tolist(), queries.duration_s.tolist(), strict=True))
+    duration_s = queries.video_duration_s
     videos = [read_rows(store, video_id, duration_s[video_id], recipe) for video_id in track(list(duration_s))]
     number = {video_id: at for at, video_id in enumerate(duration_s)}
     video = np.array([number[video_id] for video_id in queries.video_id.tolist()], dtype=np.int64)

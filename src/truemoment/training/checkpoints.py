@@ -83,6 +83,8 @@ class Run(msgspec.Struct, frozen=True):
         What every result of the run must say.
     text_encoder
         Name and commit of the model of the hub that made the word vectors; "" for others.
+    made_of
+        Dataset that a resplit folder was made of, and whose features are simulated; "" for other annotations.
     schema, truemoment
         Form of the file, and version that wrote it.
     """
@@ -98,6 +100,7 @@ class Run(msgspec.Struct, frozen=True):
     forced: bool = False
     notes: tuple[str, ...] = ()
     text_encoder: str = ""
+    made_of: str = ""
     schema: str = SCHEMA
     truemoment: str = ""
 

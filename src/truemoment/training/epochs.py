@@ -1,9 +1,15 @@
-"""Folders of epochs in a run's folder: ``epoch-0001``, ``epoch-0002`` ...; other names are not ours."""
+"""What a run's folder contains of its own: files, and folders of epochs, ``epoch-0001``, ``epoch-0002`` ..."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+
+OWN_FILES = ("run.json", "words.json", "best.safetensors", "result.json", "curves.png", "curves.svg")
+"""Files of a run, without its predictions, which are named by their splits."""
+
+TRACKED = "tracked"
+"""Folder of the tracker's files in that of the run."""
 
 MOST_EPOCHS = 9999
 """The last epoch that has a folder."""

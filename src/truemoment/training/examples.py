@@ -143,7 +143,7 @@ def make_table(
     track
         Wraps the list of videos, e.g. in a progress bar.
     """
-    duration_s = dict(zip(queries.video_id.tolist(), queries.duration_s.tolist(), strict=True))
+    duration_s = queries.video_duration_s
     wanted = list(duration_s)
     rows: FloatTable | None = None
     for at, video_id in enumerate(track(wanted)):

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from truemoment.caching import Cache
+from truemoment.floors import Setting, run_floors
+from truemoment.measures import parse_measure
+from truemoment.protocols import protocol_for_dataset
 from truemoment.records import Annotations
 from truemoment.scores import Scores
 from truemoment.training.hardware import commit
@@ -10,6 +17,75 @@ from truemoment.version import __version__
 
 CONFIG = "floor"
 """Text in place of the hash of a recipe."""
+
+
+@dataclass(frozen=True, eq=False)
+class FloorFigures:
+    """What a floor scores on a split.
+
+    Parameters
+    ----------
+    name, title
+        In files, and in reports.
+    split
+        Test split.
+    scores
+        Its scores.
+    rows
+        The same as rows of a file of figures.
+    """
+
+    name: str
+    title: str
+    split: str
+    scores: Scores
+    rows: tuple[ResultRow, ...]
+
+
+def measure_floors(
+    splits: Mapping[str, Annotations],
+    measures: Sequence[str],
+    *,
+    top: int,
+    seed: int,
+    cache: Cache,
+    on_status: Callable[[str], None],
+    on_left_out: Callable[[str], None],
+) -> Iterator[FloorFigures]:
+    """Run every floor on every test split and yield its figures.
+
+    Parameters
+    ----------
+    splits
+        Annotations by name: "train", which floors are fitted on, and the test splits.
+    measures
+        What is measured.
+    top
+        Most answers a query.
+    seed
+        Of all draws.
+    cache, on_status
+        Keeps what floors learned, and receives what is done.
+    on_left_out
+        Receives the reason why a floor could not be fitted.
+    """
+    for split in (name for name in splits if name.startswith("test")):
+        setting = Setting(
+            annotations=splits[split],
+            measures=tuple(parse_measure(measure) for measure in measures),
+            protocol=protocol_for_dataset(splits[split].dataset),
+            top=top,
+            train=splits["train"],
+            seed=seed,
+            cache=cache,
+            on_status=on_status,
+        )
+        floors, left_out = run_floors(setting)
+        for why in left_out:
+            on_left_out(why)
+        for floor in floors:
+            rows = floor_rows(floor.name, floor.scores, seed=seed, fitted_on=splits["train"])
+            yield FloorFigures(floor.name, floor.title, split, floor.scores, rows)
 
 
 def floor_rows(name: str, scores: Scores, *, seed: int, fitted_on: Annotations | None) -> tuple[ResultRow, ...]:

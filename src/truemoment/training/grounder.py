@@ -160,5 +160,5 @@ def load_grounder(
             raise UsageError(f"{run.recipe.model} sees no video, expected no --features")
     elif store is None:
         source = run.features if features is None else features
-        store = open_features(source, dataset=run.train.dataset, data_dir=data_dir, seed=run.seed)
+        store = open_features(source, dataset=run.made_of or run.train.dataset, data_dir=data_dir, seed=run.seed)
     return TrainedGrounder(run, network, vocabulary, store, track)

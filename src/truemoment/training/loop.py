@@ -29,6 +29,7 @@ from truemoment.records import Annotations, Strings
 from truemoment.training import checkpoints
 from truemoment.training.checkpoints import Epoch
 from truemoment.training.epoch_data import EpochData, TrainingData, make_epoch_data, queries_kept
+from truemoment.training.epochs import TRACKED
 from truemoment.training.examples import Pairs
 from truemoment.training.network import Network, TokenBatch
 from truemoment.training.optimisers import (
@@ -41,7 +42,7 @@ from truemoment.training.optimisers import (
 )
 from truemoment.training.progress import Track, unseen
 from truemoment.training.recipes import Optimisation, Recipe
-from truemoment.training.tracking import TRACKED, start_tracking, track_epoch, tracker_of
+from truemoment.training.tracking import start_tracking, track_epoch, tracker_of
 from truemoment.training.vocabulary import UNKNOWN, TokenVocabulary
 
 CHECKED_STEPS = 50

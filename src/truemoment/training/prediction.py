@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.features.changed import CHANGES, ChangedFeatures
 from truemoment.io import write_predictions
 from truemoment.records import Annotations
+from truemoment.searching.chunks import chunked
 from truemoment.training.grounder import load_grounder
 from truemoment.training.progress import Track, unseen
 
@@ -53,6 +56,7 @@ def predict_with_run(
     *,
     features: str | None = None,
     change: str | None = None,
+    chunk_s: float | None = None,
     seed: int = 0,
     limit: int | None = None,
     track: Track = unseen,
@@ -71,6 +75,9 @@ def predict_with_run(
         Source of features; None for that of the run.
     change, seed
         How the videos are changed, and the seed of the change; None for not at all.
+    chunk_s
+        Length of the chunks that videos are cut into, in seconds (:func:`~truemoment.searching.chunks.chunked`); times
+        then count from the start of a chunk. None for whole videos.
     limit
         Number of queries to predict; None for all.
     track
@@ -86,6 +93,14 @@ def predict_with_run(
         method = method.with_features(ChangedFeatures(method.features, change, seed))
         made_by |= {"videos": f"{change}, seed {seed}"}
     annotations = source.read()
+    if chunk_s is not None:
+        if method.features is None:
+            raise UsageError(f"--chunks: {method.name} sees no video")
+        chunks = chunked(annotations, chunk_s)
+        store = chunks.features(method.features)
+        has_rows = np.array([video_id in store for video_id in chunks.annotations.queries.video_id], dtype=bool)
+        method, annotations = method.with_features(store), chunks.annotations.select_queries(has_rows)
+        made_by |= {"chunks": f"{chunk_s:g} s; times count from the start of a chunk"}
     queries = annotations.queries.first(limit)
     predictions = method.ground(queries, top=method.run.recipe.decode.top)
     write_predictions(out, predictions, annotations, made_by=made_by)

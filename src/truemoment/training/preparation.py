@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truemoment.datasets import get_dataset, own
+from truemoment.datasets import get_dataset, made_of, own
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.features.alignment import check
@@ -17,6 +17,7 @@ from truemoment.models import get_family
 from truemoment.records import Annotations
 from truemoment.training.recipes import Recipe
 from truemoment.training.runs import HELD_OUT, TrainingTask, hold_out, is_test
+from truemoment.training.tracking import tracker_of
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,7 @@ def prepare(
     UsageError
         If a test split would be learned from or choose the epoch, or splits share queries, without `force`.
     """
+    tracker_of(recipe)  # a missing package is reported before files are read
     train = data.source.read(data.train_split)
     split, notes = _selection_split(recipe, data, train.dataset)
     train, val = _train_and_val(train, data, split, seed)
@@ -102,11 +104,12 @@ def prepare(
                 "a split belong to all); name another split, or give --force, and every result says so"
             )
         is_forced = is_forced or bool(shared)
+    source = made_of(data.source.dataset) if data.source.dataset else train.dataset
     store = None
     if data.features is not None:
         if "video" not in get_family(recipe.model).needs:
             raise UsageError(f"{recipe.model} sees no video, expected no --features")
-        store = open_features(data.features, dataset=train.dataset, data_dir=data.source.data_dir, seed=seed)
+        store = open_features(data.features, dataset=source, data_dir=data.source.data_dir, seed=seed)
         train, val, *others = (
             _with_features(of, store, skip_missing=data.skip_missing, warn=warn) for of in (train, val, *tests.values())
         )
@@ -118,6 +121,7 @@ def prepare(
         train=train,
         val=val,
         features=data.features or "",
+        made_of="" if source in (data.source.dataset, train.dataset) else source,
         store=store,
         sentences=[s for of in (train, val, *tests.values()) for s in of.queries.sentence],
         data_dir=data.source.data_dir,

@@ -26,7 +26,7 @@ from truemoment.records import Annotations
 from truemoment.training import checkpoints
 from truemoment.training.checkpoints import Epoch
 from truemoment.training.epoch_data import TrainingData
-from truemoment.training.epochs import epoch_folders
+from truemoment.training.epochs import OWN_FILES, TRACKED, epoch_folders
 from truemoment.training.grounder import TrainedGrounder, load_grounder, read_vocabulary, write_vocabulary
 from truemoment.training.hardware import commit, hardware
 from truemoment.training.loop import source_of, train
@@ -70,6 +70,8 @@ class TrainingTask:
         What is learned from, and what the epoch is chosen by.
     features, store
         Source of the features, and the features; "" and None for a model that sees no video.
+    made_of
+        Dataset that a resplit folder was made of, and whose features are simulated; "" for other annotations.
     sentences
         Every sentence whose words may be looked up in a file of fixed vectors.
     data_dir
@@ -86,6 +88,7 @@ class TrainingTask:
     val: Annotations
     features: str = ""
     store: FeatureStore | None = None
+    made_of: str = ""
     sentences: Sequence[str] = ()
     data_dir: Path | None = None
     forced: bool = False
@@ -238,6 +241,7 @@ def _run_of(task: TrainingTask, vocabulary: TokenVocabulary, text_encoder: str) 
         forced=task.forced,
         notes=(*task.notes, *_notes_of(task)),
         text_encoder=text_encoder,
+        made_of=task.made_of,
         truemoment=__version__,
     )
 
@@ -265,7 +269,8 @@ def _claim(folder: Path, run: checkpoints.Run, vocabulary: TokenVocabulary, test
     """Write the request of a run, or check that this folder has the same one."""
     refuse_links(
         folder,
-        *("run.json", "words.json", "best.safetensors", "result.json"),
+        *OWN_FILES,
+        f"{TRACKED}/*/*",
         *(f"{split}.jsonl" for split in tests),
         *(f"{epoch.name}/*" for epoch in epoch_folders(folder)),
     )

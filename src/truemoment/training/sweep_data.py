@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from truemoment.datasets import get_dataset
+from truemoment.datasets import get_dataset, made_of
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.files import decode_json, read_bytes
 from truemoment.records import Annotations
 from truemoment.text import printable
-from truemoment.training.sweep import DIALS, Dial, SweepCell, SweepGrid, written
+from truemoment.training.sweep import DIALS, Dial, SweepGrid, written
 from truemoment.training.sweep_results import Place
+from truemoment.training.trials import TrainingTrial
 from truemoment.worlds import WorldSettings, make_world, write_world
 from truemoment.worlds.concepts import WITH_SENTENCES
 from truemoment.worlds.perception import WITH_ACTIONS
@@ -78,13 +79,13 @@ class SweepData:
             raise UsageError("--world-seeds: is for --world, a dataset is the same for every seed")
         if self.grid.dial.name != "perception":
             raise UsageError(f"--dial {self.grid.dial.name}: needs --world; with --dataset only perception can change")
-        if self.dataset not in SIMULATED_DATASETS:
+        if made_of(self.dataset) not in SIMULATED_DATASETS:
             raise UsageError(
                 f"--dataset {self.dataset}: its features cannot be simulated, expected one of "
                 f"{', '.join(SIMULATED_DATASETS)}"
             )
 
-    def __call__(self, cell: SweepCell) -> tuple[TrainingTask, Mapping[str, Annotations]]:
+    def __call__(self, cell: TrainingTrial) -> tuple[TrainingTask, Mapping[str, Annotations]]:
         """Read what a cell learns from and what it predicts, as ``truemoment train`` does."""
         from truemoment.training.preparation import RunData, prepare  # noqa: PLC0415 - it loads PyTorch
 
@@ -108,7 +109,7 @@ class SweepData:
         values = self.grid.dial.values if self.changes_annotations else (None,)
         return [(value, seed) for value in values for seed in self.world_seeds]
 
-    def place_of(self, cell: SweepCell) -> Place:
+    def place_of(self, cell: TrainingTrial) -> Place:
         """Return the place of a cell's annotations."""
         return cell.value if self.changes_annotations else None, cell.seed if self.each_seed else self.grid.seeds[0]
 
@@ -131,7 +132,7 @@ class SweepData:
             return AnnotationSource(self.dataset, None, None, self.data_dir)
         return AnnotationSource(None, self.world_folder(value, seed) / "annotations.jsonl", None, self.data_dir)
 
-    def features(self, cell: SweepCell) -> str:
+    def features(self, cell: TrainingTrial) -> str:
         """Return the source of a cell's features; "" for a method that sees no video."""
         from truemoment.models import get_family  # noqa: PLC0415 - it loads PyTorch
 
@@ -141,7 +142,7 @@ class SweepData:
             return f"perception:{written(cell.value)}"
         return str(self.world_folder(cell.value, cell.seed) / "features.npz")
 
-    def notes(self, cell: SweepCell) -> tuple[str, ...]:
+    def notes(self, cell: TrainingTrial) -> tuple[str, ...]:
         """Return a note on the world of a cell."""
         if self.world is None:
             return ()

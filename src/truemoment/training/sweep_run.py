@@ -6,19 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from truemoment.caching import NO_CACHE, Cache
+from truemoment.datasets import made_of
 from truemoment.exceptions import UsageError
-from truemoment.floors import Setting, run_floors
 from truemoment.measures import parse_measure, parse_measures
-from truemoment.protocols import protocol_for_dataset
 from truemoment.records import Annotations
 from truemoment.training.checkpoints import read_run
-from truemoment.training.floors import CONFIG, floor_rows
+from truemoment.training.floors import CONFIG, measure_floors
 from truemoment.training.results import ResultRow
 from truemoment.training.rule_figures import run_rules, simulate
-from truemoment.training.runs import HELD_OUT, MEASURES, hold_out
-from truemoment.training.sweep import CellOutcome, SweepCell, read_finished, train_cells
+from truemoment.training.runs import MEASURES
 from truemoment.training.sweep_data import WORLD_NOTE, SweepData
 from truemoment.training.sweep_results import Curve, EmptyCell, Place, SweepResult
+from truemoment.training.trials import Trainer, TrainingTrial, TrialOutcome, finished_outcome, train_trials
 
 Status = Callable[[str], None]
 
@@ -49,8 +48,8 @@ class Sweep:
     headline: str
     rows: list[ResultRow] = field(default_factory=list)
     _splits: dict[Place, dict[str, Annotations]] = field(default_factory=dict)
-    _finished: list[CellOutcome] = field(default_factory=list)
-    _missing: list[SweepCell] = field(default_factory=list)
+    _finished: list[TrialOutcome] = field(default_factory=list)
+    _missing: list[TrainingTrial] = field(default_factory=list)
     _references: tuple[Curve, ...] = ()
     _notes: list[str] = field(default_factory=list)
 
@@ -75,19 +74,17 @@ class Sweep:
         self._references = (*floors, *self._run_rules(on_status))
         return rows_of_cells, len(self._missing)
 
-    def train(self, jobs: int = 1, threads: int = 1) -> Iterator[CellOutcome]:
-        """Train the missing cells, and yield the outcome of each; arguments as for `train_cells`."""
-        cells = train_cells(
-            self._missing, self.data.grid, self.data, measures="; ".join(self.measures), jobs=jobs, threads=threads
-        )
-        for outcome in cells:
+    def train(self, jobs: int = 1, threads: int = 1) -> Iterator[TrialOutcome]:
+        """Train the missing cells, and yield the outcome of each; in so many processes with so many threads each."""
+        trainer = Trainer(self.data.grid, self.data, "; ".join(self.measures), threads)
+        for outcome in train_trials(self._missing, trainer, workers=jobs):
             self._finished.append(outcome)
             yield outcome
 
     def result(self) -> SweepResult:
         """Return the figures of all cells that are finished."""
         grid, done = self.data.grid, self._finished
-        notes = [note for of in done if not of.failed for note in read_run(grid.folder_of(of.cell)).notes]
+        notes = [note for of in done if not of.failed for note in read_run(grid.folder_of(of.trial)).notes]
         return SweepResult(
             dial=grid.dial.name,
             values=grid.dial.values,
@@ -99,7 +96,9 @@ class Sweep:
             methods=self._methods(),
             floors=tuple(of for of in self._references if of.kind == "floor"),
             ceilings=tuple(of for of in self._references if of.kind == "ceiling"),
-            failed=tuple(EmptyCell(of.cell.method, of.cell.value, of.cell.seed, of.failed) for of in done if of.failed),
+            failed=tuple(
+                EmptyCell(of.trial.method, of.trial.value, of.trial.seed, of.failed) for of in done if of.failed
+            ),
             notes=(*self._notes, *dict.fromkeys(note for note in notes if not note.startswith(WORLD_NOTE))),
         )
 
@@ -116,22 +115,10 @@ class Sweep:
     def _top(self) -> int:
         return max(method.recipe.decode.top for method in self.data.grid.methods)
 
-    def _read(self, cell: SweepCell) -> CellOutcome | None:
+    def _read(self, cell: TrainingTrial) -> TrialOutcome | None:
         """Read a cell that is finished; None if it is not."""
-        grid = self.data.grid
-        splits, recipe = self._splits[self.data.place_of(cell)], grid.recipe_of(cell)
-        learned = list(splits.values())
-        if recipe.select.split == HELD_OUT or recipe.select.split not in splits:
-            learned += hold_out(splits["train"], cell.seed)
-        rows = read_finished(
-            grid.folder_of(cell),
-            recipe,
-            seed=cell.seed,
-            features=self.data.features(cell),
-            learned={(of.dataset, of.split): of.sha256 for of in learned},
-            wanted=[(name, splits[name].sha256[:8], measure) for name in self.tests for measure in self.measures],
-        )
-        return None if rows is None else CellOutcome(cell, rows)
+        splits = self._splits[self.data.place_of(cell)]
+        return finished_outcome(cell, self.data.grid, self.data.features(cell), splits, self.measures)
 
     def _run_floors(self, cache: Cache, on_status: Status) -> tuple[Curve, ...]:
         """Run every floor at every place; note those that cannot be fitted."""
@@ -139,24 +126,20 @@ class Sweep:
         titles: dict[str, str] = {}
         notes: dict[str, None] = {}
         for place, splits in self._splits.items():
-            for test in self.tests:
-                setting = Setting(
-                    annotations=splits[test],
-                    measures=tuple(parse_measure(measure) for measure in self.measures),
-                    protocol=protocol_for_dataset(splits[test].dataset),
-                    top=self._top,
-                    train=splits["train"],
-                    seed=place[1],
-                    cache=cache,
-                    on_status=on_status,
-                )
-                floors, left_out = run_floors(setting)
-                notes |= dict.fromkeys(left_out)
-                for floor in floors:
-                    titles[floor.name] = floor.title
-                    at = points.setdefault(floor.name, {}).setdefault(place, {})
-                    at |= {(test, measure): float(floor.scores.value(measure)) for measure in self.measures}
-                    self.rows += floor_rows(floor.name, floor.scores, seed=place[1], fitted_on=splits["train"])
+            figures = measure_floors(
+                splits,
+                self.measures,
+                top=self._top,
+                seed=place[1],
+                cache=cache,
+                on_status=on_status,
+                on_left_out=lambda why: notes.update({why: None}),
+            )
+            for floor in figures:
+                titles[floor.name] = floor.title
+                at = points.setdefault(floor.name, {}).setdefault(place, {})
+                at |= {(floor.split, measure): float(floor.scores.value(measure)) for measure in self.measures}
+                self.rows += floor.rows
         self._notes += notes
         return tuple(Curve(name, titles[name], "floor", False, of, CONFIG) for name, of in points.items())
 
@@ -173,7 +156,7 @@ class Sweep:
         found = list(
             run_rules(
                 {name: splits[name] for name in self.tests},
-                simulated=simulate(self.data.dataset, data_dir=self.data.data_dir),
+                simulated=simulate(made_of(self.data.dataset), data_dir=self.data.data_dir),
                 train=splits["train"],
                 qualities=grid.dial.values,
                 seeds=grid.seeds,
@@ -192,7 +175,7 @@ class Sweep:
         """Return the curve of each method."""
         methods = self.data.grid.methods
         families = [method.family for method in methods]
-        done = sorted(self._finished, key=lambda of: (of.cell.value or 0.0, of.cell.seed))
+        done = sorted(self._finished, key=lambda of: (of.trial.value or 0.0, of.trial.seed))
         return tuple(
             Curve(
                 name=method.name,
@@ -200,9 +183,9 @@ class Sweep:
                 kind="method",
                 sees=method.sees,
                 points={
-                    (of.cell.value, of.cell.seed): _figures(of.rows)
+                    (of.trial.value, of.trial.seed): _figures(of.rows)
                     for of in done
-                    if of.cell.method == method.name and not of.failed
+                    if of.trial.method == method.name and not of.failed
                 },
                 config=method.recipe.hash,
             )

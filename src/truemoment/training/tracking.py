@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 from accelerate import Accelerator
 
-from truemoment.exceptions import MissingPackageError
+from truemoment.exceptions import MissingPackageError, UsageError
+from truemoment.text import printable
 from truemoment.training.checkpoints import Epoch
+from truemoment.training.epochs import TRACKED
 from truemoment.training.recipes import Recipe
 
 Tracker = Literal["tensorboard", "wandb"]
 
 PROJECT = "truemoment"
 """Name of the project in Weights & Biases, and of TensorBoard's folder in :data:`TRACKED`."""
-
-TRACKED = "tracked"
-"""Folder of the tracker's files in that of the run."""
 
 
 def tracker_of(recipe: Recipe) -> Tracker | None:
@@ -33,7 +35,19 @@ def tracker_of(recipe: Recipe) -> Tracker | None:
 def start_tracking(accelerator: Accelerator, recipe: Recipe, seed: int, folder: Path) -> None:
     """Start the tracker of a run, and write its settings there."""
     settings = {"recipe": recipe.hash, "seed": seed, **_flat(msgspec.to_builtins(recipe))}
-    accelerator.init_trackers(PROJECT, settings, {"wandb": {"dir": str(folder / TRACKED), "name": folder.name}})
+    with _refusing(tracker_of(recipe)):
+        accelerator.init_trackers(PROJECT, settings, {"wandb": {"dir": str(folder / TRACKED), "name": folder.name}})
+
+
+@contextmanager
+def _refusing(tracker: Tracker | None) -> Iterator[None]:
+    """Raise UsageError where Weights & Biases cannot start: nobody is logged in, or its server does not answer."""
+    known = importlib.import_module("wandb").Error if tracker == "wandb" else ()
+    try:
+        yield
+    except known as error:
+        hint = "with WANDB_MODE=offline it needs no server"
+        raise UsageError(f"train.track: wandb does not start: {printable(str(error)).rstrip('.')}; {hint}") from error
 
 
 def track_epoch(accelerator: Accelerator, epoch: Epoch) -> None:

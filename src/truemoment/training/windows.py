@@ -92,7 +92,7 @@ class AllCandidates:
             for part in dataclasses.fields(read)
             if (column := getattr(read, part.name)) is not None
         }
-        duration_s = dict(zip(queries.video_id.tolist(), queries.duration_s.tolist(), strict=True))
+        duration_s = queries.video_duration_s
         table = None
         if self.features is not None:
             rows = np.stack([self._seen(name, seconds) for name, seconds in duration_s.items()])

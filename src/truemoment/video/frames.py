@@ -24,6 +24,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -269,31 +270,39 @@ def reading_video(path: Path) -> Iterator[None]:
     try:
         yield
     except read_errors() as error:
-        raise InputError(f"cannot be read as a video ({_in_words(error)})", path=path) from None
+        raise InputError(f"cannot be read as a video ({error_in_words(error)})", path=path) from None
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """Open a video and its first video stream; errors are reported in one line."""
+def opened_container(path: Path, formats: str = CONTAINERS) -> Iterator[InputContainer]:
+    """Open a file that is one of some formats; a missing file is reported in one line, other errors are PyAV's."""
     try:
         import av  # noqa: PLC0415 - only videos need it
     except ModuleNotFoundError:
         raise MissingPackageError("av", "served", "reading videos") from None
     # What is no video is not tried as one; text beside the pictures need not be UTF-8.
-    options = {"format_whitelist": CONTAINERS, "max_pixels": str(MOST_PIXELS)}
-    with reading_video(path):
-        if not path.exists():
-            raise MissingFileError(f"{path}: no such file")
-        # A full path cannot be read as an address.
-        with av.open(str(reading(path).resolve()), options=options, metadata_errors="replace") as container:
-            cover = av.stream.Disposition.attached_pic
-            stream = next((of for of in container.streams.video if not of.disposition & cover), None)
-            if stream is None:
-                raise InputError("has no video stream", path=path)
-            if not has_decoder(stream):
-                raise InputError("has pictures of an unknown codec, expected one that FFmpeg decodes", path=path)
-            stream.codec_context.options = {"max_pixels": str(MOST_PIXELS)}
-            yield container, stream
+    options = {"format_whitelist": formats, "max_pixels": str(MOST_PIXELS)}
+    if not path.exists():
+        raise MissingFileError(f"{path}: no such file")
+    # A full path cannot be read as an address.
+    with av.open(str(reading(path).resolve()), options=options, metadata_errors="replace") as container:
+        yield container
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
+    """Open a video and its first video stream; errors are reported in one line."""
+    with reading_video(path), opened_container(path) as container:
+        import av  # noqa: PLC0415 - opened_container has found it
+
+        cover = av.stream.Disposition.attached_pic
+        stream = next((of for of in container.streams.video if not of.disposition & cover), None)
+        if stream is None:
+            raise InputError("has no video stream", path=path)
+        if not has_decoder(stream):
+            raise InputError("has pictures of an unknown codec, expected one that FFmpeg decodes", path=path)
+        stream.codec_context.options = {"max_pixels": str(MOST_PIXELS)}
+        yield container, stream
 
 
 def has_decoder(stream: VideoStream | AudioStream) -> bool:
@@ -317,7 +326,8 @@ def read_errors() -> tuple[type[Exception], ...]:
     )
 
 
-def _in_words(error: Exception) -> str:
+def error_in_words(error: Exception) -> str:
+    """Return what an error of PyAV says, in one line."""
     return " ".join((getattr(error, "strerror", None) or str(error) or type(error).__name__).split())
 
 
@@ -344,15 +354,25 @@ def outline_of(path: Path, *, partial: bool = False) -> Outline:
     InputError
         If it is no video, has no pictures or time stamps, or (unless `partial`) ends long before its stated end.
     """
+    return outline_and_shown(path, partial=partial)[0]
+
+
+def outline_and_shown(path: Path, *, partial: bool = False) -> tuple[Outline, Floats, Fraction]:
+    """Return the outline of a video, when each frame is shown, and the tick of its clock.
+
+    Times are seconds from the start of the clock, rising, (N,); the tick is the time base of the video stream. Other
+    behaviour is that of :func:`outline_of`.
+    """
     stamps = _Stamps()
     with opened(path) as (container, stream):
         fault = _read_stamps(stamps, container, stream, partial=partial)
         if not stamps.pts:
             raise InputError("has no frame with a time stamp", path=path)
-        tick_s = float(stream.time_base or 0)
+        tick = stream.time_base or Fraction(0)
+        tick_s = float(tick)
         rate = float(stream.average_rate or 0)
         shown_s: Floats = np.unique(np.asarray(stamps.pts)) * tick_s
-        start_s = _origin_s(container, float(shown_s[0]))
+        start_s = origin_s(container, float(shown_s[0]))
         stated_s = _stated_s(container, stream, start_s)
         aspect = float(stream.sample_aspect_ratio or 1)
     end_s = stamps.end * tick_s if stamps.end > max(stamps.pts) or not rate else float(shown_s[-1]) + 1 / rate
@@ -374,7 +394,8 @@ def outline_of(path: Path, *, partial: bool = False) -> Outline:
     keyframes_s = [pts * tick_s - start_s for pts in keyframes]
     parts_s = _shown_from_to(start_s, shown_s, end_s)
     stills_s = [(low, high) for low, high in parts_s[parts_s[:, 1] - parts_s[:, 0] > STILL_S].tolist()]
-    return Outline(start_s, duration_s, keyframes_s, keyframes, aspect, fault, stills_s)
+    outline = Outline(start_s, duration_s, keyframes_s, keyframes, aspect, fault, stills_s)
+    return outline, shown_s - start_s, tick
 
 
 class _Stamps:
@@ -404,7 +425,7 @@ def _read_stamps(stamps: _Stamps, container: InputContainer, stream: VideoStream
     except read_errors() as error:
         if not partial:
             raise
-        return f"cannot be read to its end ({_in_words(error)})"
+        return f"cannot be read to its end ({error_in_words(error)})"
     return ""
 
 
@@ -435,7 +456,7 @@ def _usual_step_s(shown_s: Floats) -> float:
     return float(np.median(np.diff(shown_s))) if len(shown_s) > 1 else 0.0
 
 
-def _origin_s(container: InputContainer, first_s: float) -> float:
+def origin_s(container: InputContainer, first_s: float) -> float:
     """Where the file's own clock starts, which may be before its first frame."""
     started: int | None = getattr(container, "start_time", None)  # it can be None, whatever its type says
     if started is None or container.format.name == "avi":

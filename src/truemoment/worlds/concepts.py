@@ -35,12 +35,12 @@ import numpy as np
 
 from truemoment.datasets import get_dataset, load_annotations
 from truemoment.exceptions import InputError
+from truemoment.features.base import SIMULATED
 from truemoment.intervals import Floats, Ints
 from truemoment.language import Engine, Tag, get_engine
 from truemoment.records import Annotations
 from truemoment.worlds.perception import (
     LONGEST_VIDEO_S,
-    SIMULATED,
     AnnotatedActions,
     Calibration,
     Detector,

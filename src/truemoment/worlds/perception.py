@@ -39,6 +39,7 @@ import numpy.typing as npt
 
 from truemoment.datasets.base import required_file
 from truemoment.exceptions import InputError, UsageError
+from truemoment.features.base import SIMULATED
 from truemoment.files import read_number, read_text
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.worlds.features import Frames, coverage, frames_of
@@ -53,9 +54,6 @@ CAUTION = (
 
 WITH_ACTIONS = ("charades-sta", "charades-cd")
 """Datasets whose features are simulated from annotated actions."""
-
-SIMULATED = "perception:"
-"""The text that names these features begins with it; the quality follows."""
 
 FPS = 1.0
 """Rows per second."""

@@ -23,7 +23,8 @@ from truemoment.auditing.checks.excess_figure import excess_figure
 from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
 from truemoment.baselines import ExpectedValue
-from truemoment.baselines.sentence_network import SentenceNetwork, Training, folds
+from truemoment.baselines.base import deal_folds
+from truemoment.baselines.sentence_network import SentenceNetwork, Training
 from truemoment.documents import Measured
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError
@@ -168,7 +169,7 @@ def _out_of_fold(results: Results, measure: Recall, name: str) -> Predictions:
     """Answer each part of the audited split by a network that learned from the other parts; `name` seeds them."""
     annotations, protocol = results.annotations, results.setup.protocol
     for_folds, *children = results.stream(name).spawn(1 + N_FOLDS)
-    fold = folds(annotations.queries.video_id, N_FOLDS, for_folds)
+    fold = deal_folds(annotations.queries.video_id, N_FOLDS, for_folds)
 
     def predict() -> dict[str, Array]:
         parts = []

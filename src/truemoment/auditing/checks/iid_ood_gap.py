@@ -9,13 +9,17 @@ import numpy as np
 from truemoment.auditing.checks.base import Check
 from truemoment.auditing.entries import split
 from truemoment.auditing.findings import AuditFinding
+from truemoment.auditing.own_answers import OWN_ANSWERS, own_answers_floors
 from truemoment.auditing.resampling import figures
 from truemoment.auditing.results import Results
 from truemoment.documents import Measured
 from truemoment.evaluation import evaluate
+from truemoment.exceptions import InputError
 from truemoment.intervals import Floats
 from truemoment.measures import why_undefined
+from truemoment.records import Annotations, Predictions
 from truemoment.reports.words import interval95_points, points
+from truemoment.scores import Scores
 from truemoment.uncertainty import bootstrap, interval95
 
 NAME = "iid-ood-gap"
@@ -37,19 +41,36 @@ def gap(results: Results) -> Gap | None:
     results.on_status("test-iid")
     annotations, predictions = setup.iid
     there = evaluate(annotations, predictions, setup.measures, setup.protocol)
-    floor_iid = np.full(len(setup.measures), np.nan)
-    for m, f in enumerate(results.verdict.strongest.tolist()):
-        floor = results.floors[f].floor
-        if floor is not None:
-            answers = floor.answers(annotations)[0][m]
-            floor_iid[m] = evaluate(annotations, answers, [setup.measures[m]], setup.protocol).value(setup.measures[m])
     drawn = [
         bootstrap(of, results.stream(f"{NAME} {name}"), resamples=setup.resamples)
         for name, of in (("iid", there), ("here", results.scores))
     ]
     few = min(annotations.n_videos, setup.annotations.n_videos) < 2
     ci95 = interval95(drawn[0] - drawn[1])
-    return Gap(figures(there), floor_iid, np.full_like(ci95, np.nan) if few else ci95)
+    return Gap(
+        figures(there), _floor_there(results, annotations, predictions), np.full_like(ci95, np.nan) if few else ci95
+    )
+
+
+def _floor_there(results: Results, annotations: Annotations, predictions: Predictions) -> Floats:
+    """Measure the floors that are the strongest on the audited split on test-iid, (M,); NaN for a text-only model."""
+    setup, values = results.setup, np.full(len(results.setup.measures), np.nan)
+    strongest = [results.floors[f] for f in results.verdict.strongest.tolist()]
+    own: dict[str, Scores] = {}
+    if {floor.name for floor in strongest} & set(OWN_ANSWERS):
+        try:
+            drawn = results.stream(f"{NAME} own answers")
+            floors = own_answers_floors(annotations, predictions, setup.measures, setup.protocol, drawn)
+        except InputError:
+            floors = []
+        own = {floor.name: floor.scores for floor in floors}
+    for m, (measure, floor) in enumerate(zip(setup.measures, strongest, strict=True)):
+        if floor.floor is not None:
+            answers = floor.floor.answers(annotations)[0][m]
+            values[m] = evaluate(annotations, answers, [measure], setup.protocol).value(measure)
+        elif floor.name in own:
+            values[m] = own[floor.name].value(measure)
+    return values
 
 
 def look(results: Results) -> AuditFinding | None:

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from truemoment.distribution.cluster import ray_cluster
 from truemoment.exceptions import InputError, MissingPackageError, UsageError
-from truemoment.searching.cluster import ray_cluster
 
 NOBODY = "127.0.0.1:1"
 

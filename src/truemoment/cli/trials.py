@@ -1,0 +1,87 @@
+"""What the commands that train many runs share: seeds, and a line for each run that ends."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from truemoment.exceptions import UsageError
+
+if TYPE_CHECKING:
+    from truemoment.cli.groups import Output
+    from truemoment.training.trials import TrialOutcome
+
+EXIT_WITHOUT_FIGURES = 1
+"""Exit status if the loss of a run was not finite."""
+
+
+changes_option = click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="[RECIPE:]KEY=VALUE",
+    help="Change a value of every recipe, or of one: train.epochs=5, drn:settings.hidden=32.",
+)
+"""--set, as `changes`."""
+
+
+def seeds_option(default: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The option --seeds, as `seeds_text`."""
+    return click.option(
+        "--seeds", "seeds_text", default=default, show_default=True, metavar="S1,S2,...", help="Training seeds."
+    )
+
+
+def read_seeds(text: str) -> tuple[int, ...]:
+    """Read the value of --seeds."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
+        raise UsageError(f"--seeds: got {text!r}, expected whole numbers, 0 or more, e.g. 0,1,2")
+    seeds = tuple(int(part) for part in parts)
+    if len(set(seeds)) < len(seeds):
+        raise UsageError(f"--seeds: got {text}, expected each seed once")
+    return seeds
+
+
+@contextmanager
+def trial_lines(
+    n_trials: int, what: str, name_of: Callable[[TrialOutcome], str], headline: str, output: Output
+) -> Iterator[Callable[[TrialOutcome], None]]:
+    """Write a line for each trial, above a progress bar if somebody sees it.
+
+    Parameters
+    ----------
+    n_trials
+        How many are to be trained.
+    what
+        What they are called.
+    name_of
+        Names one of them.
+    headline
+        Measure that is shown.
+    """
+    from tqdm import tqdm
+
+    with tqdm(total=n_trials, desc=what, leave=False, disable=not output.progress) as bar:
+        left = n_trials
+
+        def on_trial(outcome: TrialOutcome) -> None:
+            nonlocal left
+            left -= 1
+            if not output.quiet:
+                bar.write(_line(outcome, name_of(outcome), headline, left), file=sys.stderr)
+            bar.update()
+
+        yield on_trial
+
+
+def _line(outcome: TrialOutcome, name: str, headline: str, left: int) -> str:
+    figures = [
+        f"{row.split} {100 * float(row.value):.2f}" for row in outcome.rows if row.measure == headline and row.value
+    ]
+    what = outcome.failed or outcome.left or f"{headline} {', '.join(figures) or 'undefined'}"
+    return f"{name}: {what}; {outcome.seconds:.1f} s, {left} left"

@@ -1,0 +1,198 @@
+"""MAD (Soldan et al. 2022): sizes of its splits (Table 4), training beside the others (Table 7), genres and years.
+
+Genres and years are in no file of MAD. They come from ``mad/MAD_metadata.csv`` of the data folder, which a user may
+write (:func:`truemoment.datasets.mad.read_metadata`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from truemoment.bias.statistics import dataset_statistics
+from truemoment.comparison import PublishedFigure
+from truemoment.datasets.mad import METADATA, FilmMetadata, read_metadata
+from truemoment.exceptions import MissingFileError
+from truemoment.language import Remembered, get_engine
+from truemoment.records import Annotations
+from truemoment.reports.drawing import METHOD, new_figure
+from truemoment.reports.model import Drawing
+from truemoment.reproduction.base import (
+    PublishedTable,
+    Reproduced,
+    TableInputs,
+    beside,
+    data_signature,
+    unchecked,
+    with_ours,
+)
+from truemoment.reproduction.mad import (
+    EXACT,
+    OF_ALL,
+    OF_COLUMN,
+    OURS,
+    PAPER,
+    SIMULATED,
+    SPLITS,
+    Judged,
+    is_simulated,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+VAL_AND_TEST = "val+test"
+NO_METADATA = f"not recomputed: MAD's release has no genres and years; write {METADATA} to compare them"
+FROM_USERS = "not judged: genres and years are those of your file"
+GENRE, DECADE = "films of a genre", "films of a decade"
+
+OF_METADATA: Mapping[str, Callable[[Sequence[FilmMetadata]], float]] = MappingProxyType(
+    {
+        "genres": lambda films: len({genre for film in films for genre in film.genres}),
+        "years": lambda films: max(film.year for film in films) - min(film.year for film in films) + 1,
+    }
+)
+"""Figures of the films' metadata; "years" from the first release to the last, both counted."""
+NO_READER = "not recomputed: there is no reader for LSMDC"
+
+
+def table_7(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
+    """Table 7: MAD's training split, and its validation and test splits together."""
+    engine = Remembered(get_engine(inputs.engine))
+    splits = {split: inputs.load("MAD", split) for split in SPLITS["MAD"]}
+    groups = {"train": ("train",), VAL_AND_TEST: ("val", "test")}
+    found = dataset_statistics(splits, engine, groups=groups).of_group
+    simulated = is_simulated(inputs)
+    films, remark = _known_films(inputs, splits)
+    for figure in figures:
+        if figure.measure in OF_METADATA:
+            yield _of_films(figure, films, f"{SIMULATED if simulated else FROM_USERS}; {remark}" if films else remark)
+            continue
+        judged = Judged(None, SIMULATED) if simulated else OF_COLUMN.get(figure.measure, EXACT)
+        signature = f"words:{engine.name}|{data_signature(splits[split] for split in groups[figure.split])}"
+        ours = OURS[figure.measure](found[figure.split])
+        yield beside(figure, ours, tolerance=judged.tolerance, reason=judged.reason, signature=signature)
+    yield from _counts(films)
+
+
+def _known_films(inputs: TableInputs, splits: Mapping[str, Annotations]) -> tuple[Sequence[FilmMetadata], str]:
+    """Return the metadata of the annotated films, and how many have some, or why none has."""
+    try:
+        metadata = read_metadata(inputs.folder / "mad")
+    except MissingFileError:
+        return (), NO_METADATA
+    names = sorted({name for split in splits.values() for name in split.video_id.tolist()})
+    known = [metadata[name] for name in names if name in metadata]
+    return known, f"{METADATA} has {len(known):,} of {len(names):,} films"
+
+
+def _of_films(figure: PublishedFigure, films: Sequence[FilmMetadata], reason: str) -> Reproduced:
+    """Return the number of genres, or of years from the first release to the last."""
+    if not films:
+        return replace(unchecked(figure), reason=reason)
+    return beside(figure, OF_METADATA[figure.measure](films), tolerance=None, reason=reason, signature=METADATA)
+
+
+def _counts(films: Sequence[FilmMetadata]) -> Iterator[Reproduced]:
+    """Yield the number of films of each genre, the most frequent first, and of each decade (Figure 7)."""
+    genres = Counter(genre for film in films for genre in film.genres)
+    decades = Counter(f"{film.year // 10 * 10}s" for film in films)
+    most = sorted(genres.items(), key=lambda of: (-of[1], of[0]))
+    for method, counts in ((GENRE, most), (DECADE, sorted(decades.items()))):
+        for name, count in counts:
+            yield with_ours(
+                Reproduced("truemoment", "Figure 7", "MAD", "all", method, name, "count", signature=METADATA), count
+            )
+
+
+def films_by(rows: Sequence[Reproduced]) -> dict[str, dict[str, float]]:
+    """Return the number of films of each genre and of each decade."""
+    found: dict[str, dict[str, float]] = {GENRE: {}, DECADE: {}}
+    for row in rows:
+        if row.method in found and row.ours is not None:
+            found[row.method][row.measure] = row.ours
+    return found
+
+
+def table_4(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
+    """Table 4: sizes of MAD's splits. LSMDC has no reader here: its sizes stay as published."""
+    simulated = is_simulated(inputs)
+    for figure in figures:
+        if figure.dataset != "MAD":
+            yield replace(unchecked(figure), reason=NO_READER)
+            continue
+        split = inputs.load(figure.dataset, figure.split)
+        ours = {"videos": split.n_videos, "annotations": split.n_queries}[figure.measure]
+        judged = Judged(None, SIMULATED) if simulated else Judged("0", OF_ALL)
+        signature = data_signature([split])
+        yield beside(figure, ours, tolerance=judged.tolerance, reason=judged.reason, signature=signature)
+
+
+NO_MIXTURES = "not recomputed: no training on mixtures of two datasets, and no reader for LSMDC"
+NO_RETRIEVAL = "not recomputed: no retrieval of clips by text, and no reader for LSMDC"
+
+
+def as_published(figures: Sequence[PublishedFigure], inputs: TableInputs, reason: str) -> Iterator[Reproduced]:
+    """Every figure as published, with the reason why it is not recomputed."""
+    del inputs
+    yield from (replace(unchecked(figure), reason=reason) for figure in figures)
+
+
+def drawings(rows: Sequence[Reproduced]) -> list[Drawing]:
+    """Return the figure of genres and decades, if there are any."""
+    counts = films_by(rows)
+    if not all(counts.values()):
+        return []
+    caption = "Number of films of each genre and of each decade. A film may have several genres."
+    return [Drawing("mad-films", "Genres and release years of MAD's films", caption, partial(_drawn, counts))]
+
+
+def _drawn(counts: Mapping[str, Mapping[str, float]]) -> Figure:
+    figure = new_figure(4.6)
+    axes = figure.subplots(1, 2)
+    for axis, (heading, values) in zip(axes, counts.items(), strict=True):
+        names = list(values)[::-1]
+        axis.barh(names, [values[name] for name in names], color=METHOD)
+        axis.set_title(heading)
+    return figure
+
+
+TABLES = (
+    PublishedTable(
+        "mad-4",
+        "Videos and annotations of MAD beside those of LSMDC, which its validation and test splits come from",
+        f"{PAPER}, Table 4",
+        ("mad",),
+        "mad_table4.csv",
+        table_4,
+    ),
+    PublishedTable(
+        "mad-5",
+        "Grounding on LSMDC by the share of clean and noisy training data",
+        f"{PAPER}, Table 5",
+        (),
+        "mad_table5.csv",
+        partial(as_published, reason=NO_MIXTURES),
+    ),
+    PublishedTable(
+        "mad-6",
+        "Retrieval of LSMDC's clips by the share of clean and noisy training data",
+        f"{PAPER}, Table 6",
+        (),
+        "mad_table6.csv",
+        partial(as_published, reason=NO_RETRIEVAL),
+    ),
+    PublishedTable(
+        "mad-7",
+        "MAD's training split, its validation and test splits together, genres and release years",
+        f"{PAPER}, Table 7 and Figure 7",
+        ("mad",),
+        "mad_table7.csv",
+        table_7,
+        drawings,
+    ),
+)

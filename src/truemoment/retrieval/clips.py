@@ -1,0 +1,105 @@
+"""Clips and the sentences that describe them: from annotated moments, each trimmed to its times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truemoment.exceptions import InputError, UsageError
+from truemoment.intervals import Bools, Floats, Ints
+from truemoment.records import Annotations, Strings, numbers_of
+
+
+@dataclass(frozen=True, eq=False)
+class Clips:
+    """Clips of videos, and the texts that describe them.
+
+    Parameters
+    ----------
+    clip_id, video_id : (N,)
+        Names of the clips, and the videos they are from.
+    start_s, end_s, duration_s : (N,)
+        Times of each clip in its video, and the duration of the video; NaN where they are unknown.
+    text_id, sentence : (T,)
+        The texts.
+    clip_of : (T,)
+        The clip of each text, as a row of the clips.
+    """
+
+    clip_id: Strings
+    video_id: Strings
+    start_s: Floats
+    end_s: Floats
+    duration_s: Floats
+    text_id: Strings
+    sentence: Strings
+    clip_of: Ints
+
+    def __len__(self) -> int:
+        return len(self.clip_id)
+
+    @property
+    def n_texts(self) -> int:
+        """Number of texts."""
+        return len(self.text_id)
+
+    @property
+    def n_same_text(self) -> int:
+        """Number of texts whose sentence stands verbatim with another clip too."""
+        sentence, clips = numbers_of(self.sentence), self.clip_of
+        pairs = np.unique(np.stack([sentence, clips]), axis=1)
+        copies = np.bincount(pairs[0], minlength=int(sentence.max(initial=-1)) + 1)
+        return int((copies[sentence] > 1).sum())
+
+    @property
+    def overlapping(self) -> Bools:
+        """Whether a clip overlaps another clip of its video with an IoU above 0.5, (N,)."""
+        found = np.zeros(len(self), dtype=bool)
+        video = numbers_of(self.video_id)
+        order = np.lexsort((self.start_s, video))
+        start, end, of = self.start_s[order], self.end_s[order], video[order]
+        for shift in range(1, len(self)):  # clips of a video in order of start; few follow before one ends
+            near = (of[shift:] == of[:-shift]) & (start[shift:] < end[:-shift])
+            if not near.any():
+                break
+            union = np.maximum(end[shift:], end[:-shift]) - start[:-shift]
+            shared = np.minimum(end[shift:], end[:-shift]) - start[shift:]
+            same = near & (shared > 0.5 * union)
+            found[order[shift:][same]] = found[order[:-shift][same]] = True
+        return found
+
+
+def clips_of(annotations: Annotations, margin_s: float = 0.0) -> Clips:
+    """Return a clip for each query, trimmed to its first moment plus a margin on each side.
+
+    Queries without a moment are left out. A margin does not reach beyond the video.
+
+    Raises
+    ------
+    InputError
+        If no query has a moment, or a moment ends before it starts.
+    """
+    if not margin_s >= 0:
+        raise UsageError(f"--margin-s: got {margin_s:g}, expected seconds of 0 or more")
+    known = annotations.with_moments()
+    if not known.n_queries:
+        raise InputError(f"{annotations.dataset}/{annotations.split}: found no moment, expected one for each clip")
+    first = known.offsets[:-1]
+    start_s, end_s, queries = known.start_s[first], known.end_s[first], known.queries
+    if (backwards := np.flatnonzero(~(end_s > start_s))).size:
+        q = int(backwards[0])
+        raise InputError(
+            f"query {queries.query_id[q]!r}: found a moment from {start_s[q]:g} to {end_s[q]:g} s, expected an end "
+            "after the start"
+        )
+    return Clips(
+        clip_id=queries.query_id,
+        video_id=queries.video_id,
+        start_s=np.maximum(start_s - margin_s, 0.0),
+        end_s=np.fmin(end_s + margin_s, np.where(queries.duration_s > 0, queries.duration_s, np.inf)),
+        duration_s=queries.duration_s,
+        text_id=queries.query_id,
+        sentence=queries.sentence,
+        clip_of=np.arange(len(queries)),
+    )
