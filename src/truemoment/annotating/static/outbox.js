@@ -64,6 +64,7 @@ export class Outbox extends EventTarget {
    * @param {boolean} now whether it is sent at once
    */
   put(task, version, body, now = false) {
+    body = structuredClone(body); // the page goes on changing its own
     const last = this.newest(task);
     const isSent = last !== undefined && this.isSending && this.queue[0] === last;
     if (last && !isSent && last.tab === this.tab && Date.now() - last.made < QUIET_MS) {
