@@ -51,6 +51,10 @@ SHORT_KINDS = {"method": "method", "floor": "floor (blind)", "published": "publi
 KINDS = {"method": "methods", "floor": "floors, which never see a video", "published": "published figures"}
 
 
+Kind = Literal["method", "floor", "published"]
+"""Whose figure a bar is."""
+
+
 class SplitBar(NamedTuple):
     """A figure of a method on one split.
 
@@ -74,7 +78,7 @@ class SplitBar(NamedTuple):
     split: str
     value: float
     ci95: tuple[float, float] = (math.nan, math.nan)
-    kind: Literal["method", "floor", "published"] = "method"
+    kind: Kind = "method"
     source: str = ""
 
 
