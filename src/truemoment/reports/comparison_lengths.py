@@ -119,8 +119,13 @@ def length_drawings(compared: ComparedFiles) -> list[Drawing]:
     ]
 
 
-def _family_figure(methods: Sequence[MethodSlices], family: str, measure: str) -> Figure:
-    of_family = [of._replace(slices=tuple(one for one in of.slices if one.family == family)) for of in _drawn(methods)]
+def _family_numbers(methods: Callable[[], Sequence[MethodSlices]], family: str) -> list[dict[str, Any]]:
+    return numbers(methods(), [family])
+
+
+def _family_figure(methods: Callable[[], Sequence[MethodSlices]], family: str, measure: str) -> Figure:
+    drawn = _drawn(methods())
+    of_family = [of._replace(slices=tuple(one for one in of.slices if one.family == family)) for of in drawn]
     return lengths_figure(of_family, measure, FAMILIES[family].removeprefix("By "))
 
 
