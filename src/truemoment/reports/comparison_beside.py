@@ -67,8 +67,14 @@ def split_drawings(compared: ComparedFiles) -> list[Drawing]:
     if not compared.splits:
         return []
     measures = compared.comparison.measures
+    order = {method: number for number, method in enumerate(_methods(compared))}
     return [
-        split_bars(list(_split_bars(compared, row)), compared.heading(row), name=f"splits-{row + 1}")
+        split_bars(
+            sorted(_split_bars(compared, row), key=lambda bar: order.get(bar.method, len(order))),  # as in the table
+            compared.heading(row),
+            name=f"splits-{row + 1}",
+            splits=[split.name for split in compared.splits],
+        )
         for row in range(min(len(measures), MOST_MEASURES))
     ]
 
