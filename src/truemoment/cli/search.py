@@ -201,7 +201,7 @@ class _SweepOptions:
             read_lengths(self.lengths)
         self.parsed_measures()
 
-    def parsed_measures(self) -> list[Measure] | str:
+    def parsed_measures(self) -> tuple[Measure, ...] | str:
         """Return the measures; those of MAD's figure if none are given."""
         from truemoment.searching.chunks import SWEPT
 

@@ -12,7 +12,7 @@ from truemoment.compared_runs import FileRun
 from truemoment.compared_splits import SplitResult
 from truemoment.diagnosis.shuffled import SLIGHT_NORM
 from truemoment.reports.model import Cell, Drawing, Table
-from truemoment.reports.split_bars import SplitBar, split_bars
+from truemoment.reports.split_bars import Kind, SplitBar, split_bars
 from truemoment.reports.words import UNDEFINED, low_to_high, p_number, percent, points
 
 MOST_MEASURES = 4
@@ -67,8 +67,14 @@ def split_drawings(compared: ComparedFiles) -> list[Drawing]:
     if not compared.splits:
         return []
     measures = compared.comparison.measures
+    order = {method: number for number, method in enumerate(_methods(compared))}
     return [
-        split_bars(list(_split_bars(compared, row)), compared.heading(row), name=f"splits-{row + 1}")
+        split_bars(
+            sorted(_split_bars(compared, row), key=lambda bar: order.get(bar.method, len(order))),  # as in the table
+            compared.heading(row),
+            name=f"splits-{row + 1}",
+            splits=[split.name for split in compared.splits],
+        )
         for row in range(min(len(measures), MOST_MEASURES))
     ]
 
@@ -77,7 +83,7 @@ def _split_bars(compared: ComparedFiles, row: int) -> Iterator[SplitBar]:
     for split in compared.splits:
         for method in (name for name in _methods(compared) if name in split.value):
             low, high = split.ci95[method][row].tolist()
-            kind = "floor" if method in split.floors else "method"
+            kind: Kind = "floor" if method in split.floors else "method"
             yield SplitBar(method, split.name, float(split.value[method][row]), (low, high), kind)
         seen = set()
         for at, of in split.published:
@@ -179,7 +185,7 @@ def _changed_bars(compared: ComparedFiles, row: int) -> Iterator[SplitBar]:
     for method, values, ci95 in zip(comparison.methods, comparison.mean, comparison.interval, strict=True):
         if method in shown:
             low, high = ci95[row].tolist()
-            kind = "floor" if method == comparison.blind else "method"
+            kind: Kind = "floor" if method == comparison.blind else "method"
             yield SplitBar(method, "original videos", float(values[row]), (low, high), kind)
     for of in compared.changed:
         low, high = of.ci95[row].tolist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -111,16 +111,21 @@ def length_drawings(compared: ComparedFiles) -> list[Drawing]:
             f"{hit} of each method by class of queries, with 95 % intervals by resampling videos. Hollow marks are "
             "floors, which never see a video: a method that is above them for long moments only may have learnt which "
             f"sentences belong to long moments.{left_out} After Hidden Challenges, Fig. 6.",
-            lambda family=member.family: _family_figure(methods(), family, hit),
-            lambda family=member.family: numbers(methods(), [family]),
+            partial(_family_figure, methods, member.family, hit),
+            partial(_family_numbers, methods, member.family),
         )
         for member in membership(compared.annotations, families=list(FAMILIES))
         if len(member.labels) > 1
     ]
 
 
-def _family_figure(methods: Sequence[MethodSlices], family: str, measure: str) -> Figure:
-    of_family = [of._replace(slices=tuple(one for one in of.slices if one.family == family)) for of in _drawn(methods)]
+def _family_numbers(methods: Callable[[], Sequence[MethodSlices]], family: str) -> list[dict[str, Any]]:
+    return numbers(methods(), [family])
+
+
+def _family_figure(methods: Callable[[], Sequence[MethodSlices]], family: str, measure: str) -> Figure:
+    drawn = _drawn(methods())
+    of_family = [of._replace(slices=tuple(one for one in of.slices if one.family == family)) for of in drawn]
     return lengths_figure(of_family, measure, FAMILIES[family].removeprefix("By "))
 
 

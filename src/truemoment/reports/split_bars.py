@@ -51,6 +51,10 @@ SHORT_KINDS = {"method": "method", "floor": "floor (blind)", "published": "publi
 KINDS = {"method": "methods", "floor": "floors, which never see a video", "published": "published figures"}
 
 
+Kind = Literal["method", "floor", "published"]
+"""Whose figure a bar is."""
+
+
 class SplitBar(NamedTuple):
     """A figure of a method on one split.
 
@@ -74,24 +78,27 @@ class SplitBar(NamedTuple):
     split: str
     value: float
     ci95: tuple[float, float] = (math.nan, math.nan)
-    kind: Literal["method", "floor", "published"] = "method"
+    kind: Kind = "method"
     source: str = ""
 
 
-def split_bars(bars: Sequence[SplitBar], measure: str, *, name: str = "splits") -> Drawing:
+def split_bars(
+    bars: Sequence[SplitBar], measure: str, *, name: str = "splits", splits: Sequence[str] | None = None
+) -> Drawing:
     """Return the figure of a measure: a row a method (floors and published ones last), a bar a split.
 
     Parameters
     ----------
     bars
-        At most one for each kind, method and split; splits are in the order in which they occur. Only the first
-        :data:`MOST_SPLITS` are drawn.
+        At most one for each kind, method and split; methods of a kind are in the order in which they occur.
     measure
         What is measured.
     name
         Name of the file of the figure.
+    splits
+        Order of the splits; by default that in which they occur. Only the first :data:`MOST_SPLITS` are drawn.
     """
-    splits = list(dict.fromkeys(bar.split for bar in bars))
+    splits = list(dict.fromkeys(bar.split for bar in bars) if splits is None else splits)
     kinds = [words for kind, words in KINDS.items() if any(bar.kind == kind for bar in bars)]
     left_out = f" {listed(splits[MOST_SPLITS:])}: not drawn." if len(splits) > MOST_SPLITS else ""
     caption = (
@@ -102,7 +109,7 @@ def split_bars(bars: Sequence[SplitBar], measure: str, *, name: str = "splits") 
         name,
         f"{measure} by method and split",
         caption,
-        partial(split_bars_figure, bars, measure),
+        partial(split_bars_figure, bars, measure, splits[:MOST_SPLITS]),
         partial(split_numbers, bars, measure),
     )
 
@@ -124,9 +131,8 @@ def split_numbers(bars: Sequence[SplitBar], measure: str) -> list[dict[str, Any]
     ]
 
 
-def split_bars_figure(bars: Sequence[SplitBar], measure: str) -> Figure:
+def split_bars_figure(bars: Sequence[SplitBar], measure: str, splits: Sequence[str]) -> Figure:
     """Draw the bars, the methods from top to bottom."""
-    splits = list(dict.fromkeys(bar.split for bar in bars))[:MOST_SPLITS]
     rows = [(kind, bar.method) for kind in KINDS for bar in bars if bar.kind == kind and bar.split in splits]
     rows = list(dict.fromkeys(rows))
     with drawing_style():
