@@ -76,7 +76,8 @@ class WhisperRecogniser:
             for word in segment.words or ():
                 text = word.word.strip()
                 if text:
-                    words.append(HeardWord(text, at_s + word.start, at_s + word.end, float(word.probability)))
+                    start_s, end_s = float(at_s + word.start), float(at_s + word.end)
+                    words.append(HeardWord(text, start_s, end_s, float(word.probability)))
         return words
 
     def _loaded(self) -> Any:  # noqa: ANN401 - an optional package without types
