@@ -28,7 +28,8 @@ from truemoment.audio.aligning import align
 from truemoment.audio.sources import Source
 start = time.perf_counter()
 steps = []
-found = align(*(Source(Path(name)) for name in sys.argv[1:3]), on_status=lambda what: steps.append((what, time.perf_counter())))
+film, track = (Source(Path(name)) for name in sys.argv[1:3])
+found = align(film, track, on_status=lambda what: steps.append((what, time.perf_counter())))
 end = time.perf_counter()
 found.write(Path(sys.argv[3]))
 for (what, began), after in zip(steps, [at for _, at in steps[1:]] + [end]):
