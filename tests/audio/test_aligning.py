@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 
 from truemoment.audio.aligning import AlignSettings, align_sounds
+from truemoment.audio.checking import PaperSettings
 from truemoment.worlds.described.damage import Damage
 
 MINUTES = 4
+
+ROBUST, PAPER = (AlignSettings(method, paper=PaperSettings(most_delay_s=60.0)) for method in ("robust", "paper"))
+"""Delays up to 60 s: a shorter transform than for 120 s."""
+
 HALF_S = 30.0 * MINUTES
 
 ONE_PIECE = {
@@ -29,7 +34,7 @@ SEVERAL_PIECES = {
 def check(film, damage, **mix):
     """Compare an alignment with the truth; return it."""
     track, true = film.damaged(damage, **mix)
-    found = align_sounds(film.recording, track)
+    found = align_sounds(film.recording, track, ROBUST)
     assert len(found.pieces) == len(true)
     for piece, of in zip(found.pieces, true, strict=True):
         times = np.linspace(max(piece.track_s[0], of.track_s[0]), min(piece.track_s[1], of.track_s[1]), 100)
@@ -76,7 +81,7 @@ def test_ten_damages_at_random(film_of, seed):
 
 def test_paper_verdict_and_piece(made_film):
     track, _ = made_film.damaged()
-    found = align_sounds(made_film.recording, track, AlignSettings(method="paper"))
+    found = align_sounds(made_film.recording, track, PAPER)
     assert found.paper.passed
     assert found.paper.within == 20
     assert [(piece.rate, round(piece.delay_s, 4)) for piece in found.pieces] == [(1.0, -3.0)]  # as the damage has it
@@ -84,14 +89,14 @@ def test_paper_verdict_and_piece(made_film):
 
 def test_paper_fails_on_another_speed_and_says_which(made_film):
     track, _ = made_film.damaged(Damage(rate=25 / 24))
-    found = align_sounds(made_film.recording, track, AlignSettings(method="paper"))
+    found = align_sounds(made_film.recording, track, PAPER)
     assert (found.pieces, found.verdict, found.paper.delay_s) == ((), "other speed", None)
     assert "(25/24)" in found.why
 
 
 def test_another_film_is_none(made_film, film_of):
     track, _ = film_of(2, seed=9).damaged()
-    found = align_sounds(made_film.recording, track)
+    found = align_sounds(made_film.recording, track, ROBUST)
     assert found.verdict == "not this film"
     assert found.pieces == ()
     assert "25/24: median 0." in found.why

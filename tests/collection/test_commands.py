@@ -109,6 +109,10 @@ def test_everything_downstream_reads_what_was_collected(collected, tmp_path, cal
             ("run", "FILM", "--described", "TRACK", "-o", "OUT", "--speech", "tones", "--rates", "x"),
             "got the rate 'x', expected a number or a quotient",
         ),
+        (
+            ("run", "FILM", "--described", "TRACK", "-o", "FOLDER", "--speech", "tones"),
+            "contains film.mp4 and is no collection; give a new or empty folder: -o OUT",
+        ),
         (("splits", "COLLECTION"), "1 films in 1 groups cannot be split into train, val, test"),
         (("splits", "COLLECTION", "--splits", "1,2,3"), "--splits: got '1,2,3', expected three shares"),
         (("statistics", "OUT"), "is no collection, it has no collection.json"),
@@ -118,12 +122,15 @@ def test_everything_downstream_reads_what_was_collected(collected, tmp_path, cal
 )
 def test_bad_input_is_one_line(collected, described, tmp_path, call, words, message):  # noqa: PLR0917 - fixtures
     (tmp_path / "empty").write_text("")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "film.mp4").write_text("mine")
     places = {
         "OUT": tmp_path / "out",
         "FILM": described.film,
         "TRACK": described.track,
         "COLLECTION": collected,
         "EMPTY": tmp_path / "empty",
+        "FOLDER": tmp_path / "folder",
     }
     named = [places.get(word, word.replace(":OUT", f":{places['OUT']}")) for word in words]
     before = sorted(path.name for path in collected.rglob("*"))

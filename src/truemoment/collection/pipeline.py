@@ -254,6 +254,7 @@ def collect_films(
     for task in tasks:
         for path in files_of_tasks([task]):
             reading(path)
+    refuse_foreign(out)
     refuse_links(updating(out), *layout.OWN)
     with lock_folder(out):
         remove_leftovers(out)
@@ -301,6 +302,18 @@ def _results(
 
 def _given_up(task: FilmTask, times: int) -> DoneFilm | FailedFilm:
     return FailedFilm(task, f"{task.film}: a worker died of it, {times} times")
+
+
+def refuse_foreign(out: Path) -> None:
+    """Refuse a folder with other files, which is no collection."""
+    if not out.exists() or (out / layout.COLLECTION).is_file():
+        return
+    if not out.is_dir():
+        raise InputError("is a file, expected a folder", path=out)
+    foreign = next((path.name for path in sorted(out.iterdir()) if not path.name.startswith(".")), None)
+    if foreign is not None:
+        problem = f"contains {foreign} and is no collection"
+        raise InputError(problem, path=out, hint="give a new or empty folder: -o OUT")
 
 
 def refuse_other_settings(out: Path, collection: Collection) -> None:

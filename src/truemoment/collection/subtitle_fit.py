@@ -11,7 +11,7 @@ import numpy as np
 from truemoment.audio.rates import RATES, parse_rate
 from truemoment.collection.spans import Span
 from truemoment.collection.subtitles import Subtitles, moved
-from truemoment.intervals import Floats
+from truemoment.intervals import Floats, Ints
 
 PER_S = 25
 """Masks have so many values a second."""
@@ -71,13 +71,13 @@ def fit_subtitles(subtitles: Subtitles, voice: Sequence[Span], duration_s: float
 
 def _mask(spans: Sequence[Span], duration_s: float) -> Floats:
     """Return 1 where a span is and 0 elsewhere, less its mean, (N,)."""
-    mask = np.zeros(max(1, round(duration_s * PER_S)))
+    mask: Floats = np.zeros(max(1, round(duration_s * PER_S)))
     for low, high in spans:
         mask[max(0, round(low * PER_S)) : max(0, round(high * PER_S))] = 1
-    return mask - mask.mean()
+    return np.asarray(mask - mask.mean())
 
 
-def _correlations(cues: Floats, film: Floats) -> tuple[Floats, Floats]:
+def _correlations(cues: Floats, film: Floats) -> tuple[Floats, Ints]:
     """Return the correlation at each lag of at most two minutes, and the lags."""
     n = 2 * len(film)
     product = np.conjugate(np.fft.rfft(cues, n)) * np.fft.rfft(film, n)

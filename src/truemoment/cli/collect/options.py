@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from truemoment.cli.collect.align import Aligning, aligning_options
-from truemoment.cli.groups import bound
+from truemoment.cli.groups import F, bound
 from truemoment.cli.options import FILE, together
 from truemoment.exceptions import UsageError
 from truemoment.keyed import print_number
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 MODES = ("both", "paper", "difference", "subtitles", "speaker")
 
 
-def seconds_option(name: str, default: float | None, text: str) -> object:
+def seconds_option(name: str, default: float | None, text: str) -> Callable[[F], F]:
     """An option with seconds."""
     shown = "" if default is None else f" [default: {print_number(default)}]"
     return click.option(name, type=float, default=default, metavar="S", help=text + shown)

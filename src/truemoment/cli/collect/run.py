@@ -62,13 +62,17 @@ def command(
     output = Output(json_path, None, quiet)
     recipe = CollectRecipe(settings, hearing.engine, hearing.punctuation, out)
     with status_line(show=output.progress) as on_status:
-        collected = collect_films(
-            tasks,
-            recipe,
-            engine=cast("Engine", processes.engine),
-            workers=processes.workers,
-            on_status=lambda name, what: on_status(f"{name}: {what}"),
-        )
+        try:
+            collected = collect_films(
+                tasks,
+                recipe,
+                engine=cast("Engine", processes.engine),
+                workers=processes.workers,
+                on_status=lambda name, what: on_status(f"{name}: {what}"),
+            )
+        except KeyboardInterrupt:
+            click.echo("truemoment: finished stages are saved; the same command resumes from there", err=True)
+            raise
     if collected.failed and not collected.done:
         others = f" (and {len(collected.failed) - 1:,} others)" if len(collected.failed) > 1 else ""
         raise InputError(collected.failed[0].why + others)

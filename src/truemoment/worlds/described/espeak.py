@@ -1,33 +1,35 @@
-"""Voices of espeak-ng for simulated films, so that real recognisers can be tried: the library is loaded, never shipped.
-
-It comes with the package espeakng-loader. Times of words are those that the synthesiser reports.
-"""
+"""Voices of espeak-ng, for recognisers of real speech: the library is loaded when it is used, and never shipped."""
 
 from __future__ import annotations
 
 import ctypes
-import functools
-from collections.abc import Callable
+import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from truemoment.audio.reading import Samples
+from truemoment.audio.resampling import values_at
 from truemoment.exceptions import InputError, MissingPackageError
-from truemoment.intervals import Floats
 from truemoment.worlds.described.voices import SpokenWord, Utterance
 
-VOICES = (b"en-us", b"en-us+f3", b"en-us+m3", b"en-us+f2", b"en-us+m7")
-"""The narrator's voice, then those of the actors."""
+VOICE_NAMES = (b"en-us", b"en-us+m3", b"en-us+f3", b"en-us+f2", b"en-us+m7")
+"""The narrator's voice, then the actors'."""
 
-QUIET = 0.01
-"""Sound below this share of the loudest sample, at both ends of a sentence, is cut off."""
+SYNCHRONOUS = 2
+UTF8 = 1
+CHARACTERS = 1
+EVENT_END, EVENT_WORD = 0, 1
+RATE_PARAMETER = 1
+WORDS_A_MINUTE = 165
 
-_SYNCHRONOUS, _UTF8, _BY_CHARACTER, _WORD = 2, 1, 1, 1  # values of speak_lib.h
+LEAST_AMPLITUDE = 0.01
+"""Share of the peak below which the edges of an utterance are silence."""
 
 
 class _Event(ctypes.Structure):
-    """An event of the synthesiser, as speak_lib.h declares it."""
+    """An event of the library's speak_lib.h, as far as it is read."""
 
     _fields_ = (
         ("type", ctypes.c_int),
@@ -41,90 +43,80 @@ class _Event(ctypes.Structure):
     )
 
 
-_Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctypes.c_int, ctypes.POINTER(_Event))
+_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctypes.c_int, ctypes.POINTER(_Event))
 
 
-class EspeakVoices:
-    """Voices of espeak-ng."""
+class _Library:
+    """The library, started once in a process, and what it has said last."""
 
-    name = "espeak"
-    n_voices = len(VOICES)
+    def __init__(self) -> None:
+        try:
+            import espeakng_loader  # noqa: PLC0415 - an optional package
+        except ModuleNotFoundError:
+            raise MissingPackageError("espeakng-loader", "speech-test", "voices of espeak-ng") from None
+        self.library: Any = ctypes.CDLL(espeakng_loader.get_library_path())
+        self.rate_hz = int(self.library.espeak_Initialize(SYNCHRONOUS, 0, espeakng_loader.get_data_path().encode(), 0))
+        if self.rate_hz <= 0:
+            raise InputError("espeak-ng does not start", hint="install the package espeakng-loader again")
+        self.parts: list[Samples] = []
+        self.words: list[tuple[int, float]] = []
+        self.callback = _CALLBACK(self._receive)  # kept: the library calls it later
+        self.library.espeak_SetSynthCallback(self.callback)
+        self.library.espeak_SetParameter(RATE_PARAMETER, WORDS_A_MINUTE, 0)
 
-    def say(self, text: str, voice: int, rate_hz: int) -> Utterance:
-        """Return a sentence as spoken by a voice."""
-        return _said(text, voice, rate_hz)
-
-
-@functools.lru_cache(maxsize=4096)
-def _said(text: str, voice: int, rate_hz: int) -> Utterance:
-    sound, own_hz, starts_s = _synthesised(text, VOICES[voice % len(VOICES)])
-    loud = np.flatnonzero(np.abs(sound) > QUIET * np.abs(sound).max())
-    first, last = int(loud[0]), int(loud[-1]) + 1
-    cut = sound[first:last]
-    n = round(len(cut) * rate_hz / own_hz)
-    samples = np.fft.irfft(np.fft.rfft(cut)[: n // 2 + 1], n)
-    samples /= np.sqrt(np.mean(np.square(samples)))
-    words = text.split()
-    if len(starts_s) != len(words):  # it reads some words as one: even shares
-        starts_s = np.linspace(0.0, (last - first) / own_hz, len(words), endpoint=False) + first / own_hz
-    edges = np.append(np.maximum(0.0, starts_s - first / own_hz), (last - first) / own_hz)
-    spoken = tuple(
-        SpokenWord(word, float(start), float(end)) for word, start, end in zip(words, edges, edges[1:], strict=False)
-    )
-    return Utterance(samples.astype(np.float32), spoken)
-
-
-def _synthesised(text: str, voice: bytes) -> tuple[Floats, int, Floats]:
-    """Return the sound of a text, its sampling rate, and the start of each word in seconds."""
-    library, rate_hz, listen = _library()
-    parts: list[Samples] = []
-    starts_ms: list[int] = []
-
-    def heard(wave: Any, count: int, events: Any) -> int:  # noqa: ANN401 - pointers of ctypes
-        if wave and count > 0:
-            parts.append(np.ctypeslib.as_array(wave, (count,)).astype(np.float32))
+    def _receive(self, wav: Any, n: int, events: Any) -> int:  # noqa: ANN401 - pointers of ctypes
+        if n > 0:
+            self.parts.append(np.ctypeslib.as_array(wav, (n,)).astype(np.float32) / 32768)
         at = 0
-        while events[at].type != 0:
-            if events[at].type == _WORD:
-                starts_ms.append(events[at].audio_position)
+        while events[at].type != EVENT_END:
+            if events[at].type == EVENT_WORD:
+                self.words.append((events[at].text_position - 1, events[at].audio_position / 1000))
             at += 1
         return 0
 
-    listen(heard)
-    library.espeak_SetVoiceByName(voice)
-    data = text.encode()
-    library.espeak_Synth(data, len(data) + 1, 0, _BY_CHARACTER, 0, _UTF8, None, None)
-    library.espeak_Synchronize()
-    if not parts or not np.abs(np.concatenate(parts)).max():
-        raise InputError(f"espeak-ng says nothing for {text!r}")
-    return np.concatenate(parts).astype(np.float64), rate_hz, np.array(starts_ms, np.float64) / 1000
+    def say(self, text: str, voice: bytes) -> tuple[Samples, list[tuple[int, float]]]:
+        """Return the samples of a text, and (position in the text, start in seconds) of each word."""
+        self.parts, self.words = [], []
+        self.library.espeak_SetVoiceByName(voice)
+        data = text.encode() + b"\0"
+        self.library.espeak_Synth(data, ctypes.c_size_t(len(data)), 0, CHARACTERS, 0, UTF8, None, None)
+        return np.concatenate([*self.parts, np.zeros(1, np.float32)]), self.words
 
 
-@functools.cache
-def _library() -> tuple[Any, int, Callable[[Callable[[Any, int, Any], int]], None]]:
-    """Return the library, its sampling rate, and a function that sets who listens."""
-    try:
-        import espeakng_loader  # noqa: PLC0415 - optional
-    except ModuleNotFoundError:
-        raise MissingPackageError("espeakng-loader", "speech-test", "voices of espeak-ng") from None
-    library = ctypes.CDLL(espeakng_loader.get_library_path())
-    library.espeak_Synth.argtypes = [
-        ctypes.c_char_p,
-        ctypes.c_size_t,
-        ctypes.c_uint,
-        ctypes.c_int,
-        ctypes.c_uint,
-        ctypes.c_uint,
-        ctypes.c_void_p,
-        ctypes.c_void_p,
-    ]
-    rate_hz = library.espeak_Initialize(_SYNCHRONOUS, 0, espeakng_loader.get_data_path().encode(), 0)
-    if rate_hz <= 0:
-        raise InputError("espeak-ng cannot be started", path=espeakng_loader.get_data_path())
-    kept: list[Any] = []  # ctypes keeps no callback alive
+@lru_cache(maxsize=4096)
+def _said(text: str, voice: int) -> tuple[Samples, tuple[tuple[int, float], ...]]:
+    """Return what a voice says, once: the library does not say a text twice in the same way."""
+    samples, words = _library().say(text, VOICE_NAMES[voice])
+    return samples, tuple(words)
 
-    def listen(heard: Callable[[Any, int, Any], int]) -> None:
-        kept[:] = [_Callback(heard)]
-        library.espeak_SetSynthCallback(kept[0])
 
-    return library, rate_hz, listen
+@lru_cache(maxsize=1)
+def _library() -> _Library:
+    return _Library()
+
+
+class Espeak:
+    """Voices of espeak-ng."""
+
+    name = "espeak"
+    n_voices = len(VOICE_NAMES)
+
+    def say(self, text: str, voice: int, rate_hz: int) -> Utterance:
+        """Return a sentence as spoken by a voice; a word lasts until the next one starts."""
+        library = _library()
+        samples, found = _said(text, voice)
+        loud = np.flatnonzero(np.abs(samples) > LEAST_AMPLITUDE * np.abs(samples).max(initial=0.0))
+        first, last = (int(loud[0]), int(loud[-1]) + 1) if len(loud) else (0, len(samples))
+        samples = samples[first:last]
+        end_s = len(samples) / library.rate_hz
+        spoken = text.split()
+        places = np.cumsum([0, *(len(word) + 1 for word in spoken[:-1])])
+        # Words that are spoken as one, such as "of a", have one start: the others lie evenly between.
+        known = sorted({at: start - first / library.rate_hz for at, start in found}.items())
+        at, times = [*(at for at, _ in known), len(text)], [*(start for _, start in known), end_s]
+        starts = np.clip(np.interp(places, at, times), 0.0, end_s).tolist()
+        ends = [*starts[1:], end_s]
+        words = tuple(SpokenWord(*of) for of in zip(spoken, starts, ends, strict=True))
+        at = np.arange(math.floor(end_s * rate_hz)) * (library.rate_hz / rate_hz)
+        made = values_at(samples, at)
+        return Utterance(made / np.float32(max(float(np.sqrt(np.mean(made**2))), 1e-9)), words)

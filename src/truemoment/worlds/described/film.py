@@ -12,13 +12,15 @@ import numpy as np
 
 from truemoment.audio.alignment import Piece
 from truemoment.documents import json_text
+from truemoment.exceptions import UsageError
 from truemoment.files import atomic_write, read_json, read_json_lines
 from truemoment.version import __version__ as version
 from truemoment.worlds.described.damage import Damage, damage_track
+from truemoment.worlds.described.espeak import Espeak
 from truemoment.worlds.described.mixing import NARRATOR_DB, mix_film, mix_track
-from truemoment.worlds.described.named_voices import get_voices
 from truemoment.worlds.described.script import Line, write_script
 from truemoment.worlds.described.subtitles import CueDamage, write_cues
+from truemoment.worlds.described.voices import Tones, Voices
 from truemoment.worlds.described.writing import write_film, write_sound
 
 FILM, SUBTITLES, TRUTH, TRUTH_LINES = "film.mp4", "film.srt", "truth.json", "truth.jsonl"
@@ -92,6 +94,15 @@ class Truth:
     def descriptions(self) -> tuple[Line, ...]:
         """The narrator's sentences, also those that the track leaves out."""
         return tuple(line for line in self.lines if line.kind == "description")
+
+
+def get_voices(name: str) -> Voices:
+    """Return voices by name: ``tones`` or ``espeak``."""
+    if name == "tones":
+        return Tones()
+    if name == "espeak":
+        return Espeak()
+    raise UsageError(f"got the voices {name!r}, expected tones or espeak")
 
 
 def make_described(out: Path, minutes: float = 3.0, seed: int = 0, settings: DescribedSettings | None = None) -> Truth:
