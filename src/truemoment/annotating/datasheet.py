@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from truemoment.annotating.results import Exported, StudyState
 from truemoment.annotating.study import StudyFolder
 from truemoment.files import sha256_of
 from truemoment.text import one_line
 from truemoment.version import __version__ as version
-
-if TYPE_CHECKING:
-    from truemoment.annotating.exporting import Exported, StudyState
 
 SCHEMA = "truemoment/study-datasheet/1"
 

@@ -6,21 +6,21 @@ import csv
 import io
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 import numpy as np
 
-from truemoment.annotating.control_scores import PersonScores, person_scores
+from truemoment.annotating.control_scores import person_scores
 from truemoment.annotating.datasheet import datasheet_document, datasheet_text
-from truemoment.annotating.reading import Tables, TaskAnswer, read_study_answers
-from truemoment.annotating.study import StudyFolder, StudySettings
-from truemoment.datasets.answer_file import SCHEMA, AnswerLine, AnswersHead, StudyAnswers, one_moment
+from truemoment.annotating.reading import Tables, read_study_answers
+from truemoment.annotating.results import Exported, read_state
+from truemoment.annotating.study import StudyFolder
+from truemoment.datasets.answer_file import SCHEMA, AnswersHead, StudyAnswers, one_moment
 from truemoment.datasets.own import OwnQuery
-from truemoment.diagnosis.answer_agreement import AnswerAgreement, answer_agreement
+from truemoment.diagnosis.answer_agreement import answer_agreement
 from truemoment.documents import json_text
 from truemoment.files import atomic_write
 from truemoment.version import __version__ as version
@@ -41,63 +41,6 @@ class VerdictLine(msgspec.Struct, frozen=True):
     end_s: float
     verdicts: dict[str, int]
     reasons: dict[str, int]
-
-
-@dataclass(frozen=True)
-class Exported:
-    """What was exported.
-
-    Parameters
-    ----------
-    files
-        By name: number of lines after the head; of the datasheet, 0.
-    not_single
-        Queries that the export has with several moments of one person.
-    """
-
-    settings: StudySettings
-    answers: StudyAnswers
-    people: Mapping[str, PersonScores]
-    agreement: AnswerAgreement
-    files: Mapping[str, int]
-    not_single: int
-
-
-@dataclass(frozen=True)
-class StudyState:
-    """What the database of a study holds besides answers.
-
-    Parameters
-    ----------
-    references
-        Agreed moments of each control query.
-    videos
-        Number of videos by state, and reasons of those that do not play.
-    people
-        State of each person.
-    """
-
-    references: Mapping[str, Sequence[tuple[float, float]]]
-    videos: Mapping[str, int]
-    not_playable: Mapping[str, str]
-    people: Mapping[str, str]
-    n_queries: int
-    closed: bool
-
-
-def read_state(connection: sqlite3.Connection) -> StudyState:
-    """Return what the database of a study holds besides answers."""
-    controls = connection.execute("SELECT query_id, hidden FROM queries WHERE kind != 'query'").fetchall()
-    videos = connection.execute("SELECT video_id, state, why FROM videos ORDER BY id").fetchall()
-    people = connection.execute("SELECT name, state FROM people WHERE role = 'person' ORDER BY id").fetchall()
-    return StudyState(
-        references={row["query_id"]: msgspec.json.decode(row["hidden"])["moments"] for row in controls},
-        videos=Counter(row["state"] for row in videos),
-        not_playable={row["video_id"]: row["why"] for row in videos if row["state"] == "not playable"},
-        people={row["name"]: row["state"] for row in people},
-        n_queries=connection.execute("SELECT count(*) FROM queries WHERE kind = 'query'").fetchone()[0],
-        closed=connection.execute("SELECT 1 FROM events WHERE kind = 'close'").fetchone() is not None,
-    )
 
 
 def export_study(
@@ -220,8 +163,3 @@ def _decisions(connection: sqlite3.Connection) -> list[dict[str, object]]:
         entry = {"what": row["kind"], "person": body.get("name") or row["name"], "query_id": row["query_id"]}
         found.append({**entry, "why": body.get("why", "")})
     return found
-
-
-def control_answers(rows: Sequence[TaskAnswer]) -> list[AnswerLine]:
-    """Return the answers to controls."""
-    return [of.line for of in rows if of.line.control and of.line.submitted]

@@ -19,9 +19,10 @@ from starlette.responses import FileResponse, Response
 
 from truemoment.annotating.control_scores import PersonScores, person_scores
 from truemoment.annotating.events import append, is_closed, last_event, now
-from truemoment.annotating.exporting import export_study, read_state
+from truemoment.annotating.exporting import export_study
 from truemoment.annotating.people import OWNER, Link, add_people, number_of, replace, revoke
 from truemoment.annotating.reading import TaskAnswer, read_study_answers
+from truemoment.annotating.results import read_state
 from truemoment.annotating.routes import StudyService
 from truemoment.annotating.store import connect
 from truemoment.datasets.answer_file import AnswerLine

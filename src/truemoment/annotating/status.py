@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from truemoment.annotating.control_scores import PersonScores, person_scores
-from truemoment.annotating.exporting import StudyState, read_state
 from truemoment.annotating.reading import Tables, read_study_answers
+from truemoment.annotating.results import StudyState, read_state
 from truemoment.annotating.study import StudyFolder, StudySettings
 from truemoment.datasets.answer_file import SCHEMA, AnswersHead, StudyAnswers
 from truemoment.diagnosis.answer_agreement import AnswerAgreement, answer_agreement

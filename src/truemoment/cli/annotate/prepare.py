@@ -24,8 +24,8 @@ def command(study: Path, workers: int, quiet: bool) -> None:
     """
     from tqdm import tqdm
 
-    from truemoment.annotating.exporting import read_state
     from truemoment.annotating.preparing import VideoOutcome, prepare_study, waiting_videos
+    from truemoment.annotating.results import read_state
     from truemoment.annotating.store import Store
 
     folder = folder_of(study)
