@@ -119,7 +119,7 @@ def command(
     \b
     truemoment humans --dataset human-charades --split test --data-dir data
     truemoment humans ours=a.jsonl base=b.jsonl --dataset human-charades --split test --data-dir data
-    truemoment humans --annotations marked.jsonl --official-annotations mine.jsonl --html humans.html --figures figures
+    truemoment humans --annotations marked.jsonl --official-annotations mine.jsonl --html humans.html
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.diagnosis.human_study import study_files
     from truemoment.diagnosis.humans import measures_of_one_answer
