@@ -446,4 +446,5 @@ def test_help_fits_and_shows_its_examples(call):
     assert [line.split()[2] for line in out.splitlines() if "  truemoment compare" in line] == [
         "ours.jsonl",
         "ours=1.jsonl",
+        "ours.jsonl",
     ]

@@ -179,8 +179,7 @@ def command(
     \b
     truemoment compare ours.jsonl base.jsonl --dataset charades-cd --split test-ood --data-dir data
     truemoment compare ours=1.jsonl ours=2.jsonl base=b.jsonl --against base --annotations mine.jsonl
-    truemoment compare ours=ood.jsonl base=b.jsonl --dataset charades-cd --split test-ood \
-        --on charades-sta/test ours=orig.jsonl --on test-iid ours=iid.jsonl --changed shuffled ours=s.jsonl
+    truemoment compare ours.jsonl b.jsonl --annotations mine.jsonl --on test-iid ours=iid.jsonl
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.compared_files import check_methods, compare_files, training_split
     from truemoment.reports import comparison as reports

@@ -119,8 +119,7 @@ def command(
     \b
     truemoment humans --dataset human-charades --split test --data-dir data
     truemoment humans ours=a.jsonl base=b.jsonl --dataset human-charades --split test --data-dir data
-    truemoment humans --annotations marked.jsonl --official-annotations mine.jsonl --html humans.html --figures figures
-    truemoment humans --annotations marked.jsonl --official-annotations mine.jsonl
+    truemoment humans --annotations marked.jsonl --official-annotations mine.jsonl --html humans.html
     truemoment humans --annotations marked/answers.jsonl --html humans.html --open
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.datasets.answer_file import is_answers, read_answers

@@ -313,7 +313,7 @@ def command(
     truemoment search - videos.index
     truemoment search videos.index --annotations mine.jsonl -o preds.jsonl
     truemoment search CLIP_frames.h5 --sentences CLIP_sentences.h5 --dataset mad --split test -o preds.jsonl
-    truemoment search CLIP_frames.h5 --sentences CLIP_sentences.h5 --dataset mad --split test --sweep --figures figures
+    truemoment search CLIP_frames.h5 --sentences CLIP_sentences.h5 --dataset mad --split test --sweep
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.exporting.formats import check_ending
     from truemoment.searching.session import SearchSession
