@@ -162,9 +162,7 @@ def compare_files(
         cache=cache,
         on_status=on_status,
     )
-    row = None
-    if train is not None and not why:
-        row, why = _fit_network(setting, train, depths)
+    row, why = _fit_network(setting, train, depths, why)
     if why and against == NETWORK:
         raise UsageError(f"--against {NETWORK}: it is not compared: {why}")
     if why and network:
@@ -186,8 +184,7 @@ def compare_files(
         hits=hits if row is None else {**hits, NETWORK: row.hits},
         floors=() if row is None else (NETWORK,),
     )
-    how = _Measuring(setting, depths, testing, read, progress)
-    return _with_beside(compared, more, train, figures or (), how)
+    return _with_beside(compared, more, train, figures or (), _Measuring(setting, depths, testing, read, progress))
 
 
 class _Measuring(NamedTuple):
@@ -291,8 +288,12 @@ def _compared(
     )
 
 
-def _fit_network(setting: Setting, train: Annotations, depths: Sequence[int | None]) -> tuple[NetworkRow | None, str]:
-    """Return the fitted sentence network, or None and why it could not be fitted."""
+def _fit_network(
+    setting: Setting, train: Annotations | None, depths: Sequence[int | None], why: str
+) -> tuple[NetworkRow | None, str]:
+    """Return the fitted sentence network, or None and why there is none; `why` is what is known before."""
+    if train is None or why:
+        return None, why
     try:
         return run_network(setting, train, depths), ""
     except InputError as error:

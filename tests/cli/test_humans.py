@@ -1,5 +1,6 @@
 """truemoment humans: what it prints, what it writes, what it refuses."""
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -260,3 +261,41 @@ def test_charades(call, data_dir):
     assert found["official", "by agreement", 1][at_half]["value"] == pytest.approx(0.521)
     assert found["nearest", "random", None][at_half]["mean_of_draws"] == pytest.approx(0.833, abs=0.01)
     assert found["representative", "random", None][at_half]["mean_of_draws"] == pytest.approx(0.668, abs=0.013)
+
+
+class TestTimelines:
+    def test_the_queries_of_least_agreement_are_drawn_with_their_numbers(
+        self, call, write, official, answers, tmp_path
+    ):
+        entries = [line(q, [[q, q + 6], [q, q + 6], [q, q + 6]], ["ann", "bob", "eve"]) for q in range(12)]
+        entries[7]["moments"] = [[0, 4], [10, 14], [20, 24]]  # nobody agrees
+        entries[3]["moments"] = [[3, 9], [3, 9], [20, 24]]
+        marked = write("three.jsonl", entries)
+        near, far = answers
+        words = ("humans", near, far, "--annotations", marked, "--official-annotations", official, *FEW)
+        figures = tmp_path / "figures"
+        status, _, err = call(*words, "--timelines", "2", "--figures", figures, "--quiet")
+        assert (status, err) == (0, "")
+        names = {path.name for path in figures.iterdir()}
+        assert names == {f"timeline-{n}.{end}" for n in (1, 2) for end in ("png", "svg", "pdf", "csv")}
+        first, second = (list(csv.DictReader((figures / f"timeline-{n}.csv").read_text().splitlines())) for n in (1, 2))
+        assert {row["query_id"] for row in first} == {"v7#0"}
+        assert {row["query_id"] for row in second} == {"v3#0"}
+        assert [(row["kind"], row["name"]) for row in first] == [
+            ("reference", "reference"),
+            *(("annotator", name) for name in ("ann", "bob", "eve")),
+            ("system", "near"),
+            ("system", "far"),
+        ]
+        iou = {row["name"]: row["iou"] for row in first}
+        assert float(iou["near"]) == pytest.approx(6.5 / 7)  # (7, 13.5) and (7, 14)
+        assert (float(iou["bob"]), iou["reference"]) == (4 / 7, "")  # (10, 14) lies inside
+
+    def test_without_references_the_iou_is_that_with_the_others(self, call, marked, tmp_path):
+        status, _, _ = call(
+            "humans", "--annotations", marked, *FEW, "--figures", tmp_path, "--timelines", "1", "--quiet"
+        )
+        assert status == 0
+        rows = list(csv.DictReader((tmp_path / "timeline-1.csv").read_text().splitlines()))
+        assert {row["query_id"] for row in rows} == {"v12#0"}  # (0, 4) and (2, 6): 1/3
+        assert [float(row["iou"]) for row in rows] == pytest.approx([1 / 3, 1 / 3])

@@ -60,6 +60,24 @@ def test_the_table(call, index):
     assert 0.4 < float(score) < 0.9
 
 
+def test_moments_go_to_other_programs(call, index):
+    otio = pytest.importorskip("opentimelineio")
+    found = {of["rank"]: of for of in json.loads(call("search", "green", index, "--json", "-")[1])["moments"]}
+    status, _, err = call("search", "green", index, "-o", "found.otio", "--quiet")
+    assert (status, err) == (0, "")
+    timeline = otio.adapters.read_from_file("found.otio")
+    for rank, clip in enumerate(timeline.tracks[0], start=1):
+        own = clip.metadata["truemoment"]
+        assert (own["video_id"], own["sentence"]) == (found[rank]["video_id"], "green")
+        assert clip.source_range.start_time.to_seconds() == pytest.approx(own["start_s"])
+        assert own["start_s"] <= found[rank]["start_s"] + 1e-6  # the frame that is shown then
+    status, _, err = call("search", "green", index, "-o", "found.srt", "--quiet")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "expected those of one: search one video" in err
+    assert not Path("found.srt").exists()
+    assert call("search", "-", index, "-o", "found.csv")[0] == 2
+
+
 def test_moments_that_are_shown_are_apart(call, index):
     def found(*options):
         out = call("search", "blue", index, "--top", "4", "--json", "-", *options)[1]
@@ -515,3 +533,45 @@ def test_lines_that_are_no_text_and_options_that_do_not_go_with_lines(call, fail
     assert fails(2, "search", "-", index, "--csv", "x.csv") == told
     typed(b"")
     assert call("search", "-", index) == (0, "", "")
+
+
+SWEEP = ("--sentences", "sentences.h5", "--annotations", "film.jsonl", "--fps", "5")
+SCHEME = ("--proposals", "windowed-grid:window=16,stride=8,clips=8,fps=5,tail=covered")
+
+
+def test_a_sweep_ends_with_what_a_search_of_whole_films_scores(frames, call):
+    assert _ask_of(frames, call, duration_s=60.0, fps=5)[0] == 0  # writes film.jsonl
+    assert call("search", frames, *SWEEP, *SCHEME, "-o", "whole.jsonl", "--quiet")[0] == 0
+    measures = ("--measures", "R@1,IoU=0.1; R@100,IoU=0.5")
+    words = ("--sweep", "--lengths", "20,inf", *measures, "--figures", "figures", "--html", "sweep.html")
+    status, out, err = call("search", frames, *SWEEP, *SCHEME, *words, "--json", "-", "--quiet")
+    assert (status, err) == (0, "")
+    document = json.loads(out)
+    part, whole = document["lengths"]
+    assert [(of["length_s"], of["n_chunks"], of["n_cut"]) for of in (part, whole)] == [(20.0, 3, 0), (None, 1, 0)]
+    protocol = ("--protocol", "mad-clip,nms_threshold=none")
+    _, out, _ = call(
+        "evaluate", "whole.jsonl", "--annotations", "film.jsonl", *protocol, *measures, "--json", "-", "--quiet"
+    )
+    expected = [(of["measure"], of["value"]) for of in json.loads(out)["measures"]]
+    assert [(of["measure"], of["value"]) for of in whole["measures"]] == expected
+    assert whole["measures"][0]["ci95"] is None  # one film
+    files = {path.name for path in Path("figures").iterdir()}
+    assert files == {f"length-sweep.{end}" for end in ("png", "svg", "pdf", "csv")}
+    assert "<svg" in Path("sweep.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--sweep", "-o", "x.jsonl"), "-o: a sweep writes no predictions"),
+        (("--sweep", "--top", "3"), "--top: a sweep looks at 100 moments of each query"),
+        (("--sweep", "--lengths", "60,30"), "--lengths: expected lengths in rising order"),
+        (("--sweep", "--lengths", "a"), "--lengths: got 'a', expected seconds above 0, or inf"),
+        (("--sweep", "--figures", "frames.h5"), "--figures frames.h5: is a file, expected a folder"),
+        (("--lengths", "30", "-o", "x.jsonl"), "--lengths: goes with --sweep"),
+        (("--html", "x.html", "-o", "x.jsonl"), "--html: goes with one sentence or with --sweep"),
+    ],
+)
+def test_options_of_a_sweep_that_do_not_fit_are_refused(frames, fails, words, told):
+    assert told in fails(2, "search", frames, *SWEEP, *words)

@@ -1,4 +1,4 @@
-"""Ranking clips by text and texts by clip: places, measures, chance, ties, clips and their vectors."""
+"""RightPlaces clips by text and texts by clip: places, measures, chance, ties, clips and their vectors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from truemoment.retrieval.chance import chance
 from truemoment.retrieval.clips import clips_of
 from truemoment.retrieval.measures import parse_retrieval_measures, ranks, recall_of_each
 from truemoment.retrieval.pooling import pooled_clips, thinned
-from truemoment.retrieval.ranking import Ranking, Similarities, places_both_ways
+from truemoment.retrieval.ranking import RightPlaces, Similarities, places_both_ways
 from truemoment.retrieval.results import evaluate_retrieval
 from truemoment.retrieval.similarity_file import read_similarities, write_similarities
 
@@ -74,7 +74,7 @@ def test_the_order_of_clips_does_not_matter(case, random):
 @given(st.integers(0, 5), st.integers(0, 5), st.integers(1, 8))
 def test_ties_by_lot_are_the_mean_over_all_orders(greater, equal, k):
     # The right item is equally likely in each of the e + 1 places.
-    places = Ranking(np.array([greater]), np.array([equal]), 20)
+    places = RightPlaces(np.array([greater]), np.array([equal]), 20)
     orders = [greater + place < k for place in range(equal + 1)]
     assert recall_of_each(places, k)[0] == pytest.approx(np.mean(orders))
     assert recall_of_each(places, k, "best")[0] == orders[0]

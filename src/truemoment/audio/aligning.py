@@ -13,11 +13,11 @@ from truemoment.audio.alignment import Alignment, PaperCheck, Piece, Span, Unmat
 from truemoment.audio.bands import coarse_bands, log_bands, stretched_bands
 from truemoment.audio.checking import PaperSettings, check_paper
 from truemoment.audio.cuts import Cut, place_cut, reach_of
-from truemoment.audio.pieces import Run, find_runs, short_run
+from truemoment.audio.pieces import Run, find_runs, run_of, short_run
 from truemoment.audio.rates import RATES, RateScore, parse_rate, score_rates
 from truemoment.audio.reading import RATE_HZ
 from truemoment.audio.recording import Recording, Sound, record, side_of
-from truemoment.audio.refining import Line, Pair, refine
+from truemoment.audio.refining import DelayLine, Pair, refine
 from truemoment.audio.sources import Source
 from truemoment.audio.windows import WINDOW_S as COARSE_WINDOW_S
 from truemoment.audio.windows import FilmSearch
@@ -44,7 +44,8 @@ class AlignSettings:
     Parameters
     ----------
     method
-        ``paper``: one delay and the check by windows; ``robust``: also speed, cuts and insertions.
+        ``paper``: one delay, if the check by windows passes, and else no pieces; ``robust``: also speed, cuts and
+        insertions. Both verdicts are computed in either case.
     rate_hz
         Samples per second.
     rates
@@ -125,12 +126,12 @@ def align_sounds(
         film_bands, track_bands = pool.map(log_bands, (film, track))
     search, coarse = FilmSearch(coarse_bands(film_bands)), coarse_bands(track_bands)
     scores = score_rates(search, coarse, of.rates)
-    if not scores[0].fits:
-        return _not_found(film, track, paper, scores)
     on_status("pieces of the track")
-    best = scores[0]
+    best = scores[0] if scores[0].fits else RateScore("1", 1.0, 0.0, 0.0)
     stretched = stretched_bands(coarse, best.rate)
-    runs, slope = find_runs(search, stretched)
+    runs, slope = find_runs(search, stretched) if scores[0].fits else ([], 0.0)
+    if not runs and paper.passed:  # noise covers the bands, but not the waveform
+        runs = [run_of(paper)]
     if not runs:
         return _not_found(film, track, paper, scores)
     on_status("exact delays and cuts")
@@ -142,13 +143,25 @@ def align_sounds(
         if found is not None:
             placing.add(found)
     pieces = placing.pieces()
+    name = _named_rate(pieces, of.rates)
+    verdict, why = _verdict(pieces, film, track, _Context(paper, of.method, name))
+    if of.method == "paper":
+        pieces = paper_pieces(paper, film, track)
     unmatched = Unmatched(
         gaps_between([piece.track_s for piece in pieces], track.duration_s),
         gaps_between([piece.film_s for piece in pieces], film.duration_s),
     )
-    name = _named_rate(pieces, of.rates)
-    verdict, why = _verdict(pieces, film, track, _Context(paper, of.method, name))
     return Found(name, pieces, unmatched, paper, verdict, why)
+
+
+def paper_pieces(paper: PaperCheck, film: Sound, track: Sound) -> tuple[Piece, ...]:
+    """Return the one piece of the paper's method, at the film's own speed; none where its check failed."""
+    if not paper.passed:
+        return ()
+    delay_s = paper.median_s if paper.delay_s is None else paper.delay_s
+    error_s = max(abs(window.delay_s - delay_s) for window in paper.windows)
+    span_s = max(0.0, -delay_s), min(track.duration_s, film.duration_s - delay_s)
+    return (Piece(span_s, 1.0, delay_s, error_s),)
 
 
 def _not_found(film: Sound, track: Sound, paper: PaperCheck, scores: Sequence[RateScore]) -> Found:
@@ -172,7 +185,7 @@ class _Placing:
     def __init__(self, pair: Pair, rate: float, slope: float) -> None:
         self.pair, self.rate, self.slope = pair, rate, slope
         self.runs: list[Run] = []
-        self.lines: list[Line] = []
+        self.lines: list[DelayLine] = []
 
     def add(self, run: Run) -> None:
         """Add a run, unless it contradicts the order of the others."""
@@ -184,8 +197,8 @@ class _Placing:
             self.runs.insert(at, run)
             self.lines.insert(at, line)
 
-    def _refined(self, run: Run) -> Line:
-        line = Line(self.rate * (1 + self.slope), run.offset_s(self.slope), np.inf)
+    def _refined(self, run: Run) -> DelayLine:
+        line = DelayLine(self.rate * (1 + self.slope), run.offset_s(self.slope), np.inf)
         low, high = run.start_s[0] / self.rate, (run.start_s[-1] + COARSE_WINDOW_S) / self.rate
         inset = COARSE_WINDOW_S / 2 / self.rate if high - low > 2.5 * COARSE_WINDOW_S else 0.0
         return refine(self.pair, line, (max(0.0, low + inset), min(self.pair.track.duration_s, high - inset)))
@@ -205,7 +218,10 @@ class _Placing:
             ends[-1] = self._reach(n - 1, min(self.track_s, (self.film_s - last.delay_s) / last.rate))
         for at in range(n - 1):
             cut = self._cut(at)
-            ends[at], starts[at + 1] = self._reach(at, cut.end_s), self._reach(at + 1, cut.start_s)
+            ends[at], starts[at + 1] = (
+                self._reach(at, cut.end_s),
+                self._reach(at + 1, cut.start_s),
+            )
             is_sure = self.lines[at].by_waveform and self.lines[at + 1].by_waveform
             errors[at][1] = errors[at + 1][0] = CUT_ERROR_S if is_sure else UNSURE_CUT_ERROR_S
         found = []
@@ -238,7 +254,7 @@ class _Placing:
         run = self.runs[at]
         first, last = run.first_s / self.rate, run.last_s / self.rate
         sure_s = min(max(end_s, first), last)
-        return reach_of(self.pair.film, self.pair.track, self.lines[at], sure_s, end_s)
+        return reach_of(self.pair.film, self.pair.track, self.lines[at], (sure_s, end_s))
 
 
 def _named_rate(pieces: Sequence[Piece], rates: Sequence[str]) -> str:

@@ -45,7 +45,7 @@ class Piece(msgspec.Struct, frozen=True, omit_defaults=True):
     rate, delay_s
         ``film_s = rate x track_s + delay_s``.
     error_s
-        Standard error of the delay, from the deviations of windows from the line.
+        Typical deviation of windows from the line.
     bridged_s
         Parts of the track inside it that no window matched.
     edge_error_s
@@ -213,7 +213,7 @@ def faults_of(pieces: Sequence[Piece]) -> str:
     return ""
 
 
-def gaps_between(spans: Sequence[Span], duration_s: float, least_s: float = 1e-3) -> tuple[Span, ...]:
+def gaps_between(spans: Sequence[Span], duration_s: float, least_s: float = 0.05) -> tuple[Span, ...]:
     """Return the parts of 0 to `duration_s` that no span covers; spans rise, and shorter parts are left out.
 
     Examples

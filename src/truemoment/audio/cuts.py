@@ -5,26 +5,50 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from truemoment.audio.reading import Samples
 from truemoment.audio.recording import Sound
-from truemoment.audio.refining import Line, film_along
+from truemoment.audio.refining import DelayLine, film_along
 from truemoment.intervals import Floats
 
-FRAME_S = 0.05
 BAND_HZ = (80.0, 3500.0)
 QUIET = 1e-8
 """Power below which a frame says nothing: -80 dBFS."""
 
-WOBBLE_S = 0.012
-"""How far the sound of a time-stretched track may lie from its line for a moment."""
+LEAST_REST = 1e-3
 
-CHANCE, CHANCE_OF_WOBBLE = 0.1, 0.9
-"""Logarithm of the power that a frame of another sound explains by chance, with a margin: at one place, and at the best
-place within :data:`WOBBLE_S`."""
 
-LEFT_OVER_S = 15.0
-"""A part this short beside a line, in which the film cannot be heard, belongs to it: the narrator covers the film."""
+class Frames(NamedTuple):
+    """How two sounds are compared in short frames.
+
+    Parameters
+    ----------
+    length_s
+        Duration of a frame.
+    wobble_s
+        How far the sound may lie from its line for a moment; each frame is compared at the best place.
+    whitens
+        Whether frequencies count by the inverse of the track's power.
+    chance
+        Evidence of a frame by chance, with a margin.
+    left_over_s
+        A part this short at the end of a line belongs to it, whether the film can be heard there or not.
+    """
+
+    length_s: float
+    wobble_s: float
+    whitens: bool
+    chance: float
+    left_over_s: float
+
+
+EXACT = Frames(0.05, 0.0, True, 0.01, 3.0)
+"""For tracks whose waveform follows the film. Measured on simulated films, mean evidence: 3.1 where the film is alone,
+0.06 under the narrator, 0.001 by chance."""
+
+WOBBLING = Frames(0.02, 0.006, False, 0.09, 10.0)
+"""For time-stretched tracks. Measured: 0.3 where the film is alone, 0.06 under the narrator and by chance."""
 
 
 class Cut(NamedTuple):
@@ -34,7 +58,7 @@ class Cut(NamedTuple):
     start_s: float
 
 
-def place_cut(film: Sound, track: Sound, before: Line, after: Line, between_s: tuple[float, float]) -> Cut:
+def place_cut(film: Sound, track: Sound, before: DelayLine, after: DelayLine, between_s: tuple[float, float]) -> Cut:
     """Return where a track leaves one line for another.
 
     In a cut the film jumps and the track goes on; in an insertion it is the other way round. The side that goes on is
@@ -48,77 +72,98 @@ def place_cut(film: Sound, track: Sound, before: Line, after: Line, between_s: t
     """
     low_s, high_s = between_s
     middle_s = (low_s + high_s) / 2
+    form = EXACT if before.by_waveform and after.by_waveform else WOBBLING
     if after.rate * middle_s + after.delay_s >= before.rate * middle_s + before.delay_s:
-        costs = [np.log(_frames(track, film, line, between_s).rest) for line in (before, after)]
-        at_s = low_s + FRAME_S * _best_change(*costs)
+        evidence = [_evidence(track, film, line, between_s, form) for line in (before, after)]
+        at_s = low_s + form.length_s * _best_change(*evidence)
         return Cut(at_s, at_s)
     film_s = before.rate * low_s + before.delay_s, after.rate * high_s + after.delay_s
     if film_s[1] <= film_s[0]:  # the second piece would start before the first
         return Cut(middle_s, middle_s)
-    costs = [np.log(_frames(film, track, _inverse(line), film_s).rest) for line in (before, after)]
-    at_s = film_s[0] + FRAME_S * _best_change(*costs)
+    evidence = [_evidence(film, track, _inverse(line), film_s, form) for line in (before, after)]
+    at_s = film_s[0] + form.length_s * _best_change(*evidence)
     end_s, start_s = ((at_s - line.delay_s) / line.rate for line in (before, after))
     return Cut(end_s, max(end_s, start_s))
 
 
-def reach_of(film: Sound, track: Sound, line: Line, sure_s: float, end_s: float) -> float:
+def reach_of(film: Sound, track: Sound, line: DelayLine, span_s: tuple[float, float]) -> float:
     """Return how far a line holds from a sure time of the track towards another one, before or after it.
 
-    Frames that the film explains speak for it, others a little against it. A rest of up to 15 s belongs to it.
+    Frames that the film explains speak for it, others a little against it.
+
+    Parameters
+    ----------
+    span_s
+        The sure time, and the other one.
     """
-    low_s, high_s = min(sure_s, end_s), max(sure_s, end_s)
-    if high_s - low_s <= LEFT_OVER_S:
+    sure_s, end_s = span_s
+    low_s, high_s = min(span_s), max(span_s)
+    form = EXACT if line.by_waveform else WOBBLING
+    if high_s - low_s < form.length_s:
         return end_s
-    frames = _frames(track, film, line, (low_s, high_s))
-    gain = np.log(frames.power / frames.rest) - (CHANCE if line.by_waveform else CHANCE_OF_WOBBLE)
-    gain = gain if end_s > sure_s else gain[::-1]
-    n = int(np.argmax(np.concatenate([[0.0], np.cumsum(gain)])))
-    held_s = min(n * FRAME_S, high_s - low_s)
-    if high_s - low_s - held_s <= LEFT_OVER_S:
-        return end_s
+    gain = _evidence(track, film, line, (low_s, high_s), form) - form.chance
+    loud = _levels(track, (low_s, high_s), form) > QUIET
+    if end_s < sure_s:
+        gain, loud = gain[::-1], loud[::-1]
+    last = int(np.flatnonzero(loud).max(initial=-1)) + 1  # digital silence belongs to no line
+    n = int(np.argmax(np.concatenate([[0.0], np.cumsum(gain[:last])])))
+    if (last - n) * form.length_s <= form.left_over_s:
+        n = last
+    held_s = high_s - low_s if n == len(gain) else n * form.length_s
     return sure_s + held_s if end_s > sure_s else sure_s - held_s
 
 
-def _inverse(line: Line) -> Line:
+def _levels(sound: Sound, span_s: tuple[float, float], form: Frames) -> Floats:
+    """Return the power of each frame of a sound, (F,)."""
+    step = round(form.length_s * sound.rate_hz)
+    first = round(span_s[0] * sound.rate_hz)
+    n_frames = max(1, round((span_s[1] - span_s[0]) / form.length_s))
+    frames = sound.between(first, first + n_frames * step).reshape(n_frames, step)
+    return np.asarray(np.mean(np.square(frames), axis=1))
+
+
+def _inverse(line: DelayLine) -> DelayLine:
     """Return the line from film time to track time."""
     return line._replace(rate=1 / line.rate, delay_s=-line.delay_s / line.rate)
 
 
-class _Frames(NamedTuple):
-    """Power of each frame of a sound, and of what another sound along a line leaves of it, (F,)."""
+def _evidence(sound: Sound, other: Sound, line: DelayLine, span_s: tuple[float, float], form: Frames) -> Floats:
+    r"""Return how much of each frame of a sound another one along a line explains, (F,).
 
-    power: Floats
-    rest: Floats
-
-
-def _frames(sound: Sound, other: Sound, line: Line, span_s: tuple[float, float]) -> _Frames:
-    """Compare a sound with another one along a line, frame by frame, each with its best gain."""
+    It is :math:`-\log(1 - \rho^2)`, :math:`\rho` the correlation of the frames, 0 to 1. Each frequency is weighted
+    by the inverse power of the first sound if the form whitens: what covers the film in some frequencies leaves it in
+    others.
+    """
     rate_hz = sound.rate_hz
-    step = round(FRAME_S * rate_hz)
-    first = round(span_s[0] * rate_hz)
-    n = max(1, round((span_s[1] - span_s[0]) / FRAME_S)) * step
-    reach = 0 if line.by_waveform else round(WOBBLE_S * rate_hz)
-    x = _in_band(sound.between(first, first + n), rate_hz).reshape(-1, step)
-    o = _in_band(film_along(other, line, first - reach, n + 2 * reach), rate_hz)
-    power = np.mean(np.square(x), axis=1)
-    windows = np.lib.stride_tricks.sliding_window_view(o, step + 2 * reach)[::step]
-    size = step + 2 * reach
-    spectra = np.conjugate(np.fft.rfft(x, size, axis=1)) * np.fft.rfft(windows, size, axis=1)
-    dots = np.fft.irfft(spectra, size, axis=1)[:, : 2 * reach + 1]
-    total = np.cumsum(np.pad(np.square(windows, dtype=np.float64), ((0, 0), (1, 0))), axis=1)
-    own = total[:, step:] - total[:, : size - step + 1]
-    explained = np.max(np.square(dots) / np.maximum(own, 1e-9), axis=1) / step
-    return _Frames(power + QUIET, np.maximum(power - explained, 0) + QUIET)
+    step, reach = round(form.length_s * rate_hz), round(form.wobble_s * rate_hz)
+    first = round(span_s[0] * rate_hz) - step // 2
+    n_frames = max(1, round((span_s[1] - span_s[0]) / form.length_s))
+    n = (n_frames + 1) * step
+    hz = np.fft.rfftfreq(2 * step, 1 / rate_hz)
+    inside = (hz >= BAND_HZ[0]) & (hz <= BAND_HZ[1])
+    x = np.where(inside, _spectra(sound.between(first, first + n), step), 0)
+    o = np.where(inside, _spectra(film_along(other, line, first, n), step), 0)
+    power = np.square(np.abs(x))
+    weight = inside / (_smooth(power) + QUIET) if form.whitens else inside
+    cross = np.fft.irfft(weight * np.conjugate(x) * o, axis=1)
+    best = np.max(np.concatenate([cross[:, : reach + 1], cross[:, cross.shape[1] - reach :]], axis=1), axis=1)
+    own = np.sum(weight * power, axis=1) * np.sum(weight * np.square(np.abs(o)), axis=1)
+    rho = np.maximum(best, 0) * cross.shape[1] / 2 / np.sqrt(np.maximum(own, 1e-12))
+    return np.asarray(-np.log(np.maximum(1 - np.square(rho), LEAST_REST)))
 
 
-def _in_band(samples: Samples, rate_hz: int) -> Samples:
-    spectrum = np.fft.rfft(samples)
-    hz = np.fft.rfftfreq(len(samples), 1 / rate_hz)
-    spectrum[(hz < BAND_HZ[0]) | (hz > BAND_HZ[1])] = 0
-    return np.asarray(np.fft.irfft(spectrum, len(samples)), np.float32)
+def _spectra(samples: Samples, step: int) -> npt.NDArray[np.complex64]:
+    """Return the spectra of Hann windows of two frames each, one a frame, (F, bins)."""
+    windows = np.lib.stride_tricks.sliding_window_view(samples, 2 * step)[::step]
+    return np.asarray(np.fft.rfft(windows * np.hanning(2 * step).astype(np.float32), axis=1), np.complex64)
+
+
+def _smooth(power: Samples) -> Samples:
+    """Return the mean of each bin and its two neighbours."""
+    padded = np.pad(power, ((0, 0), (1, 1)))
+    return np.asarray((padded[:, :-2] + padded[:, 1:-1] + padded[:, 2:]) / 3)
 
 
 def _best_change(before: Floats, after: Floats) -> int:
-    """Return the number of frames that the first costs explain, so that the sum of both parts is least."""
-    sums = np.concatenate([[0.0], np.cumsum(before)]) + after.sum() - np.concatenate([[0.0], np.cumsum(after)])
-    return int(np.argmin(sums))
+    """Return the number of frames before a change, for which the sum of both evidences is largest."""
+    return int(np.argmax(np.concatenate([[0.0], np.cumsum(before - after)])))

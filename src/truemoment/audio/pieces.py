@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from truemoment.audio.alignment import PaperCheck
 from truemoment.audio.bands import COARSE_PER_S
 from truemoment.audio.reading import Samples
 from truemoment.audio.windows import WINDOW_S, Candidates, FilmSearch, window_starts
@@ -156,3 +157,10 @@ def short_run(search: FilmSearch, track: Samples, span_s: tuple[float, float]) -
     if found.score[0, 0] < SURE_SCORE:
         return None
     return Run(found.start_s, found.delay_s[:, 0])
+
+
+def run_of(paper: PaperCheck) -> Run:
+    """Return the windows of the paper's check as a run, at the film's own speed."""
+    delays = np.array([window.delay_s for window in paper.windows])
+    starts = np.array([window.film_s for window in paper.windows]) - delays - WINDOW_S / 2
+    return Run(starts, delays)

@@ -27,11 +27,14 @@ AGREE_S = 0.02
 LEAST_AGREEING = 0.6
 """Share of windows (12 of 20) that must agree for the waveform to count."""
 
+LEAST_ERROR_S = 1 / 16_000
+"""Deviations below a sample say nothing."""
+
 LEAST_SLOPE = 2e-6
 MOST_ROUNDS = 4
 
 
-class Line(NamedTuple):
+class DelayLine(NamedTuple):
     """A line from track time to film time.
 
     Parameters
@@ -54,7 +57,7 @@ class Line(NamedTuple):
     by_waveform: bool = True
 
 
-Measure = Callable[[float, Line], tuple[float, float]]
+Measure = Callable[[float, DelayLine], tuple[float, float]]
 """How far the film lies from where a line has it at a time of the track, in film seconds, and the peak's ratio."""
 
 
@@ -67,7 +70,7 @@ class Pair(NamedTuple):
     track_bands: Samples
 
 
-def refine(pair: Pair, line: Line, span_s: tuple[float, float]) -> Line:
+def refine(pair: Pair, line: DelayLine, span_s: tuple[float, float]) -> DelayLine:
     """Return the exact line of a piece.
 
     Parameters
@@ -92,7 +95,7 @@ def _middles(span_s: tuple[float, float]) -> Floats:
     return np.linspace(low, high, int(np.clip((high - low) / STEP_S + 1, 2, N_WINDOWS)))
 
 
-def _fitted(line: Line, span_s: tuple[float, float], measure: Measure) -> Line:
+def _fitted(line: DelayLine, span_s: tuple[float, float], measure: Measure) -> DelayLine:
     """Fit a line to the shifts of windows, again until its slope changes by less than 2 in a million."""
     middles = _middles(span_s)
     for _ in range(MOST_ROUNDS):
@@ -105,8 +108,8 @@ def _fitted(line: Line, span_s: tuple[float, float], measure: Measure) -> Line:
         offset = float(np.median(shifts - slope * times))
         rest = np.abs(shifts - offset - slope * times)
         agreeing = rest <= AGREE_S
-        error_s = 1.4826 * float(np.median(rest[agreeing])) if agreeing.any() else np.inf
-        line = Line(line.rate + slope, line.delay_s + offset, error_s, int(clear.sum()), int(agreeing.sum()))
+        error_s = max(LEAST_ERROR_S, 1.4826 * float(np.median(rest[agreeing]))) if agreeing.any() else np.inf
+        line = DelayLine(line.rate + slope, line.delay_s + offset, error_s, int(clear.sum()), int(agreeing.sum()))
         if abs(slope) <= LEAST_SLOPE:
             break
     return line
@@ -118,7 +121,7 @@ def theil_sen(times: Floats, values: Floats) -> float:
     return float(np.median(slopes)) if slopes else 0.0
 
 
-def waveform_shift(film: Sound, track: Sound, at_s: float, line: Line) -> tuple[float, float]:
+def waveform_shift(film: Sound, track: Sound, at_s: float, line: DelayLine) -> tuple[float, float]:
     """Return how far the film lies from a line at a time of the track, by whitened cross-correlation of 20 s.
 
     The cross-spectrum P is divided by ``|P|^0.8`` on 100 to 3,500 Hz.
@@ -144,7 +147,7 @@ SILENT = 1e-9
 """Cross-spectrum of windows of which one is silent."""
 
 
-def film_along(film: Sound, line: Line, first: int, n: int) -> Samples:
+def film_along(film: Sound, line: DelayLine, first: int, n: int) -> Samples:
     """Return the film's sound at the times of track samples first ... first + n - 1, by a line, (n,)."""
     start = line.rate * first + line.delay_s * film.rate_hz
     if line.rate == 1:
@@ -162,7 +165,7 @@ EDGE = 16
 """Samples beside a part that interpolation needs."""
 
 
-def bands_shift(film_bands: Samples, track_bands: Samples, at_s: float, line: Line) -> tuple[float, float]:
+def bands_shift(film_bands: Samples, track_bands: Samples, at_s: float, line: DelayLine) -> tuple[float, float]:
     """Return how far the film lies from a line at a time of the track, by bands at 100 frames a second over 20 s."""
     n_window, n_search = round(WINDOW_S * FRAMES_PER_S), round(SEARCH_S * FRAMES_PER_S)
     first = round((at_s - WINDOW_S / 2) * FRAMES_PER_S)

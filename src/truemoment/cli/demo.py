@@ -21,6 +21,7 @@ from truemoment.cli.options import (
     status_line,
     write_text,
 )
+from truemoment.exceptions import UsageError
 
 if TYPE_CHECKING:
     from truemoment.auditing import AuditSetup
@@ -45,12 +46,35 @@ SEGMENT_S = 2.0
     "--search", "searching", is_flag=True, help="Render a video instead, index it, and find what happens in it."
 )
 @click.option(
-    "--minutes", type=float, default=5.0, show_default=True, metavar="M", help="Length of the video of --search."
+    "--collect", "collecting", is_flag=True, help="Simulate a described film instead, and collect its sentences."
+)
+@click.option(
+    "--minutes",
+    type=float,
+    metavar="M",
+    help="Length of the video of --search [default: 5], or of the film of --collect [default: 3].",
+)
+@click.option(
+    "--speech",
+    default="tones",
+    show_default=True,
+    metavar="ENGINE",
+    help="What hears the film of --collect, as for 'collect run'.",
 )
 @seed_option("the world and all draws")
 @click.option("--no-open", is_flag=True, help="Do not open the pages in a browser.")
 @click.option("--quiet", is_flag=True, help="No progress, and no list of what was written.")
-def command(out: Path, videos: int, searching: bool, minutes: float, seed: int, no_open: bool, quiet: bool) -> None:
+def command(
+    out: Path,
+    videos: int,
+    searching: bool,
+    collecting: bool,
+    minutes: float | None,
+    speech: str,
+    seed: int,
+    no_open: bool,
+    quiet: bool,
+) -> None:
     """Audit two methods on a built-in world, one that sees the videos and one that guesses.
 
     The locations of the world's moments are as uneven as the field's, and its verbs predict them.
@@ -58,11 +82,22 @@ def command(out: Path, videos: int, searching: bool, minutes: float, seed: int, 
 
     With --search, a video of some minutes is rendered, indexed by a small built-in model, and
     searched for each event in it.
+
+    With --collect, a film with audio description is simulated, the described sentences are
+    collected, and compared with the truth.
     """
+    if searching and collecting:
+        raise UsageError("got --search and --collect, expected one of them")
     if searching:
         from truemoment.cli.demo_search import search_demo
 
-        search_demo(out, minutes, seed, no_open=no_open, quiet=quiet)
+        search_demo(out, 5.0 if minutes is None else minutes, seed, no_open=no_open, quiet=quiet)
+        return
+    if collecting:
+        from truemoment.cli.demo_collect import collect_demo
+
+        length = 3.0 if minutes is None else minutes
+        collect_demo(out, length, seed, speech=speech, no_open=no_open, quiet=quiet)
         return
     from truemoment.worlds import make_world, write_world
     from truemoment.worlds.export import FILES

@@ -113,6 +113,18 @@ fitting_options = bound("fitting", Fitting, options.train_options, options.no_ca
 
 
 @dataclass(frozen=True)
+class Workers:
+    """Who does the work: this machine or a cluster, and the number of processes."""
+
+    engine: str
+    workers: int | None
+
+
+workers_options = bound("processes", Workers, options.worker_options)
+"""--engine and --workers, as ``processes``."""
+
+
+@dataclass(frozen=True)
 class Output:
     """Where results go, in which format, and whether notes and progress are left out."""
 

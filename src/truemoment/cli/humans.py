@@ -120,7 +120,10 @@ def command(
     truemoment humans --dataset human-charades --split test --data-dir data
     truemoment humans ours=a.jsonl base=b.jsonl --dataset human-charades --split test --data-dir data
     truemoment humans --annotations marked.jsonl --official-annotations mine.jsonl --html humans.html --figures figures
+    truemoment humans --annotations marked.jsonl --official-annotations mine.jsonl
+    truemoment humans --annotations marked/answers.jsonl --html humans.html --open
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.datasets.answer_file import is_answers, read_answers
     from truemoment.diagnosis.human_study import study_files
     from truemoment.diagnosis.humans import measures_of_one_answer
     from truemoment.protocols import get_protocol
@@ -134,6 +137,9 @@ def command(
     protocol = measuring.parsed_protocol()
     if measuring.measures is not None:
         measures_of_one_answer(measuring.measures, protocol or get_protocol("default"))
+    answers = None
+    if data.annotations is not None and data.dataset is None and is_answers(data.annotations):
+        answers = read_answers(data.annotations)
     annotations = data.read()
     found = study_files(
         annotations,
@@ -148,6 +154,7 @@ def command(
         seed=testing.seed,
         read=how.read,
         progress=output.progress,
+        answers=answers,
     )
     deliver(reports.report(found, n_timelines=timelines), lambda: reports.document(found), output, page)
 

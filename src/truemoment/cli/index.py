@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from truemoment.cli.delivery import deliver_log, suggest
-from truemoment.cli.groups import Output, bound
-from truemoment.cli.options import FILE, json_option, refuse_outputs, shown_path, status_line, worker_options
+from truemoment.cli.groups import Output, Workers, bound, workers_options
+from truemoment.cli.options import FILE, json_option, refuse_outputs, shown_path, status_line
 from truemoment.exceptions import InputError, UsageError
 from truemoment.searching.encoder_options import DEFAULT_FPS, DEFAULT_MODEL, EncoderOptions, index_of
 from truemoment.text import one_line, short_line
@@ -35,14 +34,6 @@ model_option = click.option(
 device_option = click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1 ... [default: a GPU if there is one]")
 
 
-@dataclass(frozen=True)
-class _Workers:
-    """Options of the processes."""
-
-    engine: str
-    workers: int | None
-
-
 @click.command("index")
 @click.argument("videos", metavar="VIDEO...", nargs=-1, required=True, type=FILE)
 @click.option("-o", "--out", type=FILE, metavar="INDEX", help="Folder of the index. [default: VIDEO.index]")
@@ -51,17 +42,16 @@ class _Workers:
 @click.option("--proposals", metavar="SCHEME", help="Candidate moments. [default: windows of about 64 s and 256 s]")
 @click.option("--partial", is_flag=True, help="Index the readable part of damaged or truncated videos, with a warning.")
 @device_option
-@worker_options
+@workers_options
 @json_option("Write the report as JSON ('-': to standard output, and nothing else goes there).")
 @click.option("--quiet", is_flag=True, help="No report, and no progress on standard error.")
 @bound("options", EncoderOptions)
-@bound("processes", _Workers)
 def command(
     videos: tuple[Path, ...],
     out: Path | None,
     options: EncoderOptions,
     partial: bool,
-    processes: _Workers,
+    processes: Workers,
     json_path: Path | None,
     quiet: bool,
 ) -> None:

@@ -23,7 +23,9 @@ EXTRAS = MappingProxyType(
     {
         **dict.fromkeys(("torch", "accelerate", "safetensors", "h5py", "yaml"), "models"),
         **dict.fromkeys(("transformers", "av", "PIL", "faiss", "array_api_compat"), "search"),
+        **dict.fromkeys(("starlette", "uvicorn", "markdown_it"), "pages"),
         "ray": "scale",
+        **dict.fromkeys(("pysubs2", "rapidfuzz", "faster_whisper"), "collect"),
     }
 )
 """The extra that brings each optional package."""

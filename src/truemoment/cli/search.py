@@ -6,7 +6,7 @@ import itertools
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +51,6 @@ MOST_APART_S = 1e6
 """Seconds: longer than any video."""
 
 OF_QUERIES = {
-    "out": "-o",
     "sentences": "--sentences",
     "proposals": "--proposals",
     "nms": "--nms",
@@ -62,6 +61,8 @@ OF_A_SENTENCE = {
     "csv_path": "--csv",
     "thumbnails": "--thumbnails",
     "clips": "--clips",
+    "names_only": "--names",
+    "start": "--start",
     "candidates": "--candidates",
     "exact": "--exact",
     "style": "--table",
@@ -106,6 +107,8 @@ class _MomentFiles:
     thumbnails: Path | None
     csv_path: Path | None
     page: Path | None
+    names_only: bool
+    start: str | None
 
     @property
     def any(self) -> bool:
@@ -229,6 +232,10 @@ class _SweepOptions:
     "so that no spreadsheet computes it.",
 )
 @click.option("--html", "page", type=FILE, metavar="FILE", help="Write a page with pictures.")
+@click.option("--names", "names_only", is_flag=True, help="Timelines name video files without their folders.")
+@click.option(
+    "--start", metavar="HH:MM:SS:FF", help="Time code of a video's first frame, for timelines. [default: its own]"
+)
 @count_option(
     "--candidates",
     None,
@@ -254,7 +261,13 @@ class _SweepOptions:
     metavar="IOU",
     help="NMS threshold: maximum IoU between two predictions of one query. [default: 0.3]",
 )
-@click.option("-o", "--out", type=FILE, metavar="FILE", help="Predictions, .jsonl.")
+@click.option(
+    "-o",
+    "--out",
+    type=FILE,
+    metavar="FILE",
+    help="Moments as .otio, .edl, .fcpxml, .xml, .srt, .vtt, .csv or .json; predictions of a dataset as .jsonl.",
+)
 @click.option("--sweep", is_flag=True, help="Search on chunks of growing length, and report the measures.")
 @click.option(
     "--lengths",
@@ -296,11 +309,13 @@ def command(
     \b
     truemoment search "a man opens a door" video.mp4
     truemoment search "a dog on the beach" videos.index --top 10 --clips found --html found.html
+    truemoment search "a dog on the beach" film.mp4.index -o found.otio
     truemoment search - videos.index
     truemoment search videos.index --annotations mine.jsonl -o preds.jsonl
     truemoment search CLIP_frames.h5 --sentences CLIP_sentences.h5 --dataset mad --split test -o preds.jsonl
     truemoment search CLIP_frames.h5 --sentences CLIP_sentences.h5 --dataset mad --split test --sweep --figures figures
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.exporting.formats import check_ending
     from truemoment.searching.session import SearchSession
 
     queries.refuse()
@@ -313,8 +328,12 @@ def command(
     _refuse_others(of_queries)
     sweeping.refuse(of_queries=of_queries, files=files, out=queries.out)
     query, path = _words(words, of_queries=of_queries)
-    if query == STANDARD_INPUT and (files.any or output.json_path is not None):
-        raise UsageError("sentences of standard input are answered with tables: no --json, --csv, --html or pictures")
+    if query == STANDARD_INPUT and (files.any or queries.out is not None or output.json_path is not None):
+        raise UsageError(
+            "sentences of standard input are answered with tables: no --json, --csv, --html, -o or pictures"
+        )
+    if queries.out is not None and not of_queries:
+        check_ending(queries.out)
     target = video.target(path, output)
     inputs = [queries.sentences, *data.files(), *target.files()]
     refuse_outputs(inputs, [output.json_path, files.csv_path, files.page, queries.out, files.thumbnails])
@@ -333,7 +352,7 @@ def command(
     if query == STANDARD_INPUT:
         _search_lines(session, output)
     else:
-        _search_sentence(query, session, files, output)
+        _search_sentence(query, session, files, queries.out, output)
 
 
 def _search_split(
@@ -397,7 +416,7 @@ def _search_lines(session: SearchSession, output: Output) -> None:
         _deliver(sentence, results, session, output)
 
 
-def _search_sentence(query: str, session: SearchSession, files: _MomentFiles, output: Output) -> None:
+def _search_sentence(query: str, session: SearchSession, files: _MomentFiles, out: Path | None, output: Output) -> None:
     """Answer one sentence, with the files that the options ask for."""
     from truemoment.reports import search as reports
     from truemoment.searching.pictures import Pictures
@@ -409,6 +428,8 @@ def _search_sentence(query: str, session: SearchSession, files: _MomentFiles, ou
         click.echo(reports.as_csv(query, results), nl=False)
     elif files.csv_path is not None:
         write_text(files.csv_path, reports.as_csv(query, results))
+    if out is not None:
+        _export(query, results, session, files, out)
     _deliver(query, results, session, output, files)
     if not output.quiet:
         _note_places(pictures, session, output)
@@ -416,6 +437,16 @@ def _search_sentence(query: str, session: SearchSession, files: _MomentFiles, ou
         click.echo(short_line(f"no pictures or clips: {why}"), err=True)
     if pictures.failed:
         click.get_current_context().exit(EXIT_NOT_ALL)
+
+
+def _export(query: str, results: list[SearchResult], session: SearchSession, files: _MomentFiles, out: Path) -> None:
+    """Write the moments in the format of a file's ending."""
+    from truemoment.exporting.formats import check_ending, exported
+    from truemoment.exporting.moments import moments_of
+
+    found = [replace(result, path=session.index.path_of(result.moment.video_id)) for result in results]
+    moments = moments_of(query, found, files.start)
+    write_text(out, exported(moments, check_ending(out), names_only=files.names_only))
 
 
 def _find(sentence: str, session: SearchSession) -> list[SearchResult]:
@@ -432,7 +463,7 @@ def _deliver(
     results: list[SearchResult],
     session: SearchSession,
     output: Output,
-    files: _MomentFiles = _MomentFiles(None, None, None, None),
+    files: _MomentFiles = _MomentFiles(None, None, None, None, False, None),
 ) -> None:
     """Write the table, the document and the page."""
     from truemoment.reports import search as reports

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from truemoment.datasets.answer_file import is_answers, read_answers
 from truemoment.datasets.base import numbered
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_json_lines
@@ -42,8 +43,13 @@ class OwnQuery(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read(path: Path | str, split: str | None = None) -> Annotations:
-    """Read your own annotations: the lines of `split` and those without one; None reads all lines."""
+    """Read your own annotations: the lines of `split` and those without one; None reads all lines.
+
+    A file of answers (``truemoment annotate export``) is read as the moments that people marked.
+    """
     path = Path(path)
+    if is_answers(path):
+        return read_answers(path).annotations()
     entries = list(read_json_lines(path, OwnQuery))
     named = all(entry.query_id is not None for _, entry in entries)
     ids = [str(entry.query_id) for _, entry in entries] if named else numbered(entry.video_id for _, entry in entries)
@@ -84,6 +90,8 @@ def read(path: Path | str, split: str | None = None) -> Annotations:
 
 def splits_of(path: Path) -> set[str]:
     """Return the names of the splits in a file."""
+    if is_answers(path):
+        return set()
     return {entry.split for _, entry in read_json_lines(path, OwnQuery) if entry.split is not None}
 
 

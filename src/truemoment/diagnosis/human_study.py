@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from truemoment.datasets.answer_file import StudyAnswers
 from truemoment.diagnosis.agreement import (
     Alpha,
     Annotators,
@@ -17,6 +18,7 @@ from truemoment.diagnosis.agreement import (
     moment_alpha,
     pairwise_iou,
 )
+from truemoment.diagnosis.answer_agreement import AnswerAgreement, answer_agreement
 from truemoment.diagnosis.conclusions import Conclusion, SystemScores, conclusions, system_scores
 from truemoment.diagnosis.humans import (
     REFERENCES,
@@ -204,6 +206,8 @@ class AnnotatedFiles:
         Predictions of each system.
     n_without_official
         Number of queries of several annotators that the official references do not contain; they are left out.
+    presence
+        Agreement of all answers, those without a moment and with several included; None where only moments are known.
     """
 
     study: HumanStudy
@@ -215,6 +219,7 @@ class AnnotatedFiles:
     permutations: int
     seed: int
     answers: Mapping[str, Predictions] = field(default_factory=dict)
+    presence: AnswerAgreement | None = None
 
     @property
     def scores(self) -> Scores:
@@ -236,11 +241,12 @@ def study_files(
     seed: int = 0,
     read: Reader = read_predictions,
     progress: bool = False,
+    answers: StudyAnswers | None = None,
 ) -> AnnotatedFiles:
     """Study the annotators of a split, with prediction files by the name of the system.
 
-    The files may answer all queries of `official`, the dataset's own references of these queries. Other parameters are
-    as for :func:`study_humans`.
+    The files may answer all queries of `official`, the dataset's own references of these queries. `annotations` has the
+    moments of `answers`. Other parameters are as for :func:`study_humans`.
     """
     annotators = Annotators.of(annotations)
     given = {name: read(path, official or annotations, progress=progress) for name, path in files.items()}
@@ -271,4 +277,7 @@ def study_files(
         permutations=permutations,
         seed=seed,
         answers={name: answers for name, (answers, _) in given.items()},
+        presence=None
+        if answers is None
+        else answer_agreement(answers.by_query(), np.random.default_rng(seed), resamples=resamples),
     )

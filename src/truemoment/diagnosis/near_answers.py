@@ -1,7 +1,7 @@
 """Places that many first answers are near to: a collapsed method whose answers still differ a little.
 
-Refinements and small changes of a score move such answers by some per cent of the video, so that no two are equal. WSSL
-as trained here answers every sentence with 0 to about 57 % of the video, and no answer equals a sixth of the others.
+Refinements move such answers by some per cent of the video, so few are equal. WSSL as trained here answers every
+sentence with 0 to about 57 % of the video, and the most frequent answer, at 1 % of the video, is a sixth of all.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ def near_places(times_norm: Floats, n_places: int = 3) -> tuple[NearPlace, ...]:
         best = int(weights.argmax())
         if not weights[best]:
             break
-        found.append(NearPlace(*(centres[best] / 100).tolist(), float(weights[best] / counts.sum())))
+        start_norm, end_norm = (centres[best] / 100).tolist()
+        found.append(NearPlace(start_norm, end_norm, float(weights[best] / counts.sum())))
         left[near[best]] = 0.0
     return tuple(found)

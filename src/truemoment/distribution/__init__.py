@@ -12,6 +12,7 @@ An engine only distributes jobs and takes results back, in any order; each job c
 from __future__ import annotations
 
 import os
+import signal
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -21,7 +22,7 @@ from typing import Any, Generic, Literal, TypeVar, get_args
 
 from truemoment.distribution.cluster import ray_cluster
 from truemoment.exceptions import InputError
-from truemoment.processes import processes
+from truemoment.processes import end_with_parent, processes
 
 Engine = Literal["local", "ray"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
@@ -59,6 +60,13 @@ class JobRunner(Generic[J, R]):
     needs: str
     threads: int | None = None
     on_gpu: bool = False
+
+
+def begin_worker(threads: int) -> None:
+    """Begin a worker of a pool: Ctrl-C is for who started it, and it ends with that process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ["OMP_NUM_THREADS"] = str(threads)  # read when PyTorch is imported, with a model
+    end_with_parent()
 
 
 def distribute(engine: Engine, jobs: Iterator[J], work: JobRunner[J, R], workers: int | None) -> Iterator[R]:

@@ -18,7 +18,13 @@ from truemoment.equal_depth import protocol_at
 from truemoment.intervals import Floats
 from truemoment.measures import Measure, why_undefined
 from truemoment.reports import evaluation
-from truemoment.reports.comparison_beside import changed_document, changed_table, splits_document, splits_table
+from truemoment.reports.comparison_beside import (
+    changed_document,
+    changed_table,
+    runs_beside,
+    splits_document,
+    splits_table,
+)
 from truemoment.reports.comparison_figures import drawings
 from truemoment.reports.comparison_lengths import lengths_document
 from truemoment.reports.head import head
@@ -44,7 +50,9 @@ def report(compared: ComparedFiles) -> Report:
     if compared.changed:
         tables.append(changed_table(compared))
     figures = Section("figures", "Figures", tuple(drawings(compared)))
-    hashes = [(run.source["path"], run.source["sha256"]) for runs in compared.runs.values() for run in runs]
+    sources = [run.source for runs in compared.runs.values() for run in runs]
+    sources += [run.source for _, run in runs_beside(compared)]
+    hashes = [(source["path"], source["sha256"]) for source in sources]
     return Report(
         title=f"Comparison of {listed(list(compared.runs))} on {scores.dataset}, {scores.split}",
         facts=facts(compared),
@@ -387,6 +395,7 @@ def facts(compared: ComparedFiles) -> tuple[tuple[str, str], ...]:
                 f"{train.dataset}/{train.split}, {fits} times",
             )
         )
+    found += [(name, evaluation.facts(run.scores, run.match, run.source)[1][1]) for name, run in runs_beside(compared)]
     return (*lines.items(), *found)
 
 

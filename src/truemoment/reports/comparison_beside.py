@@ -8,6 +8,7 @@ from typing import Any
 
 from truemoment.compared_changes import ChangedMethod
 from truemoment.compared_files import ComparedFiles
+from truemoment.compared_runs import FileRun
 from truemoment.compared_splits import SplitResult
 from truemoment.diagnosis.shuffled import SLIGHT_NORM
 from truemoment.reports.model import Cell, Drawing, Table
@@ -16,6 +17,14 @@ from truemoment.reports.words import UNDEFINED, low_to_high, p_number, percent, 
 
 MOST_MEASURES = 4
 """Measures that have figures of their own; tables and JSON have all of them."""
+
+
+def runs_beside(compared: ComparedFiles) -> Iterator[tuple[str, FileRun]]:
+    """List the files of other splits and of changed videos, each with its method and what it is of."""
+    for split in compared.splits[:-1]:
+        yield from ((f"{method}, {split.name}", run) for method, runs in split.runs.items() for run in runs)
+    for of in compared.changed:
+        yield from ((f"{of.method}, {of.way}", run) for run in of.runs)
 
 
 # --------------------------------------------------------------------------------------- other splits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -96,29 +97,31 @@ def numbers(methods: Sequence[MethodSlices], families: Sequence[str] = tuple(FAM
 
 
 def length_drawings(compared: ComparedFiles) -> list[Drawing]:
-    """Return a figure for each family of several classes."""
+    """Return a figure for each family of several classes; figures are computed when they are drawn."""
     if not compared.hits:
         return []
     hit = str(next(iter(compared.hits.values()))[0].measures[0])
-    methods = slices_of_methods(compared)
-    drawn = _drawn(methods)
-    left_out = "" if len(drawn) == len(methods) else f" The first {MOST} of {len(methods)} methods are drawn."
-    drawings = []
-    for family, title in FAMILIES.items():
-        of_family = [of._replace(slices=tuple(one for one in of.slices if one.family == family)) for of in drawn]
-        if len(of_family[0].slices) > 1:
-            drawings.append(
-                Drawing(
-                    f"by-{re.sub(r'[^a-z]+', '-', family).strip('-')}",
-                    title,
-                    f"{hit} of each method by class of queries, with 95 % intervals by resampling videos. Hollow marks "
-                    "are floors, which never see a video: a method that is above them for long moments only may have "
-                    f"learnt which sentences belong to long moments.{left_out} After Hidden Challenges, Fig. 6.",
-                    partial(lengths_figure, of_family, hit, title.removeprefix("By ")),
-                    partial(numbers, methods, [family]),
-                )
-            )
-    return drawings
+    n_methods = len(compared.hits)
+    left_out = "" if n_methods <= MOST else f" {MOST} of {n_methods} methods and floors are drawn."
+    methods = functools.cache(partial(slices_of_methods, compared))
+    return [
+        Drawing(
+            f"by-{re.sub(r'[^a-z]+', '-', member.family).strip('-')}",
+            FAMILIES[member.family],
+            f"{hit} of each method by class of queries, with 95 % intervals by resampling videos. Hollow marks are "
+            "floors, which never see a video: a method that is above them for long moments only may have learnt which "
+            f"sentences belong to long moments.{left_out} After Hidden Challenges, Fig. 6.",
+            lambda family=member.family: _family_figure(methods(), family, hit),
+            lambda family=member.family: numbers(methods(), [family]),
+        )
+        for member in membership(compared.annotations, families=list(FAMILIES))
+        if len(member.labels) > 1
+    ]
+
+
+def _family_figure(methods: Sequence[MethodSlices], family: str, measure: str) -> Figure:
+    of_family = [of._replace(slices=tuple(one for one in of.slices if one.family == family)) for of in _drawn(methods)]
+    return lengths_figure(of_family, measure, FAMILIES[family].removeprefix("By "))
 
 
 def _drawn(methods: Sequence[MethodSlices]) -> list[MethodSlices]:

@@ -16,6 +16,7 @@ from truemoment.diagnosis.humans import Reference
 from truemoment.documents import Measured
 from truemoment.intervals import Floats
 from truemoment.protocols import Protocol
+from truemoment.reports.answer_agreement import answers_document, answers_table
 from truemoment.reports.comparison import FEW_VIDEOS
 from truemoment.reports.head import head
 from truemoment.reports.human_timelines import timeline_drawings
@@ -53,6 +54,7 @@ def document(files: AnnotatedFiles) -> dict[str, Any]:
             "duplicates": study.duplicates,
         },
         "agreement": _agreement_document(files),
+        **({} if files.presence is None else {"answers": answers_document(files.presence)}),
         "humans": [
             {
                 "way": of.reference,
@@ -221,6 +223,8 @@ def report(files: AnnotatedFiles, *, n_timelines: int = N_TIMELINES) -> Report:
             f"*: significant at {100 * LEVEL:g} % (paired by video, corrected over pairs); drawn: lowest to highest "
             "difference with one annotator a query; alike: significant draws with the same sign"
         )
+    if files.presence is not None:
+        tables.insert(0, answers_table(files.presence))
     hashes = [(source["path"], source["sha256"]) for source, _ in files.predictions.values()]
     return Report(
         title=f"Annotators of {scores.dataset}, {scores.split}",

@@ -10,13 +10,11 @@ computing: it ranks the clips in one order for all texts, so R@K is exactly K / 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from truemoment.baselines.base import fit_density
-from truemoment.intervals import Floats
-from truemoment.records import Annotations
+from truemoment.intervals import Floats, Ints
+from truemoment.records import Annotations, Strings
 from truemoment.retrieval.clips import Clips, clips_of
 from truemoment.retrieval.ranking import Similarities
 
@@ -46,9 +44,9 @@ def by_lengths(train: Annotations, clips: Clips) -> Similarities:
     return Similarities(lambda rows: score[row[rows]], clips.n_texts, len(clips))
 
 
-def _words(sentences: Sequence[str]) -> np.ndarray:
+def _words(sentences: Strings) -> Ints:
     """Return the number of words of each sentence, 1 to 60."""
-    return np.clip([len(sentence.split()) for sentence in sentences], 1, MOST_WORDS)
+    return np.asarray(np.clip([len(sentence.split()) for sentence in sentences], 1, MOST_WORDS), dtype=np.int64)
 
 
 def _log_length(clips: Clips) -> Floats:

@@ -11,10 +11,10 @@ import numpy as np
 
 from truemoment.intervals import Floats, Ints
 from truemoment.retrieval.measures import RetrievalMeasure
-from truemoment.retrieval.ranking import Ranking
+from truemoment.retrieval.ranking import RightPlaces
 
 
-def entries(places: Ranking) -> tuple[Ints, Ints]:
+def entries(places: RightPlaces) -> tuple[Ints, Ints]:
     """Return the rank of each entry, from 1, (E,), and its query, (E,); without ties E is the number of queries."""
     counts = places.equal + 1
     query = np.repeat(np.arange(len(counts)), counts)
@@ -22,7 +22,7 @@ def entries(places: Ranking) -> tuple[Ints, Ints]:
     return np.asarray(1 + places.greater[query] + within), query
 
 
-def of_each_entry(measure: RetrievalMeasure, places: Ranking) -> tuple[Floats, Ints]:
+def of_each_entry(measure: RetrievalMeasure, places: RightPlaces) -> tuple[Floats, Ints]:
     """Return what each entry counts, (E,), and its query."""
     rank, query = entries(places)
     if measure.depth is not None:

@@ -25,7 +25,7 @@ import numpy as np
 
 from truemoment.exceptions import MeasureError
 from truemoment.intervals import Floats
-from truemoment.retrieval.ranking import Ranking
+from truemoment.retrieval.ranking import RightPlaces
 
 Ties = Literal["expected", "best", "worst"]
 Direction = Literal["t2c", "c2t"]
@@ -55,7 +55,7 @@ class RetrievalMeasure:
         """Whether it lies in [0, 1]; else it is a rank."""
         return self.statistic not in ("MdR", "MnR")
 
-    def of_each(self, places: Ranking, ties: Ties = "expected") -> Floats:
+    def of_each(self, places: RightPlaces, ties: Ties = "expected") -> Floats:
         """Return what each query counts, (Q,): hits of R@K, ranks of MdR and MnR, reciprocal ranks."""
         if self.depth is not None:
             return recall_of_each(places, self.depth, ties)
@@ -90,12 +90,12 @@ def parse_retrieval_measures(text: str) -> tuple[RetrievalMeasure, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def recall_of_each(places: Ranking, k: int, ties: Ties = "expected") -> Floats:
+def recall_of_each(places: RightPlaces, k: int, ties: Ties = "expected") -> Floats:
     """Return for each query the chance that the right item is among the first k, (Q,).
 
     Examples
     --------
-    >>> recall_of_each(Ranking(np.array([0, 0, 2]), np.array([0, 3, 0]), 10), 1).tolist()
+    >>> recall_of_each(RightPlaces(np.array([0, 0, 2]), np.array([0, 3, 0]), 10), 1).tolist()
     [1.0, 0.25, 0.0]
     """
     if ties == "best":
@@ -105,7 +105,7 @@ def recall_of_each(places: Ranking, k: int, ties: Ties = "expected") -> Floats:
     return np.asarray(np.clip((k - places.greater) / (places.equal + 1), 0, 1))
 
 
-def ranks(places: Ranking, ties: Ties = "expected") -> Floats:
+def ranks(places: RightPlaces, ties: Ties = "expected") -> Floats:
     """Return the rank of the right item, from 1, (Q,)."""
     share = {"expected": 0.5, "best": 0.0, "worst": 1.0}[ties]
     return np.asarray(1 + places.greater + share * places.equal)

@@ -1,4 +1,4 @@
-"""Ranking of the right clip among all clips, and of the right text among all texts, without an N x N matrix.
+"""RightPlaces of the right clip among all clips, and of the right text among all texts, without an N x N matrix.
 
 Similarities are computed in blocks of texts. Of each text only two counts are kept: the clips whose similarity is
 larger than that of its own clip, and the others whose similarity is equal. Ties are therefore decided by a measure,
@@ -21,7 +21,7 @@ BLOCK = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
+class RightPlaces:
     """Where the right item lies in each of Q rankings.
 
     Parameters
@@ -85,7 +85,7 @@ class Similarities:
             yield rows, found
 
 
-def places_both_ways(similarities: Similarities, clip_of: Ints, tie: float = 0.0) -> tuple[Ranking, Ranking]:
+def places_both_ways(similarities: Similarities, clip_of: Ints, tie: float = 0.0) -> tuple[RightPlaces, RightPlaces]:
     """Return the places of each text's clip, (T,), and of each clip's best text, (C,).
 
     Parameters
@@ -102,7 +102,7 @@ def places_both_ways(similarities: Similarities, clip_of: Ints, tie: float = 0.0
         own[rows] = block[np.arange(len(block)), clip_of[rows]]
         greater[rows], near = _compared(block, own[rows, None], tie, axis=1)
         equal[rows] = near - 1  # its own clip
-    to_clip = Ranking(greater, equal, similarities.n_clips)
+    to_clip = RightPlaces(greater, equal, similarities.n_clips)
 
     best = np.full(similarities.n_clips, -np.inf, dtype=np.float32)
     np.maximum.at(best, clip_of, own)
@@ -115,7 +115,7 @@ def places_both_ways(similarities: Similarities, clip_of: Ints, tie: float = 0.0
         right = np.abs(own[rows] - best[clip_of[rows]]) <= tie
         own_alike += np.bincount(clip_of[rows][right], minlength=similarities.n_clips)
     asked = np.unique(clip_of)
-    return to_clip, Ranking(larger[asked], (alike - own_alike)[asked], similarities.n_texts)
+    return to_clip, RightPlaces(larger[asked], (alike - own_alike)[asked], similarities.n_texts)
 
 
 def _compared(block: Frames, own: Frames, tie: float, axis: int) -> tuple[Ints, Ints]:

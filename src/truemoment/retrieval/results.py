@@ -12,7 +12,7 @@ from truemoment.records import Strings, numbers_of
 from truemoment.retrieval.chance import chance
 from truemoment.retrieval.clip4clip import of_each_entry
 from truemoment.retrieval.measures import RetrievalMeasure
-from truemoment.retrieval.ranking import Ranking, Similarities, places_both_ways
+from truemoment.retrieval.ranking import RightPlaces, Similarities, places_both_ways
 from truemoment.uncertainty import interval95
 
 
@@ -50,14 +50,14 @@ class RetrievalResult:
     Parameters
     ----------
     to_clip, to_text
-        Ranking of each text's clip, and of each clip's best text.
+        RightPlaces of each text's clip, and of each clip's best text.
     n_added
         Entries that ``clip4clip`` adds, by direction.
     """
 
     figures: tuple[RetrievalFigure, ...]
-    to_clip: Ranking
-    to_text: Ranking
+    to_clip: RightPlaces
+    to_text: RightPlaces
     n_added: tuple[int, int]
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Iterator
 from functools import partial
 
-from truemoment.distribution import Engine, JobRunner, distribute
-from truemoment.processes import end_with_parent
+from truemoment.distribution import Engine, JobRunner, begin_worker, distribute
 from truemoment.searching.extraction import EmbeddedShard, FailedShard, Loader, Shard, attempt
 
 
@@ -18,7 +15,7 @@ def embed_shards(
     """Do shards by an engine, and return the result of each, in any order; each comes back exactly once."""
     work: JobRunner[Shard, EmbeddedShard | FailedShard] = JobRunner(
         do=partial(attempt, loader=loader),
-        begin=_begin,
+        begin=begin_worker,
         given_up=_given_up,
         needs="the videos under the same paths, and the model",
         on_gpu=(loader.device or "").startswith("cuda"),
@@ -28,10 +25,3 @@ def embed_shards(
 
 def _given_up(shard: Shard, times: int) -> FailedShard:
     return FailedShard(shard, f"{shard.video.path}: a worker died of it, {times} times")
-
-
-def _begin(threads: int) -> None:
-    """Begin a worker: Ctrl-C is for who started it, and it ends with that process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ["OMP_NUM_THREADS"] = str(threads)  # read when PyTorch is imported, with the model
-    end_with_parent()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, pairwise, takewhile
 from pathlib import Path
@@ -53,6 +54,28 @@ SOUND_BLOCK = 1024
 """Samples that are encoded at a time: what AAC puts into one packet."""
 
 
+@dataclass(frozen=True)
+class ClipForm:
+    """How a part of a video is encoded.
+
+    Parameters
+    ----------
+    ticks_a_second
+        The clock of the file that is written.
+    most_lines
+        Largest height in pixels; larger pictures are reduced. None keeps the size.
+    key_s
+        Longest time between key frames in seconds; None leaves it to the encoder.
+    crf
+        Quality of H.264, lower is better.
+    """
+
+    ticks_a_second: int = TICKS_A_SECOND
+    most_lines: int | None = None
+    key_s: float | None = None
+    crf: int = 20
+
+
 def thumbnail(path: Path, time_s: float, longest_side: int = 320, *, outline: Outline | None = None) -> bytes:
     """Return the picture shown at a time (clipped to the video) as a JPEG file of at most `longest_side` pixels."""
     if not 16 <= longest_side <= 8192:
@@ -90,25 +113,47 @@ def cut_clip(path: Path, out: Path, start_s: float, end_s: float, *, outline: Ou
 def _write_clip(stream: IO[bytes], path: Path, outline: Outline, start_s: float, end_s: float) -> None:
     import av  # noqa: PLC0415 - only videos need it
 
-    shown = frames_between(path, outline, start_s, end_s)
-    first = next(shown, None)
-    if first is None:
-        raise InputError(f"has no frame from {start_s:.3f} to {end_s:.3f} s", path=path)
-    sound = _sound_form(path)
     sink = _Sink(stream)
-    written = takewhile(lambda _: sink.fault is None, chain([first], shown))
     try:
         with av.open(sink, "w", format="mp4") as container:
-            pictures = container.add_stream("libx264", rate=TICKS_A_SECOND)
-            voice = container.add_stream("aac", rate=sound[0], layout=sound[1]) if sound else None
-            _encode_pictures(container, pictures, written, outline.pixel_aspect, (start_s, end_s))
-            if voice is not None:
-                _encode_sound(container, voice, _sound_between(path, outline, start_s, end_s, voice))
+            encode_part(container, path, outline, (start_s, end_s), form=ClipForm(), goes_on=lambda: sink.fault is None)
     except read_errors() as error:
         if sink.fault is None:
             raise InputError(f"cannot be cut into a clip ({' '.join(str(error).split())})", path=path) from None
     if sink.fault is not None:
         raise sink.fault
+
+
+def encode_part(
+    container: OutputContainer,
+    path: Path,
+    outline: Outline,
+    part_s: tuple[float, float],
+    *,
+    form: ClipForm,
+    goes_on: Callable[[], bool] = lambda: True,
+) -> None:
+    """Encode a part of a video into a container, pictures as H.264 without B-frames and sound as AAC.
+
+    Parameters
+    ----------
+    part_s
+        Start and end in seconds, within the video.
+    goes_on
+        Asked before each frame: the rest is left out once it returns False.
+    """
+    start_s, end_s = part_s
+    shown = frames_between(path, outline, start_s, end_s)
+    first = next(shown, None)
+    if first is None:
+        raise InputError(f"has no frame from {start_s:.3f} to {end_s:.3f} s", path=path)
+    sound = _sound_form(path)
+    pictures = container.add_stream("libx264", rate=form.ticks_a_second)
+    voice = container.add_stream("aac", rate=sound[0], layout=sound[1]) if sound else None
+    written = takewhile(lambda _: goes_on(), chain([first], shown))
+    _encode_pictures(container, pictures, written, outline.pixel_aspect, part_s, form=form)
+    if voice is not None:
+        _encode_sound(container, voice, _sound_between(path, outline, start_s, end_s, voice))
 
 
 class _Sink:
@@ -142,22 +187,26 @@ def _encode_pictures(
     shown: Iterator[tuple[float, VideoFrame]],
     pixel_aspect: float,
     part_s: tuple[float, float],
+    *,
+    form: ClipForm,
 ) -> None:
     import av  # noqa: PLC0415 - only videos need it
 
     start_s, end_s = part_s
+    ticks = form.ticks_a_second
     lasts: dict[int | None, int] = {}
-    last_tick = round((end_s - start_s) * TICKS_A_SECOND)
-    timed = ((round((time_s - start_s) * TICKS_A_SECOND), frame) for time_s, frame in shown)
+    last_tick = round((end_s - start_s) * ticks)
+    timed = ((round((time_s - start_s) * ticks), frame) for time_s, frame in shown)
+    next_key = 0.0
     for (tick, frame), (next_tick, _) in pairwise(chain(timed, [(last_tick, None)])):
         if frame is None or next_tick <= tick:
             continue
-        picture = _even(pixels_of(frame, pixel_aspect))
+        picture = _even(pixels_of(frame, pixel_aspect, _scale_of(frame, form)))
         if not lasts:
             stream.height, stream.width = picture.shape[:2]
             stream.pix_fmt = "yuv420p"
-            stream.codec_context.time_base = Fraction(1, TICKS_A_SECOND)
-            stream.codec_context.options = {"preset": "veryfast", "crf": "20", "bf": "0"}
+            stream.codec_context.time_base = Fraction(1, ticks)
+            stream.codec_context.options = {"preset": "veryfast", "crf": str(form.crf), "bf": "0", "forced-idr": "1"}
             _set_colours(stream, frame)
         lasts[tick] = next_tick - tick
         coded = av.VideoFrame.from_ndarray(picture, format="rgb24").reformat(
@@ -167,9 +216,17 @@ def _encode_pictures(
             dst_colorspace="ITU709",
             dst_color_range="MPEG",
         )
-        coded.pts, coded.time_base = tick, Fraction(1, TICKS_A_SECOND)
+        coded.pts, coded.time_base = tick, Fraction(1, ticks)
+        if form.key_s is not None and tick >= next_key:
+            coded.pict_type = av.video.frame.PictureType.I
+            next_key = tick + form.key_s * ticks
         _mux(container, stream.encode(coded), lasts)
     _mux(container, stream.encode(), lasts)
+
+
+def _scale_of(frame: VideoFrame, form: ClipForm) -> float:
+    """Return by how much a picture is reduced: its shorter side counts, so that it may be turned."""
+    return 1.0 if form.most_lines is None else min(1.0, form.most_lines / min(frame.height, frame.width))
 
 
 def _set_colours(stream: VideoStream, frame: VideoFrame) -> None:
@@ -196,14 +253,15 @@ def _even(pixels: Pixels) -> Pixels:
 def _sound_form(path: Path) -> tuple[int, str] | None:
     """Tell how the sound of a video is to be written, samples a second and channels; None where it has none."""
     with opened(path) as (container, _):
-        stream = _sound_of(container)
+        stream = sound_of(container)
         if stream is None:
             return None
         rate = stream.rate if stream.rate in AAC_RATES else 48000
         return rate, "mono" if stream.channels == 1 else "stereo"
 
 
-def _sound_of(container: InputContainer) -> AudioStream | None:
+def sound_of(container: InputContainer) -> AudioStream | None:
+    """Return the first stream of sound that can be decoded; None if there is none."""
     for stream in container.streams.audio:
         if has_decoder(stream) and stream.rate >= LEAST_RATE and stream.channels:
             return stream
@@ -220,7 +278,7 @@ def _sound_between(
     n_samples = round((end_s - start_s) * rate)
     resampler = av.AudioResampler(format="fltp", layout=like.layout, rate=rate)
     with opened(path) as (container, _):
-        stream = _sound_of(container)
+        stream = sound_of(container)
         if stream is None:
             return
         tick_s = float(stream.time_base or 0)

@@ -24,6 +24,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -353,12 +354,22 @@ def outline_of(path: Path, *, partial: bool = False) -> Outline:
     InputError
         If it is no video, has no pictures or time stamps, or (unless `partial`) ends long before its stated end.
     """
+    return outline_and_shown(path, partial=partial)[0]
+
+
+def outline_and_shown(path: Path, *, partial: bool = False) -> tuple[Outline, Floats, Fraction]:
+    """Return the outline of a video, when each frame is shown, and the tick of its clock.
+
+    Times are seconds from the start of the clock, rising, (N,); the tick is the time base of the video stream. Other
+    behaviour is that of :func:`outline_of`.
+    """
     stamps = _Stamps()
     with opened(path) as (container, stream):
         fault = _read_stamps(stamps, container, stream, partial=partial)
         if not stamps.pts:
             raise InputError("has no frame with a time stamp", path=path)
-        tick_s = float(stream.time_base or 0)
+        tick = stream.time_base or Fraction(0)
+        tick_s = float(tick)
         rate = float(stream.average_rate or 0)
         shown_s: Floats = np.unique(np.asarray(stamps.pts)) * tick_s
         start_s = origin_s(container, float(shown_s[0]))
@@ -383,7 +394,8 @@ def outline_of(path: Path, *, partial: bool = False) -> Outline:
     keyframes_s = [pts * tick_s - start_s for pts in keyframes]
     parts_s = _shown_from_to(start_s, shown_s, end_s)
     stills_s = [(low, high) for low, high in parts_s[parts_s[:, 1] - parts_s[:, 0] > STILL_S].tolist()]
-    return Outline(start_s, duration_s, keyframes_s, keyframes, aspect, fault, stills_s)
+    outline = Outline(start_s, duration_s, keyframes_s, keyframes, aspect, fault, stills_s)
+    return outline, shown_s - start_s, tick
 
 
 class _Stamps:

@@ -16,9 +16,9 @@ from truemoment.files import atomic_write, read_json, read_json_lines
 from truemoment.version import __version__ as version
 from truemoment.worlds.described.damage import Damage, damage_track
 from truemoment.worlds.described.mixing import NARRATOR_DB, mix_film, mix_track
+from truemoment.worlds.described.named_voices import get_voices
 from truemoment.worlds.described.script import Line, write_script
 from truemoment.worlds.described.subtitles import CueDamage, write_cues
-from truemoment.worlds.described.voices import get_voices
 from truemoment.worlds.described.writing import write_film, write_sound
 
 FILM, SUBTITLES, TRUTH, TRUTH_LINES = "film.mp4", "film.srt", "truth.json", "truth.jsonl"

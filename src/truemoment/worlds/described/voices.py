@@ -9,7 +9,6 @@ import numpy as np
 
 from truemoment.audio.reading import Samples
 from truemoment.audio.tone_words import REST_S, TONE_S, WORD_S, digits_of, frequencies_hz
-from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats
 
 NARRATOR = 0
@@ -18,7 +17,7 @@ NARRATOR = 0
 WORD_GAP_S = 0.03
 """Silence between two words of tones, besides the rest behind each tone."""
 
-BREATH_DB = -10.0
+BREATH_DB = -7.0
 """Power of the noise in a voice of tones relative to its tones: speech fills more bands than a few tones do."""
 
 BREATH_HZ = (150.0, 5000.0)
@@ -100,13 +99,6 @@ def _breath(rng: np.random.Generator, n: int, rate_hz: int) -> Floats:
     shape = np.where(inside, 1 / np.sqrt(np.maximum(hz, 1.0)), 0.0)
     noise = np.fft.irfft(np.fft.rfft(rng.standard_normal(n)) * shape, n)
     return np.asarray(noise / np.sqrt(np.mean(noise**2)))
-
-
-def get_voices(name: str) -> Voices:
-    """Return voices by name: ``tones`` or ``espeak``."""
-    if name == "tones":
-        return Tones()
-    raise UsageError(f"got voices {name!r}, expected tones or espeak")
 
 
 def words_at(words: Sequence[SpokenWord], start_s: float) -> tuple[SpokenWord, ...]:

@@ -1,0 +1,227 @@
+"""Export of a study: what people marked, every answer, and a datasheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from truemoment.annotating.control_scores import PersonScores, person_scores
+from truemoment.annotating.datasheet import datasheet_document, datasheet_text
+from truemoment.annotating.reading import Tables, TaskAnswer, read_study_answers
+from truemoment.annotating.study import StudyFolder, StudySettings
+from truemoment.datasets.answer_file import SCHEMA, AnswerLine, AnswersHead, StudyAnswers, one_moment
+from truemoment.datasets.own import OwnQuery
+from truemoment.diagnosis.answer_agreement import AnswerAgreement, answer_agreement
+from truemoment.documents import json_text
+from truemoment.files import atomic_write
+from truemoment.version import __version__ as version
+
+MomentRule = Literal["all", "longest", "hull"]
+
+ANNOTATIONS, ANSWERS, PER_CENT = "annotations.jsonl", "answers.jsonl", "hidden-challenges.csv"
+VERDICTS, SHEET, SHEET_JSON = "verdicts.jsonl", "datasheet.md", "datasheet.json"
+
+
+class VerdictLine(msgspec.Struct, frozen=True):
+    """A line of ``verdicts.jsonl``: what people say of a moment that a sentence was shown with."""
+
+    query_id: str
+    video_id: str
+    sentence: str
+    start_s: float
+    end_s: float
+    verdicts: dict[str, int]
+    reasons: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was exported.
+
+    Parameters
+    ----------
+    files
+        By name: number of lines after the head; of the datasheet, 0.
+    not_single
+        Queries that the export has with several moments of one person.
+    """
+
+    settings: StudySettings
+    answers: StudyAnswers
+    people: Mapping[str, PersonScores]
+    agreement: AnswerAgreement
+    files: Mapping[str, int]
+    not_single: int
+
+
+@dataclass(frozen=True)
+class StudyState:
+    """What the database of a study holds besides answers.
+
+    Parameters
+    ----------
+    references
+        Agreed moments of each control query.
+    videos
+        Number of videos by state, and reasons of those that do not play.
+    people
+        State of each person.
+    """
+
+    references: Mapping[str, Sequence[tuple[float, float]]]
+    videos: Mapping[str, int]
+    not_playable: Mapping[str, str]
+    people: Mapping[str, str]
+    n_queries: int
+    closed: bool
+
+
+def read_state(connection: sqlite3.Connection) -> StudyState:
+    """Return what the database of a study holds besides answers."""
+    controls = connection.execute("SELECT query_id, hidden FROM queries WHERE kind != 'query'").fetchall()
+    videos = connection.execute("SELECT video_id, state, why FROM videos ORDER BY id").fetchall()
+    people = connection.execute("SELECT name, state FROM people WHERE role = 'person' ORDER BY id").fetchall()
+    return StudyState(
+        references={row["query_id"]: msgspec.json.decode(row["hidden"])["moments"] for row in controls},
+        videos=Counter(row["state"] for row in videos),
+        not_playable={row["video_id"]: row["why"] for row in videos if row["state"] == "not playable"},
+        people={row["name"]: row["state"] for row in people},
+        n_queries=connection.execute("SELECT count(*) FROM queries WHERE kind = 'query'").fetchone()[0],
+        closed=connection.execute("SELECT 1 FROM events WHERE kind = 'close'").fetchone() is not None,
+    )
+
+
+def export_study(
+    study: StudyFolder, connection: sqlite3.Connection, out: Path, *, moments: MomentRule = "all"
+) -> Exported:
+    """Write the files of a study into a folder, each complete or not at all.
+
+    Parameters
+    ----------
+    moments
+        What becomes of several moments of one answer: all are kept, the longest, or their hull.
+    """
+    settings = study.settings()
+    rows = read_study_answers(connection, Tables(study))
+    state = read_state(connection)
+    head = AnswersHead(SCHEMA, settings.name, version, settings.seed, settings.task)
+    answers = StudyAnswers(head, tuple(of.line for of in rows), ANSWERS)
+    people = person_scores(rows, state.references, settings.gold_iou)
+    agreement = answer_agreement(answers.by_query(), np.random.default_rng(settings.seed))
+    out.mkdir(parents=True, exist_ok=True)
+    files = {ANSWERS: _write_lines(out / ANSWERS, [head, *answers.answers]) - 1}
+    if settings.task == "mark":
+        queries = _own_queries(answers, moments)
+        files[ANNOTATIONS] = _write_lines(out / ANNOTATIONS, queries)
+        files[PER_CENT] = _write_per_cent(out / PER_CENT, queries)
+    else:
+        files[VERDICTS] = _write_lines(out / VERDICTS, _verdicts(answers))
+    exported = Exported(settings, answers, people, agreement, files, _several(answers, moments))
+    document = datasheet_document(study, exported, state, moments, _decisions(connection))
+    with atomic_write(out / SHEET_JSON) as stream:
+        stream.write(json_text(document).encode())
+    with atomic_write(out / SHEET) as stream:
+        stream.write(datasheet_text(document, study.instructions.read_text(encoding="utf-8")).encode())
+    return exported
+
+
+def _several(answers: StudyAnswers, moments: MomentRule) -> int:
+    if moments != "all":
+        return 0
+    return sum(any(len(of.moments) > 1 for of in all_of) for all_of in answers.by_query().values())
+
+
+def _own_queries(answers: StudyAnswers, moments: MomentRule) -> list[OwnQuery]:
+    """Return the annotations: marked moments with their annotators; what all call absent has no moments.
+
+    A query that some call absent and others mark has the moments of those who mark it.
+    """
+    found = []
+    for query_id, of in answers.by_query().items():
+        rows = [
+            (moment, answer.annotator)
+            for answer in of
+            if answer.verdict == "marked"
+            for moment in one_moment(answer.moments, moments)
+        ]
+        if not rows and {answer.verdict for answer in of} != {"absent"}:
+            continue
+        found.append(
+            OwnQuery(
+                query_id=query_id,
+                video_id=of[0].video_id,
+                duration_s=of[0].duration_s,
+                sentence=of[0].sentence,
+                moments=[moment for moment, _ in rows],
+                annotators=[name for _, name in rows] or None,
+            )
+        )
+    return found
+
+
+def _write_per_cent(path: Path, queries: Sequence[OwnQuery]) -> int:
+    """Write the table of Hidden Challenges: a row per moment, in per cent of the video."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("HITId", "video_id", "description", "start", "end"))
+    count = 0
+    for query in queries:
+        if not query.duration_s:
+            continue
+        for start_s, end_s in query.moments:
+            start, end = (min(100.0, 100 * time_s / query.duration_s) for time_s in (start_s, end_s))
+            writer.writerow((query.query_id, query.video_id, query.sentence, f"{start:.9g}", f"{end:.9g}"))
+            count += 1
+    with atomic_write(path) as stream:
+        stream.write(text.getvalue().encode())
+    return count
+
+
+def _verdicts(answers: StudyAnswers) -> list[VerdictLine]:
+    found = []
+    for query_id, of in answers.by_query().items():
+        start_s, end_s = of[0].shown or (0.0, 0.0)
+        reasons = Counter(reason for answer in of for reason in answer.reasons)
+        verdicts = Counter(answer.verdict for answer in of)
+        line = VerdictLine(
+            query_id, of[0].video_id, of[0].sentence, start_s, end_s, dict(verdicts), dict(sorted(reasons.items()))
+        )
+        found.append(line)
+    return found
+
+
+def _write_lines(path: Path, lines: Sequence[object]) -> int:
+    encoder = msgspec.json.Encoder()
+    with atomic_write(path) as stream:
+        for line in lines:
+            stream.write(encoder.encode(line) + b"\n")
+    return len(lines)
+
+
+def _decisions(connection: sqlite3.Connection) -> list[dict[str, object]]:
+    """Return what the owner decided: who was revoked, replaced, and which tasks were set aside, and why."""
+    rows = connection.execute(
+        "SELECT e.kind, e.body, p.name, q.query_id FROM events e LEFT JOIN tasks t ON t.id = e.task "
+        "LEFT JOIN people p ON p.id = coalesce(t.person, e.person) LEFT JOIN queries q ON q.id = t.query "
+        "WHERE e.kind IN ('revoke', 'replace', 'set aside', 'close') ORDER BY e.seq"
+    ).fetchall()
+    found = []
+    for row in rows:
+        body = msgspec.json.decode(row["body"])
+        entry = {"what": row["kind"], "person": body.get("name") or row["name"], "query_id": row["query_id"]}
+        found.append({**entry, "why": body.get("why", "")})
+    return found
+
+
+def control_answers(rows: Sequence[TaskAnswer]) -> list[AnswerLine]:
+    """Return the answers to controls."""
+    return [of.line for of in rows if of.line.control and of.line.submitted]

@@ -1,0 +1,115 @@
+"""Videos of a study are made playable: one after another in a process of their own, and it resumes."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from truemoment.annotating.events import append
+from truemoment.annotating.store import Store
+from truemoment.annotating.study import StudyFolder
+from truemoment.exceptions import TrueMomentError
+from truemoment.processes import end_with_parent, processes
+from truemoment.video.prepared import PreparedVideo, prepare_video
+
+
+@dataclass(frozen=True)
+class VideoOutcome:
+    """What became of a video: its number, how it is played, or why it is not."""
+
+    video: int
+    prepared: PreparedVideo | None
+    why: str = ""
+
+
+def prepare_one(video: int, path: str, folder: str) -> VideoOutcome:
+    """Prepare a video; what cannot be read is no error of the study."""
+    try:
+        return VideoOutcome(video, prepare_video(Path(path), Path(folder)))
+    except (TrueMomentError, OSError, MemoryError) as error:
+        return VideoOutcome(video, None, str(error) or type(error).__name__)
+
+
+def waiting_videos(connection: sqlite3.Connection) -> list[tuple[int, str]]:
+    """Return the videos that are not prepared yet, number and path: those that are needed first come first."""
+    rows = connection.execute(
+        "SELECT v.id, v.path, min(coalesce(t.place, 0)) AS place FROM videos v LEFT JOIN queries q ON q.video = v.id "
+        "LEFT JOIN tasks t ON t.query = q.id WHERE v.state = 'waiting' GROUP BY v.id ORDER BY place, v.id"
+    ).fetchall()
+    return [(int(row["id"]), str(row["path"])) for row in rows]
+
+
+def record_outcome(connection: sqlite3.Connection, outcome: VideoOutcome) -> None:
+    """Write what became of a video into the study."""
+    found = outcome.prepared
+    if found is None:
+        values: tuple[object, ...] = ("not playable", outcome.why, outcome.video)
+        connection.execute("UPDATE videos SET state = ?, why = ? WHERE id = ?", values)
+        append(connection, "video", {"video": outcome.video, "why": outcome.why})
+        return
+    connection.execute(
+        "UPDATE videos SET state = 'ready', why = ?, copy = ?, identity = ?, played = ?, played_identity = ?, "
+        "duration_s = ?, frames = ? WHERE id = ?",
+        (
+            found.copy_why,
+            int(bool(found.copy_why)),
+            found.identity,
+            "" if found.copy_why else str(found.played),
+            found.played_identity,
+            found.table.duration_s,
+            len(found.table),
+            outcome.video,
+        ),
+    )
+    append(connection, "video", {"video": outcome.video, "frames": len(found.table), "copy": bool(found.copy_why)})
+
+
+def prepare_study(
+    study: StudyFolder, store: Store, *, workers: int = 1, on_done: Callable[[VideoOutcome], None] = lambda _: None
+) -> None:
+    """Prepare all videos of a study that are not yet, and wait for the end."""
+    waiting = store.read(waiting_videos)
+    if not waiting:
+        return
+    with processes(min(workers, len(waiting)), end_with_parent) as pool:
+        for outcome in _outcomes(study, waiting, pool):
+            store.write(lambda connection, of=outcome: record_outcome(connection, of))  # type: ignore[misc]  # a default binds it
+            on_done(outcome)
+
+
+def _outcomes(study: StudyFolder, waiting: list[tuple[int, str]], pool: ProcessPoolExecutor) -> Iterator[VideoOutcome]:
+    begun = [pool.submit(prepare_one, video, path, str(study.media(video).absolute())) for video, path in waiting]
+    for future in as_completed(begun):
+        yield future.result()
+
+
+class BackgroundPreparation:
+    """Prepares the videos of a study in a thread while the study is served; the first ones within seconds."""
+
+    def __init__(self, study: StudyFolder, store: Store) -> None:
+        self._study, self._store = study, store
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="preparing", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the video under way, within seconds."""
+        self._stop.set()
+        self._thread.join(timeout=2.0)
+
+    def _run(self) -> None:
+        while not self._stop.is_set() and (waiting := self._store.read(waiting_videos)):
+            video, path = waiting[0]
+            outcome = prepare_one(video, path, str(self._study.media(video).absolute()))
+            with contextlib.suppress(Exception):  # the disk is full, or the study is being closed
+                self._store.write(lambda connection, of=outcome: record_outcome(connection, of))  # type: ignore[misc]  # a default binds it
+                continue
+            self._stop.wait(5.0)

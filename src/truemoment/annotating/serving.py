@@ -1,0 +1,120 @@
+"""The server of a study: one process, the only one that writes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime as dt
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from truemoment.annotating.owner import OwnerService
+from truemoment.annotating.people import find_visitor
+from truemoment.annotating.preparing import BackgroundPreparation
+from truemoment.annotating.routes import StudyService
+from truemoment.annotating.store import Store, connect
+from truemoment.annotating.study import StudyFolder
+from truemoment.pages.app import Site, make_app
+from truemoment.pages.security import Address, Application
+from truemoment.pages.sessions import cookie_name
+from truemoment.pages.static_files import StaticFiles
+from truemoment.pages.templates import PageTemplates
+
+HERE = Path(__file__).parent
+
+BACKUP_S = 600.0
+"""Seconds between two copies of a database that changes."""
+
+BACKUPS = 10
+"""Copies that are kept."""
+
+
+@dataclass
+class StudyServer:
+    """A study that is being served: its application and its store."""
+
+    app: Application
+    store: Store
+    study: StudyFolder
+
+
+@contextmanager
+def open_study(
+    study: StudyFolder, *, base: str = "http://127.0.0.1", address: Address | None = None
+) -> Iterator[StudyServer]:
+    """Open a study for serving; another server of it is refused.
+
+    Parameters
+    ----------
+    base
+        Beginning of the links that the owner's page shows.
+    address
+        Names under which it is reached.
+    """
+    settings = study.settings()
+    with study.locked():
+        store = Store(study.database)
+        try:
+            service = StudyService(study, settings, store)
+            owner = OwnerService(service, base)
+            site = Site(
+                settings.title,
+                cookie_name(settings.name),
+                address or Address(),
+                lambda digest: store.read(lambda connection: find_visitor(connection, digest)),
+                PageTemplates(HERE / "templates"),
+                StaticFiles(HERE / "static"),
+            )
+
+            @asynccontextmanager
+            async def running() -> AsyncIterator[None]:
+                preparation = BackgroundPreparation(study, store)
+                preparation.start()
+                backups = asyncio.create_task(_keep_backups(study, store))
+                try:
+                    yield
+                finally:
+                    backups.cancel()
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await backups
+                    preparation.stop()
+                    service.jobs.close()
+
+            yield StudyServer(make_app(site, [*service.routes(), *owner.routes()], lifespan=running), store, study)
+        finally:
+            store.close()
+
+
+async def _keep_backups(study: StudyFolder, store: Store) -> None:
+    """Copy the database every 10 minutes of change."""
+    copied_at = time.monotonic()
+    while True:
+        await asyncio.sleep(BACKUP_S)
+        if store.changed_at > copied_at:
+            copied_at = time.monotonic()
+            await asyncio.to_thread(_back_up_quietly, study)
+
+
+def _back_up_quietly(study: StudyFolder) -> None:
+    with contextlib.suppress(OSError, sqlite3.Error):  # the next one may succeed; the study itself is safe
+        back_up(study)
+
+
+def back_up(study: StudyFolder) -> Path:
+    """Copy the database of a study into ``backups``, also while it is served; return the copy."""
+    study.backups.mkdir(exist_ok=True)
+    name = dt.datetime.now(dt.UTC).strftime("study-%Y%m%d-%H%M%S.sqlite")
+    fresh = study.backups / f".{name}"
+    with (
+        contextlib.closing(connect(study.database, read_only=True)) as source,
+        contextlib.closing(sqlite3.connect(fresh)) as copy,
+    ):
+        source.backup(copy)
+    fresh.replace(study.backups / name)
+    for old in sorted(study.backups.glob("study-*.sqlite"))[:-BACKUPS]:
+        old.unlink()
+    return study.backups / name

@@ -1,0 +1,59 @@
+"""The status of a study: what its datasheet says, before anything is exported."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from truemoment.annotating.control_scores import PersonScores, person_scores
+from truemoment.annotating.exporting import StudyState, read_state
+from truemoment.annotating.reading import Tables, read_study_answers
+from truemoment.annotating.study import StudyFolder, StudySettings
+from truemoment.datasets.answer_file import SCHEMA, AnswersHead, StudyAnswers
+from truemoment.diagnosis.answer_agreement import AnswerAgreement, answer_agreement
+from truemoment.version import __version__ as version
+
+
+@dataclass(frozen=True)
+class StudyStatus:
+    """Progress and agreement of a study.
+
+    Parameters
+    ----------
+    needed
+        Answers that the plan asks for.
+    tasks
+        Number of tasks, and of those that are done, by person.
+    """
+
+    settings: StudySettings
+    state: StudyState
+    people: Mapping[str, PersonScores]
+    agreement: AnswerAgreement
+    needed: int
+    tasks: Mapping[str, tuple[int, int]]
+
+
+def read_status(study: StudyFolder, connection: sqlite3.Connection) -> StudyStatus:
+    """Return the status of a study."""
+    settings = study.settings()
+    rows = read_study_answers(connection, Tables(study))
+    state = read_state(connection)
+    head = AnswersHead(SCHEMA, settings.name, version, settings.seed, settings.task)
+    answers = StudyAnswers(head, tuple(of.line for of in rows), "")
+    tasks = connection.execute(
+        "SELECT p.name, count(t.id) AS tasks, coalesce(sum(t.state IN ('submitted', 'set aside')), 0) AS done "
+        "FROM people p LEFT JOIN tasks t ON t.person = p.id AND t.state != 'taken back' WHERE p.role = 'person' "
+        "GROUP BY p.id ORDER BY p.id"
+    ).fetchall()
+    return StudyStatus(
+        settings=settings,
+        state=state,
+        people=person_scores(rows, state.references, settings.gold_iou),
+        agreement=answer_agreement(answers.by_query(), np.random.default_rng(settings.seed)),
+        needed=state.n_queries * settings.per_query,
+        tasks={row["name"]: (row["done"], row["tasks"]) for row in tasks},
+    )

@@ -1,0 +1,183 @@
+"""Storage of a study: SQLite, one thread that writes, any number that read.
+
+A write is done when its caller gets the result: the transaction is on the disk then (write-ahead log with full
+synchronisation, which survives a power cut). The writing thread takes up to 64 waiting writes into one transaction.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, TypeVar
+
+from truemoment.exceptions import InputError
+
+T = TypeVar("T")
+
+FORM = 1
+"""Number of the form of the database (``PRAGMA user_version``)."""
+
+MOST_AT_ONCE = 64
+"""Writes in one transaction."""
+
+BUSY_S = 10.0
+
+SCHEMA_FILE = Path(__file__).with_name("schema.sql")
+
+
+class StorageError(Exception):
+    """A write could not be stored; nothing of it is."""
+
+
+def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Open the database of a study; refuse a newer form."""
+    mode = "ro" if read_only else "rw"
+    address = f"{path.absolute().as_uri()}?mode={mode}"
+    try:
+        connection = sqlite3.connect(address, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute("PRAGMA trusted_schema=OFF")
+        if not read_only:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=FULL")
+        (form,) = connection.execute("PRAGMA user_version").fetchone()
+    except sqlite3.Error as error:
+        raise InputError(f"cannot be opened as the database of a study ({error})", path=path) from None
+    if form != FORM:
+        connection.close()
+        problem = f"has form {form}, expected {FORM}"
+        raise InputError(problem, path=path, hint="another version of TrueMoment made this study; install that version")
+    return connection
+
+
+def create_database(path: Path) -> None:
+    """Make the empty database of a study."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    with contextlib.closing(connection):
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.executescript(
+            f"BEGIN; {SCHEMA_FILE.read_text(encoding='utf-8')} PRAGMA user_version={FORM}; COMMIT;"
+        )
+
+
+class Store:
+    """The database of a study in this process.
+
+    Parameters
+    ----------
+    path
+        The database.
+
+    Notes
+    -----
+    ``read(function)`` calls a function with a connection of this thread; ``write(function)`` calls it in the writing
+    thread inside a transaction, and returns its result once that is on the disk.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._readers: list[sqlite3.Connection] = []
+        self._lock = threading.Lock()
+        self._queue: queue.SimpleQueue[tuple[Callable[[sqlite3.Connection], Any], Future[Any]] | None] = (
+            queue.SimpleQueue()
+        )
+        self._writer = connect(path)
+        self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
+        self._thread.start()
+        self.changed_at = 0.0
+
+    def read(self, function: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what a function reads."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = connect(self.path, read_only=True)
+            with self._lock:
+                self._readers.append(connection)
+        with one_snapshot(connection):
+            return function(connection)
+
+    def write(self, function: Callable[[sqlite3.Connection], T]) -> T:
+        """Return the result of a function that writes, once it is stored.
+
+        Raises
+        ------
+        StorageError
+            If the disk did not take it. An error of the function itself is raised as it is; nothing is stored then.
+        """
+        future: Future[T] = Future()
+        self._queue.put((function, future))
+        return future.result()
+
+    def close(self) -> None:
+        """Store what waits, and close all connections."""
+        self._queue.put(None)
+        self._thread.join()
+        self._writer.close()
+        with self._lock:
+            for connection in self._readers:
+                connection.close()
+
+    def _run(self) -> None:
+        while (first := self._queue.get()) is not None:
+            batch = [first]
+            ends = False
+            while len(batch) < MOST_AT_ONCE:
+                try:
+                    item = self._queue.get_nowait()
+                except queue.Empty:
+                    break
+                if item is None:
+                    ends = True
+                    break
+                batch.append(item)
+            self._store(batch)
+            if ends:
+                return
+
+    def _store(self, batch: list[tuple[Callable[[sqlite3.Connection], Any], Future[Any]]]) -> None:
+        """Run several writes in one transaction, each of which may fail alone."""
+        writer = self._writer
+        done: list[tuple[Future[Any], Any]] = []
+        try:
+            writer.execute("BEGIN IMMEDIATE")
+            for function, future in batch:
+                writer.execute("SAVEPOINT one")
+                try:
+                    result = function(writer)
+                except sqlite3.OperationalError:
+                    raise
+                except Exception as error:
+                    writer.execute("ROLLBACK TO one")
+                    future.set_exception(error)
+                else:
+                    done.append((future, result))
+                writer.execute("RELEASE one")
+            writer.execute("COMMIT")
+        except sqlite3.Error as error:
+            with contextlib.suppress(sqlite3.Error):
+                writer.execute("ROLLBACK")
+            for _, future in batch:
+                if not future.done():
+                    future.set_exception(StorageError(str(error)))
+            return
+        self.changed_at = time.monotonic()
+        for future, result in done:
+            future.set_result(result)
+
+
+@contextlib.contextmanager
+def one_snapshot(connection: sqlite3.Connection) -> Iterator[None]:
+    """Let all reads in this block see the same state."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("COMMIT")

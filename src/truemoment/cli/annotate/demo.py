@@ -1,0 +1,73 @@
+"""truemoment annotate demo: mark moments in rendered videos."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from truemoment.cli.annotate.shared import ServingOptions, folder_of, run_server, serving_options
+from truemoment.cli.annotate.start import study_of_one
+from truemoment.cli.demo_folder import claim
+from truemoment.cli.options import FILE, seed_option, shown_path, status_line
+
+VIDEOS = ("park.mp4", "street.mp4", "beach.mp4")
+QUERIES, STUDY = "queries.jsonl", "study"
+MINUTES = 0.4
+PER_VIDEO = 2
+
+
+def render_demo(out: Path, seed: int, *, show: bool) -> None:
+    """Render the videos of the demo, and write its queries; what is there is kept."""
+    import numpy as np
+
+    from truemoment.datasets import own
+    from truemoment.records import Annotations
+    from truemoment.worlds.scenes import render_video
+
+    if (out / QUERIES).exists() and all((out / "videos" / name).exists() for name in VIDEOS):
+        return
+    claim(out, [QUERIES, "videos", STUDY])
+    (out / "videos").mkdir(exist_ok=True)
+    parts = []
+    with status_line(show=show) as on_status:
+        for number, name in enumerate(VIDEOS):
+            on_status(f"rendering {name}")
+            path = out / "videos" / name
+            rng = np.random.default_rng([seed, number])
+            rendered = render_video(path, rng, MINUTES, height=180, width=240, n_events=PER_VIDEO)
+            keep = np.arange(rendered.n_queries) < PER_VIDEO
+            parts.append(rendered.select_queries(keep))
+    columns: dict[str, Any] = {
+        of: np.concatenate([getattr(part, of) for part in parts])
+        for of in ("query_id", "video_id", "duration_s", "sentence", "start_s", "end_s", "annotator")
+    }
+    own.write(out / QUERIES, [Annotations(**columns, dataset="demo", split="demo")])
+
+
+@click.command("demo")
+@click.option(
+    "--out",
+    type=FILE,
+    default=Path("truemoment-annotate-demo"),
+    show_default=True,
+    metavar="DIR",
+    help="Output folder.",
+)
+@seed_option("the videos")
+@serving_options
+@click.option("--no-open", is_flag=True, help="Do not open the page in a browser.")
+def command(out: Path, seed: int, serving: ServingOptions, no_open: bool) -> None:
+    """Render short videos of shapes, and mark what sentences describe in them.
+
+    A second call resumes the demo in the same folder.
+    """
+    serving.listening()
+    render_demo(out, seed, show=sys.stderr.isatty())
+    study_of_one(out / QUERIES, out / "videos", out / STUDY, title="Demo: mark the moments")
+    words = ["truemoment", "annotate", "export", shown_path(out / STUDY), "-o", shown_path(out / "marked")]
+    click.echo(f"when you are done:\n  {shlex.join(words)}")
+    run_server(folder_of(out / STUDY), serving, role="w01", open_it=not no_open)

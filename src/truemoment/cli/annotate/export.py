@@ -1,0 +1,57 @@
+"""truemoment annotate export: write what people marked."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import click
+
+from truemoment.cli.annotate.shared import folder_of, study_argument
+from truemoment.cli.options import FILE, refuse_files, shown_path
+from truemoment.exceptions import UsageError
+
+
+@click.command("export")
+@study_argument
+@click.option("-o", "out", type=FILE, required=True, metavar="DIR", help="Output folder.")
+@click.option(
+    "--moments",
+    type=click.Choice(["all", "longest", "hull"]),
+    default="all",
+    show_default=True,
+    help="What becomes of several moments of one answer.",
+)
+@click.option("--quiet", is_flag=True, help="No list of what was written.")
+def command(study: Path, out: Path, moments: str, quiet: bool) -> None:
+    """Write annotations.jsonl, answers.jsonl, hidden-challenges.csv and a datasheet of STUDY.
+
+    It may be served meanwhile. Other commands read the files:
+
+    \b
+    truemoment humans --annotations marked/answers.jsonl
+    truemoment evaluate preds.jsonl --annotations marked/annotations.jsonl
+    """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.annotating.exporting import export_study
+    from truemoment.annotating.store import connect
+
+    folder = folder_of(study)
+    folder.settings()
+    refuse_files({"-o": out})
+    if out.resolve() == study.resolve():
+        raise UsageError(f"-o {shown_path(out)}: is the study itself, expected another folder")
+    rule = {"longest": "longest", "hull": "hull"}.get(moments, "all")
+    with contextlib.closing(connect(folder.database, read_only=True)) as connection:
+        found = export_study(folder, connection, out, moments=rule)  # type: ignore[arg-type]  # one of three
+    if quiet:
+        return
+    for name, count in found.files.items():
+        click.echo(f"{shown_path(out / name)}: {count:,} lines")
+    click.echo(f"{shown_path(out / 'datasheet.md')}")
+    verdicts = ", ".join(f"{name} {count:,}" for name, count in sorted(found.agreement.verdicts.items()))
+    click.echo(f"answers: {verdicts or 'none'}")
+    if found.not_single:
+        click.echo(
+            f"note: {found.not_single:,} queries have several moments of one person; --moments longest or hull makes "
+            "one of them"
+        )

@@ -1,0 +1,70 @@
+"""truemoment annotate people: add, list, replace or revoke people."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import click
+
+from truemoment.cli.annotate.shared import address_option, check_address, folder_of, show_links, study_argument
+from truemoment.cli.delivery import show_list
+from truemoment.exceptions import UsageError
+
+
+@click.command("people")
+@study_argument
+@click.argument("action", type=click.Choice(["add", "list", "replace", "revoke", "link"]))
+@click.argument("who", required=False, metavar="[N|NAME]")
+@address_option
+def command(study: Path, action: str, who: str | None, address: str) -> None:
+    """Change the people of STUDY, which must not be served meanwhile (the owner's page has the same actions).
+
+    \b
+    add N         adds N people and deals them what is missing
+    list          shows everybody
+    replace NAME  revokes a person; a new one gets what was not done
+    revoke NAME   ends a person's link; answers stay
+    link NAME     makes a new link; the old one ends
+    """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.annotating import people
+    from truemoment.annotating.store import Store, connect
+
+    check_address(address)
+    folder = folder_of(study)
+    settings = folder.settings()
+    if action == "list":
+        _show(folder.database)
+        return
+    if who is None:
+        raise UsageError(f"{action}: expected {'a number' if action == 'add' else 'the name of a person, e.g. w07'}")
+    if action == "add" and not (who.isascii() and who.isdecimal() and 1 <= int(who) <= 200):
+        raise UsageError(f"add: got {who!r}, expected a number from 1 to 200")
+    connect(folder.database, read_only=True).close()
+    with folder.locked(), contextlib.closing(Store(folder.database)) as store:
+        match action:
+            case "add":
+                links = store.write(lambda connection: people.add_people(connection, int(who), settings))
+            case "replace":
+                links = [store.write(lambda connection: people.replace(connection, who, settings))]
+            case "link":
+                links = [store.write(lambda connection: people.new_link(connection, who))]
+            case _:
+                store.write(lambda connection: people.revoke(connection, who))
+                links = []
+    show_links(links, address)
+    if action == "revoke":
+        click.echo(f"{who}: the link is no longer valid; the answers stay")
+
+
+def _show(database: Path) -> None:
+    from truemoment.annotating.store import connect
+
+    with contextlib.closing(connect(database, read_only=True)) as connection:
+        rows = connection.execute(
+            "SELECT p.name, p.state, count(t.id) AS tasks, coalesce(sum(t.state = 'submitted'), 0) AS done "
+            "FROM people p LEFT JOIN tasks t ON t.person = p.id AND t.state != 'taken back' "
+            "WHERE p.role = 'person' GROUP BY p.id"
+        ).fetchall()
+    cells = [(row["name"], row["state"], f"{row['done']}", f"{row['tasks']}") for row in rows]
+    show_list(("person", "state", "done", "tasks"), cells, numbers=(2, 3))

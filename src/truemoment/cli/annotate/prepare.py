@@ -1,0 +1,47 @@
+"""truemoment annotate prepare: make the videos of a study playable."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+
+import click
+
+from truemoment.cli.annotate.shared import folder_of, study_argument
+from truemoment.cli.options import count_option
+from truemoment.text import printable
+
+
+@click.command("prepare")
+@study_argument
+@count_option("--workers", 1, "Number of worker processes.", least=1, most=256)
+@click.option("--quiet", is_flag=True, help="No progress on standard error.")
+def command(study: Path, workers: int, quiet: bool) -> None:
+    """Make playable copies, frame tables, pictures and peaks of the videos of STUDY.
+
+    An interrupted run resumes. Videos that browsers play exactly are not copied.
+    """
+    from tqdm import tqdm
+
+    from truemoment.annotating.exporting import read_state
+    from truemoment.annotating.preparing import VideoOutcome, prepare_study, waiting_videos
+    from truemoment.annotating.store import Store
+
+    folder = folder_of(study)
+    folder.settings()
+    with folder.locked(), contextlib.closing(Store(folder.database)) as store:
+        total = len(store.read(waiting_videos))
+        show = not quiet and sys.stderr.isatty()
+        with tqdm(total=total, desc="preparing videos", unit="video", disable=not show, leave=False) as bar:
+
+            def on_done(outcome: VideoOutcome) -> None:
+                del outcome
+                bar.update()
+
+            prepare_study(folder, store, workers=workers, on_done=on_done)
+        state = store.read(read_state)
+        copies = store.read(lambda connection: connection.execute("SELECT sum(copy) FROM videos").fetchone()[0])
+    click.echo(f"{state.videos.get('ready', 0):,} videos are ready, {copies or 0:,} by a playable copy")
+    for video_id, why in state.not_playable.items():
+        click.echo(printable(f"not playable: {video_id}: {why}"), err=True)

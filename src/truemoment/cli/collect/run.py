@@ -1,0 +1,85 @@
+"""truemoment collect run: films, described tracks and subtitles in, grounded sentences out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from truemoment.cli import EXIT_CHECK_FAILED
+from truemoment.cli.collect.align import Aligning
+from truemoment.cli.collect.options import Films, Hearing, Judging, all_options, settings_of
+from truemoment.cli.delivery import deliver_log, suggest
+from truemoment.cli.groups import Output, Workers, workers_options
+from truemoment.cli.options import FILE, count_option, json_option, refuse_outputs, shown_path, status_line
+from truemoment.exceptions import InputError, UsageError
+from truemoment.text import short_line
+
+if TYPE_CHECKING:
+    from truemoment.distribution import Engine
+
+
+@click.command("run")
+@all_options
+@click.option("-o", "--out", type=FILE, required=True, metavar="OUT", help="Folder of the collection.")
+@workers_options
+@count_option("--at-least-films", 0, "Exit with status 1 if fewer films give sentences.", least=0)
+@json_option("Write the report as JSON ('-': to standard output, and nothing else goes there).")
+@click.option("--quiet", is_flag=True, help="No report, and no progress on standard error.")
+def command(
+    films: Films,
+    hearing: Hearing,
+    judging: Judging,
+    aligning: Aligning,
+    out: Path,
+    processes: Workers,
+    at_least_films: int,
+    json_path: Path | None,
+    quiet: bool,
+) -> None:
+    """Collect sentences of audio description from films: FILM with --described TRACK, or --list FILE.
+
+    The described track is aligned with the film's own sound, the narrator is heard, dialogue is dropped
+    by rules, and sentences with times are written to OUT. The same command resumes an interrupted one.
+
+    Exit status 1 means that some films of a list could not be read, or that fewer than
+    --at-least-films give sentences.
+
+    \b
+    truemoment collect run film.mp4 --described ad.mp3 --subtitles film.srt --speech whisper:FOLDER -o OUT
+    truemoment collect run --list films.jsonl --speech whisper:FOLDER -o OUT --workers 4
+    """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.collection.pipeline import CollectRecipe, collect_films
+    from truemoment.collection.tasks import files_of_tasks
+    from truemoment.reports import collection as reports
+
+    tasks = films.tasks(hearing.transcript)
+    if not hearing.engine and any(task.transcript is None for task in tasks):
+        raise UsageError("what hears the words? give --speech whisper:FOLDER, vosk:FOLDER or transcript:FILE")
+    settings = settings_of(hearing, judging, aligning, delay_s=films.delay_s)
+    refuse_outputs([out, *files_of_tasks(tasks)], [json_path])
+    output = Output(json_path, None, quiet)
+    recipe = CollectRecipe(settings, hearing.engine, hearing.punctuation, out)
+    with status_line(show=output.progress) as on_status:
+        collected = collect_films(
+            tasks,
+            recipe,
+            engine=cast("Engine", processes.engine),
+            workers=processes.workers,
+            on_status=lambda name, what: on_status(f"{name}: {what}"),
+        )
+    if collected.failed and not collected.done:
+        others = f" (and {len(collected.failed) - 1:,} others)" if len(collected.failed) > 1 else ""
+        raise InputError(collected.failed[0].why + others)
+    where = shown_path(out)
+    deliver_log(reports.report(collected, where), lambda: reports.document(collected, where), output)
+    for film in collected.failed:
+        click.echo(short_line(f"not collected: {film.why}"), err=True)
+    n_used = sum(not film.report.discarded for film in collected.done)
+    if n_used:
+        suggest("its biases:", ["truemoment", "bias", "--annotations", shown_path(out / "annotations.jsonl")], output)
+    if n_used < at_least_films:
+        click.echo(f"{n_used} films give sentences, expected at least {at_least_films}", err=True)
+    if collected.failed or n_used < at_least_films:
+        click.get_current_context().exit(EXIT_CHECK_FAILED)

@@ -1,0 +1,71 @@
+"""truemoment demo --collect: the sentences of a simulated described film are collected, and compared with the truth."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from truemoment.cli.demo_folder import claim
+from truemoment.cli.options import open_page, shown_path, status_line, write_text
+from truemoment.exceptions import InputError, UsageError
+from truemoment.reports.render import terminal
+
+FILM, COLLECTION, PAGE = "described", "collection", "collected.html"
+
+
+def collect_demo(out: Path, minutes: float, seed: int, *, speech: str, no_open: bool, quiet: bool) -> None:
+    """Simulate a described film, collect its sentences, and compare them with the truth.
+
+    Parameters
+    ----------
+    out
+        Output folder.
+    minutes
+        Length of the film.
+    seed
+        Seed of all draws.
+    speech
+        What hears the words; ``tones`` hears the simulated voices.
+    no_open, quiet
+        As for the demo.
+    """
+    from truemoment.collection.demo import run_demo
+    from truemoment.reports import collection_demo as reports
+    from truemoment.reports.render import html
+
+    if not 2 <= minutes <= 120:
+        raise UsageError(f"--minutes: got {minutes:g}, expected 2 to 120")
+    claim(out, [FILM, COLLECTION, PAGE])
+    try:
+        for old in (FILM, COLLECTION):
+            shutil.rmtree(out / old, ignore_errors=True)
+        (out / PAGE).unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be replaced ({error.strerror})", path=shown_path(out)) from None
+    with status_line(show=not quiet and sys.stderr.isatty()) as on_status:
+        result = run_demo(out / FILM, out / COLLECTION, minutes, seed, speech=speech, on_status=on_status)
+        on_status("writing the page")
+        report = reports.report(result)
+        write_text(out / PAGE, html.page(report, command=_command(out, minutes, seed, speech)))
+    click.echo("\n".join(terminal.body(report)))
+    if not quiet:
+        _write_next_steps(out)
+    if not no_open:
+        open_page(out / PAGE)
+
+
+def _command(out: Path, minutes: float, seed: int, speech: str) -> str:
+    """Return the command that makes the page again."""
+    words = ["truemoment", "demo", "--collect", "--minutes", f"{minutes:g}", "--seed", str(seed), "--out", str(out)]
+    return shlex.join(words if speech == "tones" else [*words, "--speech", speech])
+
+
+def _write_next_steps(out: Path) -> None:
+    """Write the names of the files, and commands that use them."""
+    annotations = shown_path(out / COLLECTION / "annotations.jsonl")
+    click.echo(f"\nwritten to {shown_path(out)}: {FILM}, {COLLECTION}, {PAGE}")
+    click.echo(f"the biases of the sentences:\n  {shlex.join(['truemoment', 'bias', '--annotations', annotations])}")

@@ -1,0 +1,91 @@
+"""What all films of a collection come to: annotations, splits, the card, and what was discarded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from truemoment.collection import layout
+from truemoment.collection.card import card_of, card_text
+from truemoment.collection.export import kept_of, write_annotations, write_mad
+from truemoment.collection.layout import FoundFilm, films_in, read_collection
+from truemoment.documents import json_text
+from truemoment.files import atomic_write, read_json_lines
+from truemoment.folders import lock_folder, refuse_links
+from truemoment.inputs import updating
+from truemoment.version import __version__ as version
+
+
+class SplitLine(msgspec.Struct, frozen=True):
+    """A line of splits.jsonl."""
+
+    video_id: str
+    split: str
+    group: str
+    n_sentences: int
+
+
+def read_splits(out: Path) -> dict[str, str]:
+    """Return the split of each film; empty before films are split."""
+    if not (out / layout.SPLITS).is_file():
+        return {}
+    return {line.video_id: line.split for _, line in read_json_lines(out / layout.SPLITS, SplitLine)}
+
+
+def assemble_again(out: Path) -> dict[str, Any]:
+    """Write what all films of a collection come to again, and return its card."""
+    read_collection(out)
+    refuse_links(updating(out), *layout.OWN)
+    with lock_folder(out):
+        return assemble(out)
+
+
+def assemble(out: Path) -> dict[str, Any]:
+    """Write what all films come to, and return the card; splits stay as long as the films are the same."""
+    films, collection = films_in(out), read_collection(out)
+    splits = read_splits(out)
+    counts = {film.report.name: film.report.n_kept for film in films if film.report.n_kept}
+    if set(splits) != set(counts):
+        (out / layout.SPLITS).unlink(missing_ok=True)  # they were of other films
+        splits = {}
+    write_annotations(out, films, collection.settings, splits)
+    write_mad(out, films, collection.settings, splits)
+    card = card_of(collection, films, splits)
+    _write(out / layout.DISCARDED, json_text(discarded(films)).encode())
+    _write(out / layout.CARD, json_text(card).encode())
+    _write(out / layout.CARD_TEXT, card_text(card).encode())
+    return card
+
+
+def write_splits(out: Path, splits: Mapping[str, str], groups: Mapping[str, str]) -> None:
+    """Write splits.jsonl with the split and group of each film, and all files that depend on it."""
+    films = {film.report.name: film.report for film in films_in(out)}
+    encoder = msgspec.json.Encoder()
+    lines = [SplitLine(name, splits[name], groups.get(name, ""), films[name].n_kept) for name in sorted(splits)]
+    _write(out / layout.SPLITS, b"".join(encoder.encode(line) + b"\n" for line in lines))
+    assemble(out)
+
+
+def discarded(films: Sequence[FoundFilm]) -> dict[str, Any]:
+    """Return the counts of sentences by what dropped them, by film and in all, and films without sentences."""
+    by_film = {film.report.name: dict(film.report.dropped) for film in films if not film.report.discarded}
+    total: Counter[str] = Counter()
+    for counts in by_film.values():
+        total.update(counts)
+    return {
+        "schema": "truemoment/collection-discarded/1",
+        "truemoment": version,
+        "films": {film.report.name: film.report.discarded for film in films if film.report.discarded},
+        "sentences": dict(sorted(total.items())),
+        "sentences_by_film": by_film,
+        "kept": sum(len(kept_of(film)) for film in films),
+    }
+
+
+def _write(path: Path, content: bytes) -> None:
+    with atomic_write(path) as stream:
+        stream.write(content)

@@ -1,0 +1,67 @@
+"""Kept sentences as files of other programs: annotations in the project's own form, and MAD's form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from truemoment.collection.layout import ANNOTATIONS, MAD, CollectSettings, FoundFilm, StoredSentence
+from truemoment.collection.splits import NAMES
+from truemoment.datasets.own import OwnQuery
+from truemoment.files import atomic_write
+
+
+def kept_of(film: FoundFilm) -> list[StoredSentence]:
+    """Return the kept sentences of a film; a discarded film has none."""
+    return [] if film.report.discarded else [of for of in film.sentences() if of.kept]
+
+
+def text_of(sentence: StoredSentence, settings: CollectSettings) -> str:
+    """Return the sentence that the dataset has: with names, or with SOMEONE."""
+    return sentence.sentence_someone if settings.names == "someone" else sentence.sentence
+
+
+def write_annotations(
+    out: Path, films: Sequence[FoundFilm], settings: CollectSettings, splits: Mapping[str, str]
+) -> None:
+    """Write annotations.jsonl; without splits all sentences belong to all splits."""
+    encoder = msgspec.json.Encoder()
+    with atomic_write(out / ANNOTATIONS) as stream:
+        for film in films:
+            for of in kept_of(film):
+                line = OwnQuery(
+                    query_id=of.id,
+                    video_id=film.report.name,
+                    duration_s=film.report.duration_s,
+                    sentence=text_of(of, settings),
+                    moments=[of.film_s],
+                    split=splits.get(film.report.name),
+                )
+                stream.write(encoder.encode(line) + b"\n")
+
+
+def write_mad(out: Path, films: Sequence[FoundFilm], settings: CollectSettings, splits: Mapping[str, str]) -> None:
+    """Write a file in MAD's form for each split; without splits all films are in train."""
+    (out / MAD).mkdir(exist_ok=True)
+    for split in NAMES:
+        entries = {
+            of.id: {
+                "movie": film.report.name,
+                "sentence": text_of(of, settings),
+                "timestamps": list(of.film_s),
+                "ext_timestamps": list(of.film_s),
+                "movie_duration": film.report.duration_s,
+            }
+            for film in films
+            if splits.get(film.report.name, NAMES[0]) == split
+            for of in kept_of(film)
+        }
+        path = out / MAD / f"MAD_{split}.json"
+        if entries:
+            with atomic_write(path) as stream:
+                stream.write(json.dumps(entries, ensure_ascii=False, indent=1).encode() + b"\n")
+        else:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,54 @@
+"""A collection's dataset in a new folder: all of it, or only what may be passed on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from truemoment.collection import layout
+from truemoment.collection.assembling import read_splits
+from truemoment.collection.export import kept_of, write_annotations, write_mad
+from truemoment.collection.layout import films_in, read_collection
+from truemoment.exceptions import InputError
+from truemoment.files import atomic_folder, read_bytes
+
+TIMES = "times.jsonl"
+"""Times without sentences."""
+
+
+class TimesLine(msgspec.Struct, frozen=True):
+    """A line of times.jsonl."""
+
+    query_id: str
+    video_id: str
+    duration_s: float
+    moments: list[tuple[float, float]]
+    split: str | None
+
+
+def export_collection(collection: Path, out: Path, *, with_sentences: bool = True) -> list[str]:
+    """Write a collection's dataset into a new folder, and return the names of the files.
+
+    Without sentences, the folder has identities, times, counts and the card.
+    """
+    films, settings = films_in(collection), read_collection(collection).settings
+    if not films:
+        raise InputError("has no finished films", path=collection)
+    splits = read_splits(collection)
+    with atomic_folder(out) as folder:
+        for name in (layout.CARD, layout.CARD_TEXT, layout.DISCARDED, layout.SPLITS):
+            if (collection / name).is_file():
+                (folder / name).write_bytes(read_bytes(collection / name))
+        if with_sentences:
+            write_annotations(folder, films, settings, splits)
+            write_mad(folder, films, settings, splits)
+        else:
+            encoder = msgspec.json.Encoder()
+            lines = (
+                TimesLine(of.id, film.report.name, film.report.duration_s, [of.film_s], splits.get(film.report.name))
+                for film in films
+                for of in kept_of(film)
+            )
+            (folder / TIMES).write_bytes(b"".join(encoder.encode(line) + b"\n" for line in lines))
+        return sorted(path.name for path in folder.iterdir())

@@ -1,0 +1,133 @@
+"""From words and evidence to the sentences of a film, each with its verdicts and the reason why it is kept or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from truemoment.audio.alignment import Alignment
+from truemoment.collection.boundaries import bounded
+from truemoment.collection.layout import CollectSettings, StoredSentence, StoredVerdict
+from truemoment.collection.names import FoundName, find_names, large_words, with_someone
+from truemoment.collection.narration import Candidate, Evidence, dropped_by, judge
+from truemoment.collection.spans import Span, touches
+from truemoment.speech.base import HeardWord
+from truemoment.speech.punctuation import written
+from truemoment.speech.sentences import sentences_of
+
+DECIMALS = 4
+"""Times in files are rounded to a tenth of a millisecond."""
+
+EDGE_S = 1.0
+"""An edge of a piece so near to an end of the film or the track is no cut."""
+
+
+@dataclass(frozen=True)
+class FilmSentences:
+    """The sentences of a film, and the names in those that are kept."""
+
+    stored: tuple[StoredSentence, ...]
+    names: tuple[FoundName, ...]
+
+
+def make_sentences(
+    film: str,
+    words: Sequence[HeardWord],
+    evidence: Evidence,
+    alignment: Alignment,
+    settings: CollectSettings,
+    *,
+    punctuated: bool,
+) -> FilmSentences:
+    """Return the sentences of a film.
+
+    Parameters
+    ----------
+    film
+        Name of the film, for ids.
+    words
+        In film time, in order.
+    evidence
+        What tells description from dialogue.
+    alignment
+        Where the track lies in the film.
+    settings
+        How sentences are made.
+    punctuated
+        Whether the words carry punctuation.
+    """
+    pieces = sentences_of(words, pause_s=settings.pause_s)
+    texts = _texts(pieces, evidence, settings, punctuated=punctuated)
+    spans = [(piece[0].start_s, max(word.end_s for word in piece)) for piece in pieces]
+    bounds = bounded(spans, evidence.runs)
+    cuts = cuts_of(alignment)
+    found = []
+    for text, piece, span, bound in zip(texts, pieces, spans, bounds, strict=True):
+        verdicts = judge(Candidate(text, piece), evidence)
+        why = _outside(bound, cuts, alignment.film.duration_s, settings)
+        if not why and not (settings.keep_all and not _can_tell(evidence)):
+            why = dropped_by(verdicts, settings.dialogue) or ""
+        found.append((text, piece, span, bound, verdicts, why))
+    names = find_names((text for text, *_, why in found if not why), settings.cast)
+    bare = {name.name for name in names}
+    stored = tuple(
+        StoredSentence(
+            id=f"{film}#{k}",
+            sentence=text,
+            sentence_someone=text if settings.names == "keep" else with_someone(text, bare),
+            heard=" ".join(word.text for word in piece),
+            word_s=_rounded(span),
+            film_s=_rounded(bound),
+            kept=not why,
+            dropped_by=why,
+            verdicts=tuple(
+                StoredVerdict(of.rule, of.keep, None if of.value is None else round(of.value, DECIMALS), of.evidence)
+                for of in verdicts
+            ),
+            voice=next((word.voice for word in piece if word.voice is not None), None),
+        )
+        for k, (text, piece, span, bound, verdicts, why) in enumerate(found)
+    )
+    return FilmSentences(stored, tuple(names))
+
+
+def _texts(
+    pieces: Sequence[tuple[HeardWord, ...]], evidence: Evidence, settings: CollectSettings, *, punctuated: bool
+) -> list[str]:
+    """Return the text of each sentence as written."""
+    if punctuated:
+        return [" ".join(word.text for word in piece) for piece in pieces]
+    large = large_words(cue.text for cue in evidence.cues or ()) | {
+        part for name in settings.cast for part in name.split()
+    }
+    return [written([word.text for word in piece], large) for piece in pieces]
+
+
+def _can_tell(evidence: Evidence) -> bool:
+    return any(of is not None for of in (evidence.runs, evidence.cues, evidence.voice, evidence.narrator))
+
+
+def cuts_of(alignment: Alignment) -> list[Span]:
+    """Return where the track was cut, in film time, each as wide as its error."""
+    cuts = []
+    for piece in alignment.pieces:
+        ends = zip(piece.track_s, piece.film_s, piece.edge_error_s, strict=True)
+        for track_s, film_s, error_s in ends:
+            inside_track = EDGE_S < track_s < alignment.track.duration_s - EDGE_S
+            inside_film = EDGE_S < film_s < alignment.film.duration_s - EDGE_S
+            if inside_track and inside_film:
+                cuts.append((film_s - error_s, film_s + error_s))
+    return cuts
+
+
+def _outside(span: Span, cuts: Sequence[Span], duration_s: float, settings: CollectSettings) -> str:
+    """Return why a place in the film gives no sentences; "" if it does."""
+    if span[0] < settings.skip_opening_s:
+        return "opening"
+    if settings.skip_credits_s and span[1] > duration_s - settings.skip_credits_s:
+        return "credits"
+    return "cut" if touches(span, cuts, 0.0) else ""
+
+
+def _rounded(span: Span) -> Span:
+    return round(span[0], DECIMALS), round(span[1], DECIMALS)

@@ -1,0 +1,155 @@
+"""The two sounds of a film: their alignment, and where the narrator speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from truemoment.audio.activity import voice_activity
+from truemoment.audio.aligning import AlignSettings, align, align_sounds
+from truemoment.audio.alignment import Alignment, Piece, Side, Unmatched, gaps_between
+from truemoment.audio.checking import PaperSettings
+from truemoment.audio.difference import find_narrator
+from truemoment.audio.rates import RATES
+from truemoment.audio.reading import RATE_HZ
+from truemoment.audio.recording import Recording, side_of
+from truemoment.audio.sources import SOUND_CONTAINERS, Source, reading_sound
+from truemoment.collection.layout import CollectSettings
+from truemoment.collection.spans import Span
+from truemoment.exceptions import InputError, MissingPackageError, UsageError
+from truemoment.video.frames import has_decoder, opened_container, outline_of
+
+
+class NarratorRuns(msgspec.Struct, frozen=True, kw_only=True):
+    """The file speech.json: where the narrator speaks, in film time.
+
+    Parameters
+    ----------
+    spans
+        Disjoint and rising.
+    why
+        Why they cannot be told; "" if they can.
+    voice
+        Where the film's own sound has a voice; None where that is not known.
+    notes
+        What a person should know about the sounds.
+    details
+        Figures of the method.
+    """
+
+    spans: tuple[Span, ...]
+    why: str = ""
+    voice: tuple[Span, ...] | None = None
+    notes: tuple[str, ...] = ()
+    details: dict[str, object] = {}
+
+
+def duration_of(film: Source) -> float:
+    """Return the duration of a film: that of its pictures, or of its sound where it has none."""
+    with reading_sound(film.path), opened_container(film.path, SOUND_CONTAINERS) as container:
+        has_pictures = any(has_decoder(stream) for stream in container.streams.video)
+        stated_s = (container.duration or 0) / 1e6
+    if has_pictures:
+        return outline_of(film.path).duration_s
+    if stated_s <= 0:
+        raise InputError("has no pictures, and states no duration", path=film.path)
+    return stated_s
+
+
+def align_film(
+    film: Source, described: Source, own: Recording, track: Recording, settings: CollectSettings
+) -> Alignment:
+    """Align the described track with the film, or place a track of the narrator alone by its delay."""
+    sides = side_of(film, own.duration_s), side_of(described, track.duration_s)
+    if settings.delay_s is not None:
+        return _placed(*sides, settings.delay_s)
+    of = AlignSettings(
+        method=settings.method,
+        rate_hz=settings.rate_hz,
+        rates=settings.rates or RATES,
+        paper=PaperSettings(settings.windows, settings.window_s, settings.search_s, within_s=settings.within_s),
+    )
+    if settings.rate_hz != RATE_HZ:
+        return align(film, described, of)
+    found = align_sounds(own, track, of)
+    return Alignment(film=sides[0], track=sides[1], **found._asdict())
+
+
+def _placed(film: Side, track: Side, delay_s: float) -> Alignment:
+    """Return an alignment of one piece at a delay that a person gave."""
+    low, high = max(0.0, -delay_s), min(track.duration_s, film.duration_s - delay_s)
+    if high <= low:
+        problem = f"got a delay of {delay_s:g} s, at which the track of {track.duration_s:.0f} s lies outside the film"
+        raise UsageError(f"--delay-s: {problem} of {film.duration_s:.0f} s")
+    piece = Piece((low, high), 1.0, delay_s, 0.0)
+    rest = Unmatched(gaps_between([piece.track_s], track.duration_s), gaps_between([piece.film_s], film.duration_s))
+    why = "placed at a delay that was given"
+    return Alignment(
+        film=film,
+        track=track,
+        rate_candidate="1",
+        pieces=(piece,),
+        unmatched=rest,
+        paper=None,
+        verdict="aligned",
+        why=why,
+    )
+
+
+def notes_of(own: Recording, track: Recording) -> tuple[str, ...]:
+    """Return what a person should know about the sounds."""
+    return tuple(
+        f"{what}: {sound.filled_s:.2f} s of missing sound are silence, {sound.cut_s:.2f} s are left out as repeated"
+        for what, sound in (("film", own), ("described track", track))
+        if sound.filled_s > 0 or sound.cut_s > 0
+    )
+
+
+def find_runs(
+    own: Recording, track: Recording, alignment: Alignment, settings: CollectSettings, *, has_subtitles: bool
+) -> NarratorRuns:
+    """Find where the narrator speaks, from both sounds.
+
+    A track that is the narrator alone, placed by its delay, speaks where it is loud. The voices of the film's own sound
+    are found where subtitles are to be checked, or where narrator runs cannot be told.
+
+    Parameters
+    ----------
+    own, track
+        The two sounds.
+    alignment
+        Where the track lies in the film.
+    settings
+        How the film is collected.
+    has_subtitles
+        Whether there are subtitles.
+    """
+    notes = notes_of(own, track)
+    if settings.delay_s is not None:
+        spans = _moved(voice_activity(track, "level"), settings.delay_s, own.duration_s)
+        return NarratorRuns(spans=spans, notes=notes, details={"method": "loud parts of the track"})
+    found = find_narrator(own, track, alignment.pieces)
+    return NarratorRuns(
+        spans=found.runs,
+        why=found.why,
+        voice=_voice(own, required=settings.fit_subtitles) if has_subtitles or found.why else None,
+        notes=notes,
+        details={"gain_db": found.gain_db, "noise_db": found.noise_db, "histogram": found.histogram},
+    )
+
+
+def _moved(spans: Sequence[Span], delay_s: float, duration_s: float) -> tuple[Span, ...]:
+    """Return spans of the track in film time, within the film."""
+    moved = ((max(0.0, low + delay_s), min(duration_s, high + delay_s)) for low, high in spans)
+    return tuple((low, high) for low, high in moved if low < high)
+
+
+def _voice(own: Recording, *, required: bool) -> tuple[Span, ...] | None:
+    """Return where the film's own sound has a voice; None without the package for it, unless it is required."""
+    try:
+        return tuple(voice_activity(own))
+    except MissingPackageError:
+        if required:
+            raise
+        return None

@@ -1,0 +1,298 @@
+"""The stages of a film. Each reads the files of the stages before it and returns the content of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from truemoment.audio.alignment import Alignment, read_alignment
+from truemoment.audio.recording import Recording, record
+from truemoment.audio.sources import Source, parse_source
+from truemoment.collection import layout
+from truemoment.collection.hearing import hear
+from truemoment.collection.layout import CollectSettings, FilmAbout, FilmReport, StoredSentence
+from truemoment.collection.names import find_names
+from truemoment.collection.narration import Candidate, Evidence, deciding, judge, narrator_of, refuse_without_evidence
+from truemoment.collection.same_film import bands_of
+from truemoment.collection.sentencing import make_sentences
+from truemoment.collection.soundtracks import NarratorRuns, align_film, find_runs
+from truemoment.collection.subtitle_fit import fitted
+from truemoment.collection.subtitles import Subtitles, read_subtitles, with_doubts
+from truemoment.collection.tasks import FilmTask
+from truemoment.documents import json_text
+from truemoment.exceptions import InputError
+from truemoment.files import read_json, read_json_lines
+from truemoment.speech.base import HeardWord, Recogniser
+from truemoment.speech.punctuation import Punctuator
+from truemoment.speech.sentences import count_finite_verbs
+from truemoment.speech.transcripts import Transcript, refuse_past_end
+
+
+class StoredWord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A line of words.jsonl, in film time."""
+
+    text: str
+    start_s: float
+    end_s: float
+    probability: float | None = None
+    voice: str | None = None
+    timed: bool = True
+
+
+class StoredWords(msgspec.Struct, frozen=True):
+    """What hearing came to: words, words lost because no part of the film has them, and invented text."""
+
+    words: tuple[StoredWord, ...]
+    n_lost: int
+    n_invented: int
+    punctuated: bool
+
+
+@dataclass
+class Film:
+    """A film at work: its task, its folder, and what is read only when a stage needs it.
+
+    Parameters
+    ----------
+    task
+        What is to be done.
+    about
+        What is known before any work.
+    folder
+        Where its files lie while it is not complete.
+    settings
+        How sentences are made.
+    engine
+        What hears words; None where a transcript has them.
+    transcript
+        Words that another program heard.
+    punctuator
+        What adds punctuation; None for rules.
+    subtitles
+        The cues of its file; None without one.
+    """
+
+    task: FilmTask
+    about: FilmAbout
+    folder: Path
+    settings: CollectSettings
+    engine: Recogniser | None
+    transcript: Transcript | None
+    punctuator: Punctuator | None
+    subtitles: Subtitles | None
+
+    @property
+    def film(self) -> Source:
+        """File and stream of the film's own sound."""
+        return parse_source(self.task.film)
+
+    @property
+    def described(self) -> Source:
+        """File and stream of the described track."""
+        return parse_source(self.task.described)
+
+    @cached_property
+    def own_sound(self) -> Recording:
+        """The film's own sound."""
+        return record(self.film)
+
+    @cached_property
+    def track_sound(self) -> Recording:
+        """The described track."""
+        return record(self.described)
+
+    @cached_property
+    def alignment(self) -> Alignment:
+        """Where the track lies in the film."""
+        return read_alignment(self.folder / layout.ALIGNMENT)
+
+    @cached_property
+    def runs(self) -> NarratorRuns:
+        """Where the narrator speaks."""
+        return read_json(self.folder / layout.SPEECH, NarratorRuns)
+
+    @cached_property
+    def cues(self) -> Subtitles | None:
+        """The subtitles as they are used, with doubts; None without any."""
+        if self.subtitles is None:
+            return None
+        move, length_s = self.settings.fit_subtitles, self.about.duration_s
+        return with_doubts(fitted(self.subtitles, self.runs.voice, length_s, move=move), length_s)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What tells description from dialogue."""
+        usable = self.cues is not None and not self.cues.doubts
+        cues = self.cues.spoken if self.cues is not None and usable else None
+        runs = self.runs.spans if self.runs.why == "" else None
+        words = [_word(word) for word in self.heard.words]
+        return Evidence(
+            runs=runs,
+            cues=cues,
+            voice=self.runs.voice,
+            narrator=narrator_of(words, runs, cues),
+            overlap_s=self.settings.overlap_s,
+        )
+
+    @cached_property
+    def heard(self) -> StoredWords:
+        """The words of the film."""
+        return read_json(self.folder / layout.WORDS, StoredWords)
+
+    @property
+    def discarded(self) -> str:
+        """Why the film gives no sentences; "" if it does."""
+        alignment = self.alignment
+        if self.settings.method == "paper" and self.settings.delay_s is None:
+            passed = alignment.paper is not None and alignment.paper.passed
+            return "" if passed else f"the paper's check failed: {alignment.why or alignment.verdict}"
+        return "" if alignment.pieces else f"{alignment.verdict}: {alignment.why}"
+
+
+def align_stage(film: Film) -> bytes:
+    """Align the described track with the film."""
+    found = align_film(film.film, film.described, film.own_sound, film.track_sound, film.settings)
+    return json_text(found.document()).encode()
+
+
+def bands_stage(film: Film) -> bytes:
+    """Keep the bands of the film's own sound, by which the same film is recognised."""
+    return bands_of(film.own_sound)
+
+
+def speech_stage(film: Film) -> bytes:
+    """Find where the narrator speaks."""
+    found = find_runs(
+        film.own_sound, film.track_sound, film.alignment, film.settings, has_subtitles=film.subtitles is not None
+    )
+    return msgspec.json.encode(found) + b"\n"
+
+
+def words_stage(film: Film) -> bytes:
+    """Hear the narrator, or take the words of a transcript; in film time."""
+    words, n_lost, n_invented = _words(film)
+    punctuated = film.transcript.punctuates if film.transcript else bool(film.engine and film.engine.punctuates)
+    if film.punctuator is not None and not punctuated:
+        words, punctuated = film.punctuator.punctuate(words), True
+    stored = StoredWords(tuple(StoredWord(*_rounded(word)) for word in words), n_lost, n_invented, punctuated)
+    return msgspec.json.encode(stored) + b"\n"
+
+
+def _words(film: Film) -> tuple[list[HeardWord], int, int]:
+    """Return words in film time, the number that lie in no part of the film, and the number of invented ones."""
+    if film.transcript is None:
+        if film.engine is None:
+            raise InputError("has no words: no recogniser and no transcript", path=film.film.path)
+        runs = film.runs.spans if film.settings.hear == "narrator" and film.runs.why == "" else None
+        found = hear(film.engine, film.track_sound, film.alignment, runs)
+        return found.words, 0, found.n_invented
+    path = film.task.transcript or film.film.path
+    if film.settings.transcript_times == "film":
+        refuse_past_end(film.transcript.words, film.about.duration_s, path)
+        return list(film.transcript.words), 0, 0
+    refuse_past_end(film.transcript.words, film.alignment.track.duration_s, path)
+    starts = film.alignment.to_film([word.start_s for word in film.transcript.words])
+    ends = film.alignment.to_film([word.end_s for word in film.transcript.words])
+    moved = [
+        word._replace(start_s=start, end_s=end)
+        for word, start, end in zip(film.transcript.words, starts.tolist(), ends.tolist(), strict=True)
+        if start <= end  # not where one of them lies in no piece
+    ]
+    return moved, len(film.transcript.words) - len(moved), 0
+
+
+def sentences_stage(film: Film) -> bytes:
+    """Make sentences, and judge each of them."""
+    path = film.film.path
+    refuse_without_evidence(film.evidence, film.settings.dialogue, keep_all=film.settings.keep_all, path=path)
+    words = [_word(word) for word in film.heard.words]
+    made = make_sentences(
+        film.about.name, words, film.evidence, film.alignment, film.settings, punctuated=film.heard.punctuated
+    )
+    encoder = msgspec.json.Encoder()
+    return b"".join(encoder.encode(sentence) + b"\n" for sentence in made.stored)
+
+
+def report_stage(film: Film) -> bytes:
+    """Count what came of the film."""
+    return msgspec.json.format(msgspec.json.encode(_report(film))) + b"\n"
+
+
+def _report(film: Film) -> FilmReport:
+    alignment, about = film.alignment, film.about
+    longest = max(alignment.pieces, key=lambda piece: piece.track_s[1] - piece.track_s[0], default=None)
+    start = FilmReport(
+        name=about.name,
+        group=about.group,
+        duration_s=about.duration_s,
+        verdict=alignment.verdict,
+        why=alignment.why,
+        paper_passed=None if alignment.paper is None else alignment.paper.passed,
+        n_pieces=len(alignment.pieces),
+        rate=None if longest is None else longest.rate,
+        delay_s=None if longest is None else longest.delay_s,
+        error_s=None if longest is None else alignment.error_s,
+        discarded=film.discarded,
+    )
+    if film.discarded:
+        return start
+    stored = [of for _, of in read_json_lines(film.folder / layout.SENTENCES, StoredSentence)]
+    kept = [of for of in stored if of.kept]
+    texts = [of.sentence for of in kept]
+    verbs = count_finite_verbs(texts)
+    return msgspec.structs.replace(
+        start,
+        n_words=len(film.heard.words),
+        n_sentences=len(stored),
+        n_kept=len(kept),
+        dropped=dict(sorted(Counter(of.dropped_by for of in stored if not of.kept).items())),
+        words_lost=film.heard.n_lost,
+        invented=film.heard.n_invented,
+        deciding=_deciding(stored, film),
+        narrator_s=None if film.runs.why else round(sum(high - low for low, high in film.runs.spans), 3),
+        words_per_sentence=sum(len(text.split()) for text in texts) / len(texts) if texts else None,
+        two_verbs=sum(count >= 2 for count in verbs),
+        names=_names(texts, film.settings),
+        notes=tuple(_notes(film)),
+    )
+
+
+def _deciding(stored: Sequence[StoredSentence], film: Film) -> tuple[str, ...]:
+    if not stored:
+        return ()
+    words = tuple(_word(word) for word in film.heard.words[:1])
+    return deciding(judge(Candidate(stored[0].sentence, words), film.evidence), film.settings.dialogue)
+
+
+def _names(texts: Sequence[str], settings: CollectSettings) -> tuple[tuple[str, int], ...]:
+    return tuple((name.name, name.occurrences) for name in find_names(texts, settings.cast))
+
+
+def _notes(film: Film) -> list[str]:
+    """Return what a person should know about a film."""
+    notes = list(film.runs.notes)
+    notes += [f"narrator runs are not used: {film.runs.why}"] if film.runs.why else []
+    if film.cues is not None:
+        notes += [f"subtitles: {note}" for note in film.cues.notes]
+        notes += [f"subtitles are not used: {doubt}" for doubt in film.cues.doubts]
+    return notes
+
+
+def _word(stored: StoredWord) -> HeardWord:
+    return HeardWord(stored.text, stored.start_s, stored.end_s, stored.probability, stored.voice, stored.timed)
+
+
+def _rounded(word: HeardWord) -> tuple[Any, ...]:
+    sure = None if word.probability is None else round(word.probability, 4)
+    return word.text, round(word.start_s, 4), round(word.end_s, 4), sure, word.voice, word.timed
+
+
+def subtitles_of(task: FilmTask, settings: CollectSettings) -> Subtitles | None:
+    """Read the subtitles of a film."""
+    return None if task.subtitles is None else read_subtitles(task.subtitles, fps=settings.subtitle_fps)

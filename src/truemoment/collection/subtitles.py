@@ -1,0 +1,230 @@
+"""Subtitles as times of speech: cues of dialogue and songs; captions of sounds are left out.
+
+SRT, WebVTT, ASS and MicroDVD are read by pysubs2. The text is UTF-8, else UTF-16 by its byte-order mark, else
+Windows-1252, which is noted.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from truemoment.collection.embedded_subtitles import embedded_cues
+from truemoment.exceptions import InputError, MissingPackageError
+from truemoment.files import BYTE_ORDER_MARK, read_bytes
+
+LEAST_CUES_PER_MINUTE = 1.0
+"""Fewer cues: a file that translates signs alone (forced subtitles)."""
+
+LEAST_END = 0.6
+"""A file whose last cue ends before this share of the film is incomplete, or another film's."""
+
+FORMATS = ("srt", "vtt", "ass", "ssa", "microdvd")
+
+CueKind = Literal["speech", "song", "sound"]
+
+
+class Cue(NamedTuple):
+    """A subtitle.
+
+    Parameters
+    ----------
+    start_s, end_s
+        When it is shown, in film time.
+    text
+        What is said, on one line, without tags, captions of sounds and names of speakers.
+    kind
+        ``sound`` for a caption of a sound, which is no speech.
+    """
+
+    start_s: float
+    end_s: float
+    text: str
+    kind: CueKind
+
+
+@dataclass(frozen=True)
+class Subtitles:
+    """The cues of a file.
+
+    Parameters
+    ----------
+    cues
+        In order of time.
+    notes
+        What a person should know about the file.
+    doubts
+        Why it should not be used; empty if it can be.
+    """
+
+    cues: tuple[Cue, ...]
+    notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def spoken(self) -> list[Cue]:
+        """Dialogue and songs."""
+        return [cue for cue in self.cues if cue.kind != "sound"]
+
+    def count(self, kind: CueKind) -> int:
+        """Return the number of cues of a kind."""
+        return sum(cue.kind == kind for cue in self.cues)
+
+
+_BRACKETS = re.compile(r"\[[^\]]*\]|\([^)]*\)|（[^）]*）|【[^】]*】")
+_NOTES = re.compile("[♩♪♫♬🎵🎶]")
+_SPEAKER = re.compile(r"^[-–—\s]*[A-Z][A-Z0-9 .'’#&-]{0,40}:\s*")
+_TAG = re.compile(r"<[^>]*>|\{[^}]*\}")
+
+
+def read_subtitles(path: Path, *, fps: float | None = None) -> Subtitles:
+    """Read a subtitle file.
+
+    Parameters
+    ----------
+    path
+        The file; ``FILM#sub:3`` is a stream of text in a film.
+    fps
+        Frames per second of MicroDVD, which counts frames.
+
+    Raises
+    ------
+    InputError
+        If it has no cues, or its form is unknown.
+    """
+    file, stream = embedded(path)
+    note = ""
+    if stream is None:
+        text, note = _decoded(file)
+        events = _events(text, file, fps)
+    else:
+        events = embedded_cues(file, stream)
+    cues, n_swapped = [], 0
+    for start_s, end_s, raw in events:
+        if end_s <= start_s:
+            n_swapped += 1
+            continue
+        words, kind = classify(raw)
+        if words or kind == "sound":
+            cues.append(Cue(start_s, end_s, words, kind))
+    if not any(cue.kind != "sound" for cue in cues):
+        raise InputError("has no cues of speech", path=path, hint="is it a file of subtitles?")
+    notes = [note] if note else []
+    if n_swapped:
+        notes.append(f"{n_swapped} of {len(events)} cues end before they start and are left out")
+    return Subtitles(tuple(sorted(cues)), tuple(notes))
+
+
+def embedded(text: Path) -> tuple[Path, int | None]:
+    """Return the file, and the number of the stream of ``FILM#sub:3``; None for a file of subtitles.
+
+    Examples
+    --------
+    >>> embedded(Path("film.mkv#sub:3"))[1], embedded(Path("film.srt"))[1]
+    (3, None)
+    """
+    name, mark, number = str(text).rpartition("#sub:")
+    return (Path(name), int(number)) if mark and number.isdecimal() else (text, None)
+
+
+def _decoded(path: Path) -> tuple[str, str]:
+    """Return the text of a file, and a note about its encoding."""
+    data = read_bytes(path)
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        try:
+            return data.decode("utf-16"), ""
+        except UnicodeDecodeError:
+            raise InputError("got broken UTF-16, expected text", path=path) from None
+    if b"\0" in data:
+        raise InputError("contains NUL bytes, expected a text file of subtitles", path=path)
+    try:
+        return data.removeprefix(BYTE_ORDER_MARK).decode("utf-8"), ""
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace"), "the text is not UTF-8 and was read as Windows-1252"
+
+
+def _events(text: str, path: Path, fps: float | None) -> list[tuple[float, float, str]]:
+    """Return start, end and text of every cue."""
+    try:
+        import pysubs2  # noqa: PLC0415 - optional
+        from pysubs2.exceptions import Pysubs2Error  # noqa: PLC0415 - as above
+        from pysubs2.formats import autodetect_format  # noqa: PLC0415 - as above
+    except ModuleNotFoundError:
+        raise MissingPackageError("pysubs2", "collect", "reading subtitles") from None
+    found: Any = None
+    try:
+        form = "ass" if "[Events]" in text else autodetect_format(text)
+        if form in FORMATS:
+            found = pysubs2.SSAFile.from_string(text, format_=form, fps=fps)
+    except pysubs2.exceptions.UnknownFPSError:
+        problem = "counts frames (MicroDVD) without frames per second"
+        raise InputError(problem, path=path, hint="give them: --subtitle-fps F") from None
+    except (Pysubs2Error, ValueError, IndexError):
+        found = None
+    if found is None:
+        raise InputError("is no subtitle file that TrueMoment reads, expected SRT, WebVTT, ASS or MicroDVD", path=path)
+    return [(event.start / 1000, event.end / 1000, event.plaintext) for event in found if not event.is_comment]
+
+
+def classify(raw: str) -> tuple[str, CueKind]:
+    r"""Return what is said in a cue, on one line, and its kind.
+
+    Captions of sounds are ``[...]``, ``(...)`` and lines of capitals; ``MAN:`` before words is left out; songs have
+    notes, or ``#`` at both ends.
+
+    Examples
+    --------
+    >>> classify("[door slams]"), classify("MAN: Who is there?"), classify("# La la #")
+    (('', 'sound'), ('Who is there?', 'speech'), ('La la', 'song'))
+    >>> classify("- I see.\n(SIGHS) Go."), classify("TIRES SCREECH")
+    (('I see. Go.', 'speech'), ('', 'sound'))
+    """
+    text = html.unescape(_TAG.sub("", raw))
+    song = bool(_NOTES.search(text)) or _between_hashes(text)
+    text = _BRACKETS.sub(" ", _NOTES.sub(" ", text))
+    lines = []
+    for line in text.splitlines():
+        said = _SPEAKER.sub("", line).strip(" -–—#\t") if not song else line.strip(" #-–—\t")
+        if song or any(letter.islower() or not letter.isascii() for letter in said if letter.isalpha()):
+            lines.append(said)
+    words = " ".join(" ".join(lines).split())
+    if song:
+        return words, "song"
+    return (words, "speech") if words else ("", "sound")
+
+
+def _between_hashes(text: str) -> bool:
+    bare = text.strip()
+    return len(bare) > 2 and bare.startswith("#") and bare.endswith("#")
+
+
+def with_doubts(subtitles: Subtitles, duration_s: float) -> Subtitles:
+    """Return subtitles with the reasons why they may not be those of a film of this duration."""
+    spoken = subtitles.spoken
+    per_minute = 60 * len(spoken) / max(duration_s, 1e-9)
+    end_s = max((cue.end_s for cue in spoken), default=0.0)
+    doubts = []
+    if per_minute < LEAST_CUES_PER_MINUTE:
+        doubts.append(f"{per_minute:.2f} cues a minute, expected {LEAST_CUES_PER_MINUTE:g} or more")
+    if end_s < LEAST_END * duration_s:
+        doubts.append(f"the last cue ends at {end_s:.0f} s of {duration_s:.0f} s, before {100 * LEAST_END:g} %")
+    if end_s > duration_s + LEAST_END * 60:
+        doubts.append(f"the last cue ends at {end_s:.0f} s, after the end of the film at {duration_s:.0f} s")
+    return Subtitles(subtitles.cues, subtitles.notes, (*subtitles.doubts, *doubts))
+
+
+def moved(subtitles: Subtitles, rate: float, delay_s: float) -> Subtitles:
+    """Return subtitles at other times: ``rate x time + delay_s``."""
+    cues = tuple(
+        cue._replace(start_s=rate * cue.start_s + delay_s, end_s=rate * cue.end_s + delay_s) for cue in subtitles.cues
+    )
+    return Subtitles(cues, subtitles.notes, subtitles.doubts)
+
+
+def cues_within(cues: Sequence[Cue], start_s: float, end_s: float, within_s: float) -> list[Cue]:
+    """Return the cues that lie within some seconds of a span."""
+    return [cue for cue in cues if cue.start_s - within_s < end_s and start_s < cue.end_s + within_s]

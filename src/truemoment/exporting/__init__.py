@@ -1,0 +1,1 @@
+"""Moments for other programs: editing timelines, subtitles, tables, predictions."""

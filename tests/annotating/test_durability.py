@@ -1,0 +1,184 @@
+"""Nothing is lost: a server that is killed while people save has stored all that it acknowledged, and none twice."""
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import numpy as np
+import pytest
+
+from truemoment.annotating.rebuilding import differences
+from truemoment.annotating.serving import back_up
+from truemoment.annotating.store import connect
+from truemoment.annotating.study import StudyFolder, file_system_of, refuse_network
+from truemoment.exceptions import InputError
+from truemoment.pages.sessions import cookie_name
+
+from .conftest import annotations_of
+
+CLIENTS = 20
+QUICK_KILLS, ALL_KILLS = 3, 50
+
+
+def free_port():
+    with contextlib.closing(socket.socket()) as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+@contextlib.contextmanager
+def server_process(folder, port):
+    words = [sys.executable, "-m", "truemoment", "annotate", "serve", str(folder), "--port", str(port), "--no-open"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        for line in process.stdout:
+            if "link of the owner" in line:
+                break
+        yield process
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+
+
+class Person(threading.Thread):
+    """Saves changes of one task without end, and repeats what was not acknowledged, as the page does."""
+
+    def __init__(self, port, cookie, token, task, stop):
+        super().__init__(daemon=True)
+        self.base, self.stop, self.task = f"http://127.0.0.1:{port}", stop, task
+        self.headers = {"Cookie": f"{cookie}={token}", "Origin": self.base, "Content-Type": "application/json"}
+        self.acknowledged, self.version, self.again, self.faults = {}, 0, 0, []
+
+    def run(self):
+        number = 0
+        while not self.stop.is_set():
+            number += 1
+            key = f"t{self.task:04d}-{number:010d}"
+            answer = {"verdict": "marked", "moments": [{"first": number % 200, "last": 250}]}
+            sent = json.dumps({"key": key, "base": self.version, "active_s": number, **answer}).encode()
+            while not self.stop.is_set():
+                request = urllib.request.Request(  # noqa: S310 - our own server
+                    f"{self.base}/api/tasks/{self.task}/answer", sent, self.headers, method="PUT"
+                )
+                try:
+                    with urllib.request.urlopen(request, timeout=5) as response:  # noqa: S310 - as above
+                        found = json.load(response)
+                except urllib.error.HTTPError as error:
+                    self.faults.append(error.read())
+                    return
+                except (OSError, ValueError, http.client.HTTPException):
+                    time.sleep(0.02)
+                    continue
+                self.version = found["version"]
+                self.again += bool(found.get("again"))
+                self.acknowledged[key] = found["version"]
+                break
+
+
+def wait_for(clients, count):
+    """Wait until so many more saves are acknowledged, on a busy machine 30 s at most."""
+    begin = sum(len(client.acknowledged) for client in clients)
+    end = time.monotonic() + 30
+    while sum(len(client.acknowledged) for client in clients) < begin + count and time.monotonic() < end:
+        time.sleep(0.005)
+
+
+def kill_and_check(make_study, kills):
+    people = {"people": CLIENTS, "per_query": 1, "practice": 0}
+    folder, tokens = make_study(annotations_of(CLIENTS, 1), **people)
+    study = StudyFolder(folder)
+    port = free_port()
+    with contextlib.closing(connect(study.database)) as connection:
+        tasks = {
+            row["name"]: row["id"]
+            for row in connection.execute(
+                "SELECT p.name, min(t.id) AS id FROM tasks t JOIN people p ON p.id = t.person GROUP BY p.id"
+            )
+        }
+    stop = threading.Event()
+    cookie = cookie_name("study")
+    clients = [Person(port, cookie, tokens[name], task, stop) for name, task in tasks.items()]
+    rng = np.random.default_rng(0)
+    for round_ in range(kills):
+        with server_process(folder, port):
+            if not round_:
+                for client in clients:
+                    client.start()
+            wait_for(clients, int(rng.integers(1, 60)))
+    stop.set()
+    for client in clients:
+        client.join(timeout=10)
+    assert not [fault for client in clients for fault in client.faults]
+    acknowledged = {key: version for client in clients for key, version in client.acknowledged.items()}
+    with contextlib.closing(connect(study.database)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        rows = connection.execute("SELECT key, task, body FROM events WHERE kind = 'answer' ORDER BY seq").fetchall()
+        stored = {row["key"]: json.loads(row["body"])["version"] for row in rows}
+        assert len(stored) == len(rows)  # none twice
+        assert acknowledged.items() <= stored.items()  # acknowledged = stored, with the same version
+        assert len(stored) - len(acknowledged) <= CLIENTS  # one a client was under way
+        assert differences(connection) == []
+    return len(acknowledged), sum(client.again for client in clients)
+
+
+@pytest.mark.slow
+def test_a_server_killed_while_people_save_loses_nothing(make_study):
+    n_acknowledged, _ = kill_and_check(make_study, QUICK_KILLS)
+    assert n_acknowledged > 20
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("TRUEMOMENT_KILLS" not in os.environ, reason="50 kills take minutes: set TRUEMOMENT_KILLS")
+def test_fifty_kills(make_study, capsys):
+    n_acknowledged, n_again = kill_and_check(make_study, ALL_KILLS)
+    with capsys.disabled():
+        sys.stdout.write(
+            f"\n{ALL_KILLS} kills: {n_acknowledged} answers acknowledged and stored, {n_again} repeats recognised\n"
+        )
+
+
+def test_a_copy_while_it_is_served_opens(served):
+    study = served(annotations_of(2, 1), people=1, per_query=1, practice=0)
+    client = study.client("w01")
+    body = {"key": "a" * 16, "base": 0, "verdict": "absent", "moments": []}
+    assert client.put("/api/tasks/1/answer", json=body).status_code == 200
+    for _ in range(2):
+        copy = back_up(study.study)
+    with contextlib.closing(connect(copy)) as connection:
+        assert connection.execute("SELECT verdict FROM answers").fetchone()[0] == "absent"
+        assert differences(connection) == []
+
+
+def test_a_newer_study_is_refused(make_study):
+    folder, _ = make_study(annotations_of(1, 1), people=1, per_query=1)
+    study = StudyFolder(folder)
+    with contextlib.closing(connect(study.database)) as connection:
+        connection.execute("PRAGMA user_version = 2")
+    with pytest.raises(InputError, match="form 2, expected 1"):
+        connect(study.database)
+    text = study.settings_file.read_text().replace("truemoment/study/1", "truemoment/study/2")
+    study.settings_file.write_text(text)
+    with pytest.raises(InputError, match="truemoment/study/2"):
+        study.settings()
+
+
+def test_a_network_file_system_is_refused(tmp_path, monkeypatch):
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"/dev/a / ext4 rw 0 0\nserver:/x {tmp_path}/net nfs4 rw 0 0\n")
+    (tmp_path / "net" / "study").mkdir(parents=True)
+    assert file_system_of(tmp_path / "net" / "study", mounts) == "nfs4"
+    assert file_system_of(tmp_path, mounts) == "ext4"
+    monkeypatch.setattr("truemoment.annotating.study.file_system_of", lambda _: "nfs4")
+    with pytest.raises(InputError, match="network file system"):
+        refuse_network(tmp_path)

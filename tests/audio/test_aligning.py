@@ -1,0 +1,97 @@
+"""Alignment of made films with known damage: 20 ms, edges to 0.15 s, the right number of pieces."""
+
+import numpy as np
+import pytest
+
+from truemoment.audio.aligning import AlignSettings, align_sounds
+from truemoment.worlds.described.damage import Damage
+
+MINUTES = 4
+HALF_S = 30.0 * MINUTES
+
+ONE_PIECE = {
+    "late": Damage(offset_s=37.5),
+    "50 ppm": Damage(rate=1 + 50e-6),
+    "0.1 %": Damage(rate=1.001),
+    "PAL": Damage(rate=25 / 24, noise_db=-20),
+    "25/23.976": Damage(rate=25 / 23.976),
+    "PAL with its pitch kept": Damage(rate=25 / 24, stretched=True),
+    "part": Damage(part_s=(60.0, 200.0), offset_s=0.0),
+    "band, compressed, soft": Damage(band_hz=(300, 3400), compression=4, gain_db=-20),
+}
+SEVERAL_PIECES = {
+    "cut": Damage(cuts=((HALF_S, 10.5),)),
+    "insertion": Damage(insertions=((HALF_S, 30.0),)),
+    "cut and PAL": Damage(cuts=((HALF_S, 12.0),), rate=25 / 24),
+}
+
+
+def check(film, damage, **mix):
+    """Compare an alignment with the truth; return it."""
+    track, true = film.damaged(damage, **mix)
+    found = align_sounds(film.recording, track)
+    assert len(found.pieces) == len(true)
+    for piece, of in zip(found.pieces, true, strict=True):
+        times = np.linspace(max(piece.track_s[0], of.track_s[0]), min(piece.track_s[1], of.track_s[1]), 100)
+        error = np.abs((piece.rate - of.rate) * times + piece.delay_s - of.delay_s)
+        assert error.max() <= 0.020
+        assert np.abs(np.array(piece.track_s) - of.track_s).max() <= 0.15
+    return found
+
+
+@pytest.mark.parametrize("damage", ONE_PIECE.values(), ids=ONE_PIECE)
+def test_each_damage_alone(made_film, damage):
+    found = check(made_film, damage)
+    assert found.verdict == "aligned"
+
+
+@pytest.mark.parametrize("damage", SEVERAL_PIECES.values(), ids=SEVERAL_PIECES)
+def test_cuts_and_insertions(made_film, damage):
+    found = check(made_film, damage)
+    assert found.verdict == "aligned in pieces"
+    assert not found.paper.passed
+
+
+def drawn_damage(seed, duration_s):
+    rng = np.random.default_rng(seed)
+    kind = int(rng.integers(3))
+    at = float(rng.uniform(0.35, 0.6)) * duration_s
+    return Damage(
+        cuts=((at, float(rng.uniform(5, 60))),) if kind == 0 else (),
+        insertions=((at, float(rng.uniform(10, 60))),) if kind == 1 else (),
+        rate=float(rng.choice([1.0, 1.0 + 2e-4 * rng.random(), 1.001, 25 / 24, 24 / 25])),
+        offset_s=float(rng.uniform(-30, 60)),
+        noise_db=None if rng.random() < 0.5 else -20.0,
+        compression=float(rng.choice([1.0, 4.0])),
+        gain_db=float(rng.uniform(-12, 3)),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_ten_damages_at_random(film_of, seed):
+    film = film_of(6, seed)
+    check(film, drawn_damage(seed, film.script.duration_s), seed=seed)
+
+
+def test_paper_verdict_and_piece(made_film):
+    track, _ = made_film.damaged()
+    found = align_sounds(made_film.recording, track, AlignSettings(method="paper"))
+    assert found.paper.passed
+    assert found.paper.within == 20
+    assert [(piece.rate, round(piece.delay_s, 4)) for piece in found.pieces] == [(1.0, -3.0)]  # as the damage has it
+
+
+def test_paper_fails_on_another_speed_and_says_which(made_film):
+    track, _ = made_film.damaged(Damage(rate=25 / 24))
+    found = align_sounds(made_film.recording, track, AlignSettings(method="paper"))
+    assert (found.pieces, found.verdict, found.paper.delay_s) == ((), "other speed", None)
+    assert "(25/24)" in found.why
+
+
+def test_another_film_is_none(made_film, film_of):
+    track, _ = film_of(2, seed=9).damaged()
+    found = align_sounds(made_film.recording, track)
+    assert found.verdict == "not this film"
+    assert found.pieces == ()
+    assert "25/24: median 0." in found.why

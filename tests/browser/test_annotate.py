@@ -1,0 +1,570 @@
+"""``truemoment annotate`` in a real browser: marking by keys, mouse and touch; exact frames; and nothing is lost."""
+
+import contextlib
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from truemoment.annotating.creation import StudyPlan, new_study
+from truemoment.annotating.people import OWNER, new_link
+from truemoment.annotating.preparing import prepare_study
+from truemoment.annotating.serving import open_study
+from truemoment.annotating.store import Store
+from truemoment.annotating.study import ControlShares, StudyFolder
+from truemoment.datasets import own
+from truemoment.records import Annotations
+
+from ..video.conftest import make_video
+
+pytestmark = pytest.mark.slow
+
+N_FRAMES = 150
+MS = range(0, 40 * N_FRAMES, 40)
+SENTENCES = (
+    "<script>document.title = 'stolen'</script> & a <b>door</b> opens",
+    "الباب يفتح ببطء ثم يغلق",
+    "she " + "walks and " * 250,
+    "a person pours water",
+)
+
+FILES = ("constant", "ntsc", "variable", "vp9", "late-clock", "late-video")
+
+
+def write_video(folder, name):
+    """Write a video whose pictures spell their own number."""
+    rng = np.random.default_rng(0)
+    faststart = {"movflags": "faststart"}
+    match name:
+        case "ntsc":
+            times = [1001 * k for k in range(N_FRAMES)]
+            return make_video(folder / "ntsc.mp4", times, codec="libx264", rate=30000, gop=30, options=faststart)
+        case "variable":
+            steps = rng.choice([17, 33, 40, 90, 130], N_FRAMES).tolist()
+            times = [sum(steps[:k]) for k in range(N_FRAMES)]
+            return make_video(folder / "variable.mp4", times, codec="libx264", options=faststart)
+        case "vp9":
+            return make_video(folder / "vp9.webm", MS, codec="libvpx-vp9", gop=25)
+        case "late-clock":
+            return make_video(folder / "late-clock.mp4", [ms + 9980 for ms in MS], codec="libx264")
+        case "late-video":
+            return make_video(folder / "late-video.mp4", [ms + 700 for ms in MS], codec="libx264", audio_s=6.0)
+    return make_video(folder / f"{name}.mp4", MS, codec="libx264", gop=25, options=faststart)
+
+
+@pytest.fixture(scope="module")
+def videos(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("videos")
+    for name in FILES:
+        write_video(folder, name)
+    return folder
+
+
+@dataclass
+class Study:
+    """A study that is being served: its address and the tokens of people."""
+
+    base: str
+    tokens: dict
+    server: object
+    watch: object
+    browser: object
+
+    def context(self, **settings):
+        size = settings.pop("viewport", {"width": 1400, "height": 1000})
+        return self.browser.new_context(viewport=size, **settings)
+
+    def page(self, name, context=None, **settings):
+        """Open a person's link in a new tab."""
+        page = self.watch.add((context or self.context(**settings)).new_page())
+        page.goto(f"{self.base}/in#{self.tokens[name]}")
+        page.wait_for_url(lambda url: "/in" not in url)
+        return page
+
+    def task_page(self, name, context=None, **settings):
+        """Open a person's first task."""
+        page = self.page(name, context, **settings)
+        page.check("#read")
+        page.click("#begin")
+        ready(page)
+        return page
+
+    def answer(self, task):
+        """Return the stored answer of a task, and its state."""
+        row = self.server.store.read(
+            lambda connection: connection.execute(
+                "SELECT a.body, t.state FROM answers a JOIN tasks t ON t.id = a.task WHERE t.id = ?", (task,)
+            ).fetchone()
+        )
+        return (None, "waiting") if row is None else (json.loads(row["body"]), row["state"])
+
+
+@pytest.fixture
+def study(tmp_path, videos, chromium, serve_in_thread, watch):
+    """Serve a study: study(names of videos, **plan) -> Study; afterwards no page has broken a rule."""
+    with contextlib.ExitStack() as stack:
+        made = []
+
+        def make(names=("constant",), sentences=("a person opens a door",), **plan):
+            rows = [
+                (f"{name}#{k}", name, 6.0, sentence, 1.0, 2.0, "")
+                for name in names
+                for k, sentence in enumerate(sentences)
+            ]
+            settings = {"people": 1, "per_query": 1, "practice": 0, "review": "offered", "same_video": "any"} | plan
+            settings.setdefault("controls", ControlShares(0.0, 0.0, 0.0))
+            folder = tmp_path / f"study{len(made)}"
+            found = new_study(folder, Annotations.from_rows(rows), videos, StudyPlan(**settings), source="test")
+            prepared = StudyFolder(folder)
+            with contextlib.closing(Store(prepared.database)) as store:
+                prepare_study(prepared, store)
+            server = stack.enter_context(open_study(prepared))
+            base = stack.enter_context(serve_in_thread(server.app))
+            tokens = {link.name: link.token for link in found.links}
+            tokens[OWNER] = server.store.write(lambda connection: new_link(connection, OWNER)).token
+            made.append(Study(base, tokens, server, watch(base), chromium))
+            return made[-1]
+
+        yield make
+        for context in chromium.contexts:
+            context.close()
+        for one in made:
+            assert one.watch.foreign == []
+            assert one.watch.errors == []
+
+
+def ready(page):
+    """Wait until the first frame of a task is there."""
+    page.wait_for_selector("#work:not([hidden])")
+    page.wait_for_function(
+        "() => document.getElementById('place').textContent.includes('frame') && "
+        "document.getElementById('video').readyState >= 2 && !document.getElementById('video').seeking"
+    )
+
+
+def at_frame(page, number):
+    """Wait until the page names a frame."""
+    page.wait_for_function(
+        f"() => document.getElementById('place').textContent.includes('frame {number} /')", timeout=15_000
+    )
+
+
+def press(page, *keys):
+    """Press keys, each when the page shows the last one's frame."""
+    for key in keys:
+        before = page.inner_text("#place")
+        page.keyboard.press(key)
+        if key in (".", ",", "<", ">", "ArrowLeft", "ArrowRight", "Home", "End"):
+            page.wait_for_function(
+                "(before) => document.getElementById('place').textContent !== before", arg=before, timeout=15_000
+            )
+
+
+def saved(page):
+    page.wait_for_function("() => document.getElementById('saving').textContent === 'saved'")
+
+
+def number_of(page):
+    return int(page.url.rsplit("/", 1)[1])
+
+
+READ = """(video) => {
+  const canvas = document.createElement("canvas");
+  canvas.width = 128; canvas.height = 64;
+  const pen = canvas.getContext("2d", {willReadFrequently: true});
+  pen.drawImage(video, 0, 0, 128, 64);
+  const row = pen.getImageData(0, 48, 128, 1).data;
+  let number = 0;
+  for (let bit = 0; bit < 8; bit++) number += (row[4 * (bit * 16 + 8)] > 128 ? 1 : 0) << bit;
+  return number;
+}"""
+
+
+# ---------------------------------------------------------------------------------------------- frames
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_seek_shows_the_named_frame_in_40_of_40_places(study, name):
+    served = study((name,))
+    page = served.task_page("w01")
+    wrong = page.evaluate(
+        """async ({places}) => {
+          const {Player} = await import("/static/player.js");
+          const {FrameTable} = await import("/static/frames.js");
+          const video = document.createElement("video");
+          video.muted = true;
+          document.body.append(video);
+          const table = new FrameTable(await (await fetch("/media/1/frames.json")).json());
+          const player = new Player(video);
+          player.load("/media/1", table);
+          const canvas = document.createElement("canvas");
+          canvas.width = 128; canvas.height = 64;
+          const pen = canvas.getContext("2d", {willReadFrequently: true});
+          const wrong = [];
+          for (const place of places) {
+            const shown = await player.show(place);
+            pen.drawImage(video, 0, 0, 128, 64);
+            const row = pen.getImageData(0, 48, 128, 1).data;
+            let number = 0;
+            for (let bit = 0; bit < 8; bit++) number += (row[4 * (bit * 16 + 8)] > 128 ? 1 : 0) << bit;
+            if (number !== place || shown !== place) wrong.push([place, shown, number]);
+          }
+          return wrong;
+        }""",
+        {"places": np.random.default_rng(1).integers(0, N_FRAMES, 40).tolist()},
+    )
+    assert wrong == []
+    for key in (".", ".", "ArrowRight", ",", ">", "."):
+        press(page, key)
+    page.wait_for_timeout(200)
+    named = int(page.inner_text("#place").split("frame ")[1].split(" /")[0])
+    assert page.eval_on_selector("#video", READ) == named
+
+
+# ------------------------------------------------------------------------------------ keys, mouse, touch
+
+
+def test_by_keys_alone(study):
+    served = study(sentences=("a person opens a door", "a person closes it"))
+    page = served.task_page("w01")
+    task = number_of(page)
+    press(page, "ArrowRight", "i", "ArrowRight", "ArrowRight", ".", ".")
+    at_frame(page, 77)
+    press(page, "o")
+    saved(page)
+    assert served.answer(task)[0]["moments"] == [{"first": 25, "last": 77}]
+    press(page, "[", "}", "}")
+    saved(page)
+    page.wait_for_timeout(400)
+    saved(page)
+    assert served.answer(task)[0]["moments"] == [{"first": 24, "last": 79}]
+    page.keyboard.press("r")
+    page.wait_for_function("() => document.getElementById('moments').textContent.includes('✓ reviewed')")
+    press(page, "End")
+    at_frame(page, 149)
+    page.keyboard.press("n")
+    assert page.locator("#moments li").count() == 2
+    press(page, "Control+z")
+    assert page.locator("#moments li").count() == 1
+    press(page, "Control+Shift+z")
+    assert page.locator("#moments li").count() == 2
+    page.keyboard.press("Delete")
+    page.keyboard.press("?")
+    assert page.is_visible("#keys-title")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_function(f"() => !location.pathname.endsWith('/{task}')")
+    ready(page)
+    answer, state = served.answer(task)
+    assert (state, answer["moments"]) == ("submitted", [{"first": 24, "last": 79}])
+    page.keyboard.press("Alt+ArrowLeft")
+    page.wait_for_url(f"**/task/{task}")
+    ready(page)
+    page.keyboard.press("Control+Enter")
+    page.wait_for_function(f"() => !location.pathname.endsWith('/{task}')")
+    ready(page)
+    page.keyboard.press("a")
+    assert page.get_attribute("#absent", "aria-pressed") == "true"
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("#done:not([hidden])")
+
+
+def test_by_mouse(study):
+    served = study()
+    page = served.task_page("w01")
+    task = number_of(page)
+    box = page.locator("#timeline").bounding_box()
+    page.mouse.click(box["x"] + box["width"] * 0.25, box["y"] + 70)
+    at_frame(page, 37)
+    page.click("#mark-in")
+    page.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + 70)
+    page.wait_for_function("() => !document.getElementById('place').textContent.includes('frame 37 ')")
+    page.click("#mark-out")
+    saved(page)
+    handle = page.locator(".handle.last").bounding_box()
+    middle = handle["y"] + handle["height"] / 2
+    page.mouse.move(handle["x"] + handle["width"] / 2, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.6, middle, steps=4)
+    page.mouse.move(box["x"] + box["width"] * 0.7, middle, steps=4)
+    page.mouse.up()
+    page.wait_for_timeout(500)
+    saved(page)
+    first, last = served.answer(task)[0]["moments"][0].values()
+    assert first == 37
+    assert 103 <= last <= 107  # 0.7 of 150 frames
+    page.click("#zoom-in")
+    page.click("#zoom-fit")
+    assert page.locator(".overview .window").is_visible()
+    strip = page.locator("#overview").bounding_box()
+    page.mouse.click(strip["x"] + 2, strip["y"] + 10)
+    at_frame(page, 0)
+    field = page.locator("[data-field='0-first']")
+    field.fill("0:02.00")
+    field.press("Enter")
+    page.wait_for_timeout(500)
+    saved(page)
+    assert served.answer(task)[0]["moments"][0]["first"] == 50
+    page.click("#submit")
+    page.wait_for_selector("#done:not([hidden])")
+    assert served.answer(task)[1] == "submitted"
+
+
+def test_by_touch_on_a_phone(study):
+    served = study(review="required")
+    page = served.task_page("w01", viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True)
+    task = number_of(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    for name in ("#mark-in", "#mark-out", "#submit"):
+        assert page.locator(name).bounding_box()["height"] >= 44
+    page.tap("#mark-in")
+    page.tap("#on")
+    at_frame(page, 1)
+    page.tap("#on")
+    at_frame(page, 2)
+    page.tap("#mark-out")
+    page.tap("#submit")
+    assert "Review moment 1" in page.inner_text("#hint")
+    page.tap("#review")
+    page.wait_for_function("() => document.getElementById('moments').textContent.includes('✓ reviewed')")
+    page.tap("#submit")
+    page.wait_for_selector("#done:not([hidden])")
+    answer, state = served.answer(task)
+    assert (state, answer["moments"]) == ("submitted", [{"first": 0, "last": 2}])
+
+
+def test_every_kind_of_answer(study):
+    served = study(sentences=SENTENCES)
+    page = served.task_page("w01")
+    seen = set()
+    for verdict in ("unclear", "broken", "absent", "marked"):
+        task = number_of(page)
+        seen.add(page.inner_text("#sentence").strip())
+        if verdict == "marked":
+            page.keyboard.press("i")
+        elif verdict == "unclear":
+            page.click("#unclear")
+            page.click("#submit")
+            assert "Say why" in page.inner_text("#hint")
+            page.check("input[value='only heard']")
+        else:
+            page.click(f"#{verdict}")
+        page.click("#submit")
+        page.wait_for_function(f"() => !location.pathname.endsWith('/{task}')")
+        answer, state = served.answer(task)
+        assert (state, answer["verdict"]) == ("submitted", verdict)
+        if verdict != "marked":
+            ready(page)
+    assert page.title() != "stolen"
+    assert seen == {sentence.strip() for sentence in SENTENCES}
+
+
+# ---------------------------------------------------------------------------------------- nothing is lost
+
+
+def test_a_draft_survives_reload_and_a_closed_tab(study):
+    served = study()
+    context = served.context()
+    page = served.task_page("w01", context)
+    press(page, "ArrowRight", "i")
+    page.reload()
+    ready(page)
+    assert page.locator("#moments li").count() == 1
+    press(page, "ArrowRight", "ArrowRight", "o")
+    page.close()
+    again = served.watch.add(context.new_page())
+    again.goto(f"{served.base}/task")
+    ready(again)
+    again.wait_for_timeout(500)
+    saved(again)
+    answer, _ = served.answer(number_of(again))
+    assert answer["moments"] == [{"first": 25, "last": 50}] or answer["moments"][0]["last"] >= 25
+    assert again.locator("#moments li").count() == 1
+
+
+def test_offline_for_ten_changes(study):
+    served = study()
+    context = served.context()
+    page = served.task_page("w01", context)
+    task = number_of(page)
+    press(page, "ArrowRight", "i")
+    saved(page)
+    context.set_offline(True)
+    for _ in range(10):
+        page.keyboard.press("}")
+        page.wait_for_timeout(450)
+    says = "document.getElementById('saving').textContent"
+    page.wait_for_function(f"() => {says}.includes('offline: 10 changes wait here')")
+    context.set_offline(False)
+    saved(page)
+    bodies = served.server.store.read(
+        lambda connection: [
+            json.loads(row["body"])
+            for row in connection.execute(
+                "SELECT body FROM events WHERE task = ? AND kind = 'answer' ORDER BY seq", (task,)
+            )
+        ]
+    )
+    assert [of["moments"][0]["last"] for of in bodies[-10:]] == list(range(26, 36))
+    assert [of["version"] for of in bodies] == list(range(1, len(bodies) + 1))
+
+
+def test_a_killed_browser_keeps_what_the_server_never_got(study, tmp_path, chromium):
+    served = study()
+    kind = chromium.browser_type
+    profile, settings = tmp_path / "profile", {"args": ["--no-sandbox"]}
+    from .conftest import chromium_path
+
+    settings["executable_path"] = chromium_path()
+    context = kind.launch_persistent_context(profile, **settings)
+    page = served.task_page("w01", context)
+    press(page, "ArrowRight")
+    page.route("**/answer", lambda route: route.abort())
+    page.keyboard.press("i")
+    page.wait_for_function("() => document.getElementById('saving').dataset.state === 'offline'")
+    page.wait_for_timeout(1000)
+    session = context.browser.new_browser_cdp_session() if context.browser else context.new_cdp_session(page)
+    with contextlib.suppress(Exception):
+        session.send("Browser.crash")
+    with contextlib.suppress(Exception):
+        context.close()
+    assert served.answer(1)[0] is None
+    context = kind.launch_persistent_context(profile, **settings)
+    page = served.watch.add(context.new_page())
+    page.goto(f"{served.base}/task")
+    ready(page)
+    page.wait_for_function("() => document.querySelectorAll('#moments li').length === 1")
+    saved(page)
+    assert served.answer(1)[0]["moments"] == [{"first": 25, "last": 25}]
+    context.close()
+
+
+@pytest.mark.parametrize("choice", ["mine", "theirs", "both"])
+def test_two_tabs_show_their_conflict(study, choice):
+    served = study()
+    context = served.context()
+    one = served.task_page("w01", context)
+    two = served.watch.add(context.new_page())
+    two.goto(f"{served.base}/task")
+    ready(two)
+    task = number_of(one)
+    press(one, "ArrowRight", "i")
+    saved(one)
+    two.bring_to_front()
+    press(two, "End")
+    at_frame(two, 149)
+    two.keyboard.press("i")
+    two.wait_for_selector("#conflict[open]")
+    two.click(f"[data-choice={choice}]")
+    saved(two)
+    two.wait_for_timeout(600)
+    saved(two)
+    expected = {"mine": [149], "theirs": [25], "both": [25, 149]}[choice]
+    assert [of["first"] for of in served.answer(task)[0]["moments"]] == expected
+    assert two.locator("#moments li").count() == len(expected)
+
+
+def test_a_link_revoked_in_the_middle(study):
+    served = study()
+    page = served.task_page("w01")
+    owner = served.page(OWNER)
+    owner.wait_for_selector("#people tbody tr")
+    owner.click("[aria-label='revoke w01']")
+    owner.click("#ask .main")
+    owner.wait_for_function("() => document.querySelector('#people tbody').textContent.includes('revoked')")
+    page.bring_to_front()
+    page.keyboard.press("i")
+    page.wait_for_function("() => document.getElementById('saving').dataset.state === 'refused'")
+    assert "no longer valid" in page.inner_text("#problem")
+
+
+def test_with_six_tabs_open_the_seventh_works(study):
+    served = study()
+    context = served.context()
+    pages = [served.task_page("w01", context)]
+    for _ in range(6):
+        page = served.watch.add(context.new_page())
+        page.goto(f"{served.base}/task")
+        ready(page)
+        pages.append(page)
+    press(pages[-1], "ArrowRight")
+    at_frame(pages[-1], 25)
+
+
+# ------------------------------------------------------------------------------- owner, verify, all screens
+
+
+def test_the_owner_follows_and_every_screen_is_accessible(study, axe):
+    served = study(("constant", "ntsc"), people=2, per_query=2)
+    problems = {}
+    first = served.watch.add(served.context().new_page())
+    first.goto(f"{served.base}/in")
+    problems["in"] = axe(first)
+    for name, colours in (("w01", "light"), ("w02", "dark")):
+        page = served.page(name, color_scheme=colours)
+        problems[f"home {colours}"] = axe(page)
+        page.check("#read")
+        page.click("#begin")
+        ready(page)
+        press(page, "ArrowRight", "i", "ArrowRight", "o")
+        saved(page)
+        problems[f"task {colours}"] = axe(page)
+        page.click("#unclear")
+        problems[f"reasons {colours}"] = axe(page)
+        page.keyboard.press("Control+z")
+        page.click("#help")
+        problems[f"keys {colours}"] = axe(page)
+        page.keyboard.press("Escape")
+        page.click("#submit")
+        page.wait_for_function("() => document.getElementById('progress').textContent.startsWith('1')")
+        owner = served.page(OWNER, color_scheme=colours)
+        owner.wait_for_function("() => document.querySelectorAll('#queries tbody tr').length > 0")
+        problems[f"owner {colours}"] = axe(owner)
+        owner.click("#queries a")
+        owner.wait_for_selector("#answers tbody tr")
+        problems[f"query {colours}"] = axe(owner)
+    assert not {screen: of for screen, of in problems.items() if of}
+    owner.goto(f"{served.base}/owner")
+    owner.wait_for_function("() => document.getElementById('state').textContent.includes('2 of 4 answers')")
+    owner.click("#export")
+    with owner.expect_download() as found:
+        owner.click("#job a")
+    assert found.value.suggested_filename.endswith(".zip")
+
+
+def test_verify_by_keys(study, axe):
+    served = study(task="verify")
+    page = served.task_page("w01")
+    task = number_of(page)
+    page.keyboard.press("1")
+    page.keyboard.press("Control+Enter")
+    if "to its end first" in page.inner_text("#hint"):
+        page.keyboard.press("0")
+        page.wait_for_function("() => document.getElementById('play-word').textContent === 'pause'")
+    page.wait_for_function("() => document.getElementById('play-word').textContent === 'play'")
+    page.keyboard.press("2")
+    page.check("input[value='ends too late']")
+    assert axe(page) == []
+    page.click("#submit")
+    page.wait_for_selector("#done:not([hidden])")
+    answer, state = served.answer(task)
+    assert (state, answer["verdict"], answer["reasons"]) == ("submitted", "partly", ["ends too late"])
+
+
+def test_exported_moments_are_those_that_were_marked(study, tmp_path):
+    from truemoment.annotating.exporting import export_study
+    from truemoment.annotating.store import connect
+
+    served = study(("ntsc",))
+    page = served.task_page("w01")
+    press(page, "ArrowRight", "i", ".", ".", "o")
+    saved(page)
+    page.click("#submit")
+    page.wait_for_selector("#done:not([hidden])")
+    with contextlib.closing(connect(served.server.study.database, read_only=True)) as connection:
+        export_study(served.server.study, connection, tmp_path / "out")
+    found = own.read(tmp_path / "out" / "annotations.jsonl")
+    # From 0 s one second on is frame 29 (0.9676 to 1.001 s) at 30000/1001 frames a second; frames 29 to 31.
+    assert found.start_s.tolist() == pytest.approx([29 * 1001 / 30000])
+    assert found.end_s.tolist() == pytest.approx([32 * 1001 / 30000])

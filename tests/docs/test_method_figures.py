@@ -1,0 +1,79 @@
+"""The figures of docs/methods/index.md on worlds and on ActivityNet-CD are those that stand in results/."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "methods" / "index.md").read_text(encoding="utf-8")
+RECIPES = {name: name.lower() for name in ("CTRL", "ACRN", "ABLR", "SCDM", "DRN", "Blind-TAN")}
+HEADLINE = "R@1,IoU=0.5"
+
+
+def rows_of(name: str) -> list[dict[str, str]]:
+    with (ROOT / "results" / name).open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def table(first: str) -> dict[str, list[str]]:
+    """Cells of the table whose first cell is `first`, by method."""
+    [block] = re.findall(rf"(?m)^\| {re.escape(first)} \|.*\n(?:\|.*\n)+", PAGE)
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines()]
+    return {method: cells for method, *cells in lines[2:]}
+
+
+@pytest.fixture(scope="module")
+def on_worlds() -> dict[tuple[str, str, str], float]:
+    """Figures in percent by recipe, world and split; a world is known by the hash of its split."""
+    found = {}
+    seeing = {row["data"] for row in rows_of("worlds-methods.csv") if "perception=0.9" in row["notes"]}
+    for row in rows_of("worlds-methods.csv"):
+        if row["measure"] == HEADLINE:
+            world = "seeing" if row["data"] in seeing else "noise"
+            found[row["recipe"], world, row["split"]] = 100 * float(row["value"])
+    return found
+
+
+def test_the_table_of_worlds(on_worlds):
+    places = [(world, split) for world in ("seeing", "noise") for split in ("test-iid", "test-ood")]
+    shown = table("`R@1,IoU=0.5`, %")
+    assert shown.keys() == {*RECIPES, "best floor"}
+    for method, cells in shown.items():
+        for cell, (world, split) in zip(cells, places, strict=True):
+            if method == "best floor":
+                values = [of for (name, *at), of in on_worlds.items() if at == [world, split] and name not in METHODS]
+                assert cell == f"{max(values):.2f}"
+            elif cell == "-":
+                assert (RECIPES[method], world, split) not in on_worlds
+            else:
+                assert cell == f"{on_worlds[RECIPES[method], world, split]:.2f}", (method, world, split)
+
+
+METHODS = frozenset(RECIPES.values())
+
+
+@pytest.mark.parametrize("split", ["test-iid", "test-ood"])
+def test_what_the_page_says_of_worlds(on_worlds, split):
+    def best(world: str) -> float:
+        return max(of for (name, *at), of in on_worlds.items() if at == [world, split] and name not in METHODS)
+
+    above = {name: on_worlds[name, "seeing", split] - best("seeing") for name in ("ctrl", "acrn", "scdm", "drn")}
+    assert above["drn"] >= 38
+    assert above["ctrl"] == pytest.approx({"test-iid": 6, "test-ood": 9}[split], abs=0.5)
+    assert max(above["scdm"], above["acrn"]) < 0
+    for name in ("ctrl", "acrn", "ablr", "drn"):
+        assert on_worlds[name, "noise", split] < best("noise")
+
+
+def test_the_table_of_activitynet():
+    figures = {(row["recipe"], row["split"], row["measure"]): row["value"] for row in rows_of("activitynet-cd.csv")}
+    columns = [(split, measure) for split in ("test-iid", "test-ood") for measure in (HEADLINE, "dR@1,IoU=0.5")]
+    shown = table("ActivityNet-CD, %")
+    assert shown.keys() == {"CTRL", "ACRN", "ABLR", "SCDM"}
+    for method, (_, *cells) in shown.items():
+        for cell, place in zip(cells, columns, strict=True):
+            assert cell == f"{100 * float(figures[(RECIPES[method], *place)]):.2f}", (method, place)

@@ -1,0 +1,191 @@
+"""Exports read back: the same frames at every rate, and sentences that do no harm."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import xml.etree.ElementTree as ET
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from truemoment.exceptions import UsageError
+from truemoment.exporting.formats import ENDINGS, TIMELINES, check_ending, exported
+from truemoment.exporting.moments import ExportedFilm, ExportedMoment
+from truemoment.exporting.rates import RATES, constant_rate, frames_of_time_code
+from truemoment.video.stamps import FrameTable
+
+otio = pytest.importorskip("opentimelineio")
+pysubs2 = pytest.importorskip("pysubs2")
+
+# Specification of the pages, section 15: these rates, and sentences with what each format could mistake for its own.
+ASKED = [Fraction(rate) for rate in ("24000/1001", "24", "25", "30000/1001", "50", "60000/1001")]
+HOSTILE = 'a "door"\n\n2 --> 3 ]]> </note> =cmd|calc & <b>\x1b[31m FROM CLIP NAME: x\r\nM2 {\\an8} باب ' + "w" * 300
+
+
+def table(rate, n_frames, tick=None):
+    """Frames of a constant rate on a clock whose ticks divide them, or are rounded."""
+    tick = tick or 1 / Fraction(rate.numerator * 1)
+    starts = np.array([round(k / rate / tick) for k in range(n_frames)])
+    return FrameTable(tick, starts, round(n_frames / rate / tick))
+
+
+def film(rate=Fraction(25), name="film one.mp4", n_frames=5000, first_frame=0):
+    return ExportedFilm(name, Path("/films") / name, table(rate, n_frames), rate, first_frame)
+
+
+def some(of, sentence="a door opens"):
+    return [ExportedMoment(of, first, last, sentence, 0.5) for first, last in ((100, 149), (0, 0), (4000, 4999))]
+
+
+@pytest.mark.parametrize("rate", RATES, ids=str)
+@pytest.mark.parametrize("tick", [None, Fraction(1, 1000), Fraction(1, 90000)], ids=["own", "ms", "90 kHz"])
+def test_the_rate_of_a_table(rate, tick):
+    assert constant_rate(table(rate, 4000, tick)) == rate
+
+
+def test_an_odd_and_a_variable_rate():
+    assert constant_rate(FrameTable(Fraction(1, 700), np.arange(0, 500, 10), 500)) == 70
+    assert constant_rate(FrameTable(Fraction(1, 1000), np.array([0, 40, 70, 200]), 240)) is None
+
+
+# Drop-frame counting: SMPTE 12M; 01:00:00;00 at 29.97 is frame 107,892, and no time code ends in ;00 or ;01 of a minute
+# that is not a tenth one.
+@pytest.mark.parametrize(
+    ("text", "rate", "frames"),
+    [
+        ("01:00:00:00", Fraction(25), 90_000),
+        ("01:00:00;00", Fraction(30000, 1001), 107_892),
+        ("00:10:00;00", Fraction(30000, 1001), 17_982),
+        ("00:00:01:00", Fraction(24000, 1001), 24),
+        ("01:00:00;00", Fraction(60000, 1001), 215_784),
+    ],
+)
+def test_time_codes(text, rate, frames):
+    assert frames_of_time_code(text, rate) == frames
+
+
+@pytest.mark.parametrize("text", ["1:00", "00:00:00:25", "00:61:00:00", "now"])
+def test_what_is_no_time_code(text):
+    with pytest.raises(UsageError, match=r"expected hours, minutes, seconds and frames below 25"):
+        frames_of_time_code(text, Fraction(25))
+
+
+@pytest.mark.parametrize("rate", ASKED, ids=str)
+@pytest.mark.parametrize(("ending", "adapter"), [(".otio", "otio_json"), (".edl", "cmx_3600"), (".xml", "fcp_xml")])
+def test_timelines_read_back(rate, ending, adapter):
+    moments = some(film(rate), HOSTILE)
+    text = exported(moments, ending)
+    options = {"rate": float(rate)} if adapter == "cmx_3600" else {}
+    back = otio.adapters.read_from_string(text, adapter, **options)
+    timeline = back if isinstance(back, otio.schema.Timeline) else back[0]
+    clips = list(timeline.tracks[0])
+    found = [(clip.source_range.start_time, clip.source_range.duration) for clip in clips]
+    frames = [(start.rescaled_to(float(rate)), length.rescaled_to(float(rate))) for start, length in found]
+    assert [(round(start.value), round(length.value)) for start, length in frames] == [
+        (moment.first, moment.n_frames) for moment in moments
+    ]
+
+
+@pytest.mark.parametrize("rate", ASKED, ids=str)
+def test_final_cut_pro_reads_whole_frames(rate):
+    moments = some(film(rate, first_frame=90_000), HOSTILE)
+    root = ET.fromstring(exported(moments, ".fcpxml").partition("<!DOCTYPE fcpxml>")[2])  # noqa: S314 - our own text
+    assert root.find("resources/format").get("frameDuration") == f"{rate.denominator}/{rate.numerator}s"
+    clips = root.findall(".//asset-clip")
+
+    def frames(time):
+        exact = Fraction(time.removesuffix("s")) * rate
+        assert exact.denominator == 1
+        return int(exact)
+
+    assert [(frames(of.get("start")) - 90_000, frames(of.get("duration"))) for of in clips] == [
+        (moment.first, moment.n_frames) for moment in moments
+    ]
+    assert [frames(of.get("offset")) for of in clips] == [0, 50, 51]
+    assert "=cmd|calc & <b>" in clips[0].find("note").text
+
+
+def test_subtitles_read_back():
+    moments = some(film(), HOSTILE)
+    cues = pysubs2.SSAFile.from_string(exported(moments, ".srt"), format_="srt")
+    assert [(of.start, of.end) for of in cues] == [(0, 40), (4000, 6000), (160_000, 200_000)]
+    assert all('a "door" 2 --> 3' in of.plaintext.replace("\n", " ") for of in cues)
+    vtt = exported(moments, ".vtt")
+    assert vtt.startswith("WEBVTT\n\n1\n00:00:00.000 --> 00:00:00.040\n")
+    assert vtt.count("-->") == 3  # those of the sentence are escaped
+    assert len(pysubs2.SSAFile.from_string(vtt, format_="vtt")) == 3
+
+
+def test_tables():
+    rows = list(csv.DictReader(io.StringIO(exported(some(film(), "=1+1"), ".csv"))))
+    assert rows[0]["sentence"] == "'=1+1"
+    assert (rows[0]["first_frame"], rows[0]["last_frame"], rows[0]["start_s"], rows[0]["end_s"]) == (
+        "100",
+        "149",
+        "4.0",
+        "6.0",
+    )
+    assert json.loads(exported(some(film(), HOSTILE), ".json"))[0]["sentence"] == HOSTILE
+
+
+@given(st.text(max_size=60))
+def test_no_sentence_forges_an_event(sentence):
+    moments = [ExportedMoment(film(), 0, 24, sentence, 1.0)]
+    edl = exported(moments, ".edl")
+    assert sum(line[:3].isdigit() for line in edl.splitlines()) == 1
+    assert exported(moments, ".vtt").count("-->") == 1
+    ET.fromstring(exported(moments, ".fcpxml").partition("<!DOCTYPE fcpxml>")[2])  # noqa: S314 - our own text
+    ET.fromstring(exported(moments, ".xml").encode())  # noqa: S314 - our own text
+    assert len(pysubs2.SSAFile.from_string(exported(moments, ".srt"), format_="srt")) == 1
+
+
+def test_reels_and_names():
+    moments = [*some(film(name="film one part 1.mp4")), *some(film(name="film one part 2.mp4"))]
+    edl = exported(moments, ".edl", names_only=True)
+    assert "* REEL R001: film one part 1.mp4" in edl
+    assert "* REEL R002: film one part 2.mp4" in edl
+    for ending in TIMELINES:
+        assert "/films/" in exported(moments, ending)
+        assert "/films/" not in exported(moments, ending, names_only=True)
+
+
+@pytest.mark.parametrize("ending", [".edl", ".xml", ".fcpxml"])
+def test_a_variable_rate_and_two_rates_are_refused(ending):
+    variable = ExportedFilm("v", Path("v.mkv"), FrameTable(Fraction(1, 1000), np.array([0, 40, 70, 200]), 240), None)
+    with pytest.raises(UsageError, match=r"v.mkv has a variable frame rate; expected .otio"):
+        exported([ExportedMoment(variable, 0, 1, "x")], ending)
+    with pytest.raises(UsageError, match=r"films have 24 and 25 frames per second, expected one rate"):
+        exported([*some(film(Fraction(24))), *some(film())], ending)
+
+
+@pytest.mark.parametrize("ending", [".edl", ".xml"])
+def test_a_rate_without_time_codes_is_refused(ending):
+    with pytest.raises(UsageError, match=r"film one.mp4 has 12 frames per second, a rate without time codes"):
+        exported(some(film(Fraction(12))), ending)
+
+
+def test_otio_holds_a_variable_rate():
+    variable = ExportedFilm("v", Path("v.mkv"), FrameTable(Fraction(1, 1000), np.array([0, 40, 70, 200]), 240), None)
+    back = otio.adapters.read_from_string(exported([ExportedMoment(variable, 1, 2, "x")], ".otio"), "otio_json")
+    span = next(iter(back.tracks[0])).source_range
+    assert (span.start_time.to_seconds(), span.duration.to_seconds()) == pytest.approx((0.04, 0.16))
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_no_moment_and_many(ending):
+    assert exported([], ending) is not None
+    of = film(Fraction(24000, 1001), n_frames=2_000)
+    assert len(exported([ExportedMoment(of, k, k, "x", 0.1) for k in range(1000)], ending)) > 10_000
+
+
+def test_subtitles_of_two_films_and_unknown_endings():
+    with pytest.raises(UsageError, match=r"found moments of 2 videos, expected those of one"):
+        exported([*some(film(name="a.mp4")), *some(film(name="b.mp4"))], ".srt")
+    with pytest.raises(UsageError, match=r"expected a name that ends in .otio, .edl"):
+        check_ending(Path("found.aaf"))
