@@ -102,8 +102,9 @@ def test_the_spread_of_three_seeds():
         for row in csv.DictReader(stream):
             if row["measure"] == "R@1,IoU=0.5" and row["config"] != "floor":
                 values.setdefault((row["recipe"], row["split"]), []).append(100 * float(row["value"]))
-    assert len({recipe for recipe, _ in values}) == 5
-    assert round(max(statistics.stdev(of) for of in values.values()), 1) == 4.1
+    spreads = {place: statistics.stdev(of) for place, of in values.items() if len(of) == 3}
+    assert len({recipe for recipe, _ in spreads}) == 5
+    assert round(max(spreads.values()), 1) == 4.1
 
 
 def test_published_figures_beside_what_needs_no_video():
