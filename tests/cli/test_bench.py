@@ -216,7 +216,7 @@ def test_what_is_left_is_reported_to_people(bench, tmp_path):
     assert status == 0
     assert "0 of 2 finished" in out
     text = " ".join(out.split())
-    assert "2 runs left: tan2d, seed 0 (not started) and blind-tan, seed 0 (not started); the same command" in text
+    assert "2 runs left: tan2d, seed 0 (not started) and blind-tan, seed 0 (not started); run the same command" in text
 
 
 def test_a_lost_result_is_measured_again(bench, made, tmp_path, document):

@@ -228,7 +228,8 @@ def unfinished(result: BenchResult) -> list[str]:
     if result.left:
         names = [f"{_run(of)} ({of.left})" for of in result.left]
         notes.append(
-            f"the time is over: {counted(len(names), 'run')} left: {few(names, 20)}; the same command resumes them"
+            f"the time is over: {counted(len(names), 'run')} left: {few(names, 20)}; run the same command again to "
+            "resume"
         )
     if result.failed:
         names = [f"{_run(of)}: {of.failed}" for of in result.failed]
