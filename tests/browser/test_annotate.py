@@ -432,9 +432,7 @@ def test_a_killed_browser_keeps_what_the_server_never_got(study, tmp_path, chrom
         context.close()
     assert served.answer(1)[0] is None
     context = kind.launch_persistent_context(profile, **settings)
-    page = served.watch.add(context.new_page())
-    page.goto(f"{served.base}/task")
-    ready(page)
+    page = served.task_page("w01", context)  # by the link: the cookie may be gone with the browser
     page.wait_for_function("() => document.querySelectorAll('#moments li').length === 1")
     saved(page)
     assert served.answer(1)[0]["moments"] == [{"first": 25, "last": 25}]

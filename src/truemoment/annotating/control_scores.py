@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from truemoment.annotating.reading import TaskAnswer
-from truemoment.datasets.answer_file import AnswerLine
+from truemoment.datasets.answer_file import PersonAnswer
 from truemoment.diagnosis.answer_agreement import set_iou_of
 
 Moment = tuple[float, float]
@@ -55,7 +55,7 @@ class PersonScores:
     flags: tuple[str, ...] = ()
 
 
-def is_right(answer: AnswerLine, references: Sequence[Moment], least_iou: float) -> bool:
+def is_right(answer: PersonAnswer, references: Sequence[Moment], least_iou: float) -> bool:
     """Whether a control is answered as expected: `references` are empty where the moment is not in the video."""
     if not references:
         return answer.verdict in ("absent", "no fit")
@@ -64,7 +64,7 @@ def is_right(answer: AnswerLine, references: Sequence[Moment], least_iou: float)
     return answer.verdict == "fits"
 
 
-def same_answer(one: AnswerLine, other: AnswerLine) -> float:
+def same_answer(one: PersonAnswer, other: PersonAnswer) -> float:
     """Return the SetIoU of two answers; two without a moment agree if their verdicts do."""
     if one.verdict == other.verdict == "marked":
         return set_iou_of(sorted(one.moments), sorted(other.moments))
@@ -83,8 +83,8 @@ def person_scores(
     least_iou
         IoU from which on an answer to a gold query is right.
     """
-    of_person: defaultdict[str, list[AnswerLine]] = defaultdict(list)
-    of_query: defaultdict[str, list[AnswerLine]] = defaultdict(list)
+    of_person: defaultdict[str, list[PersonAnswer]] = defaultdict(list)
+    of_query: defaultdict[str, list[PersonAnswer]] = defaultdict(list)
     for answer in (of.line for of in answers if of.line.submitted):
         of_person[answer.annotator].append(answer)
         if answer.counts and answer.verdict == "marked":
@@ -102,7 +102,7 @@ def person_scores(
 
 
 def _scores(
-    answers: Sequence[AnswerLine],
+    answers: Sequence[PersonAnswer],
     references: Mapping[str, Sequence[Moment]],
     least_iou: float,
     agreement: tuple[float, ...],

@@ -15,7 +15,7 @@ import numpy as np
 
 from truemoment.annotating.control_scores import person_scores
 from truemoment.annotating.datasheet import datasheet_document, datasheet_text
-from truemoment.annotating.reading import Tables, read_study_answers
+from truemoment.annotating.reading import StudyFrameTables, read_study_answers
 from truemoment.annotating.results import Exported, read_state
 from truemoment.annotating.study import StudyFolder
 from truemoment.datasets.answer_file import SCHEMA, AnswersHead, StudyAnswers, one_moment
@@ -54,7 +54,7 @@ def export_study(
         What becomes of several moments of one answer: all are kept, the longest, or their hull.
     """
     settings = study.settings()
-    rows = read_study_answers(connection, Tables(study))
+    rows = read_study_answers(connection, StudyFrameTables(study))
     state = read_state(connection)
     head = AnswersHead(SCHEMA, settings.name, version, settings.seed, settings.task)
     answers = StudyAnswers(head, tuple(of.line for of in rows), ANSWERS)

@@ -25,7 +25,7 @@ from truemoment.annotating.reading import TaskAnswer, read_study_answers
 from truemoment.annotating.results import read_state
 from truemoment.annotating.routes import StudyService
 from truemoment.annotating.store import connect
-from truemoment.datasets.answer_file import AnswerLine
+from truemoment.datasets.answer_file import PersonAnswer
 from truemoment.diagnosis.answer_agreement import QueryAgreement, answer_agreement, by_query
 from truemoment.documents import as_json
 from truemoment.exceptions import UsageError
@@ -312,9 +312,9 @@ _PEOPLE = (
 )
 
 
-def _counted(rows: Sequence[TaskAnswer]) -> dict[str, list[AnswerLine]]:
+def _counted(rows: Sequence[TaskAnswer]) -> dict[str, list[PersonAnswer]]:
     """Return the answers that count, by query."""
-    found: defaultdict[str, list[AnswerLine]] = defaultdict(list)
+    found: defaultdict[str, list[PersonAnswer]] = defaultdict(list)
     for of in rows:
         if of.line.counts:
             found[of.line.query_id].append(of.line)

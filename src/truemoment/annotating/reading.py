@@ -11,14 +11,14 @@ import msgspec
 
 from truemoment.annotating.answers import SavedAnswer
 from truemoment.annotating.study import StudyFolder
-from truemoment.datasets.answer_file import AnswerLine
+from truemoment.datasets.answer_file import PersonAnswer
 from truemoment.exceptions import InputError
 from truemoment.files import decode_json
 from truemoment.video.prepared import FRAMES, VideoFrames
 from truemoment.video.stamps import FrameTable
 
 
-class Tables:
+class StudyFrameTables:
     """Frame tables of a study's videos, read once each."""
 
     def __init__(self, study: StudyFolder) -> None:
@@ -45,20 +45,20 @@ class TaskAnswer(msgspec.Struct, frozen=True):
     """An answer and its task."""
 
     task: int
-    line: AnswerLine
+    line: PersonAnswer
 
 
-def read_study_answers(connection: sqlite3.Connection, tables: Tables) -> list[TaskAnswer]:
+def read_study_answers(connection: sqlite3.Connection, tables: StudyFrameTables) -> list[TaskAnswer]:
     """Return all answers of a study, by query and person."""
     rows = connection.execute(_ANSWERS + "ORDER BY q.id, p.id, t.place").fetchall()
     return [TaskAnswer(row["task"], _line(row, tables)) for row in rows]
 
 
-def _line(row: sqlite3.Row, tables: Tables) -> AnswerLine:
+def _line(row: sqlite3.Row, tables: StudyFrameTables) -> PersonAnswer:
     answer = msgspec.json.decode(row["body"], type=SavedAnswer)
     table = tables.of(row["video"]) if answer.moments else None
     at = row["submitted_at"]
-    return AnswerLine(
+    return PersonAnswer(
         query_id=row["query_id"],
         video_id=row["video_id"],
         sentence=row["sentence"],

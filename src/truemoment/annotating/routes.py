@@ -15,7 +15,7 @@ from truemoment.annotating.answers import AnswerRequest
 from truemoment.annotating.events import append
 from truemoment.annotating.instructions import as_html
 from truemoment.annotating.people import OWNER, PERSON
-from truemoment.annotating.reading import Tables
+from truemoment.annotating.reading import StudyFrameTables
 from truemoment.annotating.store import StorageError, Store
 from truemoment.annotating.study import StudyFolder, StudySettings
 from truemoment.annotating.tasks import (
@@ -24,7 +24,7 @@ from truemoment.annotating.tasks import (
     Feedback,
     NextTask,
     Progress,
-    Saved,
+    SaveResult,
     TaskView,
     next_task,
     practice_feedback,
@@ -78,7 +78,7 @@ class StudyService:
 
     def __post_init__(self) -> None:
         """Make the reader of frame tables."""
-        self.tables = Tables(self.study)
+        self.tables = StudyFrameTables(self.study)
 
     def write(self, function: Callable[[sqlite3.Connection], T]) -> T:
         """Return the result of a write that is stored; a full disk is an answer in words."""
@@ -133,7 +133,7 @@ class StudyService:
         """Return a task of the person."""
         return self.store.read(lambda connection: view(connection, visit.visitor.number, visit.number("task")))
 
-    def save(self, visit: Visit) -> Saved | Response:
+    def save(self, visit: Visit) -> SaveResult | Response:
         """Store an answer."""
         task, person = visit.number("task"), visit.visitor.number
         try:

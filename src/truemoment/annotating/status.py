@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truemoment.annotating.control_scores import PersonScores, person_scores
-from truemoment.annotating.reading import Tables, read_study_answers
+from truemoment.annotating.reading import StudyFrameTables, read_study_answers
 from truemoment.annotating.results import StudyState, read_state
 from truemoment.annotating.study import StudyFolder, StudySettings
 from truemoment.datasets.answer_file import SCHEMA, AnswersHead, StudyAnswers
@@ -40,7 +40,7 @@ class StudyStatus:
 def read_status(study: StudyFolder, connection: sqlite3.Connection) -> StudyStatus:
     """Return the status of a study."""
     settings = study.settings()
-    rows = read_study_answers(connection, Tables(study))
+    rows = read_study_answers(connection, StudyFrameTables(study))
     state = read_state(connection)
     head = AnswersHead(SCHEMA, settings.name, version, settings.seed, settings.task)
     answers = StudyAnswers(head, tuple(of.line for of in rows), "")

@@ -46,7 +46,7 @@ class Feedback(msgspec.Struct):
     moments: list[tuple[float, float]]
 
 
-class Saved(msgspec.Struct, omit_defaults=True):
+class SaveResult(msgspec.Struct, omit_defaults=True):
     """What a page gets for a save."""
 
     version: int
@@ -267,14 +267,14 @@ class ConflictError(Exception):
 
 def save(
     connection: sqlite3.Connection, person: int, task: int, request: AnswerRequest, settings: StudySettings
-) -> Saved:
+) -> SaveResult:
     """Store an answer; the same key again changes nothing, and an older base is a conflict."""
     known = connection.execute("SELECT seq, task, person, body FROM events WHERE key = ?", (request.key,)).fetchone()
     if known is not None:
         if (known["task"], known["person"]) != (task, person):
             raise PageError(400, "this key belongs to another change", "key")
         version = int(msgspec.json.decode(known["body"])["version"])
-        return Saved(version, known["seq"], _state(connection, task), again=True)
+        return SaveResult(version, known["seq"], _state(connection, task), again=True)
     row = connection.execute(
         "SELECT q.kind, q.hidden, t.control, v.frames, v.id AS video FROM tasks t JOIN queries q ON q.id = t.query "
         "JOIN videos v ON v.id = q.video WHERE t.id = ? AND t.person = ?",
@@ -292,7 +292,7 @@ def save(
     check_answer(request, settings, row["frames"])
     seq = append(connection, "answer", request.saved(version + 1), task=task, person=person, key=request.key)
     connection.execute("UPDATE people SET seen_at = ? WHERE id = ?", (now(), person))
-    return Saved(version + 1, seq, _state(connection, task))
+    return SaveResult(version + 1, seq, _state(connection, task))
 
 
 def _state(connection: sqlite3.Connection, task: int) -> str:

@@ -37,7 +37,7 @@ class AnswersHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     task: str = "mark"
 
 
-class AnswerLine(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+class PersonAnswer(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """One answer.
 
     Parameters
@@ -89,12 +89,12 @@ class StudyAnswers:
     """The answers in a file, in file order."""
 
     head: AnswersHead
-    answers: tuple[AnswerLine, ...]
+    answers: tuple[PersonAnswer, ...]
     name: str
 
-    def by_query(self) -> dict[str, list[AnswerLine]]:
+    def by_query(self) -> dict[str, list[PersonAnswer]]:
         """Return the answers that count, by query; an annotator's later answer to a query replaces the earlier one."""
-        found: defaultdict[str, dict[str, AnswerLine]] = defaultdict(dict)
+        found: defaultdict[str, dict[str, PersonAnswer]] = defaultdict(dict)
         for answer in self.answers:
             if answer.counts:
                 found[answer.query_id][answer.annotator] = answer
@@ -142,7 +142,7 @@ def read_answers(path: Path) -> StudyAnswers:
         raise InputError(f"got {head.schema!r}, expected {SCHEMA!r}", path=path, line=first[0], field="schema")
     answers = []
     for number, line in lines:
-        answer = decode_json(line, AnswerLine, path=path, line=number)
+        answer = decode_json(line, PersonAnswer, path=path, line=number)
         if any(start >= end for start, end in answer.moments):
             raise InputError("got a moment that does not end after its start", path=path, line=number, field="moments")
         answers.append(answer)

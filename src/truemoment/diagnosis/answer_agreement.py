@@ -22,7 +22,7 @@ from itertools import combinations
 
 import numpy as np
 
-from truemoment.datasets.answer_file import AnswerLine
+from truemoment.datasets.answer_file import PersonAnswer
 from truemoment.uncertainty import interval95, resample_sums
 
 Moment = tuple[float, float]
@@ -126,7 +126,7 @@ class AnswerAgreement:
     n_queries: int
 
 
-def by_query(answers: Mapping[str, Sequence[AnswerLine]]) -> list[QueryAgreement]:
+def by_query(answers: Mapping[str, Sequence[PersonAnswer]]) -> list[QueryAgreement]:
     """Return the agreement on each query, from the answers that count."""
     found = []
     for query_id, of in answers.items():
@@ -137,7 +137,7 @@ def by_query(answers: Mapping[str, Sequence[AnswerLine]]) -> list[QueryAgreement
 
 
 def answer_agreement(
-    answers: Mapping[str, Sequence[AnswerLine]], rng: np.random.Generator, *, resamples: int = 1000
+    answers: Mapping[str, Sequence[PersonAnswer]], rng: np.random.Generator, *, resamples: int = 1000
 ) -> AnswerAgreement:
     """Measure the agreement of answers, by query; intervals resample videos."""
     queries = by_query(answers)
