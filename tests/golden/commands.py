@@ -56,7 +56,16 @@ VERBS = (
     *("variants", "features", "index", "search", "convert", "baseline", "reproduce", "datasets", "datasets list"),
     *("datasets info", "datasets check", "datasets fetch", "protocols", "protocols list", "protocols show", "measures"),
     *("measures list", "meta report", "meta axioms", "meta agreement", "meta stability", "meta ambiguity", "meta ties"),
-    *("meta theory", "meta selection", "meta power", "meta population", "collect", "collect run", "collect splits"),
+    *(
+        "meta theory",
+        "meta selection",
+        "meta power",
+        "meta population",
+        "collect",
+        "collect run",
+        "collect align",
+        "collect splits",
+    ),
     *("collect statistics", "collect card", "collect export"),
 )
 
