@@ -90,7 +90,7 @@ def test_espeak_says_every_word():
 
     said = Espeak().say("A red cross rests on the right of a star.", 0, RATE_HZ)
     starts = [word.start_s for word in said.words]
-    assert [word.text for word in said.words] == [
+    assert " ".join(word.text for word in said.words) == "A red cross rests on the right of a star."
         "A",
         "red",
         "cross",
