@@ -184,10 +184,10 @@ def compare_files(
         hits=hits if row is None else {**hits, NETWORK: row.hits},
         floors=() if row is None else (NETWORK,),
     )
-    return _with_beside(compared, more, train, figures or (), _Measuring(setting, depths, testing, read, progress))
+    return _with_beside(compared, more, train, figures or (), _FileMeasuring(setting, depths, testing, read, progress))
 
 
-class _Measuring(NamedTuple):
+class _FileMeasuring(NamedTuple):
     """How files are read and measured."""
 
     setting: Setting
@@ -202,7 +202,7 @@ def _with_beside(
     more: Beside,
     train: Annotations | None,
     published: Sequence[PublishedFigure],
-    how: _Measuring,
+    how: _FileMeasuring,
 ) -> ComparedFiles:
     """Add floors, other splits and changed videos."""
     others = [name for name in more.floors if name != NETWORK]
@@ -242,7 +242,7 @@ def _with_beside(
     )
 
 
-def _own_split(compared: ComparedFiles, rows: Mapping[str, FloorRow], how: _Measuring) -> SplitResult:
+def _own_split(compared: ComparedFiles, rows: Mapping[str, FloorRow], how: _FileMeasuring) -> SplitResult:
     """Return the figures on the compared split."""
     comparison = compared.comparison
     value = dict(zip(comparison.methods, comparison.mean, strict=True))

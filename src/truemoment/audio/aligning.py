@@ -13,7 +13,7 @@ from truemoment.audio.alignment import Alignment, PaperCheck, Piece, Span, Unmat
 from truemoment.audio.bands import coarse_bands, log_bands, stretched_bands
 from truemoment.audio.checking import PaperSettings, check_paper
 from truemoment.audio.cuts import Cut, place_cut, reach_of
-from truemoment.audio.pieces import Run, find_runs, run_of, short_run
+from truemoment.audio.pieces import MatchedRun, find_runs, run_of, short_run
 from truemoment.audio.rates import RATES, RateScore, parse_rate, score_rates
 from truemoment.audio.reading import RATE_HZ
 from truemoment.audio.recording import Recording, Sound, record, side_of
@@ -99,7 +99,7 @@ def align(
     )
 
 
-class Found(NamedTuple):
+class FoundAlignment(NamedTuple):
     """An alignment of two sounds without their files; fields as in :class:`~truemoment.audio.alignment.Alignment`."""
 
     rate_candidate: str
@@ -116,7 +116,7 @@ def align_sounds(
     settings: AlignSettings | None = None,
     *,
     on_status: Callable[[str], None] = _quiet,
-) -> Found:
+) -> FoundAlignment:
     """Align two sounds of the same sampling rate."""
     of = settings or AlignSettings()
     on_status("delay by the paper's method")
@@ -151,7 +151,7 @@ def align_sounds(
         gaps_between([piece.track_s for piece in pieces], track.duration_s),
         gaps_between([piece.film_s for piece in pieces], film.duration_s),
     )
-    return Found(name, pieces, unmatched, paper, verdict, why)
+    return FoundAlignment(name, pieces, unmatched, paper, verdict, why)
 
 
 def paper_pieces(paper: PaperCheck, film: Sound, track: Sound) -> tuple[Piece, ...]:
@@ -164,11 +164,11 @@ def paper_pieces(paper: PaperCheck, film: Sound, track: Sound) -> tuple[Piece, .
     return (Piece(span_s, 1.0, delay_s, error_s),)
 
 
-def _not_found(film: Sound, track: Sound, paper: PaperCheck, scores: Sequence[RateScore]) -> Found:
+def _not_found(film: Sound, track: Sound, paper: PaperCheck, scores: Sequence[RateScore]) -> FoundAlignment:
     listed = ", ".join(f"{of.name}: median {of.median:.2f}, {100 * of.share:.0f} % of windows" for of in scores)
     why = f"another film, or a speed that was not tried; windows of the track in the film, by speed: {listed}"
     unmatched = Unmatched(((0.0, track.duration_s),), ((0.0, film.duration_s),))
-    return Found("", (), unmatched, paper, "not this film", why)
+    return FoundAlignment("", (), unmatched, paper, "not this film", why)
 
 
 class _Placing:
@@ -184,10 +184,10 @@ class _Placing:
 
     def __init__(self, pair: Pair, rate: float, slope: float) -> None:
         self.pair, self.rate, self.slope = pair, rate, slope
-        self.runs: list[Run] = []
+        self.runs: list[MatchedRun] = []
         self.lines: list[DelayLine] = []
 
-    def add(self, run: Run) -> None:
+    def add(self, run: MatchedRun) -> None:
         """Add a run, unless it contradicts the order of the others."""
         line = self._refined(run)
         at = sum(other.first_s < run.first_s for other in self.runs)
@@ -197,7 +197,7 @@ class _Placing:
             self.runs.insert(at, run)
             self.lines.insert(at, line)
 
-    def _refined(self, run: Run) -> DelayLine:
+    def _refined(self, run: MatchedRun) -> DelayLine:
         line = DelayLine(self.rate * (1 + self.slope), run.offset_s(self.slope), np.inf)
         low, high = run.start_s[0] / self.rate, (run.start_s[-1] + COARSE_WINDOW_S) / self.rate
         inset = COARSE_WINDOW_S / 2 / self.rate if high - low > 2.5 * COARSE_WINDOW_S else 0.0

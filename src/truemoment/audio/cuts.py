@@ -19,7 +19,7 @@ QUIET = 1e-8
 LEAST_REST = 1e-3
 
 
-class Frames(NamedTuple):
+class CutFrames(NamedTuple):
     """How two sounds are compared in short frames.
 
     Parameters
@@ -43,11 +43,11 @@ class Frames(NamedTuple):
     left_over_s: float
 
 
-EXACT = Frames(0.05, 0.0, True, 0.01, 3.0)
+EXACT = CutFrames(0.05, 0.0, True, 0.01, 3.0)
 """For tracks whose waveform follows the film. Measured on simulated films, mean evidence: 3.1 where the film is alone,
 0.06 under the narrator, 0.001 by chance."""
 
-WOBBLING = Frames(0.02, 0.006, False, 0.09, 10.0)
+WOBBLING = CutFrames(0.02, 0.006, False, 0.09, 10.0)
 """For time-stretched tracks. Measured: 0.3 where the film is alone, 0.06 under the narrator and by chance."""
 
 
@@ -113,7 +113,7 @@ def reach_of(film: Sound, track: Sound, line: DelayLine, span_s: tuple[float, fl
     return sure_s + held_s if end_s > sure_s else sure_s - held_s
 
 
-def _levels(sound: Sound, span_s: tuple[float, float], form: Frames) -> Floats:
+def _levels(sound: Sound, span_s: tuple[float, float], form: CutFrames) -> Floats:
     """Return the power of each frame of a sound, (F,)."""
     step = round(form.length_s * sound.rate_hz)
     first = round(span_s[0] * sound.rate_hz)
@@ -127,7 +127,7 @@ def _inverse(line: DelayLine) -> DelayLine:
     return line._replace(rate=1 / line.rate, delay_s=-line.delay_s / line.rate)
 
 
-def _evidence(sound: Sound, other: Sound, line: DelayLine, span_s: tuple[float, float], form: Frames) -> Floats:
+def _evidence(sound: Sound, other: Sound, line: DelayLine, span_s: tuple[float, float], form: CutFrames) -> Floats:
     r"""Return how much of each frame of a sound another one along a line explains, (F,).
 
     It is :math:`-\log(1 - \rho^2)`, :math:`\rho` the correlation of the frames, 0 to 1. Each frequency is weighted

@@ -27,7 +27,7 @@ MOST_PAIRS_OF = 200
 """Windows of a piece of which slopes are computed."""
 
 
-class Run(NamedTuple):
+class MatchedRun(NamedTuple):
     """Consecutive windows on one line, on the clock of the stretched track.
 
     Parameters
@@ -57,7 +57,7 @@ class Run(NamedTuple):
         return float(np.median(self.delay_s - slope * (self.start_s + WINDOW_S / 2)))
 
 
-def find_runs(search: FilmSearch, track: Samples) -> tuple[list[Run], float]:
+def find_runs(search: FilmSearch, track: Samples) -> tuple[list[MatchedRun], float]:
     """Return the runs of a track and their common slope (film seconds gained per track second).
 
     Parameters
@@ -100,7 +100,7 @@ def best_path(found: Candidates) -> Ints:
     return np.where(path == n_candidates, NONE, path)
 
 
-def _runs_of(found: Candidates, path: Ints) -> list[Run]:
+def _runs_of(found: Candidates, path: Ints) -> list[MatchedRun]:
     """Cut a path where it jumps or matches nothing."""
     runs: list[list[int]] = []
     chosen = found.delay_s[np.arange(len(path)), path]
@@ -110,10 +110,10 @@ def _runs_of(found: Candidates, path: Ints) -> list[Run]:
             runs[-1].append(window)
         else:
             runs.append([window])
-    return [Run(found.start_s[run], chosen[run]) for run in runs]
+    return [MatchedRun(found.start_s[run], chosen[run]) for run in runs]
 
 
-def common_slope(runs: Sequence[Run]) -> float:
+def common_slope(runs: Sequence[MatchedRun]) -> float:
     """Return the median slope over all pairs of windows of the same run (Theil-Sen); 0 where none has two."""
     slopes: list[float] = []
     for run in runs:
@@ -125,9 +125,9 @@ def common_slope(runs: Sequence[Run]) -> float:
     return float(np.median(slopes)) if slopes else 0.0
 
 
-def joined(runs: Sequence[Run], slope: float) -> list[Run]:
+def joined(runs: Sequence[MatchedRun], slope: float) -> list[MatchedRun]:
     """Join neighbours whose lines meet within 0.1 s over at most 120 s without a match."""
-    result: list[Run] = []
+    result: list[MatchedRun] = []
     for run in runs:
         if result:
             before = result[-1]
@@ -135,7 +135,7 @@ def joined(runs: Sequence[Run], slope: float) -> list[Run]:
             apart = abs(run.offset_s(slope) - before.offset_s(slope))
             if apart <= SAME_S and gap[1] - gap[0] <= BRIDGE_S:
                 bridged = (gap,) if gap[1] > gap[0] else ()
-                result[-1] = Run(
+                result[-1] = MatchedRun(
                     np.concatenate([before.start_s, run.start_s]),
                     np.concatenate([before.delay_s, run.delay_s]),
                     (*before.bridged_s, *bridged),
@@ -149,18 +149,18 @@ SURE_SCORE = 0.5
 """Score from which on a single window counts."""
 
 
-def short_run(search: FilmSearch, track: Samples, span_s: tuple[float, float]) -> Run | None:
+def short_run(search: FilmSearch, track: Samples, span_s: tuple[float, float]) -> MatchedRun | None:
     """Return a run of one window in the middle of a part of the track; None where the film does not have it."""
     middle = round((span_s[0] + span_s[1] - WINDOW_S) / 2 * COARSE_PER_S)
     start = max(0, min(middle, track.shape[1] - search.n_window))
     found = search.candidates(track, np.array([start]))
     if found.score[0, 0] < SURE_SCORE:
         return None
-    return Run(found.start_s, found.delay_s[:, 0])
+    return MatchedRun(found.start_s, found.delay_s[:, 0])
 
 
-def run_of(paper: PaperCheck) -> Run:
+def run_of(paper: PaperCheck) -> MatchedRun:
     """Return the windows of the paper's check as a run, at the film's own speed."""
     delays = np.array([window.delay_s for window in paper.windows])
     starts = np.array([window.film_s for window in paper.windows]) - delays - WINDOW_S / 2
-    return Run(starts, delays)
+    return MatchedRun(starts, delays)

@@ -88,7 +88,7 @@ def sound_of(
         raise UsageError(f"got {rate_hz} samples a second, expected 1,000 to 192,000")
     if not 0 <= start_s < LONGEST_S or (end_s is not None and not start_s <= end_s):
         raise UsageError(f"got the part from {start_s} to {end_s} s, expected 0 <= start <= end")
-    placed = _Placed(rate_hz, start_s, end_s)
+    placed = _PlacedBlock(rate_hz, start_s, end_s)
     with opened_sound(Source(path, stream)) as (container, sound):
         first_s = float((sound.start_time or 0) * (sound.time_base or 0))
         clock_s = origin_s(container, first_s) if container.format.name != "avi" else 0.0
@@ -128,7 +128,7 @@ def _frames(container: InputContainer, sound: AudioStream, clock_s: float, start
             continue
 
 
-class _Placed:
+class _PlacedBlock:
     """Resampled sound in the order of its clock, cut into blocks."""
 
     def __init__(self, rate_hz: int, start_s: float, end_s: float | None) -> None:
@@ -190,7 +190,7 @@ class _Placed:
 class _Runs:
     """Decoded frames as runs without gaps, each resampled by itself so that its first sample has an exact time."""
 
-    def __init__(self, placed: _Placed, sound: AudioStream, clock_s: float) -> None:
+    def __init__(self, placed: _PlacedBlock, sound: AudioStream, clock_s: float) -> None:
         self.placed, self.clock_s = placed, clock_s
         self.tick_s = float(sound.time_base or 0)
         self.form: tuple[str, str, int] | None = None

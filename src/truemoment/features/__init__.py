@@ -16,7 +16,7 @@ of them. Files are read on demand and memory-mapped where possible. No pickle is
 
 from __future__ import annotations
 
-from truemoment.features.alignment import Alignment, check
+from truemoment.features.alignment import FeatureAlignment, check
 from truemoment.features.base import Features, FeatureStore, Frames
 from truemoment.features.changed import CHANGES, ChangedFeatures
 from truemoment.features.folder import FolderStore
@@ -28,7 +28,7 @@ from truemoment.features.sentences import SentenceFile, SentenceStore, SentenceV
 
 __all__ = [
     "CHANGES",
-    "Alignment",
+    "FeatureAlignment",
     "ChangedFeatures",
     "FeatureStore",
     "Features",

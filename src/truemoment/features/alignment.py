@@ -23,7 +23,7 @@ SHOWN = 5
 
 
 @dataclass(frozen=True)
-class Alignment:
+class FeatureAlignment:
     """How features and annotations fit.
 
     Parameters
@@ -143,7 +143,7 @@ def check(
     *,
     tolerance_norm: float = TOLERANCE_NORM,
     progress: Callable[[list[str]], Iterable[str]] = lambda ids: ids,
-) -> Alignment:
+) -> FeatureAlignment:
     """Read the features of every video of the annotations and report how they fit.
 
     Parameters
@@ -184,7 +184,7 @@ def check(
             off[video_id] = end_s, duration_s[video_id]
     known = {*store, *missing}
     rates = [n / duration_s[video_id] for video_id, n in n_rows.items() if duration_s[video_id] > 0]
-    return Alignment(
+    return FeatureAlignment(
         store.name,
         f"{annotations.dataset}/{annotations.split}",
         tuple(duration_s),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from truemoment.features import Alignment, FeatureStore
+from truemoment.features import FeatureAlignment, FeatureStore
 from truemoment.records import Annotations
 from truemoment.reports.model import Finding, Level, Paragraph, Report, Section
 from truemoment.version import __version__
@@ -39,7 +39,7 @@ class CheckedFeatures:
 
     store: FeatureStore
     reference: Annotations | None
-    alignment: Alignment | None
+    alignment: FeatureAlignment | None
     interval_share: float | None
     seed: int | None
     written: str = ""
@@ -81,14 +81,14 @@ def _section(blocks: Iterable[Paragraph | Finding]) -> Section:
     return Section("alignment", "Features and annotations", tuple(blocks))
 
 
-def _counts(found: Alignment) -> str:
+def _counts(found: FeatureAlignment) -> str:
     n_usable = len(found.usable)
     rate = f", {found.implied_fps:.4g} a second of video (median)" if n_usable else ""
     videos = f"{n_usable:,} of {len(found.video_ids):,} videos have features"
     return f"{found.annotations}: {videos}, {found.n_rows:,} rows{rate}"
 
 
-def _findings(found: Alignment) -> list[Finding]:
+def _findings(found: FeatureAlignment) -> list[Finding]:
     findings: list[Finding] = []
 
     def add(level: Level, text: str) -> None:

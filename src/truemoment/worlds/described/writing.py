@@ -57,7 +57,7 @@ def write_sound(path: Path, samples: Samples, rate_hz: int, codec: str = "aac", 
 def write_film(path: Path, samples: Samples, rate_hz: int, videos: Sequence[SceneVideo]) -> None:
     """Write an MP4 of sound, (N,), and of pictures; no videos for a film without pictures."""
     with _written(path, "mp4") as container:
-        pictures = _Pictures(container, videos) if videos else None
+        pictures = _RenderedPictures(container, videos) if videos else None
         sound = container.add_stream("aac", rate=rate_hz, layout="mono")
         sound.bit_rate = FILM_BITRATE
         for frame in frames_of(samples, rate_hz):
@@ -84,7 +84,7 @@ def _written(path: Path, container_name: str) -> Iterator[OutputContainer]:
             raise InputError(f"cannot be written as sound ({error})", path=path) from None
 
 
-class _Pictures:
+class _RenderedPictures:
     """The pictures of a film, encoded in step with its sound."""
 
     def __init__(self, container: OutputContainer, videos: Sequence[SceneVideo]) -> None:
