@@ -13,6 +13,7 @@ from truemoment.collection import layout
 from truemoment.collection.card import card_of, card_text
 from truemoment.collection.export import kept_of, write_annotations, write_mad
 from truemoment.collection.layout import FoundFilm, films_in, read_collection
+from truemoment.collection.review_file import read_review
 from truemoment.documents import json_text
 from truemoment.files import atomic_write, read_json_lines
 from truemoment.folders import lock_folder, refuse_links
@@ -54,7 +55,7 @@ def assemble(out: Path) -> dict[str, Any]:
         splits = {}
     write_annotations(out, films, collection.settings, splits)
     write_mad(out, films, collection.settings, splits)
-    card = card_of(collection, films, splits)
+    card = card_of(collection, films, splits, read_review(out))
     _write(out / layout.DISCARDED, json_text(discarded(films)).encode())
     _write(out / layout.CARD, json_text(card).encode())
     _write(out / layout.CARD_TEXT, card_text(card).encode())

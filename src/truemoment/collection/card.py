@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from truemoment.collection.layout import Collection, FoundFilm
+from truemoment.collection.review_file import Review
 from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/collection-card/1"
@@ -32,8 +33,13 @@ CAUTIONS = (
 )
 
 
-def card_of(collection: Collection, films: Sequence[FoundFilm], splits: Mapping[str, str]) -> dict[str, Any]:
-    """Return the content of card.json."""
+NOT_REVIEWED = "not reviewed"
+
+
+def card_of(
+    collection: Collection, films: Sequence[FoundFilm], splits: Mapping[str, str], review: Review | None = None
+) -> dict[str, Any]:
+    """Return the content of card.json; `review` is what people found, None before any review."""
     reports = [film.report for film in films]
     dropped: Counter[str] = Counter()
     for report in reports:
@@ -60,12 +66,22 @@ def card_of(collection: Collection, films: Sequence[FoundFilm], splits: Mapping[
             "with_two_finite_verbs": sum(report.two_verbs for report in reports),
         },
         "splits": dict(sorted(Counter(splits.values()).items())) if splits else None,
-        "review": "not reviewed",
+        "review": NOT_REVIEWED if review is None else _review(review),
         "sources": [_source(film) for film in films],
         "may_not_be_passed_on": list(MAY_NOT),
         "may_be_passed_on": list(MAY),
         "cautions": list(CAUTIONS),
         "biases": "truemoment bias --annotations annotations.jsonl",
+    }
+
+
+def _review(review: Review) -> dict[str, Any]:
+    """Return the estimates of a review, without the names of the reviewers."""
+    kept = msgspec.to_builtins(review)
+    return {
+        **{name: kept[name] for name in ("n_sentences", "n_films", "n_kept", "resamples", "seed", "figures")},
+        "n_reviewers": len(review.reviewers),
+        "agreement": [{name: of[name] for name in of if name != "reviewers"} for of in kept["agreement"]],
     }
 
 
@@ -104,9 +120,10 @@ def card_text(card: Mapping[str, Any]) -> str:
         f"- Recogniser: {engine['name']} (files {engine['fingerprint'] or 'by film'}); "
         f"punctuation: {engine['punctuation'] or 'by rules or the recogniser'}.",
         f"- Rules for dialogue: {card['settings']['dialogue']}.",
-        f"- Review by people: {card['review']}.",
+        f"- Review by people: {_reviewed(card['review'])}.",
         f"- Biases: `{card['biases']}`.",
         "",
+        *_review_lines(card["review"]),
         "## What may not be passed on",
         "",
         *(f"- {what}" for what in card["may_not_be_passed_on"]),
@@ -129,6 +146,50 @@ def card_text(card: Mapping[str, Any]) -> str:
         f"Made by TrueMoment {card['truemoment']}, which fetches nothing.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _reviewed(review: Any) -> str:  # noqa: ANN401 - a text, or the figures
+    if isinstance(review, str):
+        return review
+    of = f"{review['n_sentences']:,} of {review['n_kept']:,} sentences, in {review['n_films']:,} films"
+    return f"{of}, by {review['n_reviewers']:,}"
+
+
+def _review_lines(review: Any) -> list[str]:  # noqa: ANN401 - a text, or the figures
+    """Return the estimates of a review as a section; nothing before a review."""
+    if isinstance(review, str):
+        return []
+    rows = [
+        f"| {of['name']}: {of['statistic']} | {figure_text(of['value'], of['unit'])} "
+        f"| {interval_text(of['ci95'], of['unit'])} | {of['n_sentences']:,} |"
+        for of in review["figures"]
+    ]
+    agreement = [
+        f"- Two reviewers of {of['n_sentences']:,} sentences: {figure_text(of['kind'], 'fraction')} equal about "
+        f"dialogue, {figure_text(of['words'], 'fraction')} about the words."
+        for of in review["agreement"]
+    ]
+    return [
+        "## Review",
+        "",
+        "| estimate | value | 95 % interval over films | sentences |",
+        "|---|---|---|---|",
+        *rows,
+        "",
+        *([*agreement, ""] if agreement else []),
+    ]
+
+
+def figure_text(value: float | None, unit: str) -> str:
+    """Return a figure of a review; "-" where it is undefined."""
+    if value is None:
+        return "-"
+    return {"fraction": f"{100 * value:.1f} %", "s": f"{value:.2f} s"}.get(unit, f"{value:.3f}")
+
+
+def interval_text(ci95: Sequence[float] | None, unit: str) -> str:
+    """Return an interval of a review; "-" where it is undefined."""
+    return "-" if ci95 is None else " to ".join(figure_text(end, unit) for end in ci95)
 
 
 def _counts(counts: Mapping[str, int]) -> str:

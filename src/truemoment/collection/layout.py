@@ -17,6 +17,7 @@
     OUT/splits.jsonl           split, group and number of sentences of each film
     OUT/card.md, card.json     what the data is, where it comes from, and what may not be passed on
     OUT/discarded.json         counts by rule and film
+    OUT/review.json            what people found who reviewed a sample
 
 The hash of a film's folder is made of the identities of its files and of the settings. A film whose folder exists is
 not done again; a stage whose file exists is not done again.
@@ -44,9 +45,21 @@ COLLECTION, FILMS, PARTS = "collection.json", "films", "parts"
 ABOUT, ALIGNMENT, SPEECH = "about.json", "alignment.json", "speech.json"
 WORDS, SENTENCES, REPORT = "words.jsonl", "sentences.jsonl", "report.json"
 ANNOTATIONS, SPLITS, DISCARDED = "annotations.jsonl", "splits.jsonl", "discarded.json"
-CARD_TEXT, CARD, MAD = "card.md", "card.json", "mad"
+CARD_TEXT, CARD, MAD, REVIEW = "card.md", "card.json", "mad", "review.json"
 
-OWN = (COLLECTION, LOCK, ANNOTATIONS, SPLITS, DISCARDED, CARD_TEXT, CARD, f"{MAD}/*", f"{FILMS}/*/*", f"{PARTS}/*/*")
+OWN = (
+    COLLECTION,
+    LOCK,
+    ANNOTATIONS,
+    SPLITS,
+    DISCARDED,
+    CARD_TEXT,
+    CARD,
+    REVIEW,
+    f"{MAD}/*",
+    f"{FILMS}/*/*",
+    f"{PARTS}/*/*",
+)
 """What lies in a collection, for :func:`~truemoment.folders.refuse_links`."""
 
 Method = Literal["robust", "paper"]

@@ -15,6 +15,8 @@ STEPS = MappingProxyType(
         "clips": "Find clips of LSMDC in their films, and write their sentences in film time.",
         "splits": "Split the films of a collection into train, val and test.",
         "statistics": "Print the statistics of a collection beside those of MAD.",
+        "review": "Write a page on which people review a sample of the sentences.",
+        "estimate": "Estimate the quality of a collection from the answers of reviewers.",
         "card": "Write the data card of a collection again.",
         "export": "Copy what may be passed on into a new folder.",
     }

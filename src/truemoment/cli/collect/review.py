@@ -1,0 +1,39 @@
+"""truemoment collect review: a page on which people review a sample of the collected sentences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from truemoment.cli.delivery import deliver, suggest
+from truemoment.cli.groups import Output, output_options
+from truemoment.cli.options import FILE, count_option, refuse_outputs, refuse_page, seed_option, shown_path, write_text
+
+
+@click.command("review")
+@click.argument("out", metavar="OUT", type=FILE)
+@click.option("--html", "page", type=FILE, required=True, metavar="PAGE", help="The page, one file.")
+@count_option("--sample", 400, "Number of sentences.", least=1)
+@count_option("--most-per-film", 8, "Largest number of sentences of a film.", least=1)
+@seed_option("the sample")
+@output_options
+def command(out: Path, page: Path, sample: int, most_per_film: int, seed: int, output: Output) -> None:
+    """Write a page on which people review a sample of the sentences: dialogue, words, times said and seen.
+
+    The page works offline and saves the answers as JSON Lines, for truemoment collect estimate.
+
+    \b
+    truemoment collect review OUT --html review.html
+    """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.collection.review_sample import draw_sample
+    from truemoment.reports import review as reports
+    from truemoment.reports.review_page import review_page
+
+    refuse_page(page, open_it=False)
+    refuse_outputs([out], [page, output.json_path])
+    drawn = draw_sample(out, sample, most_per_film=most_per_film, seed=seed)
+    write_text(page, review_page(drawn, f"Review of {out.resolve().name}"))
+    deliver(reports.report_of_sample(drawn, shown_path(out)), lambda: reports.document_of_sample(drawn), output)
+    words = ["truemoment", "collect", "estimate", shown_path(out), "answers.jsonl"]
+    suggest(f"open {shown_path(page)} in a browser, save the answers, and then:", words, output)

@@ -1,0 +1,219 @@
+"""Estimates from a review: dialogue that is left, wrong words, errors of boundaries, and agreement of reviewers.
+
+A sentence counts once: several answers about it are averaged. Intervals resample films
+(:mod:`truemoment.uncertainty`), because sentences of one film are alike.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from truemoment.audio.alignment import Span
+from truemoment.collection import layout
+from truemoment.collection.assembling import assemble
+from truemoment.collection.layout import films_in
+from truemoment.collection.review_answers import Answer, AnsweredSentence, read_answers
+from truemoment.collection.review_file import Review, ReviewAgreement, ReviewFigure
+from truemoment.files import atomic_write
+from truemoment.folders import lock_folder, refuse_links
+from truemoment.inputs import updating
+from truemoment.intervals import Floats, Ints, temporal_iou
+from truemoment.records import numbers_of
+from truemoment.uncertainty import interval95, ratio, resample_sums, stream
+
+Value = Callable[[Answer], float | None]
+
+
+class Estimate(NamedTuple):
+    """An estimate: its name, statistic and unit, and the value of an answer (None where it does not count)."""
+
+    name: str
+    statistic: str
+    unit: str
+    value: Value
+
+
+PERCENTILES = {"median": 0.5, "90th percentile": 0.9}
+
+
+def _is(field: str, value: str) -> Value:
+    return lambda of: float(getattr(of, field) == value)
+
+
+def _not_seen(of: Answer) -> float | None:
+    marked = of.kind == "description" and (of.not_seen or of.seen_s is not None)
+    return float(of.not_seen) if marked else None
+
+
+def _error(field: str, end: int) -> Value:
+    def value(of: Answer) -> float | None:
+        span: Span | None = getattr(of, field)
+        return None if span is None or of.kind == "dialogue" else abs(span[end] - of.film_s[end])
+
+    return value
+
+
+def _said_and_seen(of: Answer) -> float | None:
+    return None if of.said_s is None or of.seen_s is None or of.kind == "dialogue" else iou(of.said_s, of.seen_s)
+
+
+ERRORS = tuple(
+    Estimate(f"{text}, {edge}", name, "s", _error(field, end))
+    for field, text in (("said_s", "collected and said"), ("seen_s", "collected and seen"))
+    for end, edge in enumerate(("start", "end"))
+    for name in PERCENTILES
+)
+
+FIGURES = (
+    Estimate("dialogue", "share", "fraction", _is("kind", "dialogue")),
+    Estimate("wrong words", "share", "fraction", _is("words", "wrong")),
+    Estimate("slightly wrong words", "share", "fraction", _is("words", "slightly wrong")),
+    Estimate("not in the picture", "share", "fraction", _not_seen),
+    *ERRORS,
+    Estimate("IoU of said and seen", "mean", "", _said_and_seen),
+)
+"""Every estimate; times and pictures count for description alone."""
+
+
+def estimate_review(out: Path, paths: Sequence[Path], *, resamples: int = 1000, seed: int = 0) -> Review:
+    """Estimate the quality of a collection from answers, store it as review.json, and write the card again.
+
+    Parameters
+    ----------
+    out
+        Folder of the collection.
+    paths
+        Answers of one or more reviewers.
+    resamples, seed
+        Draws of the films, and their seed.
+    """
+    answered = read_answers(out, paths)
+    refuse_links(updating(out), *layout.OWN)
+    with lock_folder(out):
+        n_kept = sum(film.report.n_kept for film in films_in(out) if not film.report.discarded)
+        found = estimates_of(answered, n_kept, resamples=resamples, seed=seed)
+        with atomic_write(out / layout.REVIEW) as file:
+            file.write(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
+        assemble(out)
+    return found
+
+
+def estimates_of(answered: Sequence[AnsweredSentence], n_kept: int, *, resamples: int = 1000, seed: int = 0) -> Review:
+    """Return the estimates from answered sentences of a collection with `n_kept` sentences."""
+    film = numbers_of([of.film for of in answered])
+    n_films = int(film.max()) + 1
+    draws = resample_sums(np.eye(n_films), stream(seed, "review"), resamples=resamples)
+    weight = np.concatenate([np.ones((1, n_films)), draws])[:, film]  # the sample itself first
+    return Review(
+        n_sentences=len(answered),
+        n_films=n_films,
+        n_kept=n_kept,
+        reviewers=tuple(sorted({answer.reviewer for of in answered for answer in of.answers})),
+        figures=tuple(_figure(of, mean_of_answers(answered, of.value), weight, film) for of in FIGURES),
+        agreement=tuple(agreements(answered)),
+        resamples=resamples,
+        seed=seed,
+    )
+
+
+def mean_of_answers(answered: Sequence[AnsweredSentence], value: Value) -> Floats:
+    """Return the mean value of the answers about each sentence, (N,); NaN where no answer has one."""
+    found = [[one for one in map(value, of.answers) if one is not None] for of in answered]
+    return np.array([sum(ones) / len(ones) if ones else np.nan for ones in found])
+
+
+def _figure(of: Estimate, values: Floats, weight: Floats, film: Ints) -> ReviewFigure:
+    counts = np.isfinite(values)
+    n_films = len(set(film[counts].tolist()))
+    figures = _statistic(of.statistic, values[counts], weight[:, counts])
+    low, high = interval95(figures[1:]).tolist()
+    defined = n_films > 1 and np.isfinite(low) and np.isfinite(high)
+    return ReviewFigure(
+        name=of.name,
+        statistic=of.statistic,
+        unit=of.unit,
+        value=float(figures[0]) if counts.any() else None,
+        ci95=(low, high) if defined else None,
+        n_sentences=int(counts.sum()),
+        n_films=n_films,
+    )
+
+
+def _statistic(statistic: str, values: Floats, weight: Floats) -> Floats:
+    """Return a statistic of values (N,) for each row of weights (R, N): (R,); NaN where a row has no weight."""
+    if statistic not in PERCENTILES or not len(values):
+        return ratio((weight @ values)[:, None], weight.sum(axis=1)[:, None])[:, 0]
+    return weighted_quantile(values, weight, PERCENTILES[statistic])
+
+
+def weighted_quantile(values: Floats, weight: Floats, q: float) -> Floats:
+    """Return the smallest value that at least a share `q` of the weight does not exceed, for each row of weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weighted_quantile(np.array([3.0, 1.0, 2.0]), np.array([[1.0, 1, 1], [5, 1, 1]]), 0.5).tolist()
+    [2.0, 3.0]
+    """
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weight[:, order], axis=1)
+    at = np.argmax(below >= q * below[:, -1:] - 1e-9, axis=1)
+    return np.where(below[:, -1] > 0, values[order][at], np.nan)
+
+
+def agreements(answered: Sequence[AnsweredSentence]) -> list[ReviewAgreement]:
+    """Return the agreement of every two reviewers who answered the same sentences."""
+    shared: dict[tuple[str, str], list[tuple[Answer, Answer]]] = {}
+    for of in answered:
+        for a, b in itertools.combinations(sorted(of.answers, key=lambda answer: answer.reviewer), 2):
+            shared.setdefault((a.reviewer, b.reviewer), []).append((a, b))
+    return [_agreement(names, pairs) for names, pairs in sorted(shared.items())]
+
+
+def _agreement(names: tuple[str, str], pairs: Sequence[tuple[Answer, Answer]]) -> ReviewAgreement:
+    kinds, words = [(a.kind, b.kind) for a, b in pairs], [(a.words, b.words) for a, b in pairs]
+    return ReviewAgreement(
+        reviewers=names,
+        n_sentences=len(pairs),
+        kind=_equal(kinds),
+        kind_kappa=kappa(kinds),
+        words=_equal(words),
+        words_kappa=kappa(words),
+        said_iou=_mean_iou([(a.said_s, b.said_s) for a, b in pairs]),
+        seen_iou=_mean_iou([(a.seen_s, b.seen_s) for a, b in pairs]),
+    )
+
+
+def _equal(pairs: Sequence[tuple[str, str]]) -> float:
+    return sum(a == b for a, b in pairs) / len(pairs)
+
+
+def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
+    """Return Cohen's kappa of two people's answers; None where both always give one answer.
+
+    Examples
+    --------
+    >>> kappa([("a", "a"), ("a", "b"), ("b", "b"), ("b", "b")])
+    0.5
+    """
+    n = len(pairs)
+    answers = {answer for pair in pairs for answer in pair}
+    chance = sum(sum(a == of for a, _ in pairs) * sum(b == of for _, b in pairs) for of in answers) / n**2
+    return None if chance == 1 else (_equal(pairs) - chance) / (1 - chance)
+
+
+def _mean_iou(pairs: Sequence[tuple[Span | None, Span | None]]) -> float | None:
+    found = [iou(a, b) for a, b in pairs if a is not None and b is not None]
+    return sum(found) / len(found) if found else None
+
+
+def iou(a: Span, b: Span) -> float:
+    """Return the temporal IoU of two spans."""
+    ends = (np.array([time]) for time in (*a, *b))
+    return float(temporal_iou(*ends)[0])

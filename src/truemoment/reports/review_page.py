@@ -1,0 +1,44 @@
+"""The page on which people review sampled sentences: one file, offline, with a script that saves the answers."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+from truemoment.collection.review_sample import ReviewSample
+from truemoment.reports.drawing import COLOURS
+from truemoment.reports.render.html import TEMPLATES
+from truemoment.reports.words import clock
+from truemoment.text import one_line
+from truemoment.version import __version__ as version
+
+
+def review_page(sample: ReviewSample, title: str) -> str:
+    """Return the page of a sample.
+
+    The page has sentences and times, and no picture or sound: the reviewer opens the files of a film from the page,
+    which stay on the reviewer's machine. The saved file has a line a sentence, as
+    :class:`~truemoment.collection.review_answers.Answer`.
+    """
+    import jinja2  # noqa: PLC0415 - importing takes time that only pages need
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["one_line"] = one_line
+    environment.filters["clock"] = clock
+    items = [dataclasses.asdict(of) | {"number": k} for k, of in enumerate(sample.sentences)]
+    films = [(name, list(group)) for name, group in itertools.groupby(items, key=lambda item: str(item["film"]))]
+    shown = ("id", "film_s", "rate", "delay_s")
+    return environment.get_template("review.html.j2").render(
+        title=title,
+        films=films,
+        data=[{name: item[name] for name in shown} for item in items],
+        n=len(items),
+        colours=COLOURS,
+        version=version,
+    )
