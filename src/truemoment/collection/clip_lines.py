@@ -67,12 +67,16 @@ def _line(text: str, path: Path, number: int) -> ClipLine:
             field="clip",
         )
     times = [_seconds(value, path, number, field) for field, value in zip(FIELDS[1:5], fields[1:5], strict=True)]
-    spans = [(seconds_of(name["start"]), seconds_of(name["end"])), (times[0], times[1]), (times[2], times[3])]
-    for what, (start_s, end_s) in zip(("clip", "end_aligned", "end_extracted"), spans, strict=True):
+    named_s, aligned_s, extracted_s = (
+        (seconds_of(name["start"]), seconds_of(name["end"])),
+        (times[0], times[1]),
+        (times[2], times[3]),
+    )
+    for what, (start_s, end_s) in (("clip", named_s), ("end_aligned", aligned_s), ("end_extracted", extracted_s)):
         if not start_s < end_s:
             problem = f"found {start_s:g} to {end_s:g} s, expected an end after the start"
             raise InputError(problem, path=path, line=number, field=what)
-    return ClipLine(fields[0].strip(), name["film"], *spans, fields[5].strip())
+    return ClipLine(fields[0].strip(), name["film"], named_s, aligned_s, extracted_s, fields[5].strip())
 
 
 def seconds_of(time: str) -> float:

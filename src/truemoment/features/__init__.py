@@ -28,8 +28,8 @@ from truemoment.features.sentences import SentenceFile, SentenceStore, SentenceV
 
 __all__ = [
     "CHANGES",
-    "FeatureAlignment",
     "ChangedFeatures",
+    "FeatureAlignment",
     "FeatureStore",
     "Features",
     "FolderStore",

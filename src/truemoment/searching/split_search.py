@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import InputError, MissingFileError, UsageError
@@ -98,7 +98,7 @@ def search_split(
         Wraps the videos that are searched, e.g. in a progress bar.
     """
     opened = open_split(target, source, search, note=note)
-    index, annotations, store, sentences = opened
+    index, annotations, store, sentences = opened.index, opened.annotations, opened.store, opened.sentences
     if index is not None and search.proposals is None:  # as a search for one sentence
         predictions = IndexSearch(index, sentences, search.nms, track=track).ground(annotations.queries, search.top)
     else:
@@ -116,7 +116,8 @@ def search_split(
     return SearchPrediction(opened.encoder, annotations, made_by, len(predictions), out)
 
 
-class OpenedSplit(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class OpenedSplit:
     """What the queries of a split are searched in: an index or features, and vectors of the sentences."""
 
     index: Index | None

@@ -66,7 +66,8 @@ class _Library:
 
     def _receive(self, wav: Any, n: int, events: Any) -> int:  # noqa: ANN401 - pointers of ctypes
         if n > 0:
-            self.parts.append(np.ctypeslib.as_array(wav, (n,)).astype(np.float32) / 32768)
+            part = np.ctypeslib.as_array(wav, (n,)).astype(np.float32) / np.float32(32768)
+            self.parts.append(np.asarray(part, dtype=np.float32))
         at = 0
         while events[at].type != EVENT_END:
             if events[at].type == EVENT_WORD:
@@ -113,8 +114,8 @@ class Espeak:
         places = np.cumsum([0, *(len(word) + 1 for word in spoken[:-1])])
         # Words that are spoken as one, such as "of a", have one start: the others lie evenly between.
         known = sorted({at: start - first / library.rate_hz for at, start in found}.items())
-        at, times = [*(at for at, _ in known), len(text)], [*(start for _, start in known), end_s]
-        starts = np.clip(np.interp(places, at, times), 0.0, end_s).tolist()
+        characters, times = [*(at for at, _ in known), len(text)], [*(start for _, start in known), end_s]
+        starts = np.clip(np.interp(places, characters, times), 0.0, end_s).tolist()
         ends = [*starts[1:], end_s]
         words = tuple(SpokenWord(*of) for of in zip(spoken, starts, ends, strict=True))
         at = np.arange(math.floor(end_s * rate_hz)) * (library.rate_hz / rate_hz)
