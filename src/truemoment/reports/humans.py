@@ -49,7 +49,7 @@ def document(files: AnnotatedFiles) -> dict[str, Any]:
             "duplicates": study.duplicates,
         },
         "agreement": _agreement_document(files),
-        **({} if files.answers is None else {"answers": answers_document(files.answers)}),
+        "answers": None if files.answers is None else answers_document(files.answers),
         "humans": [
             {
                 "way": of.reference,
