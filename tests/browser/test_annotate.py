@@ -153,7 +153,7 @@ def at_frame(page, number):
 def press(page, *keys):
     """Press keys, each when the page shows the last one's frame."""
     for key in keys:
-        before = page.inner_text("#place")
+        before = page.text_content("#place")
         page.keyboard.press(key)
         if key in (".", ",", "<", ">", "ArrowLeft", "ArrowRight", "Home", "End"):
             page.wait_for_function(
