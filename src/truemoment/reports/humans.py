@@ -54,11 +54,7 @@ def document(files: AnnotatedFiles) -> dict[str, Any]:
             "duplicates": study.duplicates,
         },
         "agreement": _agreement_document(files),
-<<<<<<< HEAD
-        **({} if files.presence is None else {"answers": answers_document(files.presence)}),
-=======
-        "answers": None if files.answers is None else answers_document(files.answers),
->>>>>>> h-annotate
+        "answers": None if files.presence is None else answers_document(files.presence),
         "humans": [
             {
                 "way": of.reference,
