@@ -45,12 +45,13 @@ def log_bands(sound: Sound) -> Samples:
 
 def _mel_weights(n_window: int, rate_hz: int) -> Samples:
     """Return triangles over the bins of a spectrum, (N_BANDS, bins), evenly spaced on the mel scale."""
-    mel = np.linspace(*(2595 * np.log10(1 + hz / 700) for hz in (LOWEST_HZ, HIGHEST_HZ)), N_BANDS + 2)
+    lowest, highest = (2595 * float(np.log10(1 + hz / 700)) for hz in (LOWEST_HZ, HIGHEST_HZ))
+    mel = np.linspace(lowest, highest, N_BANDS + 2)
     edges = 700 * (10 ** (mel / 2595) - 1)
     hz = np.fft.rfftfreq(n_window, 1 / rate_hz)
     rising = (hz - edges[:-2, None]) / np.diff(edges)[:-1, None]
     falling = (edges[2:, None] - hz) / np.diff(edges)[1:, None]
-    return np.clip(np.minimum(rising, falling), 0, None).astype(np.float32)
+    return np.asarray(np.clip(np.minimum(rising, falling), 0, None), np.float32)
 
 
 def coarse_bands(bands: Samples) -> Samples:

@@ -106,7 +106,8 @@ class _Powers(NamedTuple):
 
 def _powers(film: Sound, track: Sound, pieces: Sequence[Piece]) -> _Powers:
     n_frames = int(film.duration_s * FRAMES_PER_S)
-    found = _Powers(*(np.zeros((n_frames, N_BANDS), np.float32) for _ in range(2)), np.zeros(n_frames, np.bool_))
+    shape = n_frames, N_BANDS
+    found = _Powers(np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.zeros(n_frames, np.bool_))
     hop, chunk = round(film.rate_hz / FRAMES_PER_S), round(CHUNK_S * FRAMES_PER_S)
     n_window = round(WINDOW_S * film.rate_hz)
     weights = _band_weights(n_window, film.rate_hz)

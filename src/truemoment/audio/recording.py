@@ -82,7 +82,7 @@ class Recording:
 
 
 def _stored(samples: Samples) -> npt.NDArray[np.int16]:
-    return np.clip(np.rint(samples * np.float32(SCALE)), -32768, 32767).astype(np.int16)
+    return np.asarray(np.clip(np.rint(samples * np.float32(SCALE)), -32768, 32767), np.int16)
 
 
 def record(source: Source, rate_hz: int = RATE_HZ) -> Recording:

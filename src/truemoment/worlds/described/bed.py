@@ -46,7 +46,7 @@ def ambience(rng: np.random.Generator, n: int, rate_hz: int) -> Samples:
     high = min(low * float(rng.uniform(3, 20)), 0.45 * rate_hz)
     level = amplitude(float(rng.uniform(*AMBIENCE_DB)))
     swell = 1 + 0.3 * np.sin(2 * np.pi * np.arange(n, dtype=np.float32) / (rate_hz * float(rng.uniform(3, 9))))
-    return (noise(rng, n, rate_hz, low, high) * swell * np.float32(level)).astype(np.float32)
+    return np.asarray(noise(rng, n, rate_hz, low, high) * swell * np.float32(level), np.float32)
 
 
 def noise(rng: np.random.Generator, n: int, rate_hz: int, low_hz: float, high_hz: float) -> Samples:

@@ -66,7 +66,7 @@ class _Library:
 
     def _receive(self, wav: Any, n: int, events: Any) -> int:  # noqa: ANN401 - pointers of ctypes
         if n > 0:
-            self.parts.append(np.ctypeslib.as_array(wav, (n,)).astype(np.float32) / 32768)
+            self.parts.append(np.asarray(np.ctypeslib.as_array(wav, (n,)) / 32768, np.float32))
         at = 0
         while events[at].type != EVENT_END:
             if events[at].type == EVENT_WORD:
@@ -117,6 +117,6 @@ class Espeak:
         starts = np.clip(np.interp(places, at, times), 0.0, end_s).tolist()
         ends = [*starts[1:], end_s]
         words = tuple(SpokenWord(*of) for of in zip(spoken, starts, ends, strict=True))
-        at = np.arange(math.floor(end_s * rate_hz)) * (library.rate_hz / rate_hz)
-        made = values_at(samples, at)
+        positions = np.arange(math.floor(end_s * rate_hz)) * (library.rate_hz / rate_hz)
+        made = values_at(samples, positions)
         return Utterance(made / np.float32(max(float(np.sqrt(np.mean(made**2))), 1e-9)), words)

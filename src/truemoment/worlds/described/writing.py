@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from truemoment.worlds.scenes import SceneVideo, video_frames
 
 if TYPE_CHECKING:
     from av.audio.frame import AudioFrame
+    from av.audio.stream import AudioStream
     from av.container import OutputContainer
 
 FRAME = 1024
@@ -46,7 +47,7 @@ def write_sound(path: Path, samples: Samples, rate_hz: int, codec: str = "aac", 
     """Write mono sound, (N,), as a file of a codec of :data:`FORMS`."""
     container_name, encoder = FORMS[codec]
     with _written(path, container_name) as container:
-        sound = container.add_stream(encoder, rate=rate_hz, layout="mono")
+        sound = cast("AudioStream", container.add_stream(encoder, rate=rate_hz, layout="mono"))
         if codec != "wav":
             sound.bit_rate = bitrate
         for frame in frames_of(samples, rate_hz):
