@@ -123,6 +123,10 @@ def _alignment(result: DemoResult) -> Section:
     return Section("alignment", "Is the track aligned?", (Finding((f"{alignment.verdict}.", text)), table, drawing))
 
 
+LEAST_RANGE_S = 0.15
+"""Least range of the delays that a figure shows on both sides: the paper allows 0.1 s."""
+
+
 def _delays_figure(alignment: Alignment) -> Figure:
     """Draw the delay of each window of the paper's check, and of the pieces."""
     with drawing_style():
@@ -143,6 +147,10 @@ def _delays_figure(alignment: Alignment) -> Figure:
             film = piece.rate * track + piece.delay_s
             label = "pieces" if number_ == 0 else None
             axes.plot(film / 60, film - track, color=METHOD, label=label)
+        low, high = axes.get_ylim()
+        half = max((high - low) / 2, LEAST_RANGE_S)
+        axes.set_ylim((low + high) / 2 - half, (low + high) / 2 + half)
+        axes.ticklabel_format(axis="y", useOffset=False)
         axes.set_xlabel("film, minutes")
         axes.set_ylabel("delay, s")
         axes.grid(axis="both")
