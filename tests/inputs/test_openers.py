@@ -34,6 +34,16 @@ NO_INPUT = {
     "video/encoders.py:_config_of": "the folder that TwoTowers.load has named",
     "video/encoders.py:_model_of": "as before",
     "video/encoders.py:_tokenizer_of": "as before",
+    "annotating/owner.py:_export": "a temporary file, to be downloaded",
+    "annotating/reading.py:_read": "a file of the study, which prepare has made",
+    "annotating/routes.py:home": "as before",
+    "annotating/store.py:create_database": "a file of this package",
+    "annotating/study.py:file_system_of": "the system's list of file systems",
+    "pages/launch.py:open_address": "the user's browser",
+    "pages/media.py:small_file": "a file of ours, sent by a server",
+    "pages/static_files.py:_files": "files of this package",
+    "video/playable.py:write_playable": "a temporary file, to be renamed",
+    "video/prepared.py:read_prepared": "a file that prepare_video has made",
 }
 """Functions that open what is no input, or no file, and why it need not be named."""
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from truemoment.exceptions import InputError
 from truemoment.folders import temporary_file
+from truemoment.inputs import reading
 from truemoment.video.clips import ClipForm, encode_part
 from truemoment.video.frames import Outline, opened, read_errors
 from truemoment.video.stamps import FrameTable
@@ -71,7 +72,7 @@ def _reasons(path: Path, table: FrameTable, outline: Outline) -> Iterator[str]:
 
 def _index_in_front(path: Path) -> bool:
     """Whether the index of an MP4 file (``moov``) stands before its pictures (``mdat``)."""
-    with path.open("rb") as stream:
+    with reading(path).open("rb") as stream:
         while (box := _next_box(stream)) is not None:
             kind, length = box
             if kind in (b"moov", b"mdat"):
