@@ -251,8 +251,8 @@ def test_what_else_is_refused(three, tmp_path, call):
     for words, message in (
         (("estimate", three, path, again), "of the reviewer 'ann' again, expected it once"),
         (("estimate", three, empty), "has no answers"),
-        (("estimate", tmp_path, path), "is no collection"),
-        (("review", tmp_path, "--html", tmp_path / "page.html"), "is no collection"),
+        (("estimate", tmp_path / "none", path), "is no collection"),
+        (("review", tmp_path / "none", "--html", tmp_path / "page.html"), "is no collection"),
         (("review", three, "--html", three / "page.html"), "which is read, expected another place"),
         (("review", three, "--html", "-"), "--html: expected the name of a file"),
     ):
