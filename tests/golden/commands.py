@@ -57,7 +57,8 @@ VERBS = (
     *("datasets info", "datasets check", "datasets fetch", "protocols", "protocols list", "protocols show", "measures"),
     *("measures list", "meta report", "meta axioms", "meta agreement", "meta stability", "meta ambiguity", "meta ties"),
     *("meta theory", "meta selection", "meta power", "meta population", "collect", "collect run", "collect align"),
-    *("collect clips", "collect splits", "collect statistics", "collect card", "collect export", "bench", "retrieve"),
+    *("collect clips", "collect splits", "collect statistics", "collect card", "collect export"),
+    *("collect review", "collect estimate", "bench", "retrieve"),
     *("annotate", "annotate start", "annotate new", "annotate prepare", "annotate serve", "annotate people"),
     *("annotate status", "annotate export", "annotate demo"),
 )
