@@ -7,7 +7,7 @@ import av
 import numpy as np
 import pytest
 
-from truemoment.audio.reading import _Placed, sound_of
+from truemoment.audio.reading import _PlacedBlock, sound_of
 from truemoment.audio.recording import record
 from truemoment.audio.sources import Source, parse_source
 from truemoment.exceptions import InputError, MissingFileError, UsageError
@@ -79,7 +79,7 @@ def test_gaps_are_filled(tmp_path):
 
 def test_overlaps_are_cut():
     # No container can be written with stamps that fall, so sound is placed as its decoder would give it.
-    placed = _Placed(1000, 0.0, None)
+    placed = _PlacedBlock(1000, 0.0, None)
     placed.put(0, np.arange(500, dtype=np.float32), new=True)
     placed.put(400, np.arange(400, 900, dtype=np.float32), new=True)
     (block,) = placed.rest()

@@ -5,7 +5,7 @@ import wave
 import msgspec
 import pytest
 
-from truemoment.collection.review_answers import Answer
+from truemoment.collection.review_answers import ReviewAnswer
 from truemoment.collection.review_sample import ReviewSample, SampledSentence
 from truemoment.reports.review_page import review_page
 
@@ -56,9 +56,9 @@ def test_a_person_reviews_and_saves(page, tmp_path):
     with page.expect_download() as saved:
         page.locator("#save").click()
     lines = saved.value.path().read_bytes().splitlines()
-    (answer,) = [msgspec.json.decode(line, type=Answer) for line in lines]
+    (answer,) = [msgspec.json.decode(line, type=ReviewAnswer) for line in lines]
     # film time = rate x track time + delay: 13.25 s of the track are 10.25 s of the film
-    assert answer == Answer(
+    assert answer == ReviewAnswer(
         id="film#0", film_s=(10, 12), reviewer="Ann", kind="description", words="right", said_s=(10.25, 12.5),
         not_seen=True,
     )  # fmt: skip

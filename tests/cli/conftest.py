@@ -85,12 +85,6 @@ def evaluate_fails(fails, annotations, predictions):
 
 
 @pytest.fixture
-def undrawn(monkeypatch):
-    """Save figures as empty files, which takes no time; their numbers are written."""
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda *_, **__: None)
-
-
-@pytest.fixture
 def three_runs(tmp_path, monkeypatch):
     """24 test queries of 12 videos of 40 s, as many to train on, and files that answer 20, 14 and 8 rightly."""
     monkeypatch.chdir(tmp_path)

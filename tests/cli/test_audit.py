@@ -105,7 +105,9 @@ def test_without_splits_there_is_nothing_to_fit_on(call, demo, tmp_path, monkeyp
     status, out, _ = call(*words)
     assert status == 0
     document = json.loads(out)
-    assert {floor["name"] for floor in document["floors"]} == {"predict-all", "uniform", "random-chance"}
+    assert {floor["name"] for floor in document["floors"]} == {
+        *("predict-all", "uniform", "random-chance", "own-answers", "own-answers-similar"),
+    }
     assert document["findings"][0]["holds"] is None  # no floor that knows where moments lie was tried
     assert document["where_blind_misses"]["out_of_fold"] is True
 

@@ -358,7 +358,7 @@ def test_feature_files_with_sentences(call, index, tmp_path):
         (["red", "all.index", "--nms", "0.5"], "--nms: goes with the queries of a dataset"),
         (["red", "all.index", "--apart", "-1"], "--apart: got -1, expected seconds, 0 to 1,000,000"),
         (["red", "all.index", "--exact", "--candidates", "3"], "got --exact and --candidates, expected one of them"),
-        (["red", "all.index", "-o", "x.jsonl"], "-o: goes with the queries of a dataset, and this asks for one sen"),
+        (["red", "all.index", "-o", "x.jsonl"], "-o: got x.jsonl, expected a name that ends in .otio, .edl"),
         (["red", "all.index", "--csv", "no/x.csv"], "no/x.csv: cannot be written, no is no folder"),
         (["red", "all.index", "--apart", "2e6"], "--apart: got 2e+06, expected seconds, 0 to 1,000,000"),
         (["red", "all.index", "--fps", "0"], "--fps: got 0, expected 0.01 to 120 frames a second"),
@@ -529,7 +529,7 @@ def test_lines_that_are_no_text_and_options_that_do_not_go_with_lines(call, fail
     status, out, err = call("search", "-", index, "--top", "1")
     assert (status, err) == (2, "truemoment: standard input:2: expected text in UTF-8\n")
     assert out.startswith("\nred\n")
-    told = "sentences of standard input are answered with tables: no --json, --csv, --html or pictures"
+    told = "sentences of standard input are answered with tables: no --json, --csv, --html, -o or pictures"
     assert fails(2, "search", "-", index, "--csv", "x.csv") == told
     typed(b"")
     assert call("search", "-", index) == (0, "", "")

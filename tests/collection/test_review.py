@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from truemoment.collection.estimates import estimates_of, kappa, weighted_quantile
 from truemoment.collection.layout import StoredSentence, films_in
-from truemoment.collection.review_answers import Answer, AnsweredSentence
+from truemoment.collection.review_answers import AnsweredSentence, ReviewAnswer
 from truemoment.collection.review_sample import draw_sample, sample_size
 
 
@@ -95,7 +95,7 @@ def answered(film, k, **changes):
         id=f"{film}#{k}", sentence="A door opens.", sentence_someone="A door opens.", heard="a door opens",
         word_s=(10, 14), film_s=(10, 14), kept=True, dropped_by="", verdicts=(),
     )  # fmt: skip
-    answer = Answer(id=sentence.id, film_s=(10, 14), reviewer="ann", kind="description", words="right")
+    answer = ReviewAnswer(id=sentence.id, film_s=(10, 14), reviewer="ann", kind="description", words="right")
     return AnsweredSentence(film, sentence, (msgspec.structs.replace(answer, **changes),))
 
 

@@ -18,7 +18,7 @@ from truemoment.audio.alignment import Span
 from truemoment.collection import layout
 from truemoment.collection.assembling import assemble
 from truemoment.collection.layout import films_in
-from truemoment.collection.review_answers import Answer, AnsweredSentence, read_answers
+from truemoment.collection.review_answers import AnsweredSentence, ReviewAnswer, read_answers
 from truemoment.collection.review_file import Review, ReviewAgreement, ReviewFigure
 from truemoment.files import atomic_write
 from truemoment.folders import lock_folder, refuse_links
@@ -27,7 +27,7 @@ from truemoment.intervals import Floats, Ints, temporal_iou
 from truemoment.records import numbers_of
 from truemoment.uncertainty import interval95, ratio, resample_sums, stream
 
-Value = Callable[[Answer], float | None]
+Value = Callable[[ReviewAnswer], float | None]
 
 
 class Estimate(NamedTuple):
@@ -46,20 +46,20 @@ def _is(field: str, value: str) -> Value:
     return lambda of: float(getattr(of, field) == value)
 
 
-def _not_seen(of: Answer) -> float | None:
+def _not_seen(of: ReviewAnswer) -> float | None:
     marked = of.kind == "description" and (of.not_seen or of.seen_s is not None)
     return float(of.not_seen) if marked else None
 
 
 def _error(field: str, end: int) -> Value:
-    def value(of: Answer) -> float | None:
+    def value(of: ReviewAnswer) -> float | None:
         span: Span | None = getattr(of, field)
         return None if span is None or of.kind == "dialogue" else abs(span[end] - of.film_s[end])
 
     return value
 
 
-def _said_and_seen(of: Answer) -> float | None:
+def _said_and_seen(of: ReviewAnswer) -> float | None:
     return None if of.said_s is None or of.seen_s is None or of.kind == "dialogue" else iou(of.said_s, of.seen_s)
 
 
@@ -169,14 +169,14 @@ def weighted_quantile(values: Floats, weight: Floats, q: float) -> Floats:
 
 def agreements(answered: Sequence[AnsweredSentence]) -> list[ReviewAgreement]:
     """Return the agreement of every two reviewers who answered the same sentences."""
-    shared: dict[tuple[str, str], list[tuple[Answer, Answer]]] = {}
+    shared: dict[tuple[str, str], list[tuple[ReviewAnswer, ReviewAnswer]]] = {}
     for of in answered:
         for a, b in itertools.combinations(sorted(of.answers, key=lambda answer: answer.reviewer), 2):
             shared.setdefault((a.reviewer, b.reviewer), []).append((a, b))
     return [_agreement(names, pairs) for names, pairs in sorted(shared.items())]
 
 
-def _agreement(names: tuple[str, str], pairs: Sequence[tuple[Answer, Answer]]) -> ReviewAgreement:
+def _agreement(names: tuple[str, str], pairs: Sequence[tuple[ReviewAnswer, ReviewAnswer]]) -> ReviewAgreement:
     kinds, words = [(a.kind, b.kind) for a, b in pairs], [(a.words, b.words) for a, b in pairs]
     return ReviewAgreement(
         reviewers=names,

@@ -19,7 +19,7 @@ SAME_S = 1e-3
 """Times of a sentence that differ by less are the same."""
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ReviewAnswer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a reviewer answered about a sentence.
 
     Parameters
@@ -51,7 +51,7 @@ class AnsweredSentence(msgspec.Struct, frozen=True):
 
     film: str
     sentence: StoredSentence
-    answers: tuple[Answer, ...]
+    answers: tuple[ReviewAnswer, ...]
 
 
 def read_answers(out: Path, paths: Sequence[Path]) -> list[AnsweredSentence]:
@@ -65,10 +65,10 @@ def read_answers(out: Path, paths: Sequence[Path]) -> list[AnsweredSentence]:
     read_collection(out)
     films = films_in(out)
     kept = {of.id: (film.report, of) for film in films for of in kept_of(film)}
-    found: dict[str, dict[str, Answer]] = {}
+    found: dict[str, dict[str, ReviewAnswer]] = {}
     for path in paths:
         n_before = sum(map(len, found.values()))
-        for line, answer in read_json_lines(path, Answer):
+        for line, answer in read_json_lines(path, ReviewAnswer):
             if answer.id not in kept:
                 problem = f"got {answer.id!r}, expected a kept sentence of the collection"
                 raise InputError(problem, path=path, line=line, field="id")
@@ -88,7 +88,7 @@ def read_answers(out: Path, paths: Sequence[Path]) -> list[AnsweredSentence]:
     ]
 
 
-def _check(answer: Answer, sentence: StoredSentence, duration_s: float, path: Path, line: int) -> None:
+def _check(answer: ReviewAnswer, sentence: StoredSentence, duration_s: float, path: Path, line: int) -> None:
     """Refuse an answer about other times, or with times that are none."""
     if max(abs(a - b) for a, b in zip(answer.film_s, sentence.film_s, strict=True)) > SAME_S:
         problem = f"got {_words(answer.film_s)}, expected {_words(sentence.film_s)} as in the collection"

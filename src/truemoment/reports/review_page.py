@@ -18,7 +18,7 @@ def review_page(sample: ReviewSample, title: str) -> str:
 
     The page has sentences and times, and no picture or sound: the reviewer opens the files of a film from the page,
     which stay on the reviewer's machine. The saved file has a line a sentence, as
-    :class:`~truemoment.collection.review_answers.Answer`.
+    :class:`~truemoment.collection.review_answers.ReviewAnswer`.
     """
     import jinja2  # noqa: PLC0415 - importing takes time that only pages need
 

@@ -269,6 +269,8 @@ def reading_video(path: Path) -> Iterator[None]:
     """Raise an InputError in one line for any error of PyAV."""
     try:
         yield
+    except MissingPackageError:  # the errors of a package that is not there cannot be named
+        raise
     except read_errors() as error:
         raise InputError(f"cannot be read as a video ({error_in_words(error)})", path=path) from None
 

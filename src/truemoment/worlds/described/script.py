@@ -102,7 +102,7 @@ def write_script(rng: np.random.Generator, minutes: float, voices: Voices, *, fp
     videos = tuple(plan_video(rng, part, fps=fps, n_events=n_events) for _ in range(n_parts))
     duration_s = sum(video.n_frames / video.fps for video in videos)
     scenes = _draw_scenes(rng, duration_s)
-    stage = _Timeline(voices, scenes)
+    stage = _Staging(voices, scenes)
     told = _narration(rng, videos, duration_s, stage)
     spoken = _dialogue(rng, told, duration_s, stage)
     return Script(duration_s, videos, scenes, tuple(sorted([*told, *spoken], key=lambda line: line.start_s)))
@@ -141,7 +141,7 @@ SCRIPT_HZ = 16_000
 
 
 @dataclass(frozen=True)
-class _Timeline:
+class _Staging:
     """Where lines are spoken: the voices and the scenes of a film."""
 
     voices: Voices
@@ -154,7 +154,7 @@ class _Timeline:
 
 
 def _narration(
-    rng: np.random.Generator, videos: Sequence[SceneVideo], duration_s: float, stage: _Timeline
+    rng: np.random.Generator, videos: Sequence[SceneVideo], duration_s: float, stage: _Staging
 ) -> list[Line]:
     """Tell each event as it is shown; one that would be told after its moment is left out."""
     lines: list[Line] = []
@@ -173,7 +173,7 @@ def _narration(
     return lines
 
 
-def _dialogue(rng: np.random.Generator, told: Sequence[Line], duration_s: float, stage: _Timeline) -> list[Line]:
+def _dialogue(rng: np.random.Generator, told: Sequence[Line], duration_s: float, stage: _Staging) -> list[Line]:
     """Fill the gaps between the narrator's sentences with what actors say."""
     edges = [0.3, *(edge for line in told for edge in (line.start_s, line.end_s)), duration_s - 0.3]
     lines: list[Line] = []
@@ -192,7 +192,7 @@ def _dialogue(rng: np.random.Generator, told: Sequence[Line], duration_s: float,
 
 
 def _conversation(
-    rng: np.random.Generator, stage: _Timeline, start_s: float, room_s: float, used: set[str]
+    rng: np.random.Generator, stage: _Staging, start_s: float, room_s: float, used: set[str]
 ) -> list[Line]:
     """Return lines from a time on that fit into the room, between two voices of the scene."""
     cast = 1 + np.random.default_rng(scene_at(stage.scenes, start_s)).permutation(stage.voices.n_voices - 1)[:2]
