@@ -53,7 +53,7 @@ def parse_rate(text: str) -> float:
     Examples
     --------
     >>> parse_rate("25/24") == 25 / 24, parse_rate("25/23.976")
-    (True, 1.0427093760427095)
+    (True, 1.0427093760427093)
     """
     try:
         upper, _, lower = text.partition("/")

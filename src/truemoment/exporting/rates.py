@@ -47,7 +47,8 @@ def constant_rate(table: FrameTable) -> Fraction | None:
 
     Examples
     --------
-    >>> constant_rate(FrameTable(Fraction(1, 1000), np.array([0, 33, 67, 100]), 133))  # a clock of milliseconds
+    >>> starts_ms = np.round(np.arange(300) * 1001 / 30).astype(int)  # a clock of milliseconds, 10 s
+    >>> constant_rate(FrameTable(Fraction(1, 1000), starts_ms, 10_010))
     Fraction(30000, 1001)
     """
     if len(table) < 2:

@@ -69,7 +69,7 @@ def cookie_name(name: str) -> str:
 
     Examples
     --------
-    >>> cookie_name("Charades, anew!")[:18]
+    >>> cookie_name("Charades, anew!")[:17]
     'tm_Charades-anew-'
     """
     plain = re.sub("[^A-Za-z0-9]+", "-", name)[:32]

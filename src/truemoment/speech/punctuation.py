@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from truemoment.exceptions import InputError
+from truemoment.inputs import reading
 from truemoment.speech.base import HeardWord, require_files
 
 MARKS = MappingProxyType(
@@ -100,6 +101,7 @@ def _load(folder: Path) -> tuple[Any, Any]:
     from transformers import AutoModelForTokenClassification, AutoTokenizer  # noqa: PLC0415 - takes seconds
 
     try:
+        reading(folder / "config.json")
         model = AutoModelForTokenClassification.from_pretrained(folder, local_files_only=True, use_safetensors=True)
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, use_fast=True)
     except (OSError, ValueError) as error:

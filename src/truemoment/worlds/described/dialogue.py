@@ -44,7 +44,7 @@ def draw_sentence(rng: np.random.Generator) -> str:
     Examples
     --------
     >>> draw_sentence(np.random.default_rng(1))
-    'They remembered my wonderful money later.'
+    'My mother fixed every whole answer.'
     """
 
     def one_of(words: tuple[str, ...]) -> str:
