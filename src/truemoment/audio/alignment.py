@@ -20,8 +20,7 @@ from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/alignment/1"
 
-Span = tuple[float, float]
-"""Start and end in seconds."""
+Span = tuple[float, float]  # start and end in seconds
 
 Verdict = Literal["aligned", "aligned in pieces", "partly", "other speed", "not this film"]
 

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from av.audio.stream import AudioStream
     from av.container import InputContainer
 
-Samples = npt.NDArray[np.float32]
-"""Mono sound from -1 to 1, (N,)."""
+Samples = npt.NDArray[np.float32]  # mono sound from -1 to 1, (N,)
 
 RATE_HZ = 16_000
 

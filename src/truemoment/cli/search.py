@@ -182,7 +182,7 @@ class _SweepOptions:
 
     def refuse(self, *, of_queries: bool, files: _MomentFiles, out: Path | None) -> None:
         """Refuse options that do not fit together, and a folder that is a file."""
-        from truemoment.searching.length_sweep import read_lengths
+        from truemoment.searching.chunk_sweep import read_lengths
 
         if not self.sweep:
             _refuse_given(OF_A_SWEEP, "goes with --sweep")
@@ -389,8 +389,8 @@ def _sweep_split(
 ) -> None:
     """Report the measures of a split on chunks of several lengths."""
     from truemoment.reports import length_sweep as reports
+    from truemoment.searching.chunk_sweep import read_lengths, sweep_split
     from truemoment.searching.chunks import LENGTHS_S
-    from truemoment.searching.length_sweep import read_lengths, sweep_split
 
     with status_line(show=output.progress) as on_status:
         found = sweep_split(

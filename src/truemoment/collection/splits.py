@@ -14,8 +14,8 @@ NAMES = ("train", "val", "test")
 DEFAULT_SHARES = (0.75, 0.08, 0.17)
 """About the shares of MAD: 280.5, 32 and 72 thousand sentences."""
 
+# Sentences that leave a split, the groups that go, and the groups that come back.
 Move = tuple[float, tuple[int, ...], tuple[int, ...]]
-"""Sentences that leave a split, the groups that go, and the groups that come back."""
 
 ROUNDS = 200
 """Moves and swaps of groups that are tried at most to come nearer to the shares."""

@@ -14,7 +14,7 @@ from truemoment.reports.drawing import CEILING, FLOOR, INK, METHOD, OTHER, PAPER
 from truemoment.reports.head import head
 from truemoment.reports.model import Cell, Drawing, Report, Section, Table
 from truemoment.reports.words import UNDEFINED, counted, low_to_high
-from truemoment.searching.length_sweep import CHANCE_DRAWS, LengthSweep
+from truemoment.searching.chunk_sweep import CHANCE_DRAWS, LengthSweep
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

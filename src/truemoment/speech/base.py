@@ -11,8 +11,7 @@ import numpy.typing as npt
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.features.fingerprints import fingerprint
 
-Sound = npt.NDArray[np.float32]
-"""Mono sound from -1 to 1, shape (N,)."""
+Sound = npt.NDArray[np.float32]  # mono sound from -1 to 1, shape (N,)
 
 RATE_HZ = 16_000
 """Sampling rate that recognisers hear."""

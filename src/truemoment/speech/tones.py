@@ -91,8 +91,8 @@ def _digits_at(shares: Floats32, start: int) -> list[int] | None:
 def tone_shares(sound: Sound, rate_hz: int) -> Floats32:
     """Return the share of energy at each tone of each voice, for windows of 50 ms every 10 ms, (F, voices, 9).
 
-    Windows are weighted by a Hann window h: the share at f is 2 |sum h x exp(-2 pi i f t)|^2 / (sum h sum h x^2), which
-    is 1 for a pure tone.
+    Windows are weighted by a Hann window h: the share at f is
+    ``2 |sum h x exp(-2 pi i f t)|^2 / (sum h sum h x^2)``, which is 1 for a pure tone.
     """
     length, hop = round(TONE_S * rate_hz), round(HOP_S * rate_hz)
     n_frames = max(0, 1 + (len(sound) - length) // hop)
