@@ -115,6 +115,6 @@ def back_up(study: StudyFolder) -> Path:
     ):
         source.backup(copy)
     fresh.replace(study.backups / name)
-    for old in sorted(study.backups.glob("study-*.sqlite"))[:-BACKUPS]:
+    for old in sorted(study.backups.glob(f"study-{'[0-9]' * 8}-{'[0-9]' * 6}.sqlite"))[:-BACKUPS]:
         old.unlink()
     return study.backups / name

@@ -24,7 +24,7 @@ LOOK_BACK = 20
 
 
 class TaskView(msgspec.Struct, omit_defaults=False):
-    """What a page sees of a task: nothing tells a control from another task."""
+    """What a page sees of a task: a control looks like every other task."""
 
     task: int
     sentence: str

@@ -2,7 +2,7 @@
 
 A word is a start tone and :data:`N_DIGITS` digits of base :data:`N_DIGIT_TONES`, each a tone of :data:`TONE_S` with
 :data:`REST_S` of silence behind it. The number that the digits write is 2 x position in :data:`VOCABULARY`, + 1 where a
-full stop follows. A voice has frequencies of its own, so that its words are told from those of others.
+full stop follows. A voice has frequencies of its own, which separate its words from those of other voices.
 """
 
 from __future__ import annotations

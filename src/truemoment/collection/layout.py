@@ -86,7 +86,7 @@ class CollectSettings(msgspec.Struct, frozen=True, kw_only=True):
     cast
         Names of the cast.
     keep_all
-        Whether films are kept where nothing tells description from dialogue.
+        Whether sentences are kept where nothing separates description from dialogue.
     fit_subtitles
         Whether doubted subtitles are moved to where they fit the voice activity.
     subtitle_fps
@@ -235,7 +235,7 @@ class FilmReport(msgspec.Struct, frozen=True, kw_only=True):
     deciding
         The rules that decided.
     narrator_s
-        Seconds of narrator runs; None where they cannot be told.
+        Seconds of narrator runs; None where they are unknown.
     words_per_sentence, two_verbs
         Mean words of a kept sentence, and kept sentences with two finite verbs or more.
     names

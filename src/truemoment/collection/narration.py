@@ -224,7 +224,7 @@ def refuse_without_evidence(evidence: Evidence, mode: Mode, *, keep_all: bool, p
     need = {"paper": "subtitles", "subtitles": "subtitles", "speaker": "a transcript with speakers"}
     wanted = need.get(mode, "an alignment to 20 ms, or subtitles")
     raise InputError(
-        f"nothing tells description from dialogue: --dialogue {mode} needs {wanted}",
+        f"nothing separates description from dialogue: --dialogue {mode} needs {wanted}",
         path=path,
         hint="or give --keep-all",
     )

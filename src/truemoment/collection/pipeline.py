@@ -165,6 +165,8 @@ def collect_film(task: FilmTask, recipe: CollectRecipe, on_status: Progress = un
     about = _about(task)
     name = film_folder(about, recipe.collection)
     final, folder = recipe.out / layout.FILMS / name, recipe.out / layout.PARTS / name
+    refuse_links(final.parent, name)
+    refuse_links(folder.parent, name)
     if (final / layout.REPORT).is_file():
         return DoneFilm(task, layout.FoundFilm.at(final).report, before=True)
     engine = opened(recipe.speech, recipe.settings.language) if recipe.speech and transcript is None else None

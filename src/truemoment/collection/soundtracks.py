@@ -29,7 +29,7 @@ class NarratorRuns(msgspec.Struct, frozen=True, kw_only=True):
     spans
         Disjoint and rising.
     why
-        Why they cannot be told; "" if they can.
+        Why they are unknown; "" if they are known.
     voice
         Where the film's own sound has a voice; None where that is not known.
     notes
@@ -112,7 +112,7 @@ def find_runs(
     """Find where the narrator speaks, from both sounds.
 
     A track that is the narrator alone, placed by its delay, speaks where it is loud. The voices of the film's own sound
-    are found where subtitles are to be checked, or where narrator runs cannot be told.
+    are found where subtitles are to be checked, or where narrator runs are unknown.
 
     Parameters
     ----------

@@ -7,9 +7,8 @@ import itertools
 
 from truemoment.collection.review_sample import ReviewSample
 from truemoment.reports.drawing import COLOURS
-from truemoment.reports.render.html import TEMPLATES
+from truemoment.reports.render.html import page_environment
 from truemoment.reports.words import clock
-from truemoment.text import one_line
 from truemoment.version import __version__ as version
 
 
@@ -20,16 +19,7 @@ def review_page(sample: ReviewSample, title: str) -> str:
     which stay on the reviewer's machine. The saved file has a line a sentence, as
     :class:`~truemoment.collection.review_answers.ReviewAnswer`.
     """
-    import jinja2  # noqa: PLC0415 - importing takes time that only pages need
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["one_line"] = one_line
+    environment = page_environment()
     environment.filters["clock"] = clock
     items = [dataclasses.asdict(of) | {"number": k} for k, of in enumerate(sample.sentences)]
     films = [(name, list(group)) for name, group in itertools.groupby(items, key=lambda item: str(item["film"]))]

@@ -149,7 +149,7 @@ judging_options = bound(
     seconds_option("--overlap-s", 0.0, "Seconds that a sentence may share with a cue of speech."),
     click.option("--subtitle-fps", type=float, metavar="F", help="Frames per second of MicroDVD subtitles."),
     click.option("--fit-subtitles", is_flag=True, help="Move subtitles to where they fit the voices of the film."),
-    click.option("--keep-all", is_flag=True, help="Keep all sentences where nothing tells them from dialogue."),
+    click.option("--keep-all", is_flag=True, help="Keep all sentences where nothing separates them from dialogue."),
     click.option(
         "--names",
         type=click.Choice(["keep", "someone", "both"]),

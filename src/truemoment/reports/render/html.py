@@ -12,7 +12,7 @@ import platform
 from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from truemoment.reports.model import (
 from truemoment.reports.words import counted
 from truemoment.text import one_line
 from truemoment.version import __version__ as version
+
+if TYPE_CHECKING:
+    import jinja2
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -69,8 +72,8 @@ def fragment(report: Report) -> str:
     return _filled("fragment.html.j2", report)
 
 
-def _filled(template: str, report: Report, command: str = "") -> str:
-    """Fill a template with a report, and with the versions and colours of all pages."""
+def page_environment() -> jinja2.Environment:
+    """Return the templates of pages, which escape all text and refuse unknown names."""
     import jinja2  # noqa: PLC0415 - importing takes time that only pages need
 
     environment = jinja2.Environment(
@@ -81,6 +84,12 @@ def _filled(template: str, report: Report, command: str = "") -> str:
         lstrip_blocks=True,
     )
     environment.filters["one_line"] = one_line
+    return environment
+
+
+def _filled(template: str, report: Report, command: str = "") -> str:
+    """Fill a template with a report, and with the versions and colours of all pages."""
+    environment = page_environment()
     environment.filters["prose"] = _prose
     names = report.anchors
     return environment.get_template(template).render(
