@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -411,6 +412,11 @@ def test_offline_for_ten_changes(study):
     assert [of["version"] for of in bodies] == list(range(1, len(bodies) + 1))
 
 
+def a_second_late(route):
+    time.sleep(1)
+    route.continue_()
+
+
 def test_a_killed_browser_keeps_what_the_server_never_got(study, tmp_path, chromium):
     served = study()
     kind = chromium.browser_type
@@ -432,6 +438,7 @@ def test_a_killed_browser_keeps_what_the_server_never_got(study, tmp_path, chrom
         context.close()
     assert served.answer(1)[0] is None
     context = kind.launch_persistent_context(profile, **settings)
+    context.route("**/frames.json", a_second_late)  # time enough to send what is left before the page shows the task
     page = served.task_page("w01", context)  # by the link: the cookie may be gone with the browser
     page.wait_for_function("() => document.querySelectorAll('#moments li').length === 1")
     saved(page)

@@ -25,6 +25,9 @@ export class Outbox extends EventTarget {
     this.failures = 0;
     this.isSending = false;
     this.isHeld = false; // a conflict waits for the person
+    this.readers = 0; // steps that read answers now
+    /** @type {Promise<unknown>} */
+    this.sending = Promise.resolve();
     this.timer = 0;
     /** @type {Promise<IDBDatabase>} */
     this.database = open();
@@ -47,8 +50,23 @@ export class Outbox extends EventTarget {
     const left = all.filter((/** @type {Change} */ of) => of.owner === this.owner && !held.has(lockOf(of.tab)));
     left.sort((/** @type {Change} */ a, /** @type {Change} */ b) => (a.id || 0) - (b.id || 0));
     this.queue.push(...left);
-    if (left.length) this.flush();
     return left;
+  }
+
+  /**
+   * Run a step that reads answers from the server. Nothing is sent meanwhile: a change that is stored after the answer was
+   * read, and forgotten before the page shows it, would be missing from the page.
+   * @template T @param {() => Promise<T>} step @returns {Promise<T>}
+   */
+  async still(step) {
+    this.readers += 1;
+    try {
+      await this.sending;
+      return await step();
+    } finally {
+      this.readers -= 1;
+      this.flush();
+    }
   }
 
   /** @param {number} task @returns {Change | undefined} the newest change of a task that is not stored yet */
@@ -108,17 +126,21 @@ export class Outbox extends EventTarget {
     this.tell(this.queue.length ? "saving" : "saved");
   }
 
-  /** Send what waits. */
-  async flush() {
+  /** Send what waits. @returns {Promise<unknown>} when all of it is stored, or sending has stopped */
+  flush() {
     clearTimeout(this.timer);
-    if (this.isSending || this.isHeld) return;
+    if (!this.isSending && !this.isHeld && this.readers === 0) this.sending = this.sendAll();
+    return this.sending;
+  }
+
+  async sendAll() {
     this.isSending = true;
     try {
-      while (this.queue.length && !this.isHeld) {
+      while (this.queue.length && !this.isHeld && this.readers === 0) {
         const change = this.queue[0];
         if (!(await this.sendOne(change))) return;
       }
-      if (!this.isHeld) this.tell("saved");
+      if (!this.queue.length) this.tell("saved");
     } finally {
       this.isSending = false;
     }

@@ -61,8 +61,7 @@ export class Session {
       this.listen(this.outbox);
       await this.outbox.restore().catch(() => []);
       const number = Number(location.pathname.split("/")[2]);
-      if (number) await this.open(number);
-      else await this.next(null);
+      await (number ? this.open(number) : this.next(null));
     } catch (error) {
       this.fail(error);
     }
@@ -90,8 +89,18 @@ export class Session {
     else this.say(error instanceof Error ? error.message : String(error), true);
   }
 
-  /** @param {number | null} after the task that the person leaves */
-  async next(after) {
+  /** Open the next task. @param {number | null} after the task that the person leaves */
+  next(after) {
+    return this.outbox.still(() => this.loadNext(after));
+  }
+
+  /** Open a task. @param {number} number */
+  open(number) {
+    return this.outbox.still(() => this.loadTask(number));
+  }
+
+  /** @param {number | null} after */
+  async loadNext(after) {
     const found = await send("POST", "/api/next", { after });
     await this.showProgress();
     byId("done").hidden = found !== null;
@@ -110,7 +119,7 @@ export class Session {
   }
 
   /** @param {number} number */
-  async open(number) {
+  async loadTask(number) {
     await this.showProgress();
     const found = await get(`/api/tasks/${number}`);
     byId("work").hidden = false;
