@@ -16,9 +16,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -48,6 +48,7 @@ WORDS = (
     "and",
     "sits",
 )
+T = TypeVar("T")
 RECIPES = ("ctrl", "acrn", "ablr", "scdm", "drn", "tan2d", "blind-tan", "tcn-dcm", "mdd")
 
 
@@ -80,10 +81,10 @@ class EpochTimer:
 
     seconds = float("nan")
 
-    def __call__(self, items: Any, what: str) -> Any:
+    def __call__(self, items: Iterable[T], what: str) -> Iterable[T]:
         return self._timed(items) if what == "epoch 1" else items
 
-    def _timed(self, batches: Any) -> Iterator[Any]:
+    def _timed(self, batches: Iterable[T]) -> Iterator[T]:
         began = time.process_time()
         yield from batches
         self.seconds = time.process_time() - began
@@ -102,8 +103,8 @@ def measure(name: str) -> None:
     grown_mb = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1e3
     epoch = result.history[0]
     print(
-        f"{name}: {result.n_parameters:,} parameters, {timer.seconds:.1f} s of processor time, {epoch.seconds:.1f} s by "
-        f"the clock, {100 * epoch.waited:.2f} % of it waiting for data, {grown_mb:.0f} MB"
+        f"{name}: {result.n_parameters:,} parameters, {timer.seconds:.1f} s of processor time, "
+        f"{epoch.seconds:.1f} s by the clock, {100 * epoch.waited:.2f} % of it waiting for data, {grown_mb:.0f} MB"
     )
 
 

@@ -120,14 +120,17 @@ def test_the_hash_stands_for_every_value_but_the_words():
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("train.epoch=3", "train"),
-        ("settings.hiden=3", "settings"),
+        (
+            "train.epoch=3",
+            "field train: object contains unknown field epoch, expected one of epochs, batch, learning_rate",
+        ),
+        ("settings.hiden=3", "field settings: object contains unknown field hiden, expected one of n_clips, hidden"),
         ("train.epochs=0", "train.epochs"),
         ("train.epochs=many", "train.epochs"),
         ("train.learning_rate=-1", "train.learning_rate"),
         ("decode.nms=1.5", "decode.nms"),
         ("text.tokens=letters", "text.tokens"),
-        ("colour=red", "colour"),
+        ("colour=red", "object contains unknown field colour, expected one of model, about, settings"),
     ],
 )
 def test_an_unknown_key_or_a_wrong_value_is_refused_by_name(change, told):

@@ -24,7 +24,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -36,7 +36,7 @@ from truemoment.measures import parse_measure
 from truemoment.proposals import Tail
 from truemoment.training.epochs import MOST_EPOCHS
 
-S = TypeVar("S")
+S = TypeVar("S", bound=Struct)
 
 Positive = Annotated[int, Meta(ge=1, le=1_000_000)]
 Above0 = Annotated[float, Meta(gt=0)]
@@ -411,7 +411,20 @@ def _convert(values: Mapping[str, Any], kind: type[S], path: Path | None, field:
         problem, _, at = str(error).partition(" - at `$")
         inner = at.rstrip("`").lstrip(".")
         words = in_words(lower_first(problem))
+        if "contains unknown field" in words and (known := _fields_at(kind, inner)):
+            words += f", expected one of {', '.join(known)}"
         raise InputError(words, path=path, field=(field + inner).rstrip(".") or None) from None
+
+
+def _fields_at(kind: type[Struct], inner: str) -> tuple[str, ...]:
+    """Return the fields of the part of a recipe at a dotted key; none if it is not one part."""
+    for name in filter(None, inner.split(".")):
+        hint = get_type_hints(kind).get(name)
+        parts = [of for of in (hint, *get_args(hint)) if isinstance(of, type) and issubclass(of, Struct)]
+        if len(parts) != 1:
+            return ()
+        kind = parts[0]
+    return kind.__struct_fields__
 
 
 def _parse(data: bytes, path: Path) -> Any:  # noqa: ANN401 - checked by the caller
@@ -438,13 +451,19 @@ def _refuse_traps(data: bytes, path: Path) -> None:
     if len(data) > MOST_BYTES:
         raise InputError(f"holds {len(data):,} bytes, expected {MOST_BYTES:,} at most", path=path)
     depth = 0
-    for event in yaml.parse(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        line = None if event.start_mark is None else event.start_mark.line + 1
-        if depth > DEEPEST:
-            raise InputError(f"is nested too deeply, expected {DEEPEST} levels at most", path=path, line=line)
-        if isinstance(event, yaml.AliasEvent):
-            raise InputError(f"got the alias *{event.anchor}, expected the value itself", path=path, line=line)
+    too_deep = f"is nested too deeply, expected {DEEPEST} levels at most"
+    try:
+        for event in yaml.parse(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            line = None if event.start_mark is None else event.start_mark.line + 1
+            if depth > DEEPEST:
+                raise InputError(too_deep, path=path, line=line)
+            if isinstance(event, yaml.AliasEvent):
+                raise InputError(f"got the alias *{event.anchor}, expected the value itself", path=path, line=line)
+    except yaml.scanner.ScannerError as error:  # libyaml reads ahead, and some versions end at 1,000 open brackets
+        if "nesting depth" not in str(error) or error.problem_mark is None:
+            raise
+        raise InputError(too_deep, path=path, line=error.problem_mark.line + 1) from None
 
 
 def _change(values: dict[str, Any], change: str) -> None:
