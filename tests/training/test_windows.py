@@ -129,6 +129,18 @@ class TestRecipes:
         with pytest.raises(InputError, match=told):
             read_recipe("tan2d", [change])
 
+    @pytest.mark.parametrize(
+        ("name", "told"),
+        [
+            ("ctrl", "ctrl learns from sliding windows itself; predict long videos with truemoment.searching.windowed"),
+            ("acrn", "acrn learns from sliding windows itself"),
+            ("wssl", "wssl learns without the times of moments, by which windows are drawn"),
+        ],
+    )
+    def test_methods_that_cannot_learn_from_windows_are_refused_before_a_run_is_made(self, name, told):
+        with pytest.raises(InputError, match=rf"{name}.yaml: field windows: {told}"):
+            read_recipe(name, ["windows.seconds=8"])
+
 
 class TestTables:
     def test_windows_are_resampled_as_short_videos_are(self):

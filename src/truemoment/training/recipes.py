@@ -24,7 +24,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -36,12 +36,18 @@ from truemoment.measures import parse_measure
 from truemoment.proposals import Tail
 from truemoment.training.epochs import MOST_EPOCHS
 
+if TYPE_CHECKING:  # it loads PyTorch
+    from truemoment.models.base import Need
+
 S = TypeVar("S", bound=Struct)
 
 Positive = Annotated[int, Meta(ge=1, le=1_000_000)]
 Above0 = Annotated[float, Meta(gt=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 
+
+WINDOWED = "truemoment.searching.windowed.Windowed"
+"""What predicts long videos with any method."""
 
 MOST_BYTES, DEEPEST = 1 << 16, 16
 """Size and nesting of a recipe beyond which it is not read; ours hold 500 bytes in two levels."""
@@ -371,8 +377,23 @@ def resolve(values: Mapping[str, Any], path: Path | None = None) -> Recipe:
     clips = getattr(settings, "n_clips", 1)
     if "video" in family.needs and recipe.rows % clips:
         raise InputError(f"got {recipe.rows}, expected a multiple of the {clips} clips", path=path, field="rows")
+    if recipe.windows is not UNSET:
+        _refuse_windows(recipe.model, family.needs, path)
     plain = msgspec.json.decode(msgspec.json.encode(settings))  # lists for tuples, as a file gives them back
     return msgspec.structs.replace(recipe, settings=plain)
+
+
+def _refuse_windows(model: str, needs: frozenset[Need], path: Path | None) -> None:
+    """Refuse a recipe of a model that cannot learn from windows of long videos."""
+    from truemoment.models.base import TIMES  # noqa: PLC0415 - it loads PyTorch
+
+    if "windows" in needs:
+        method = f"learns from sliding windows itself; predict long videos with {WINDOWED}"
+    elif not needs & TIMES:
+        method = "learns without the times of moments, by which windows are drawn"
+    else:
+        return
+    raise InputError(f"{model} {method}; expected a recipe without this block", path=path, field="windows")
 
 
 @contextlib.contextmanager
