@@ -20,6 +20,7 @@ from truemoment.models.decoding import as_predictions
 from truemoment.records import Annotations, Predictions, Queries
 from truemoment.training import checkpoints
 from truemoment.training.answering import pairs_to_answer
+from truemoment.training.hardware import prediction_device
 from truemoment.training.network import Network
 from truemoment.training.progress import Track, unseen
 from truemoment.training.recipes import naming, resolve
@@ -154,7 +155,7 @@ def load_grounder(
     model = family.build(settings, inputs)
     network = Network(vocabulary, run.n_vector, model)
     checkpoints.load_into(network, tensors, weights)
-    network.to("cuda" if torch.cuda.is_available() else "cpu")
+    network.to(prediction_device())
     if "video" not in model.needs:
         if features is not None:
             raise UsageError(f"{run.recipe.model} sees no video, expected no --features")
