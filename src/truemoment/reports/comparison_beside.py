@@ -87,11 +87,9 @@ def _split_bars(compared: ComparedFiles, row: int) -> Iterator[SplitBar]:
             yield SplitBar(method, split.name, float(split.value[method][row]), (low, high), kind)
         seen = set()
         for at, of in split.published:
-            source = ", ".join(word for word in (of.source, of.table) if word)
-            name = f"{of.method or 'unnamed'} ({source})"
-            if at == row and name not in seen:
-                seen.add(name)
-                yield SplitBar(name, split.name, of.fraction, kind="published", source=source)
+            if at == row and of.label not in seen:
+                seen.add(of.label)
+                yield SplitBar(of.label, split.name, of.fraction, kind="published", source=of.where)
 
 
 def splits_document(compared: ComparedFiles) -> list[dict[str, Any]]:

@@ -11,10 +11,9 @@ from truemoment.compared_files import ComparedFiles
 from truemoment.diagnosis.curves import recall_curves
 from truemoment.reports.comparison_beside import changed_drawings, split_drawings
 from truemoment.reports.comparison_lengths import length_drawings
-from truemoment.reports.drawing import FLOOR, INK, METHOD, PAPER, SOFT, drawing_style, new_figure, shortened
+from truemoment.reports.drawing import FLOOR, INK, METHOD, PAPER, SOFT, drawing_style, new_figure, wrapped
 from truemoment.reports.model import Drawing
 from truemoment.reports.threshold_curves import MOST, curves_figure
-from truemoment.text import one_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,7 +69,7 @@ def _methods_figure(compared: ComparedFiles) -> Figure:
         figure = new_figure(sum(ROW_IN * count + AROUND_IN for count in n_rows))
         panels = figure.subplots(len(measures), 1, squeeze=False, height_ratios=[count + 2 for count in n_rows])[:, 0]
         for row, axes in zip(measures, panels, strict=True):
-            names = [*comparison.methods, *(f"{system} (published)" for system, _ in beside[row])]
+            names = [*comparison.methods, *(label for label, _ in beside[row])]
             for number, method in enumerate(comparison.methods):
                 value = 100 * comparison.mean[number, row]
                 low, high = 100 * comparison.interval[number, row]
@@ -80,8 +79,8 @@ def _methods_figure(compared: ComparedFiles) -> Figure:
                     axes.plot([low, high], [number, number], color=colour, linewidth=1.6, solid_capstyle="round")
                 axes.plot([value], [number], color=colour, marker="D" if blind else "o", linestyle="none")
             for number, (_, published) in enumerate(beside[row], start=len(comparison.methods)):
-                axes.plot([published], [number], color=INK, marker="o", mfc=PAPER, linestyle="none")
-            axes.set_yticks(range(len(names)), [shortened(one_line(name), 26) for name in names])
+                axes.plot([published], [number], color=INK, marker="o", mfc=PAPER, linestyle="none", clip_on=False)
+            axes.set_yticks(range(len(names)), [wrapped(name, 26) for name in names])
             axes.set_ylim(len(names) - 0.4, -0.6)
             axes.set_title(compared.heading(row), fontsize="medium", loc="left")
             axes.grid(axis="x")
@@ -93,10 +92,10 @@ def _methods_figure(compared: ComparedFiles) -> Figure:
 
 
 def _published(compared: ComparedFiles, row: int) -> list[tuple[str, float]]:
-    """Return the published figures of a measure in percent, with their methods."""
+    """Return the published figures of a measure in percent, with their labels."""
     factor = {"percent": 1.0, "fraction": 100.0}
     return [
-        (of.method, factor[of.unit] * float(of.value))
+        (of.label, factor[of.unit] * float(of.value))
         for at, of in compared.published or ()
         if at == row and of.unit in factor
     ]
