@@ -380,6 +380,8 @@ class TestErrors:
     def test_of_files(self, compare_fails, world):
         assert compare_fails("all.jsonl", "none.jsonl") == "none.jsonl: no such file"
         assert compare_fails("all.jsonl", "half.jsonl", "--published", "none") == "none: no such file"
+        for option in (("--on", "val"), ("--changed", "shuffled")):
+            assert compare_fails("all.jsonl", "half.jsonl", *option, "all=none.jsonl") == "none.jsonl: no such file"
         (world / "p.csv").write_text("a,b\n")
         said = compare_fails("all.jsonl", "half.jsonl", "--published", "p.csv")
         assert said.startswith("p.csv:1: got headings a, b, expected source, table, ")

@@ -371,8 +371,21 @@ def resolve(values: Mapping[str, Any], path: Path | None = None) -> Recipe:
     clips = getattr(settings, "n_clips", 1)
     if "video" in family.needs and recipe.rows % clips:
         raise InputError(f"got {recipe.rows}, expected a multiple of the {clips} clips", path=path, field="rows")
+    if recipe.windows is not UNSET:
+        with naming(path, "windows"):
+            _check_windows(recipe.model, family.needs)
     plain = msgspec.json.decode(msgspec.json.encode(settings))  # lists for tuples, as a file gives them back
     return msgspec.structs.replace(recipe, settings=plain)
+
+
+def _check_windows(model: str, needs: frozenset[str]) -> None:
+    """Refuse windows of long videos for a model that cannot learn from them."""
+    from truemoment.models.base import TIMES  # noqa: PLC0415 - PyTorch is loaded only when a recipe is used
+
+    if not needs & TIMES:
+        raise UsageError(f"windows are drawn by times of moments, which {model} must not use")
+    if "windows" in needs:
+        raise UsageError(f"{model} has windows of its own, expected a recipe without this block")
 
 
 @contextlib.contextmanager
