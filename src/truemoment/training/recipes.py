@@ -255,10 +255,14 @@ class Decoding(Struct, frozen=True, forbid_unknown_fields=True):
         A moment whose IoU with a better one is above this is left out; 1 for none.
     top
         Moments a query.
+    first_look
+        Windows of a film that a query is compared with: those with the frame that is most like the sentence
+        (:mod:`truemoment.searching.first_look`). All if unset; only ``truemoment predict`` uses it, training does not.
     """
 
     nms: Share = 0.45
     top: Positive = 10
+    first_look: Positive | UnsetType = UNSET
 
 
 class Windowing(Struct, frozen=True, forbid_unknown_fields=True):
@@ -379,6 +383,9 @@ def resolve(values: Mapping[str, Any], path: Path | None = None) -> Recipe:
         raise InputError(f"got {recipe.rows}, expected a multiple of the {clips} clips", path=path, field="rows")
     if recipe.windows is not UNSET:
         _refuse_windows(recipe.model, family.needs, path)
+    if recipe.decode.first_look is not UNSET and recipe.windows is UNSET:
+        problem = f"got {recipe.decode.first_look} windows, expected a recipe with a block windows"
+        raise InputError(problem, path=path, field="decode.first_look")
     plain = msgspec.json.decode(msgspec.json.encode(settings))  # lists for tuples, as a file gives them back
     return msgspec.structs.replace(recipe, settings=plain)
 
