@@ -18,6 +18,9 @@ where `content` is the direction of place + shot + event, averaged over the fram
 length 1. The default `nearness` lets the zero-shot baseline score about as on MAD (R@1 and R@100 at an IoU of 0.1: 6.6
 % and 47.7 % there, 6.3 % and 48.1 % in a film of 107 minutes with 638 sentences here).
 
+Sentences can be as an automatic collection finds them (:mod:`truemoment.worlds.film_noise`); the vector of a sentence
+that lost words is nearer to noise.
+
 Durations, numbers of sentences and lengths of moments have the means of MAD (Soldan et al. 2022, Tables 1 and 7,
 section A.1.3); films end 0 to 2 frames before their annotated duration, as feature files do.
 """
@@ -42,6 +45,7 @@ from truemoment.intervals import Floats, Ints
 from truemoment.records import Annotations, Queries
 from truemoment.version import __version__ as version
 from truemoment.worlds.features import prototypes
+from truemoment.worlds.film_noise import Collection, Described, collect
 from truemoment.worlds.grammar import ACTIONS, FREQUENCY, N_CHOICES, OBJECTS, describe
 
 CAUTION = (
@@ -145,6 +149,8 @@ class SimulatedFilm:
         Number of the first event's query; the others follow.
     seed
         Seed of its vectors.
+    noise
+        Faults of the collection of its sentences; None for none.
     """
 
     film_id: str
@@ -160,6 +166,13 @@ class SimulatedFilm:
     sentence: tuple[str, ...]
     first_query: int
     seed: int
+    noise: Collection | None = None
+
+    @functools.cached_property
+    def described(self) -> Described:
+        """The sentences as they were collected; without noise, one for each event."""
+        true = Described.without_noise(self.start_s, self.end_s, self.sentence)
+        return true if self.noise is None else collect(true, self.noise, self.duration_s, self.seed)
 
     @functools.cached_property
     def shot_of_frame(self) -> Ints:
@@ -230,13 +243,20 @@ class SimulatedFilms:
 
     def annotations(self, split: str) -> Annotations:
         """Return the sentences of a split with their moments."""
-        films = self._of_split(split)
         rows = [
-            (str(film.first_query + k), film.film_id, film.duration_s, film.sentence[k], film.start_s[k], film.end_s[k])
-            for film in films
-            for k in range(len(film.sentence))
+            (str(film.first_query + k), film.film_id, film.duration_s, of.sentence[k], of.start_s[k], of.end_s[k])
+            for film in self._of_split(split)
+            for of in (film.described,)
+            for k in range(len(of))
         ]
         return Annotations.from_rows(rows, dataset="mad", split=split)
+
+    def collected(self, noise: Collection, film_ids: Iterable[str] | None = None) -> SimulatedFilms:
+        """Return the same films, whose sentences were collected with noise; None for those of all films."""
+        chosen = set(self.films if film_ids is None else film_ids)
+        films = (dataclasses.replace(of, noise=noise) if name in chosen else of for name, of in self.films.items())
+        shared = np.concatenate([self._common, self._of_action, self._of_object])
+        return SimulatedFilms(self.settings, films, shared)
 
     def vectors(self, queries: Queries) -> Frames:
         """Return the embeddings of queries by their ids, (Q, D)."""
@@ -254,12 +274,17 @@ class SimulatedFilms:
         """Return the embeddings of the sentences of a film, (M, D)."""
         film = self._film(film_id)
         setting = self._setting(film)
-        embedding = self._events(film)
+        events = self._events(film)
         for row, (first, end) in enumerate(zip(*film.frames_of_events, strict=True)):
-            embedding[row] += setting[film.shot_of_frame[first:end]].mean(axis=0)
-        embedding /= np.linalg.norm(embedding, axis=1, keepdims=True)
-        noise = prototypes(len(embedding), self.n_dimensions, np.random.default_rng([film.seed, 2])).astype(np.float32)
-        nearness = np.float32(self.settings.nearness)
+            events[row] += setting[film.shot_of_frame[first:end]].mean(axis=0)
+        events /= np.linalg.norm(events, axis=1, keepdims=True)
+        noise = prototypes(len(events), self.n_dimensions, np.random.default_rng([film.seed, 2])).astype(np.float32)
+        of = film.described
+        embedding, noise = events[of.first], noise[of.first]
+        joined = of.last > of.first
+        embedding[joined] += events[of.last[joined]]
+        embedding[joined] /= np.linalg.norm(embedding[joined], axis=1, keepdims=True)
+        nearness = (np.float32(self.settings.nearness) * of.kept.astype(np.float32))[:, None]
         return np.asarray(np.float32(SCALE) * (nearness * embedding + (1 - nearness) * noise), dtype=np.float32)
 
     def _film(self, film_id: str) -> SimulatedFilm:
@@ -279,7 +304,7 @@ class SimulatedFilms:
         number = int(query_id) if query_id.isdecimal() else -1
         at = int(np.searchsorted(self._first_queries, number, side="right")) - 1
         film = self._in_order[at] if at >= 0 else None
-        if film is None or number - film.first_query >= len(film.sentence):
+        if film is None or number - film.first_query >= len(film.described):
             raise InputError(f"there is no query {query_id!r} about these films", field="query_id")
         return film.film_id, number - film.first_query
 
@@ -445,8 +470,8 @@ def _write_vectors(hdf5: Any, path: Path, vectors: Iterable[tuple[str, Frames]],
 def _entries(films: Iterable[SimulatedFilm]) -> dict[str, dict[str, object]]:
     entries: dict[str, dict[str, object]] = {}
     for film in films:
-        for k, sentence in enumerate(film.sentence):
-            start_s, end_s = float(film.start_s[k]), float(film.end_s[k])
+        for k, sentence in enumerate(film.described.sentence):
+            start_s, end_s = float(film.described.start_s[k]), float(film.described.end_s[k])
             inner_s = (end_s - start_s) / 10
             entries[str(film.first_query + k)] = {
                 "movie": film.film_id,
