@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from truemoment.collection.clip_lines import ClipLine, read_clip_lines
+from truemoment.datasets.clip_lines import ClipLine, read_clip_lines
 from truemoment.collection.clips import PlacedClips, place_clips
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import FeatureStore
