@@ -95,7 +95,9 @@ def clips_of(annotations: Annotations, margin_s: float = 0.0) -> Clips:
             "after the start"
         )
     text, clip_of = _distinct(np.stack([numbers_of(queries.video_id), start_s, end_s]))
-    names = [clip_name(*of) for of in zip(queries.query_id[text], queries.video_id[text], strict=True)]
+    names = [
+        clip_name(own_id(q), video) for q, video in zip(queries.query_id[text], queries.video_id[text], strict=True)
+    ]
     duration_s = queries.duration_s[text]
     return Clips(
         clip_id=as_strings(names, "clip_id"),
@@ -119,6 +121,17 @@ def clip_name(query_id: str, video_id: str) -> str:
     """
     name, mark, _ = query_id.rpartition("#")
     return name if mark and name != video_id else query_id
+
+
+def own_id(query_id: str) -> str:
+    """Return the id of a query in its own source, where those of several sources are told apart by ``SOURCE/ID``.
+
+    Examples
+    --------
+    >>> own_id("mad/17"), own_id("17")
+    ('17', '17')
+    """
+    return query_id.partition("/")[2] or query_id
 
 
 def _distinct(columns: Floats) -> tuple[Ints, Ints]:

@@ -8,7 +8,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from truemoment.models.base import Batch, GroundingModel, ModelOutput, MomentTensors, PairTensors, tensors_of
+from truemoment.exceptions import UsageError
+from truemoment.models.base import (
+    Batch,
+    GroundingModel,
+    ModelOutput,
+    MomentTensors,
+    PairTensors,
+    TrainableModel,
+    tensors_of,
+)
 from truemoment.training.vocabulary import PADDING, TokenVocabulary
 
 
@@ -54,7 +63,7 @@ class Network(nn.Module):
     """
 
     def __init__(
-        self, vocabulary: TokenVocabulary, n_vector: int, model: GroundingModel, *, fine_tuned: bool = False
+        self, vocabulary: TokenVocabulary, n_vector: int, model: TrainableModel, *, fine_tuned: bool = False
     ) -> None:
         super().__init__()
         self.model = model
@@ -75,6 +84,8 @@ class Network(nn.Module):
 
     def answer(self, examples: TokenBatch) -> MomentTensors:
         """Return the moments of each query and their scores."""
+        if not isinstance(self.model, GroundingModel):
+            raise UsageError("the model ranks clips and answers with no moment: use truemoment retrieve")
         batch = self._batch(examples)
         return self.model.answer(batch, self.model(batch))
 
