@@ -7,7 +7,7 @@ epoch starts from mean pooling. A residual linear map of the sentences is learne
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import msgspec
 import torch
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from truemoment.exceptions import UsageError
 from truemoment.models.base import Count, Inputs
 from truemoment.models.contrastive import unit
-from truemoment.models.retrieval_model import ResidualMap, RetrievalModel, mean_of, present
+from truemoment.models.retrieval_model import MOST_SCALE, ResidualMap, RetrievalModel, mean_of, present
 
 POSITION_STD = 0.02
 
@@ -30,11 +30,14 @@ class FrameSequenceSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=T
         Of the transformer.
     most_frames
         Positions that are learned; `rows` of the recipe is this or less.
+    scale
+        Factor of the cosines at the start, 100 or less; it is learned. CLIP's is 100 after its training.
     """
 
     layers: Count = 4
     heads: Count = 8
     most_frames: Count = 12
+    scale: Annotated[float, msgspec.Meta(gt=0)] = MOST_SCALE
 
 
 class FrameSequence(RetrievalModel):
@@ -43,7 +46,7 @@ class FrameSequence(RetrievalModel):
     name: ClassVar[str] = "frame-sequence"
 
     def __init__(self, settings: FrameSequenceSettings, inputs: Inputs) -> None:
-        super().__init__()
+        super().__init__(settings.scale)
         n_dimensions = inputs.n_dimensions
         if n_dimensions % settings.heads:
             raise UsageError(

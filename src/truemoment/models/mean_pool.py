@@ -7,7 +7,7 @@ pictures and words.
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 import numpy as np
@@ -17,7 +17,7 @@ from torch import Tensor
 from truemoment.features.sentences import SentenceStore
 from truemoment.models.base import Inputs
 from truemoment.models.contrastive import unit
-from truemoment.models.retrieval_model import ResidualMap, RetrievalModel, mean_of, present
+from truemoment.models.retrieval_model import MOST_SCALE, ResidualMap, RetrievalModel, mean_of, present
 from truemoment.models.towers import Towers
 from truemoment.records import Queries
 
@@ -31,10 +31,13 @@ class MeanPoolSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         What learns: linear "maps" of frozen vectors, or the "towers" of an encoder.
     encoder
         The encoder whose towers learn, see :func:`truemoment.video.encoders.load_encoder`.
+    scale
+        Factor of the cosines at the start, 100 or less; it is learned. CLIP's is 100 after its training.
     """
 
     tune: Literal["maps", "towers"] = "maps"
     encoder: str = "scenes"
+    scale: Annotated[float, msgspec.Meta(gt=0)] = MOST_SCALE
 
 
 class MeanPool(RetrievalModel):
@@ -43,7 +46,7 @@ class MeanPool(RetrievalModel):
     name: ClassVar[str] = "mean-pool"
 
     def __init__(self, settings: MeanPoolSettings, inputs: Inputs) -> None:
-        super().__init__()
+        super().__init__(settings.scale)
         self.towers = Towers(settings.encoder) if settings.tune == "towers" else None
         if self.towers is None:
             self.clip_map = ResidualMap(inputs.n_dimensions)

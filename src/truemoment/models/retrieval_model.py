@@ -29,9 +29,11 @@ class RetrievalModel(TrainableModel):
 
     needs: ClassVar[frozenset[Need]] = frozenset({"video", "sentence"})
 
-    def __init__(self) -> None:
+    def __init__(self, scale: float = MOST_SCALE) -> None:
         super().__init__()
-        self.log_scale = nn.Parameter(torch.tensor(math.log(MOST_SCALE)))
+        if scale > MOST_SCALE:
+            raise UsageError(f"settings.scale: got {scale:g}, expected {MOST_SCALE:g} or less")
+        self.log_scale = nn.Parameter(torch.tensor(math.log(scale)))
 
     def see_texts(
         self, queries: Queries, vectors: SentenceStore | None
