@@ -14,9 +14,9 @@ from truemoment.records import as_strings
 from truemoment.retrieval import ranking
 from truemoment.retrieval.blind import by_lengths
 from truemoment.retrieval.chance import chance
+from truemoment.retrieval.clip_frames import thinned
 from truemoment.retrieval.clips import clips_of
 from truemoment.retrieval.measures import parse_retrieval_measures, ranks, recall_of_each
-from truemoment.retrieval.clip_frames import thinned
 from truemoment.retrieval.pooling import pooled_clips
 from truemoment.retrieval.ranking import RightPlaces, Similarities, places_both_ways
 from truemoment.retrieval.results import evaluate_retrieval

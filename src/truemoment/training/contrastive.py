@@ -5,6 +5,8 @@ A batch with two texts of one clip, or one sentence twice, would call a right an
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from truemoment.intervals import Ints
@@ -32,24 +34,30 @@ def contrastive_batches(order: Ints, clip: Ints, text: Ints, size: int) -> Ints:
     [0, 2, 1, 3]
     """
     full: list[int] = []
-    opened: list[tuple[list[int], set[int], set[int]]] = []
+    opened: list[_Open] = []
     for pair in order.tolist():
         its_clip, its_text = int(clip[pair]), int(text[pair])
-        for number, (batch, clips, texts) in enumerate(opened):
-            if its_clip not in clips and its_text not in texts:
-                break
-        else:
-            number, (batch, clips, texts) = len(opened), ([], set(), set())
-            opened.append((batch, clips, texts))
-        batch.append(pair)
-        clips.add(its_clip)
-        texts.add(its_text)
-        if len(batch) == size:
-            full += batch
-            del opened[number]
+        fitting = next((of for of in opened if its_clip not in of.clips and its_text not in of.texts), None)
+        if fitting is None:
+            fitting = _Open([], set(), set())
+            opened.append(fitting)
+        fitting.pairs.append(pair)
+        fitting.clips.add(its_clip)
+        fitting.texts.add(its_text)
+        if len(fitting.pairs) == size:
+            full += fitting.pairs
+            opened = [of for of in opened if of is not fitting]
     if not full and opened:
-        full = max((batch for batch, _, _ in opened), key=len)
+        full = max((of.pairs for of in opened), key=len)
     return np.array(full, dtype=np.int64)
+
+
+class _Open(NamedTuple):
+    """A batch that is not full."""
+
+    pairs: list[int]
+    clips: set[int]
+    texts: set[int]
 
 
 def one_text_a_clip(order: Ints, clip: Ints) -> Ints:

@@ -458,6 +458,11 @@ def read_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
     return resolve(values, path)
 
 
+def read_yaml(path: Path) -> Any:  # noqa: ANN401 - checked by the caller
+    """Read a small YAML file: no aliases, 16 levels, 64 KB."""
+    return _parse(read_bytes(path), path)
+
+
 def resolve(values: Mapping[str, Any], path: Path | None = None) -> Recipe:
     """Check a recipe's values and fill in every setting of its family."""
     from truemoment.models import get_family  # noqa: PLC0415 - PyTorch is loaded only when a recipe is used

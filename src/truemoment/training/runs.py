@@ -20,8 +20,8 @@ from truemoment.exceptions import UsageError
 from truemoment.features.base import FeatureStore
 from truemoment.features.sentences import SentenceStore
 from truemoment.folders import lock_folder, refuse_links
-from truemoment.io import write_predictions
 from truemoment.intervals import Floats
+from truemoment.io import write_predictions
 from truemoment.measures import parse_measures
 from truemoment.models import get_family
 from truemoment.models.base import TIMES
