@@ -23,6 +23,7 @@ from truemoment.reproduction import (
     hidden_challenges,
     mad,
     mad_films,
+    mad_mixtures,
     randomised,
     resplit,
 )
@@ -63,6 +64,7 @@ MODULES = (
     randomised,
     mad,
     mad_films,
+    mad_mixtures,
     axiou,
     best_constant,
     blind,

@@ -132,16 +132,6 @@ def table_4(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator
         yield beside(figure, ours, tolerance=judged.tolerance, reason=judged.reason, signature=signature)
 
 
-NO_MIXTURES = "not recomputed: no training on mixtures of two datasets, and no reader for LSMDC"
-NO_RETRIEVAL = "not recomputed: no retrieval of clips by text, and no reader for LSMDC"
-
-
-def as_published(figures: Sequence[PublishedFigure], inputs: TableInputs, reason: str) -> Iterator[Reproduced]:
-    """Every figure as published, with the reason why it is not recomputed."""
-    del inputs
-    yield from (replace(unchecked(figure), reason=reason) for figure in figures)
-
-
 def drawings(rows: Sequence[Reproduced]) -> list[Drawing]:
     """Return the figure of genres and decades, if there are any."""
     counts = films_by(rows)
@@ -169,22 +159,6 @@ TABLES = (
         ("mad",),
         "mad_table4.csv",
         table_4,
-    ),
-    PublishedTable(
-        "mad-5",
-        "Grounding on LSMDC by the share of clean and noisy training data",
-        f"{PAPER}, Table 5",
-        (),
-        "mad_table5.csv",
-        partial(as_published, reason=NO_MIXTURES),
-    ),
-    PublishedTable(
-        "mad-6",
-        "Retrieval of LSMDC's clips by the share of clean and noisy training data",
-        f"{PAPER}, Table 6",
-        (),
-        "mad_table6.csv",
-        partial(as_published, reason=NO_RETRIEVAL),
     ),
     PublishedTable(
         "mad-7",
