@@ -88,7 +88,7 @@ def command(
     if model is not None:
         from truemoment.training.ranking_runs import rank_with_run
 
-        ranked = rank_with_run(model, str(source), sentences, data, choices, shown)
+        ranked = rank_with_run(model, str(source), sentences, data, choices, track=shown)
     elif sentences is None:
         ranked = rank_similarities(source, choices)
     else:

@@ -38,5 +38,5 @@ def gathered(vectors: Tensor) -> Tensor:
         return vectors
     from torch.distributed.nn.functional import all_gather  # noqa: PLC0415 - only several processes need it
 
-    parts: tuple[Tensor, ...] = all_gather(vectors.contiguous())
+    parts: tuple[Tensor, ...] = all_gather(vectors.contiguous())  # type: ignore[no-untyped-call]
     return torch.cat(parts)

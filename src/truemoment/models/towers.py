@@ -61,7 +61,7 @@ class Towers(nn.Module):
 
     def pictures(self, frames: Tensor, there: Tensor) -> Tensor:
         """Return the vectors of prepared pictures (B, F, 3 h w) that are there, (B, F, D); 0 for the others."""
-        found = _tensor(self.model.get_image_features(pixel_values=frames[there].unflatten(-1, self.shape)))
+        found = _tensor(self.model.get_image_features(pixel_values=frames[there].reshape(-1, *self.shape)))
         vectors = found.new_zeros((*there.shape, found.shape[-1]))
         vectors[there] = found
         return vectors

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truemoment.reports.mixture_figure import drawings
-from truemoment.reports.model import Cell, Finding, Report, Section, Table
+from truemoment.reports.model import Block, Cell, Finding, Report, Section, Table
 from truemoment.reports.words import UNDEFINED, counted, low_to_high
 from truemoment.version import __version__ as version
 
@@ -32,7 +32,11 @@ def report(result: MixtureResult) -> Report:
     n_done = sum(len(of.values[result.headline]) for of in next(iter(result.figures.values()), ()))
     sections = []
     for split in result.splits:
-        blocks = (figures_table(result, split), *(answers(result, split)), differences_table(result, split))
+        blocks: tuple[Block, ...] = (
+            figures_table(result, split),
+            *answers(result, split),
+            differences_table(result, split),
+        )
         sections.append(Section(f"mixtures-{split}", f"Mixtures, measured on {split}", blocks))
     return Report(
         title=f"Mixtures of training data for {recipe.model}",

@@ -14,7 +14,7 @@ from truemoment.exceptions import InputError, TrueMomentError, UsageError
 from truemoment.features.base import FeatureStore, Frames
 from truemoment.features.resampling import normalise
 from truemoment.features.sentences import SentenceStore
-from truemoment.intervals import Bools, Ints
+from truemoment.intervals import Bools, Floats, Ints
 from truemoment.models.retrieval_model import RetrievalModel
 from truemoment.records import Annotations, Queries, Strings, numbers_of
 from truemoment.retrieval.clip_frames import RowReader, clips_by_name, each_clip, rows_of_clip
@@ -71,7 +71,7 @@ class LearningData(Protocol):
         ...
 
     @property
-    def weights(self) -> npt.NDArray[np.float64] | None:
+    def weights(self) -> Floats | None:
         """How often each training query is drawn."""
         ...
 
@@ -172,6 +172,7 @@ def make_clip_texts(
     texts: SentenceStore | None,
     recipe: Recipe,
     model: RetrievalModel,
+    *,
     track: Callable[[list[str]], Iterable[str]] = list,
 ) -> tuple[ClipTexts, int]:
     """Return the clips and sentences of a split, and how many clips are shorter than a frame.
@@ -212,11 +213,11 @@ class ClipPairs:
             return track(items, "features")
 
         recipe = data.recipe
-        pairs, n_short = make_clip_texts(kept, data.store, data.texts, recipe, model, shown)
+        pairs, n_short = make_clip_texts(kept, data.store, data.texts, recipe, model, track=shown)
         pairs.weights = data.weights
         val = data.val.with_moments()
         val = val.select_queries(_in_pool(val, clipping_of(recipe).pool, data.seed))
-        val_pairs, _ = make_clip_texts(val, data.store, data.texts, recipe, model, shown)
+        val_pairs, _ = make_clip_texts(val, data.store, data.texts, recipe, model, track=shown)
         return cls(data, pairs, val_pairs, {"clips shorter than a frame": n_short / max(1, len(pairs.clips))})
 
     @property

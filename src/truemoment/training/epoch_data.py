@@ -15,7 +15,7 @@ from truemoment.exceptions import UsageError
 from truemoment.features.base import FeatureStore
 from truemoment.features.sentences import SentenceStore
 from truemoment.intervals import Bools, Floats
-from truemoment.models.base import TIMES, GroundingModel, MapModel, Need
+from truemoment.models.base import TIMES, MapModel, Need, TrainableModel
 from truemoment.models.retrieval_model import RetrievalModel
 from truemoment.models.window_model import WindowModel
 from truemoment.records import Annotations, Strings
@@ -118,7 +118,7 @@ def queries_kept(annotations: Annotations, needs: frozenset[Need]) -> Bools:
     return np.asarray(usable(annotations)[first])
 
 
-def make_targets(first: Annotations, model: GroundingModel) -> dict[str, npt.NDArray[Any]]:
+def make_targets(first: Annotations, model: TrainableModel) -> dict[str, npt.NDArray[Any]]:
     """Return what a model learns from references, a row a query, by name; nothing that it does not need."""
     columns: dict[str, npt.NDArray[Any]] = {}
     if "cell ious" in model.needs and isinstance(model, MapModel):

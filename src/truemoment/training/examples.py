@@ -26,7 +26,7 @@ from truemoment.intervals import Floats, Ints
 from truemoment.language import get_engine
 from truemoment.language.heads import CHAIN, word_heads
 from truemoment.language.phrases import phrase_trees
-from truemoment.models.base import GroundingModel, Need, VideoRows
+from truemoment.models.base import Need, TrainableModel, VideoRows
 from truemoment.records import Queries, numbers_of
 from truemoment.searching.windows import LongVideo
 from truemoment.training.network import TokenBatch
@@ -125,7 +125,7 @@ def make_table(
     store: FeatureStore,
     queries: Queries,
     recipe: Recipe,
-    model: GroundingModel,
+    model: TrainableModel,
     track: Callable[[Sequence[str]], Iterable[str]] = lambda ids: ids,
 ) -> ClipTable:
     """Return the videos of queries as a model sees them.
@@ -188,7 +188,7 @@ def make_long_video_table(
 
 
 def see_video(
-    store: FeatureStore, video_id: str, duration_s: float, recipe: Recipe, model: GroundingModel
+    store: FeatureStore, video_id: str, duration_s: float, recipe: Recipe, model: TrainableModel
 ) -> FloatTable:
     """Return a video as a model sees it, (T, D)."""
     return model.see(read_rows(store, video_id, duration_s, recipe), recipe.rows)
@@ -374,7 +374,7 @@ def make_pairs(
     store: FeatureStore | None,
     vocabulary: TokenVocabulary,
     recipe: Recipe,
-    model: GroundingModel,
+    model: TrainableModel,
     *,
     track: Callable[[Sequence[str]], Iterable[str]] = lambda ids: ids,
 ) -> Pairs:

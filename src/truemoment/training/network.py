@@ -84,10 +84,15 @@ class Network(nn.Module):
 
     def answer(self, examples: TokenBatch) -> MomentTensors:
         """Return the moments of each query and their scores."""
+        model, batch = self.grounding_model, self._batch(examples)
+        return model.answer(batch, model(batch))
+
+    @property
+    def grounding_model(self) -> GroundingModel:
+        """The model, if it answers with moments."""
         if not isinstance(self.model, GroundingModel):
             raise UsageError("the model ranks clips and answers with no moment: use truemoment retrieve")
-        batch = self._batch(examples)
-        return self.model.answer(batch, self.model(batch))
+        return self.model
 
     def _batch(self, examples: TokenBatch) -> Batch:
         return Batch(

@@ -261,7 +261,7 @@ def _with_features(
 
 
 def _clips_with_features(of: Annotations, store: FeatureStore, *, skip_missing: bool) -> Bools:
-    """Return which queries have features of their clip or its video, (Q,); refuse a split where some or all have none."""
+    """Return which queries have features of their clip or its video, (Q,); refuse a split that has none."""
     names = zip(of.queries.query_id.tolist(), of.queries.video_id.tolist(), strict=True)
     kept = np.array([clip_name(own_id(query), video) in store or video in store for query, video in names], dtype=bool)
     if not kept.any() or (not kept.all() and not skip_missing):

@@ -17,6 +17,7 @@ def rank_with_run(
     sentences: Path | None,
     data: AnnotationSource,
     choices: RetrievalChoices,
+    *,
     track: Callable[[list[str]], Iterable[str]] = list,
 ) -> RankedClips:
     """Rank the moments of a split as clips by a trained model. The margin is that of its recipe.

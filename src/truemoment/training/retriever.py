@@ -72,8 +72,14 @@ class TrainedRetriever:
         model = self.network.model
         if not isinstance(model, RetrievalModel):
             raise UsageError(f"{self.run.recipe.model} answers with moments, expected a run that ranks clips")
-        shown = lambda names: self.track(names, "features")  # noqa: E731
-        return make_clip_texts(annotations, self.features, self.texts, self.run.recipe, model, shown)
+        return make_clip_texts(
+            annotations,
+            self.features,
+            self.texts,
+            self.run.recipe,
+            model,
+            track=lambda names: self.track(names, "features"),
+        )
 
     def vectors(self, pairs: ClipTexts) -> tuple[Frames, Frames]:
         """Return the vectors of sentences and of clips."""
@@ -202,7 +208,9 @@ def _paired(each: Sequence[Floats], measure: RetrievalMeasure, clips: Clips, see
     n_films = int(film.max()) + 1
     if n_films < 2:
         return (np.nan, np.nan)
-    sums = np.stack([np.bincount(film, each[0] - each[1], n_films), np.bincount(film, minlength=n_films)], axis=1)
+    sums = np.stack(
+        [np.bincount(film, each[0] - each[1], n_films), np.bincount(film, minlength=n_films)], axis=1
+    ).astype(float)
     totals = resample_sums(sums, np.random.default_rng(seed))
     low, high = interval95(totals[:, 0] / np.maximum(totals[:, 1], 1)).tolist()
     return low, high

@@ -237,7 +237,7 @@ def perform(
         if not processes.is_main_process:
             return TrainingResult(folder, run, history, 0)
         answer = _rank if retrieves else _ground
-        network, rows, beside = answer(task, folder, run, tests, measures, history, track)
+        network, rows, beside = answer(task, folder, run, tests, measures=measures, history=history, track=track)
         n_parameters = network.model.n_parameters()
         result = TrainingResult(folder, run, history, n_parameters, parts_of(network), rows, beside)
         checkpoints.write_document(folder / "result.json", document(result))
@@ -322,6 +322,7 @@ def _ground(
     folder: Path,
     run: checkpoints.Run,
     tests: Mapping[str, Annotations],
+    *,
     measures: str | None,
     history: list[Epoch],
     track: Track,
@@ -343,6 +344,7 @@ def _rank(
     folder: Path,
     run: checkpoints.Run,
     tests: Mapping[str, Annotations],
+    *,
     measures: str | None,
     history: list[Epoch],
     track: Track,

@@ -27,12 +27,19 @@ from truemoment.files import atomic_folder, read_json
 from truemoment.records import Annotations, as_strings
 from truemoment.training.recipes import MixtureSource
 from truemoment.version import __version__ as version
-from truemoment.worlds.film_noise import Collection
+from truemoment.worlds.film_noise import CollectionNoise
 from truemoment.worlds.films import CAUTION, FPS, FilmSettings, SimulatedFilms, make_films
 
 SCHEMA = "truemoment/simulated-mixtures/1"
 
 ANNOTATIONS, FEATURES, SENTENCES, MANIFEST = "annotations.jsonl", "features.npz", "sentences.npz", "films.json"
+
+
+SETTINGS = FilmSettings(minutes=4, n_sentences=22, n_dimensions=64, nearness=0.2, style=0.8)
+"""Short films, so that a model sees all of one in a second."""
+
+NOISE = CollectionNoise(jitter_s=1.0, shift_s=0.6, dialogue_share=0.25, joined_share=0.1, word_error=0.3)
+"""Stronger than the default: a small study must show what a large one would."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +63,8 @@ class StudyFilms:
     n_clean: int = 30
     n_val: int = 3
     n_test: int = 24
-    settings: FilmSettings = FilmSettings(minutes=4, n_sentences=22, n_dimensions=64, nearness=0.2, style=0.8)
-    noise: Collection = Collection(jitter_s=1.0, shift_s=0.6, dialogue_share=0.25, joined_share=0.1, word_error=0.3)
+    settings: FilmSettings = SETTINGS
+    noise: CollectionNoise = NOISE
     seed: int = 0
 
     @property

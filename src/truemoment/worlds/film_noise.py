@@ -26,7 +26,7 @@ OF_TIMES, OF_SENTENCES = 3, 4
 
 
 @dataclass(frozen=True)
-class Collection:
+class CollectionNoise:
     """Faults of an automatic collection. All 0 is a collection without faults.
 
     Parameters
@@ -57,16 +57,16 @@ class Collection:
             if not low <= value <= high:
                 raise UsageError(f"noise, {field.name}: got {value:g}, expected {low:g} to {high:g}")
 
-    def scaled(self, factor: float) -> Collection:
+    def scaled(self, factor: float) -> CollectionNoise:
         """Return the same faults, each `factor` times as strong; shares end at 1.
 
         Examples
         --------
-        >>> Collection().scaled(0) == Collection(0, 0, 0, 0, 0)
+        >>> CollectionNoise().scaled(0) == CollectionNoise(0, 0, 0, 0, 0)
         True
         """
         values = {field.name: factor * getattr(self, field.name) for field in fields(self)}
-        return Collection(**{name: of if name.endswith("_s") else min(of, 1.0) for name, of in values.items()})
+        return CollectionNoise(**{name: of if name.endswith("_s") else min(of, 1.0) for name, of in values.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ class Described:
         return cls(events, events, start_s, end_s, sentence, np.ones(len(sentence)))
 
 
-def collect(true: Described, noise: Collection, duration_s: float, seed: int) -> Described:
+def collect(true: Described, noise: CollectionNoise, duration_s: float, seed: int) -> Described:
     """Return what a collection with these faults makes of the sentences of a film.
 
     Draws do not depend on the amounts: with a larger share, the faults of a smaller one remain.

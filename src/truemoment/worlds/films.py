@@ -16,8 +16,9 @@ embedding of a sentence is ::
 
 where `content` is the direction of place + shot + event, averaged over the frames of the moment, and the noise has
 length 1. With `style`, a part of the noise lies in a few directions that are the same for all sentences, as how
-something is worded does; a model can learn to ignore them. Without it, the cosine is the best ranking there is. The default `nearness` lets the zero-shot baseline score about as on MAD (R@1 and R@100 at an IoU of 0.1: 6.6
-% and 47.7 % there, 6.3 % and 48.1 % in a film of 107 minutes with 638 sentences here).
+something is worded does; a model can learn to ignore them. Without it, the cosine is the best ranking there is. The
+default `nearness` lets the zero-shot baseline score about as on MAD (R@1 and R@100 at an IoU of 0.1: 6.6 % and 47.7 %
+there, 6.3 % and 48.1 % in a film of 107 minutes with 638 sentences here).
 
 Sentences can be as an automatic collection finds them (:mod:`truemoment.worlds.film_noise`); the vector of a sentence
 that lost words is nearer to noise.
@@ -46,7 +47,7 @@ from truemoment.intervals import Floats, Ints
 from truemoment.records import Annotations, Queries
 from truemoment.version import __version__ as version
 from truemoment.worlds.features import prototypes
-from truemoment.worlds.film_noise import Collection, Described, collect
+from truemoment.worlds.film_noise import CollectionNoise, Described, collect
 from truemoment.worlds.grammar import ACTIONS, FREQUENCY, N_CHOICES, OBJECTS, describe
 
 CAUTION = (
@@ -175,7 +176,7 @@ class SimulatedFilm:
     sentence: tuple[str, ...]
     first_query: int
     seed: int
-    noise: Collection | None = None
+    noise: CollectionNoise | None = None
 
     @functools.cached_property
     def described(self) -> Described:
@@ -260,7 +261,7 @@ class SimulatedFilms:
         ]
         return Annotations.from_rows(rows, dataset="mad", split=split)
 
-    def collected(self, noise: Collection, film_ids: Iterable[str] | None = None) -> SimulatedFilms:
+    def collected(self, noise: CollectionNoise, film_ids: Iterable[str] | None = None) -> SimulatedFilms:
         """Return the same films, whose sentences were collected with noise; None for those of all films."""
         chosen = set(self.films if film_ids is None else film_ids)
         films = (dataclasses.replace(of, noise=noise) if name in chosen else of for name, of in self.films.items())
