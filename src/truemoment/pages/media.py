@@ -35,9 +35,9 @@ class Identities:
         try:
             found = path.stat()
         except (OSError, ValueError):
-            raise PageError(404, "the video is gone") from None
+            raise PageError(404, "the video file is missing") from None
         if not stat.S_ISREG(found.st_mode):
-            raise PageError(404, "the video is gone")
+            raise PageError(404, "the video file is missing")
         key = (str(path), found.st_size, found.st_mtime_ns, found.st_ino)
         with self._lock:
             known = self._known.get(key)
@@ -49,7 +49,7 @@ class Identities:
             with self._lock:
                 self._known[key] = known
         if known != identity:
-            raise PageError(404, "the video was exchanged since it was prepared")
+            raise PageError(404, "the video file has changed since it was prepared")
         return found
 
 
