@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment.cli import run
+from truemoment.collection.review_file import Review, ReviewFigure
+from truemoment.collection.review_noise import noise_of_review
 from truemoment.datasets import own
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import Features
@@ -313,3 +316,37 @@ def test_force_marks_every_figure(films, tmp_path, capsys):
     assert any("by force: clean has 3 of the films" in note for note in notes)
     result = json.loads((tmp_path / "mix/runs/clean-100/seed-0/result.json").read_text())
     assert all("by force: clean has 3 of the films" in row["notes"] for row in result["figures"])
+
+
+def test_groups_of_a_collection_are_read_beside_its_annotations(films, tmp_path, capsys):
+    # splits.jsonl of a collection names the group of films that are one film (truemoment.collection.layout).
+    folder = tmp_path / "collection"
+    shutil.copytree(films, folder)
+    lines = [json.loads(line) for line in (folder / "annotations.jsonl").read_text().splitlines()]
+    of_split = {
+        split: next(line["video_id"] for line in lines if line["split"] == split) for split in ("clean", "test")
+    }
+    groups = [
+        {"video_id": name, "split": split, "group": "same as x", "n_sentences": 8} for split, name in of_split.items()
+    ]
+    (folder / "collection.json").write_text("{}")
+    (folder / "splits.jsonl").write_text("".join(json.dumps(line) + "\n" for line in groups))
+    assert run(words(folder, tmp_path / "mix", "--grid", "table5")) == 2
+    assert f"clean has 1 of the films of annotations.jsonl/test ({of_split['test']})" in capsys.readouterr().err
+
+
+def test_noise_of_a_review():
+    figures = [
+        ReviewFigure(name=name, statistic=kind, unit="", value=value, ci95=None, n_sentences=9, n_films=2)
+        for name, kind, value in (
+            ("dialogue", "share", 0.04),
+            ("wrong words", "share", 0.2),
+            ("collected and seen, start", "median", 0.674490),
+        )
+    ]
+    review = Review(
+        n_sentences=9, n_films=2, n_kept=9, reviewers=("a",), figures=tuple(figures), agreement=(), resamples=2, seed=0
+    )
+    noise = noise_of_review(review)
+    assert (noise.dialogue_share, noise.word_error, noise.shift_s, noise.joined_share) == (0.04, 0.2, 0.0, 0.05)
+    assert noise.jitter_s == pytest.approx(1.0)  # the median of |N(0, 1)| is 0.6745

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from truemoment.collection.assembling import read_groups
 from truemoment.datasets import get_dataset, made_of, own
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import InputError, UsageError
@@ -46,8 +48,6 @@ class RunData:
         Whether queries of videos without features are left out; else they are refused.
     sentences
         Sources of the vectors of sentences, for a model that compares them.
-    same_films
-        Group of each film, where a collection has found films that are the same.
     """
 
     source: AnnotationSource
@@ -58,7 +58,6 @@ class RunData:
     force: bool = False
     skip_missing: bool = False
     sentences: tuple[str, ...] = ()
-    same_films: Mapping[str, str] = field(default_factory=dict)
 
     def split_names(self) -> list[str]:
         """Return the names of all splits of the dataset, or of the user's own file."""
@@ -166,12 +165,19 @@ def _refuse_shared_films(mixture: Mixture | None, data: RunData, tests: Mapping[
     """Refuse a mixture that shares films with a test split; return what results must say by force, "" for nothing."""
     if mixture is None:
         return ""
-    shared = list(shared_films(mixture, tests, data.same_films))
+    shared = list(shared_films(mixture, tests, _groups_of(mixture, data)))
     if shared and not data.force:
         raise UsageError(
             f"data: {shared[0]}; leave the source or the split out, or give --force, and every result says so"
         )
     return f"by force: {'; '.join(shared)}; figures on these splits are too good" if shared else ""
+
+
+def _groups_of(mixture: Mixture, data: RunData) -> dict[str, str]:
+    """Return the groups of films that are the same, where annotations lie in the folder of a collection."""
+    files = [part.source.annotations for part in mixture.parts] + [data.source.annotations]
+    folders = dict.fromkeys(Path(file).parent for file in files if file)
+    return {film: group for folder in folders for film, group in read_groups(folder).items()}
 
 
 def _open_store(recipe: Recipe, data: RunData, mixture: Mixture | None, source: str, seed: int) -> FeatureStore | None:
