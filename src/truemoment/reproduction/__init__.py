@@ -23,7 +23,6 @@ from truemoment.reproduction import (
     hidden_challenges,
     mad,
     mad_films,
-    mad_mixtures,
     randomised,
     resplit,
 )
@@ -64,7 +63,6 @@ MODULES = (
     randomised,
     mad,
     mad_films,
-    mad_mixtures,
     axiou,
     best_constant,
     blind,
