@@ -131,15 +131,32 @@ class _Wanted(NamedTuple):
     best: list[list[FoundMoment]]
 
 
+def moment_scores(index: Index, name: str, sentence_vectors: Frames) -> npt.NDArray[np.float64]:
+    """Return the score of each candidate moment of a video (:meth:`Index.spans`) for each sentence, (S, P).
+
+    Raises
+    ------
+    InputError
+        If the rows or norms of the video are damaged.
+    """
+    from truemoment.searching.scoring import span_scores  # noqa: PLC0415 - it asks for its package itself
+
+    index.check(name)
+    first, end = index.spans(name)
+    scores: npt.NDArray[np.float64] = span_scores(
+        index.rows(name), np.atleast_2d(sentence_vectors), first, end, index.norms(name)
+    ).round(DECIMALS)
+    if not np.abs(scores).max(initial=0.0) <= LARGEST_SCORE:
+        raise InputError("gives scores beyond 1: its norms are damaged", path=index.path, field=name, hint=MEND)
+    return scores
+
+
 def _of_video(
     index: Index, name: str, vectors: Frames, numbers: Sequence[int], wanted: _Wanted
 ) -> Iterator[tuple[int, list[FoundMoment]]]:
     """Score a video for some sentences; nothing comes for those that have better moments already."""
-    from truemoment.searching.scoring import span_scores  # noqa: PLC0415 - it asks for its package itself
-
     index.check(name)
     about, (first, end) = index.about(name), index.spans(name)
-    rows, norms = index.rows(name), index.norms(name)
     if not len(first):
         return
     # Moments that are too near each other are those that overlap with half the distance added at either end.
@@ -149,9 +166,7 @@ def _of_video(
     at_once = max(1, SCORES_AT_ONCE // len(first))
     for low in range(0, len(numbers), at_once):
         some = list(numbers[low : low + at_once])
-        scores = span_scores(rows, vectors[some], first, end, norms).round(DECIMALS)
-        if not np.abs(scores).max() <= LARGEST_SCORE:
-            raise InputError("gives scores beyond 1: its norms are damaged", path=index.path, field=name, hint=MEND)
+        scores = moment_scores(index, name, vectors[some])
         for s, score in zip(some, scores, strict=True):
             so_far = wanted.best[s]
             if len(so_far) == wanted.top and score.max() <= so_far[-1].score:
