@@ -90,7 +90,7 @@ export class Cards extends EventTarget {
 
   /** @param {import("./moments.js").Moment} moment @param {number} number @param {any} about */
   make(moment, number, about) {
-    const item = element("li", "", "card");
+    const item = element("div", "", "card");
     item.tabIndex = number ? -1 : 0;
     item.setAttribute("role", "group");
     const name = about.nameOf(moment.v);

@@ -9,10 +9,9 @@ import { Keys } from "./keys.js";
 import { spokenTime, timesText } from "./moments.js";
 import { announce, button, byId, element, problem, wait } from "./page.js";
 import { Stage } from "./preview.js";
-import { Strip } from "./strip.js";
+import { Strips } from "./strips.js";
 
 const SILENCE_MS = 600; // without a key, until one video is searched
-const STRIPS = 20; // videos whose strips are shown
 
 const tab = Math.random().toString(36).slice(2, 10);
 let turn = 0;
@@ -20,12 +19,12 @@ let turn = 0;
 /** @type {any} */ let answer = null;
 /** @type {{v: number, start_s: number, end_s: number} | null} */ let like = null;
 let isExact = false;
-/** @type {Strip[]} */ let strips = [];
 
 const field = byId("q");
 const cards = new Cards(byId("cards"));
 const stage = new Stage(byId("video"));
 const collection = new Collection();
+const strips = new Strips(byId("strips-section"), byId("strips"));
 
 /** @param {number} v */
 const nameOf = (v) => index?.videos[v]?.video_id ?? `video ${v}`;
@@ -129,7 +128,7 @@ async function search() {
   say("searching");
   const began = performance.now();
   while (asked === turn) {
-    if (!like && !index.ready && index.state !== "failed") {
+    if (!index || (!like && !index.ready && index.state !== "failed")) {
       say("loading the model; the sentence is searched then");
       await wait(300);
       continue;
@@ -175,31 +174,9 @@ function show(found, ms) {
   byId("actions").hidden = !found.moments.length;
   byId("export").hidden = index.role !== "owner";
   showChanged(found.changed);
-  showStrips(found);
+  strips.show(found, index.videos, (v, time) => openVideo(v, time));
   const best = found.moments[0];
   announce(best ? `${found.moments.length} moments, the best in ${nameOf(best.v)} at ${spokenTime(best.start_s)}` : "no moment");
-}
-
-/** @param {any} found */
-async function showStrips(found) {
-  const videos = [...new Set(found.moments.map((/** @type {any} */ of) => of.v))].slice(0, STRIPS);
-  byId("strips-section").hidden = !videos.length;
-  strips = [];
-  const rows = videos.map((v) => {
-    const row = element("div", "", "strip-row");
-    const name = element("span", nameOf(v), "name");
-    name.dir = "auto";
-    const strip = new Strip(index.videos[v].duration_s, nameOf(v));
-    strip.addEventListener("go", (event) => openVideo(v, /** @type {CustomEvent} */ (event).detail));
-    strips.push(strip);
-    row.append(name, strip.root);
-    return { row, strip, v };
-  });
-  byId("strips").replaceChildren(...rows.map((of) => of.row));
-  for (const { row, strip, v } of rows) {
-    if (answer !== found) return;
-    if (await strip.load(`/api/strip/${found.search}/${v}`)) row.after(strip.table());
-  }
 }
 
 /** @param {number} v @param {number} time @param {any} moment */
@@ -229,8 +206,8 @@ async function playAll() {
     card.preview.stop();
     const ended = await new Promise((resolve) => {
       const stop = () => stage.screen !== card.screen && resolve(false);
+      stage.play(card.screen, card.moment, { done: () => resolve(true) });
       stage.addEventListener("state", stop);
-      stage.play(card.screen, card.moment, { done: () => { stage.removeEventListener("state", stop); resolve(true); } });
     });
     if (!ended) return;
   }
@@ -259,22 +236,14 @@ const keys = new Keys([
   { keys: ["M"], text: "more like this", act: withCard((card) => moreLike(card.moment)) },
   { keys: ["F"], text: "only its video; again: all videos", act: withCard((card) => onlyVideo(card.moment.v)) },
   { keys: ["T"], text: "copy video and time", act: withCard((card) => copy(`${nameOf(card.moment.v)} ${timesText(card.moment)}`)) },
-  { keys: ["G"], text: "next peak of a strip", act: () => peak(1) },
-  { keys: ["Shift+G"], text: "peak before", act: () => peak(-1) },
+  { keys: ["G"], text: "next peak of a strip", act: () => strips.peak(1) },
+  { keys: ["Shift+G"], text: "peak before", act: () => strips.peak(-1) },
   { keys: ["P"], text: "play all of the list", act: () => playAll() },
   { keys: ["X"], text: "export", act: () => openExport() },
   { keys: ["Ctrl+Z"], text: "undo the last change of the collection", act: () => collection.undo() },
   { keys: ["Escape"], text: "stop", act: () => stage.leave() },
   { keys: ["?"], text: "this table", act: () => keys.show(byId("keys")) },
 ]);
-
-/** @param {number} by */
-function peak(by) {
-  const strip = strips.find((of) => of.root === document.activeElement) || strips[0];
-  if (!strip) return;
-  strip.root.focus();
-  if (!strip.nextPeak(by)) announce("no further peak");
-}
 
 /** @param {number} v */
 function onlyVideo(v) {
