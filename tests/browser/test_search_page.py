@@ -92,7 +92,7 @@ def served(tmp_path, painted_index, painted, films, chromium, serve_in_thread, w
 
 
 def found(page):
-    page.wait_for_selector(".card img:not([hidden])")
+    page.wait_for_selector(".card img:not([hidden])", timeout=40_000)
 
 
 def focused(page):

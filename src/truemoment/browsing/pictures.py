@@ -7,7 +7,6 @@ The folder can be deleted at any time.
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import struct
 from collections.abc import Callable
@@ -18,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from truemoment.browsing.decoding import begin_decoding, exact_picture, key_picture, sheet_of_moment
 from truemoment.browsing.videos import ShownVideo, ShownVideos
 from truemoment.exceptions import TrueMomentError
 from truemoment.files import atomic_write
 from truemoment.pages.errors import PageError
-from truemoment.processes import RestartingPool, begin_quietly
-from truemoment.video.open_video import OpenVideo
+from truemoment.processes import RestartingPool
 
 T = TypeVar("T")
 
@@ -32,8 +31,8 @@ FOLDER = "pictures"
 SIDE, SIDES = 320, (160, 320, 640, 1280)
 """Longest side of a picture, pixels."""
 
-SHEET_PICTURES, SHEET_SIDE = 6, 200
-"""Pictures of a moment that a card shows one after another."""
+SHEET_SIDE = 200
+"""Longest side of the pictures that a card shows one after another."""
 
 MOST_BYTES = 500 << 20
 """Size of all pictures together."""
@@ -41,52 +40,10 @@ MOST_BYTES = 500 << 20
 PRUNED_EVERY = 200
 """Pictures that are written between two looks at the size."""
 
-OPEN_FILMS = 16
-"""ShownVideos that a worker keeps open."""
-
 WAIT_S = 30.0
 """Longest wait for a picture."""
 
 WORKERS = 2
-
-
-@functools.lru_cache(maxsize=OPEN_FILMS)
-def _opened(path: str, size: int, changed_ns: int) -> OpenVideo:
-    """Return an open video; a file that changes is opened again."""
-    del size, changed_ns
-    return OpenVideo(Path(path))
-
-
-def _video(path: str) -> OpenVideo:
-    about = Path(path).stat()
-    return _opened(path, about.st_size, about.st_mtime_ns)
-
-
-def key_picture(path: str, start_s: float, end_s: float, side: int) -> tuple[float, bytes]:
-    """Return the time of a key frame in or before a moment, and its picture; runs in a worker."""
-    video = _video(path)
-    time_s, frame = video.key_frame(start_s, end_s)
-    return time_s, video.jpeg(frame, side)
-
-
-def exact_picture(path: str, start_s: float, end_s: float, side: int) -> tuple[float, bytes]:
-    """Return the time of the frame in the middle of a moment, and its picture; runs in a worker."""
-    video = _video(path)
-    time_s, frame = video.frame_at((start_s + end_s) / 2)
-    return time_s, video.jpeg(frame, side)
-
-
-def sheet_of_moment(path: str, start_s: float, end_s: float, side: int) -> tuple[float, bytes]:
-    """Return the start of a moment, and pictures of it side by side; runs in a worker."""
-    return start_s, _video(path).sheet(start_s, end_s, SHEET_PICTURES, side)
-
-
-def begin_decoding() -> None:
-    """Begin a worker that decodes: what it needs is imported before the first picture."""
-    begin_quietly()
-    with contextlib.suppress(ModuleNotFoundError):
-        import av  # noqa: F401, PLC0415 - only videos need it
-        import PIL.Image  # noqa: F401, PLC0415
 
 
 @dataclass(frozen=True)
