@@ -124,9 +124,7 @@ class RestartingPool:
         own = list((pool._processes or {}).values())  # the executor has no way to end a running task
         pool.shutdown(wait=False, cancel_futures=True)
         for process in own:
-            process.terminate()
-        for process in own:
-            process.join(1.0)
+            process.kill()  # what is half written lies under a temporary name, and is removed later
 
 
 def begin_quietly() -> None:
