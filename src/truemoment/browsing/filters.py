@@ -24,13 +24,13 @@ SORTS = (
     "length",
     "share",
     "duration",
-    "words",
+    "n_words",
     "agreement",
     "id",
 )
 """What queries are sorted by; ``kind`` is by kind and then by falling loss, ``id`` by the hash of the id."""
 
-RANGES = ("iou", "length", "share", "duration", "words", "agreement")
+RANGES = ("iou", "length", "share", "duration", "n_words", "agreement")
 """Columns that are filtered by a range."""
 
 MOST_VERBS = 60
@@ -120,7 +120,7 @@ _COLUMNS: Mapping[str, Callable[[LookedAt, SystemColumns], Floats]] = MappingPro
         "length": lambda looked, _: looked.length_s,
         "share": lambda looked, _: looked.share,
         "duration": lambda looked, _: looked.duration_s,
-        "words": lambda looked, _: looked.n_words.astype(np.float64),
+        "n_words": lambda looked, _: looked.n_words.astype(np.float64),
         "agreement": lambda looked, _: looked.agreement,
         "id": lambda looked, _: looked.place.astype(np.float64),
     }

@@ -6,25 +6,25 @@ the queries that have a reference moment, in the order of the annotations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from truemoment.auditing.checks.errors import errors
-from truemoment.auditing.results import Results
+from truemoment.auditing.checks.errors import threshold_of
+from truemoment.auditing.results import Results, first_verbs
 from truemoment.auditing.setup import OF_MOMENTS, AuditSetup, Splits
 from truemoment.caching import NO_CACHE, Cache
 from truemoment.datasets.source import AnnotationSource
 from truemoment.diagnosis.agreement import Annotators, agreement_by_query
 from truemoment.diagnosis.answers import first_answers
 from truemoment.diagnosis.errors import ErrorKinds, error_kinds
-from truemoment.evaluation import resolve_measures, resolve_protocol
+from truemoment.evaluation import evaluate, resolve_measures, resolve_protocol
 from truemoment.exceptions import UsageError
-from truemoment.floors import FloorResult
+from truemoment.floors import FloorResult, headline_of
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.io import MatchReport, read_predictions
 from truemoment.measures import Measure
@@ -200,63 +200,84 @@ def look_at(
         raise UsageError(f"got {len(files)} prediction files, expected 1 to {MOST_SYSTEMS}")
     on_status("reading annotations")
     reference = source if isinstance(source, Annotations) else source.read()
+    located = reference.with_moments()
+    if not located.n_queries:
+        raise UsageError(f"{reference.dataset}/{reference.split}: no query has a reference moment; name another")
     train = None
     if floors != "none" and isinstance(source, AnnotationSource):
         train = source.training(reference, fit_split, fit_annotations)
-    resolved = resolve_protocol(protocol, reference)
+    convention = resolve_protocol(protocol, reference)
     systems: list[SystemColumns] = []
-    first: Results | None = None
+    first: AuditedFile | None = None
     for name, file in files:
         on_status(f"reading {name}")
         answers, match = (file, None) if isinstance(file, Predictions) else read(file, reference)
-        measures = resolve_measures(None, resolved, reference, answers)
-        setup = AuditSetup(
-            annotations=reference,
-            predictions=answers,
-            measures=tuple(of for of in measures if of.needs in OF_MOMENTS),
-            protocol=resolved,
-            match=match,
-            splits=Splits(train),
-            engine=engine,
-            cache=cache,
+        resolved = resolve_measures(None, convention, reference, answers)
+        measures = tuple(of for of in resolved if of.needs in OF_MOMENTS)
+        if not measures:
+            raise UsageError(f"{name}: the protocol has no measure of moments")
+        first = first or AuditedFile(answers, match, measures)
+        of_moments = answers.select_queries(
+            ~np.isin(answers.query_id, reference.queries.query_id[reference.without_moment])
         )
-        results = Results(setup, seed, on_status)
-        first = first or results
-        systems.append(_columns(name, file, results, match))
+        systems.append(_columns(name, file, located, of_moments, first.headline, convention, match))
     assert first is not None  # noqa: S101 - there is a file
-    found, figures, left_out = _floors(first, floors)
+    on_status("verbs")
+    verbs = first_verbs(located, engine, cache)
+    setup = {"splits": Splits(train), "engine": engine, "cache": cache}
+    found, figures, left_out = _floors(reference, first, convention, floors, setup, seed, on_status)
+    errors = systems[0].errors
     return LookedAt(
-        annotations=first.annotations,
+        annotations=located,
         systems=tuple(systems),
-        measure=first.measure,
-        protocol=resolved,
+        measure=first.headline,
+        protocol=convention,
         floors=found,
-        floor_errors=_errors_of(found[0], first, systems[0].errors) if found else None,
+        floor_errors=error_kinds(located, found[0].predictions, errors.threshold, convention) if found else None,
         floor_figures=figures,
-        verbs=tuple(first.verbs),
+        verbs=tuple(verbs),
         n_without_moment=int(reference.without_moment.sum()),
         left_out=left_out,
     )
 
 
-def _columns(name: str, file: Path | Predictions, results: Results, match: MatchReport | None) -> SystemColumns:
-    setup, kinds = results.setup, results.cached(errors)
-    by_score = setup.protocol.ranking == "score"
+@dataclass(frozen=True, eq=False)
+class AuditedFile:
+    """The predictions beside which floors are run, how they matched, and the measures of the audit."""
+
+    predictions: Predictions
+    match: MatchReport | None
+    measures: tuple[Measure, ...]
+
+    @property
+    def headline(self) -> Measure:
+        """The measure that a verdict is about."""
+        return self.measures[headline_of(self.measures)]
+
+
+def _columns(  # noqa: PLR0917 - private
+    name: str,
+    file: Path | Predictions,
+    annotations: Annotations,
+    predictions: Predictions,
+    headline: Measure,
+    protocol: Protocol,
+    match: MatchReport | None,
+) -> SystemColumns:
     return SystemColumns(
         name=name,
         path="" if isinstance(file, Predictions) else str(file),
-        predictions=setup.predictions.ranked_by_score() if by_score else setup.predictions,
-        errors=kinds,
-        offset_s=_offsets(results),
-        figure=float(results.scores.value(results.measure)),
+        predictions=predictions.ranked_by_score() if protocol.ranking == "score" else predictions,
+        errors=error_kinds(annotations, predictions, threshold_of(headline), protocol),
+        offset_s=_offsets(annotations, predictions, protocol),
+        figure=float(evaluate(annotations, predictions, (headline,), protocol).value(headline)),
         match="" if match is None else "; ".join(match.notes),
     )
 
 
-def _offsets(results: Results) -> Floats:
+def _offsets(annotations: Annotations, predictions: Predictions, protocol: Protocol) -> Floats:
     """Return the middle of each first answer less that of its nearest reference, (Q,)."""
-    annotations, setup = results.annotations, results.setup
-    first = first_answers(annotations, setup.predictions, ranking=setup.protocol.ranking)
+    first = first_answers(annotations, predictions, ranking=protocol.ranking)
     middle = (first.start_s + first.end_s) / 2
     counts = np.diff(annotations.offsets)
     away = np.repeat(middle, counts) - (annotations.start_s + annotations.end_s) / 2
@@ -265,17 +286,24 @@ def _offsets(results: Results) -> Floats:
     return np.asarray(away[order][annotations.offsets[:-1]])
 
 
-def _floors(
-    results: Results, floors: FloorChoice
+def _floors(  # noqa: PLR0917 - private
+    reference: Annotations,
+    first: AuditedFile,
+    protocol: Protocol,
+    floors: FloorChoice,
+    settings: Mapping[str, Any],
+    seed: int,
+    on_status: Callable[[str], None],
 ) -> tuple[tuple[FloorResult, ...], tuple[float, ...], tuple[str, ...]]:
-    """Return the floors that are shown, the strongest first, and the figure of each."""
+    """Return the floors that are shown, the strongest first, the figure of each, and what is left out."""
     if floors == "none":
         return (), (), ()
-    figures = [float(of.scores.value(results.measure)) for of in results.floors]
+    unknown = int((~(reference.with_moments().queries.duration_s > 0)).sum())
+    if unknown:
+        return (), (), (f"floors need the duration of every video; {unknown:,} queries have none",)
+    setup = AuditSetup(reference, first.predictions, first.measures, protocol, match=first.match, **settings)
+    results = Results(setup, seed, on_status)
+    figures = [float(of.scores.value(first.headline)) for of in results.floors]
     order = sorted(range(len(figures)), key=lambda at: -np.nan_to_num(figures[at], nan=-1.0))
     shown = order[:1] if floors == "best" else order
     return tuple(results.floors[at] for at in shown), tuple(figures[at] for at in shown), results.left_out
-
-
-def _errors_of(floor: FloorResult, results: Results, like: ErrorKinds) -> ErrorKinds:
-    return error_kinds(results.annotations, floor.predictions, like.threshold, results.setup.protocol)

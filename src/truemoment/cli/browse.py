@@ -28,6 +28,7 @@ from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.io.prediction_files import NamedFile
 from truemoment.searching.encoder_options import EncoderOptions
+from truemoment.text import printable
 
 if TYPE_CHECKING:
     from truemoment.browsing.looking import LookedAt
@@ -166,6 +167,8 @@ def show_counts(looked: LookedAt) -> None:
         click.echo(f"{of.name}: {looked.measure} {points(of.figure, 2)}")
     for floor, figure in zip(looked.floors, looked.floor_figures, strict=True):
         click.echo(f"floor {floor.title}: {points(figure, 2)}")
+    for line in looked.left_out:
+        click.echo(f"note: {printable(line)}", err=True)
 
 
 def serve_looking(

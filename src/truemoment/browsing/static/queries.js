@@ -9,11 +9,11 @@ import { announce, byId, element, problem } from "./page.js";
 const PAGE = 100;
 const RANGES = /** @type {const} */ ([
   ["iou", "IoU of the first answer"], ["length", "length of the reference, s"], ["share", "share of the video"],
-  ["duration", "duration, s"], ["words", "words"], ["agreement", "agreement of annotators"],
+  ["duration", "duration, s"], ["n_words", "number of words"], ["agreement", "agreement of annotators"],
 ]);
 const SORTS = /** @type {Record<string, string>} */ ({
   kind: "kind, then loss", loss: "loss (1 − IoU)", iou: "IoU of the first answer", best: "best IoU", rank: "rank of the hit", offset: "distance from the reference",
-  floor: "IoU of the floor", length: "length of the reference", share: "share of the video", duration: "duration", words: "words", agreement: "agreement", id: "hash of the id",
+  floor: "IoU of the floor", length: "length of the reference", share: "share of the video", duration: "duration", n_words: "number of words", agreement: "agreement", id: "hash of the id",
 });
 
 /** @type {any} */ let about = null;
@@ -66,7 +66,8 @@ function rangeField(name, text) {
 
 /** Show in the fields what the address says. */
 function fill() {
-  for (const name of ["system", "floor", "words", "verb", "tag"]) byId(name).value = query.get(name) || (name === "system" ? "0" : "");
+  for (const name of ["system", "floor", "verb", "tag"]) byId(name).value = query.get(name) || (name === "system" ? "0" : "");
+  if (document.activeElement !== byId("words")) byId("words").value = query.get("words") || ""; // not while somebody types
   const sort = query.get("sort") || "kind";
   byId("sort").value = sort.replace(/^-/, "");
   byId("falling").checked = sort.startsWith("-");
