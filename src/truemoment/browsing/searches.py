@@ -24,14 +24,15 @@ from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
 from truemoment.searching.layout import ABOUT, SETTINGS, VIDEOS
 from truemoment.searching.outstanding import Background, piece_scores
-from truemoment.searching.retrieval import CANDIDATES, FirstStage, FoundMoment, moment_scores, search_index
+from truemoment.searching.retrieval import FoundMoment, checked_vectors, moment_scores
+from truemoment.searching.searcher import IndexSearcher, RankingOptions
 from truemoment.searching.session import cut_short
 
 if TYPE_CHECKING:
     from truemoment.video.encoders import Encoder
 
-MOST_RECORDS, MOST_VECTORS, MOST_STAGES = 50, 200, 4
-"""Answers, vectors of sentences and first stages of selected videos that are remembered."""
+MOST_RECORDS, MOST_VECTORS, MOST_SEARCHERS = 50, 200, 4
+"""Answers, vectors of sentences and searchers of selected videos that are remembered."""
 
 ModelState = Literal["waiting", "loading", "ready", "failed"]
 
@@ -170,7 +171,7 @@ class Searches:
         self.index, self.model = index, model
         self.signature = signature_of(index.path)
         self._records: OrderedDict[str, SearchAnswer] = OrderedDict()
-        self._stages: OrderedDict[tuple[str, ...], FirstStage] = OrderedDict()
+        self._searchers: OrderedDict[tuple[tuple[str, ...], bool], IndexSearcher] = OrderedDict()
         self._count = 0
         self._lock = threading.Lock()
 
@@ -184,19 +185,15 @@ class Searches:
             vector, cut = vector_of(self.index, like.video_id, like.start_s, like.end_s), ""
         encoded = time.perf_counter()
         names = tuple(sorted(self.index if request.videos is None else request.videos))
-        n_scored = len(names) if request.exact else min(CANDIDATES, len(names))
-        stage = self._stage(names) if n_scored < len(names) else None
+        searcher = self._searcher(names, exact=request.exact)
+        n_scored = 0
 
         def find(top: int) -> list[FoundMoment]:
-            return search_index(
-                self.index,
-                vector,
-                top,
-                apart_s=request.apart_s,
-                candidates=None if request.exact else CANDIDATES,
-                videos=names,
-                first_stage=stage,
-            )[0]
+            nonlocal n_scored
+            searcher.ranking = RankingOptions(top, request.apart_s, request.exact)
+            found = searcher.find(checked_vectors(self.index, vector))[0]
+            n_scored = found.n_videos
+            return list(found.moments)
 
         if like is None:
             moments = find(request.top)
@@ -240,14 +237,15 @@ class Searches:
                 self._records.popitem(last=False)
         return answer
 
-    def _stage(self, names: tuple[str, ...]) -> FirstStage:
-        """Return the first stage of videos, which only the thread that searches asks for."""
-        if names not in self._stages:
-            self._stages[names] = FirstStage(self.index, names)
-            if len(self._stages) > MOST_STAGES:
-                self._stages.popitem(last=False)
-        self._stages.move_to_end(names)
-        return self._stages[names]
+    def _searcher(self, names: tuple[str, ...], *, exact: bool) -> IndexSearcher:
+        """Return the searcher of some videos, which only the thread that searches asks for."""
+        key = names, exact
+        if key not in self._searchers:
+            self._searchers[key] = IndexSearcher(self.index, RankingOptions(1, 0.0, exact), names)
+            if len(self._searchers) > MOST_SEARCHERS:
+                self._searchers.popitem(last=False)
+        self._searchers.move_to_end(key)
+        return self._searchers[key]
 
 
 def signature_of(path: Path) -> tuple[tuple[str, int], ...]:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from truemoment.exceptions import TrueMomentError
 from truemoment.pages.errors import PageError
-from truemoment.pages.media import Identities
+from truemoment.pages.media import Identities, VideoChangedError
 from truemoment.searching.index import Index
 from truemoment.searching.layout import is_file
 from truemoment.video.files import identity_of
@@ -120,7 +120,7 @@ class ShownVideos:
                 continue
             self._changed.discard(video.number)
             return path
-        if "exchanged" in refusal.problem:
+        if isinstance(refusal, VideoChangedError):
             self._changed.add(video.number)
             raise PageError(404, "the video was changed since it was indexed")
         raise refusal

@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
 
 import msgspec
 import numpy as np
@@ -169,6 +169,30 @@ class MomentTensors(NamedTuple):
     score: Tensor
 
 
+EncodedQuery = tuple[Tensor, ...]
+"""What a model keeps of S sentences: tensors (S, ...)."""
+
+
+class Branches(Protocol):
+    """A model whose weights do not change any more, with video and sentence encoded apart, then fused.
+
+    The windows of a film are then encoded once, whatever it is asked. The scores are those of
+    :meth:`GroundingModel.forward`, up to rounding.
+    """
+
+    def encode_video(self, video: Tensor) -> Tensor:
+        """Return what the model keeps of W videos, (W, ...), of what it sees of them, (W, T, D)."""
+        ...
+
+    def encode_query(self, batch: Batch) -> EncodedQuery:
+        """Return what the model keeps of the S sentences of a batch; its videos are not read."""
+        ...
+
+    def fuse(self, video: Tensor, query: EncodedQuery) -> Tensor:
+        """Return the logits of each sentence and video, (S, W, C)."""
+        ...
+
+
 class GroundingModel(nn.Module, abc.ABC):
     """A model, built as ``Model(settings, inputs)``.
 
@@ -247,6 +271,10 @@ class MapModel(GroundingModel):
         super().__init__()
         self.proposals = proposals
         self.n_candidates = len(proposals.cells[0])
+
+    def branches(self) -> Branches | None:
+        """Return the branches of the model as its weights are now; None if its scores cannot be divided so."""
+        return None
 
     def answer(self, batch: Batch, output: ModelOutput) -> MomentTensors:
         """Return every cell, scored by the sigmoid of its logit: the expected IoU, rescaled as in the loss."""

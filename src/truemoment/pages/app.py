@@ -168,9 +168,9 @@ def route(
         async def endpoint(request: Request) -> Response:
             visitor = await run_in_threadpool(visitor_of, request, site.cookie, site.find_visitor)
             if visitor is None:
-                raise PageError(401, "you are not signed in; open your link again")
+                raise PageError(401, "you are not signed in; please open your link again")
             if visitor.role not in roles:
-                raise PageError(403, "this is not yours to use")
+                raise PageError(403, "your link does not allow this")
             value = None if body is None else decoded(await body_of(request, site.most_body_bytes), body)
             return as_response(await run_in_threadpool(handler, Visit(request, visitor, value, site)))
 

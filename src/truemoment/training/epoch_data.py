@@ -124,10 +124,6 @@ def make_epoch_data(data: TrainingData, network: Network, track: Track) -> Epoch
     windowing = data.recipe.windows
     if windowing is UNSET:
         return WholeVideos.of(data, first, network, track)
-    if not network.model.needs & TIMES:
-        raise UsageError(f"windows: are drawn by times of moments, which {data.recipe.model} must not use")
-    if "windows" in network.model.needs:
-        raise UsageError(f"windows: {data.recipe.model} has windows of its own, expected a recipe without this block")
     return VideoWindows.of(data, windowing, first, network, track=track)
 
 

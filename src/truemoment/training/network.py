@@ -69,16 +69,17 @@ class Network(nn.Module):
 
     def forward(self, examples: TokenBatch) -> tuple[ModelOutput, dict[str, Tensor]]:
         """Score the candidates; in training, return the terms of the loss too."""
-        batch = self._batch(examples)
+        batch = self.batch_of(examples)
         output: ModelOutput = self.model(batch)
         return output, self.model.losses(batch, output) if self.training else {}
 
     def answer(self, examples: TokenBatch) -> MomentTensors:
         """Return the moments of each query and their scores."""
-        batch = self._batch(examples)
+        batch = self.batch_of(examples)
         return self.model.answer(batch, self.model(batch))
 
-    def _batch(self, examples: TokenBatch) -> Batch:
+    def batch_of(self, examples: TokenBatch) -> Batch:
+        """Return examples with the vectors of their words."""
         return Batch(
             words=self.table(examples.numbers),
             word_numbers=examples.numbers,

@@ -24,7 +24,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -36,12 +36,18 @@ from truemoment.measures import parse_measure
 from truemoment.proposals import Tail
 from truemoment.training.epochs import MOST_EPOCHS
 
-S = TypeVar("S")
+if TYPE_CHECKING:  # it loads PyTorch
+    from truemoment.models.base import Need
+
+S = TypeVar("S", bound=Struct)
 
 Positive = Annotated[int, Meta(ge=1, le=1_000_000)]
 Above0 = Annotated[float, Meta(gt=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 
+
+WINDOWED = "truemoment.searching.windowed.Windowed"
+"""What predicts long videos with any method."""
 
 MOST_BYTES, DEEPEST = 1 << 16, 16
 """Size and nesting of a recipe beyond which it is not read; ours hold 500 bytes in two levels."""
@@ -249,10 +255,14 @@ class Decoding(Struct, frozen=True, forbid_unknown_fields=True):
         A moment whose IoU with a better one is above this is left out; 1 for none.
     top
         Moments a query.
+    first_look
+        Windows of a film that a query is compared with: those with the frame that is most like the sentence
+        (:mod:`truemoment.searching.first_look`). All if unset; only ``truemoment predict`` uses it, training does not.
     """
 
     nms: Share = 0.45
     top: Positive = 10
+    first_look: Positive | UnsetType = UNSET
 
 
 class Windowing(Struct, frozen=True, forbid_unknown_fields=True):
@@ -371,8 +381,26 @@ def resolve(values: Mapping[str, Any], path: Path | None = None) -> Recipe:
     clips = getattr(settings, "n_clips", 1)
     if "video" in family.needs and recipe.rows % clips:
         raise InputError(f"got {recipe.rows}, expected a multiple of the {clips} clips", path=path, field="rows")
+    if recipe.windows is not UNSET:
+        _refuse_windows(recipe.model, family.needs, path)
+    if recipe.decode.first_look is not UNSET and recipe.windows is UNSET:
+        problem = f"got {recipe.decode.first_look} windows, expected a recipe with a block windows"
+        raise InputError(problem, path=path, field="decode.first_look")
     plain = msgspec.json.decode(msgspec.json.encode(settings))  # lists for tuples, as a file gives them back
     return msgspec.structs.replace(recipe, settings=plain)
+
+
+def _refuse_windows(model: str, needs: frozenset[Need], path: Path | None) -> None:
+    """Refuse a recipe of a model that cannot learn from windows of long videos."""
+    from truemoment.models.base import TIMES  # noqa: PLC0415 - it loads PyTorch
+
+    if "windows" in needs:
+        method = f"learns from sliding windows itself; predict long videos with {WINDOWED}"
+    elif not needs & TIMES:
+        method = "learns without the times of moments, by which windows are drawn"
+    else:
+        return
+    raise InputError(f"{model} {method}; expected a recipe without this block", path=path, field="windows")
 
 
 @contextlib.contextmanager
@@ -411,7 +439,20 @@ def _convert(values: Mapping[str, Any], kind: type[S], path: Path | None, field:
         problem, _, at = str(error).partition(" - at `$")
         inner = at.rstrip("`").lstrip(".")
         words = in_words(lower_first(problem))
+        if "contains unknown field" in words and (known := _fields_at(kind, inner)):
+            words += f", expected one of {', '.join(known)}"
         raise InputError(words, path=path, field=(field + inner).rstrip(".") or None) from None
+
+
+def _fields_at(kind: type[Struct], inner: str) -> tuple[str, ...]:
+    """Return the fields of the part of a recipe at a dotted key; none if it is not one part."""
+    for name in filter(None, inner.split(".")):
+        hint = get_type_hints(kind).get(name)
+        parts = [of for of in (hint, *get_args(hint)) if isinstance(of, type) and issubclass(of, Struct)]
+        if len(parts) != 1:
+            return ()
+        kind = parts[0]
+    return kind.__struct_fields__
 
 
 def _parse(data: bytes, path: Path) -> Any:  # noqa: ANN401 - checked by the caller
@@ -438,13 +479,19 @@ def _refuse_traps(data: bytes, path: Path) -> None:
     if len(data) > MOST_BYTES:
         raise InputError(f"holds {len(data):,} bytes, expected {MOST_BYTES:,} at most", path=path)
     depth = 0
-    for event in yaml.parse(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        line = None if event.start_mark is None else event.start_mark.line + 1
-        if depth > DEEPEST:
-            raise InputError(f"is nested too deeply, expected {DEEPEST} levels at most", path=path, line=line)
-        if isinstance(event, yaml.AliasEvent):
-            raise InputError(f"got the alias *{event.anchor}, expected the value itself", path=path, line=line)
+    too_deep = f"is nested too deeply, expected {DEEPEST} levels at most"
+    try:
+        for event in yaml.parse(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            line = None if event.start_mark is None else event.start_mark.line + 1
+            if depth > DEEPEST:
+                raise InputError(too_deep, path=path, line=line)
+            if isinstance(event, yaml.AliasEvent):
+                raise InputError(f"got the alias *{event.anchor}, expected the value itself", path=path, line=line)
+    except yaml.scanner.ScannerError as error:  # libyaml reads ahead, and some versions end at 1,000 open brackets
+        if "nesting depth" not in str(error) or error.problem_mark is None:
+            raise
+        raise InputError(too_deep, path=path, line=error.problem_mark.line + 1) from None
 
 
 def _change(values: dict[str, Any], change: str) -> None:

@@ -138,7 +138,7 @@ const keys = new Keys([
   { keys: ["Ctrl+Z"], text: "undo", act: () => collection.undo() },
   { keys: ["Escape"], text: "stop", act: () => stage.leave() },
   { keys: ["?"], text: "this table", act: () => keys.show(byId("keys")) },
-]);
+], () => true);
 
 stage.addEventListener("trouble", (event) => problem(/** @type {CustomEvent} */ (event).detail));
 byId("play-all").addEventListener("click", () => playAll());

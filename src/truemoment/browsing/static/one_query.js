@@ -293,7 +293,7 @@ const keys = new Keys([
   { keys: ["A"], text: "mark anew: hand the query to annotators", act: () => mark() },
   { keys: ["T"], text: "copy query and video", act: () => copy(`${query.query_id} ${query.video_id}`) },
   { keys: ["?"], text: "this table", act: () => keys.show(byId("keys")) },
-]);
+], () => true);
 
 /** @param {string} text */
 function copy(text) {

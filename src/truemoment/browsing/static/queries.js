@@ -256,5 +256,5 @@ const keys = new Keys([
   { keys: ["1", "2", "3", "4", "5", "6", "7", "8"], text: "only this kind; again: all", act: (key) => about.kinds[Number(key) - 1] && kind(about.kinds[Number(key) - 1]) },
   { keys: ["/"], text: "the words", act: () => byId("words").select() },
   { keys: ["?"], text: "this table", act: () => keys.show(byId("keys")) },
-]);
+], () => true);
 begin().catch((error) => problem(error.message));

@@ -243,7 +243,7 @@ const keys = new Keys([
   { keys: ["Ctrl+Z"], text: "undo the last change of the collection", act: () => collection.undo() },
   { keys: ["Escape"], text: "stop", act: () => stage.leave() },
   { keys: ["?"], text: "this table", act: () => keys.show(byId("keys")) },
-]);
+], () => true);
 
 /** @param {number} v */
 function onlyVideo(v) {

@@ -244,7 +244,7 @@ const keys = new Keys([
   { keys: ["Z"], text: "fit the moment", act: withEnds((at) => timeline.fit(at)) },
   { keys: ["Ctrl+Z"], text: "undo", act: () => undo() },
   { keys: ["?"], text: "this table", act: () => keys.show(byId("keys")) },
-]);
+], () => true);
 keys.actions[6].act = (key) => ends && setEnd("first", Math.min(ends.last, ends.first + (key === "[" ? -1 : 1)));
 keys.actions[7].act = (key) => ends && setEnd("last", Math.max(ends.first, ends.last + (key === "{" ? -1 : 1)));
 
