@@ -210,7 +210,9 @@ def test_ten_thousand_queries_in_pages_of_a_hundred(served):
     assert page.locator(".query").count() == 100
     assert "offset=300" in page.url
     page.fill("#words", "door 777")
-    page.wait_for_function("() => document.getElementById('count').textContent.includes('of 19')")  # 777, 1777 to 9777, 7770 to 7779
+    page.wait_for_function(
+        "() => document.getElementById('count').textContent.includes('of 19')"
+    )  # 777, 1777 to 9777, 7770 to 7779
 
 
 def test_six_tabs_and_hostile_sentences(served):

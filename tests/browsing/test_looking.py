@@ -163,7 +163,9 @@ def test_facets_are_what_each_choice_would_list(looked):
         assert count == len(select(looked, chosen, no_notes(looked))[0])
 
 
-@pytest.mark.parametrize("sort", ["loss", "iou", "best", "rank", "offset", "length", "duration", "agreement", "n_words"])
+@pytest.mark.parametrize(
+    "sort", ["loss", "iou", "best", "rank", "offset", "length", "duration", "agreement", "n_words"]
+)
 @pytest.mark.parametrize("falling", [False, True])
 def test_orders(looked, sort, falling):
     found, _ = select(looked, QuerySelection(sort=sort, falling=falling), no_notes(looked))

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from truemoment.browsing.looking import LookedAt, SystemColumns
+from truemoment.browsing.looking import AnswerColumns, SystemColumns
 from truemoment.diagnosis.errors import KINDS
 from truemoment.intervals import Bools, Floats, Ints
 
@@ -107,7 +107,7 @@ class Facets:
     noted: int
 
 
-_COLUMNS: Mapping[str, Callable[[LookedAt, SystemColumns], Floats]] = MappingProxyType(
+_COLUMNS: Mapping[str, Callable[[AnswerColumns, SystemColumns], Floats]] = MappingProxyType(
     {
         "loss": lambda _, of: 1 - of.errors.iou,
         "iou": lambda _, of: of.errors.iou,
@@ -127,12 +127,12 @@ _COLUMNS: Mapping[str, Callable[[LookedAt, SystemColumns], Floats]] = MappingPro
 )
 
 
-def column(looked: LookedAt, name: str, system: int) -> Floats:
+def column(looked: AnswerColumns, name: str, system: int) -> Floats:
     """Return a column of :data:`SORTS` but ``kind``, (Q,); NaN where it has no value."""
     return _COLUMNS[name](looked, looked.systems[system])
 
 
-def _parts(looked: LookedAt, selection: QuerySelection, tagged: Tagged) -> dict[str, Bools]:
+def _parts(looked: AnswerColumns, selection: QuerySelection, tagged: Tagged) -> dict[str, Bools]:
     """Return the mask of each filter that is set."""
     of = looked.systems[selection.system]
     parts: dict[str, Bools] = {"counts": of.errors.counts}
@@ -172,14 +172,14 @@ def _all(parts: dict[str, Bools], n_queries: int, without: str = "") -> Bools:
     return kept
 
 
-def select(looked: LookedAt, selection: QuerySelection, tagged: Tagged) -> tuple[Ints, Facets]:
+def select(looked: AnswerColumns, selection: QuerySelection, tagged: Tagged) -> tuple[Ints, Facets]:
     """Return the queries of a selection in its order, (N,), and the facets."""
     parts = _parts(looked, selection, tagged)
     kept = np.flatnonzero(_all(parts, looked.n_queries))
     return kept[_order(looked, selection, kept)], _facets(looked, selection, tagged, parts)
 
 
-def _order(looked: LookedAt, selection: QuerySelection, kept: Ints) -> Ints:
+def _order(looked: AnswerColumns, selection: QuerySelection, kept: Ints) -> Ints:
     place = looked.place[kept]
     if selection.sort == "kind":
         kinds = looked.systems[selection.system].errors.kind[kept]
@@ -190,7 +190,7 @@ def _order(looked: LookedAt, selection: QuerySelection, kept: Ints) -> Ints:
     return np.lexsort((place, values))  # NaN last
 
 
-def _facets(looked: LookedAt, selection: QuerySelection, tagged: Tagged, parts: dict[str, Bools]) -> Facets:
+def _facets(looked: AnswerColumns, selection: QuerySelection, tagged: Tagged, parts: dict[str, Bools]) -> Facets:
     of, n_queries = looked.systems[selection.system], looked.n_queries
     by_kind = np.bincount(of.errors.kind[_all(parts, n_queries, "kind")], minlength=len(KINDS))
     by_verb = _all(parts, n_queries, "verb")
@@ -211,7 +211,7 @@ def _facets(looked: LookedAt, selection: QuerySelection, tagged: Tagged, parts: 
     )
 
 
-def _verbs(looked: LookedAt, mask: Bools) -> dict[str, int]:
+def _verbs(looked: AnswerColumns, mask: Bools) -> dict[str, int]:
     names, number = looked.verb_numbers
     counts = np.bincount(number[mask], minlength=len(names))
     most = np.argsort(-counts, kind="stable")[:MOST_VERBS]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from truemoment.browsing.looking import LookedAt, SystemColumns
+from truemoment.browsing.looking import AnswerColumns, SystemColumns
 from truemoment.diagnosis.errors import KINDS
 from truemoment.intervals import Floats, temporal_iou
 from truemoment.records import Annotations, Predictions
@@ -39,7 +39,7 @@ def best_iou(moments: Floats, references: Floats) -> Floats:
     return np.asarray(iou.max(axis=1))
 
 
-def row_of(looked: LookedAt, query: int) -> dict[str, Any]:
+def row_of(looked: AnswerColumns, query: int) -> dict[str, Any]:
     """Return what a list shows of a query: its references, the first answers, and the strongest floor."""
     queries = looked.annotations.queries
     query_id = str(queries.query_id[query])
@@ -61,7 +61,7 @@ def row_of(looked: LookedAt, query: int) -> dict[str, Any]:
     return row
 
 
-def lanes_of(looked: LookedAt, query: int) -> dict[str, Any]:
+def lanes_of(looked: AnswerColumns, query: int) -> dict[str, Any]:
     """Return all lanes of a query."""
     queries = looked.annotations.queries
     query_id = str(queries.query_id[query])

@@ -69,7 +69,7 @@ class SystemColumns:
 
 
 @dataclass(frozen=True, eq=False)
-class LookedAt:
+class AnswerColumns:
     """Everything that the page of answers shows.
 
     Parameters
@@ -177,7 +177,7 @@ def look_at(
     cache: Cache = NO_CACHE,
     read: Callable[[Path, Annotations], tuple[Predictions, MatchReport]] = read_predictions,
     on_status: Callable[[str], None] = lambda _: None,
-) -> LookedAt:
+) -> AnswerColumns:
     """Read annotations and predictions, and compute all columns.
 
     Parameters
@@ -227,7 +227,7 @@ def look_at(
     setup = {"splits": Splits(train), "engine": engine, "cache": cache}
     found, figures, left_out = _floors(reference, first, convention, floors, setup, seed, on_status)
     errors = systems[0].errors
-    return LookedAt(
+    return AnswerColumns(
         annotations=located,
         systems=tuple(systems),
         measure=first.headline,

@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 
 from truemoment.browsing.filters import RANGES, SORTS, QuerySelection, select
 from truemoment.browsing.lanes import lanes_of, row_of
-from truemoment.browsing.looking import LookedAt
+from truemoment.browsing.looking import AnswerColumns
 from truemoment.browsing.notes import NoteConflictError, Notes, QueryNote, SentNote
 from truemoment.browsing.searches import Model, half_precision
 from truemoment.browsing.strip import best_by_column
@@ -59,7 +59,7 @@ class LookingService:
         Index of the videos, and its model, for a lane of what a sentence resembles; None for none.
     """
 
-    looked: LookedAt
+    looked: AnswerColumns
     videos: VideoService
     notes: Notes
     commands: Commands

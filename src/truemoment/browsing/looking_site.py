@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from truemoment.browsing.looking import LookedAt
+from truemoment.browsing.looking import AnswerColumns
 from truemoment.browsing.looking_routes import Commands, LookingService
 from truemoment.browsing.notes import Notes
 from truemoment.browsing.search_site import HERE, more_threads
@@ -36,7 +36,7 @@ class LookingServer:
 
 @contextmanager
 def open_looking(
-    looked: LookedAt,
+    looked: AnswerColumns,
     *,
     cache: Path,
     notes: Path,

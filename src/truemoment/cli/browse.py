@@ -31,7 +31,7 @@ from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.text import printable
 
 if TYPE_CHECKING:
-    from truemoment.browsing.looking import LookedAt
+    from truemoment.browsing.looking import AnswerColumns
 
 NOTES = ".notes.jsonl"
 
@@ -155,7 +155,7 @@ def named_files(words: Sequence[str]) -> list[tuple[str, Path]]:
     return list(found.items())
 
 
-def show_counts(looked: LookedAt) -> None:
+def show_counts(looked: AnswerColumns) -> None:
     """Print what is looked at: queries, figures, and how predictions matched."""
     from truemoment.reports.words import points
 
@@ -172,7 +172,7 @@ def show_counts(looked: LookedAt) -> None:
 
 
 def serve_looking(
-    looked: LookedAt,
+    looked: AnswerColumns,
     looking: LookingOptions,
     serving: ServingOptions,
     page: SearchPageOptions,
