@@ -22,9 +22,8 @@ def references_of(annotations: Annotations, query: int) -> tuple[Floats, list[st
     return moments, annotations.annotator[rows].tolist()
 
 
-def answers_of(predictions: Predictions, query_id: str, most: int = MOST_ANSWERS) -> Floats:
-    """Return the best answers to a query, (K, 3): start and end in seconds, and score."""
-    row = int(predictions.rows_of(np.array([query_id], dtype=object))[0])
+def answers_of(predictions: Predictions, row: int, most: int = MOST_ANSWERS) -> Floats:
+    """Return the best answers in a row of predictions, (K, 3): start and end in seconds, and score; -1 has none."""
     if row < 0:
         return np.zeros((0, 3))
     rows = slice(predictions.offsets[row], min(predictions.offsets[row] + most, predictions.offsets[row + 1]))
@@ -51,7 +50,7 @@ def row_of(looked: AnswerColumns, query: int) -> dict[str, Any]:
         "sentence": str(queries.sentence[query]),
         "duration_s": as_json(queries.duration_s[query]),
         "references": references.tolist(),
-        "systems": [_summary(of, query, query_id) for of in looked.systems],
+        "systems": [_summary(of, query) for of in looked.systems],
     }
     if looked.floor_errors is not None:
         row["floor"] = {
@@ -64,7 +63,6 @@ def row_of(looked: AnswerColumns, query: int) -> dict[str, Any]:
 def lanes_of(looked: AnswerColumns, query: int) -> dict[str, Any]:
     """Return all lanes of a query."""
     queries = looked.annotations.queries
-    query_id = str(queries.query_id[query])
     references, annotators = references_of(looked.annotations, query)
     lanes = row_of(looked, query) | {
         "annotators": [
@@ -77,15 +75,15 @@ def lanes_of(looked: AnswerColumns, query: int) -> dict[str, Any]:
         "floors": [],
     }
     for system, of in zip(lanes["systems"], looked.systems, strict=True):
-        system["answers"] = _with_iou(answers_of(of.predictions, query_id), references)
+        system["answers"] = _with_iou(answers_of(of.predictions, int(of.row[query])), references)
         system["mending"] = 0.0 if of.hit[query] or not of.errors.counts[query] else 1 / int(of.errors.counts.sum())
-    for floor, figure in zip(looked.floors, looked.floor_figures, strict=True):
-        answers = _with_iou(answers_of(floor.predictions, query_id, 3), references)
+    for floor, figure, row in zip(looked.floors, looked.floor_figures, looked.floor_rows, strict=True):
+        answers = _with_iou(answers_of(floor.predictions, int(row[query]), 3), references)
         lanes["floors"].append({"name": floor.title, "figure": figure, "answers": answers})
     return lanes
 
 
-def _summary(of: SystemColumns, query: int, query_id: str) -> dict[str, Any]:
+def _summary(of: SystemColumns, query: int) -> dict[str, Any]:
     errors = of.errors
     return {
         "kind": KINDS[int(errors.kind[query])],
@@ -95,7 +93,7 @@ def _summary(of: SystemColumns, query: int, query_id: str) -> dict[str, Any]:
         "rank_of_hit": int(errors.rank_of_hit[query]),
         "duplicates": bool(errors.duplicates[query]),
         "offset_s": as_json(of.offset_s[query]),
-        "answers": answers_of(of.predictions, query_id, 1).tolist(),
+        "answers": answers_of(of.predictions, int(of.row[query]), 1).tolist(),
     }
 
 

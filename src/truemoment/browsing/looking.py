@@ -44,6 +44,8 @@ class SystemColumns:
     ----------
     predictions
         Its answers, ranked as the protocol ranks them.
+    row : (Q,)
+        Row of each query in them; -1 for none.
     errors
         Kinds of error, ranks of hits and IoUs.
     offset_s : (Q,)
@@ -57,6 +59,7 @@ class SystemColumns:
     name: str
     path: str
     predictions: Predictions
+    row: Ints
     errors: ErrorKinds
     offset_s: Floats
     figure: float
@@ -109,6 +112,11 @@ class AnswerColumns:
     def n_queries(self) -> int:
         """Q."""
         return self.annotations.n_queries
+
+    @cached_property
+    def floor_rows(self) -> tuple[Ints, ...]:
+        """Row of each query in the answers of each floor, (Q,) each; -1 for none."""
+        return tuple(of.predictions.rows_of(self.annotations.queries.query_id) for of in self.floors)
 
     @cached_property
     def duration_s(self) -> Floats:
@@ -268,6 +276,7 @@ def _columns(  # noqa: PLR0917 - private
         name=name,
         path="" if isinstance(file, Predictions) else str(file),
         predictions=predictions.ranked_by_score() if protocol.ranking == "score" else predictions,
+        row=predictions.rows_of(annotations.queries.query_id),
         errors=error_kinds(annotations, predictions, threshold_of(headline), protocol),
         offset_s=_offsets(annotations, predictions, protocol),
         figure=float(evaluate(annotations, predictions, (headline,), protocol).value(headline)),
