@@ -9,7 +9,7 @@ import torch
 from truemoment import read_predictions
 from truemoment.auditing import AuditSetup, Results
 from truemoment.auditing.checks.answer_pattern import look
-from truemoment.exceptions import InputError, UsageError
+from truemoment.exceptions import UsageError
 from truemoment.measures import parse_measures
 from truemoment.models.layers.segment_anchors import ANCHORS
 from truemoment.protocols import get_protocol
@@ -55,12 +55,6 @@ def test_weights_do_not_depend_on_any_time(split, task, tmp_path):
     for name, of in (("one", one), ("other", other)):
         perform(of, tmp_path / name, {})
     assert not changed(weights(tmp_path / "one"), weights(tmp_path / "other"))
-
-
-def test_windows_are_refused_before_any_work(tiny):
-    """They are drawn so that they show the moment or do not."""
-    with pytest.raises(InputError, match="windows are drawn by times of moments, which wssl must not use"):
-        tiny("wssl", "windows={seconds: 8}")
 
 
 def test_a_model_that_needs_times_does_depend_on_them(task, tmp_path):
