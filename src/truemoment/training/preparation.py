@@ -48,6 +48,8 @@ class RunData:
         Whether queries of videos without features are left out; else they are refused.
     sentences
         Sources of the vectors of sentences, for a model that compares them.
+    fps
+        Rows a second of features that state none; None if the rows cover each video evenly.
     """
 
     source: AnnotationSource
@@ -58,6 +60,7 @@ class RunData:
     force: bool = False
     skip_missing: bool = False
     sentences: tuple[str, ...] = ()
+    fps: float | None = None
 
     def split_names(self) -> list[str]:
         """Return the names of all splits of the dataset, or of the user's own file."""
@@ -138,6 +141,7 @@ def prepare(
         caution=caution,
         notes=tuple(notes),
         text_sources=data.sentences,
+        fps=data.fps,
         texts=_open_texts(recipe, data, mixture),
         weights=_weights_of(mixture, usable[0]),
     )
@@ -192,9 +196,9 @@ def _open_store(recipe: Recipe, data: RunData, mixture: Mixture | None, source: 
     stores: list[FeatureStore] = []
     for name in dict.fromkeys(names):
         if family.retrieves:
-            stores.append(open_clip_features(name, recipe, source, data.source.data_dir, seed=seed))
+            stores.append(open_clip_features(name, recipe, source, data.source.data_dir, seed=seed, fps=data.fps))
         else:
-            stores.append(open_features(name, dataset=source, data_dir=data.source.data_dir, seed=seed))
+            stores.append(open_features(name, dataset=source, data_dir=data.source.data_dir, seed=seed, fps=data.fps))
     return stores[0] if len(stores) == 1 else MixedFeatures(tuple(stores))
 
 

@@ -126,7 +126,7 @@ def load_retriever(
     network.to("cuda" if torch.cuda.is_available() else "cpu")
     if store is None:
         source = run.features if features is None else features
-        store = open_clip_features(source, recipe, run.train.dataset, data_dir, seed=run.seed, fps=fps)
+        store = open_clip_features(source, recipe, run.train.dataset, data_dir, seed=run.seed, fps=fps or run.fps)
     return TrainedRetriever(run, network, store, texts or open_sentences(sentences or run.sentences), track)
 
 
