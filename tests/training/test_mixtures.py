@@ -19,9 +19,10 @@ from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import Features
 from truemoment.records import Annotations
 from truemoment.training.examples import drawn_pairs
+from truemoment.training.mixed_stores import MixedFeatures
 from truemoment.training.mixture_grid import GRIDS, MixtureRow, read_grid
 from truemoment.training.mixture_study import questions_of
-from truemoment.training.mixtures import MixedFeatures, in_share, read_mix, read_mixture, shared_films
+from truemoment.training.mixtures import in_share, read_mix, read_mixture, shared_films
 from truemoment.training.recipes import read_recipe
 from truemoment.training.simulated_mixtures import StudyFilms, study_sources, write_study_films
 from truemoment.worlds import CollectionNoise, FilmSettings, make_films

@@ -21,7 +21,8 @@ from truemoment.models import get_family
 from truemoment.records import Annotations
 from truemoment.retrieval.clips import clip_name, own_id
 from truemoment.training.clip_features import open_clip_features
-from truemoment.training.mixtures import MixedFeatures, MixedSentences, Mixture, read_mixture, shared_films
+from truemoment.training.mixed_stores import MixedFeatures, MixedSentences
+from truemoment.training.mixtures import Mixture, read_mixture, shared_films
 from truemoment.training.recipes import Recipe
 from truemoment.training.runs import HELD_OUT, TrainingTask, hold_out, is_test
 from truemoment.training.sentence_vectors import open_sentences
