@@ -322,7 +322,9 @@ def test_undo_and_redo_of_every_kind_of_change(study):
 
     def shown():
         pressed = page.eval_on_selector_all("[aria-pressed=true]", "(of) => of.map((one) => one.id)")
-        boxes = page.eval_on_selector_all("#reasons:not([hidden]) input[type=checkbox]", "(of) => of.map((one) => one.checked)")
+        boxes = page.eval_on_selector_all(
+            "#reasons:not([hidden]) input[type=checkbox]", "(of) => of.map((one) => one.checked)"
+        )
         return moments(page), pressed, boxes
 
     def drag():

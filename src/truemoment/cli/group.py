@@ -22,6 +22,7 @@ COMMANDS = MappingProxyType(
         "meta": "Study measures: which agree, which are stable, which select well.",
         "humans": "Measure how well annotators agree with references and each other.",
         "annotate": "Let people mark moments in a browser.",
+        "browse": "Look at answers query by query, or search an index, on a page.",
         "train": "Train a model by a recipe, and predict the test splits.",
         "predict": "Predict with a served or a trained model, and save the answers.",
         "sweep": "Train methods over the values of a dial, and compare with floors.",
