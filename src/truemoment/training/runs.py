@@ -328,8 +328,8 @@ def _claim(folder: Path, run: checkpoints.Run, vocabulary: TokenVocabulary, test
     checkpoints.write_document(folder / "run.json", run)
 
 
+# The best network, its figures on the test splits, and those beside the network before training.
 Answered = tuple[Network, tuple[ResultRow, ...], tuple[BesideZeroShot, ...]]
-"""The best network, its figures on the test splits, and those beside the network before training."""
 
 
 def _ground(
