@@ -1,4 +1,6 @@
-"""A collection of MAD's number of films, all stages, each film a minute: made, collected, split, indexed, searched.
+"""A collection of MAD's number of films, in all stages: made, collected, split, indexed, searched.
+
+Each film is a minute and a half long: a track must have a minute of sound, also where it lacks a scene.
 
 Films and described tracks are simulated (truemoment.worlds.described), with one damage each by lot: none, a late or an
 early start, a cut, an insertion, another speed with the pitch kept or not, a narrow band with a compressor, noise, MP3
@@ -57,7 +59,7 @@ LOTS = (
     Damage(),  # with the track of the film before
 )
 LATE_CUES, OTHER_TRACK = 10, 11
-MINUTES, FPS = 1.0, 8
+MINUTES, FPS = 1.5, 8
 SHARES = "0.7508,0.0769,0.1723"
 """488, 50 and 112 of 650, as in MAD."""
 
@@ -185,7 +187,9 @@ def split_and_search(folder: Path, out: Path, workers: int) -> None:
     index = Index(folder / "films.index")
     session = SearchSession(index, EncoderOptions(), RankingOptions(5, 5.0))
     session.load()
-    sentences = [of.sentence for film in films_in(out) for of in film.sentences() if of.kept]
+    sentences = [
+        of.sentence for film in films_in(out) if not film.report.discarded for of in film.sentences() if of.kept
+    ]
     spent = []
     for sentence in sentences:
         began = time.perf_counter()
@@ -201,7 +205,7 @@ def main() -> None:
     arguments.add_argument("--films", type=int, default=650)
     arguments.add_argument("--workers", type=int, default=2)
     asked = arguments.parse_args()
-    folder, n_films = asked.folder, asked.films
+    folder, n_films = asked.folder.resolve(), asked.films
     folder.mkdir(parents=True, exist_ok=True)
     listed = make_films(folder, n_films, asked.workers)
     outs = {engine: folder / f"collected-{engine}" for engine in ("local", "ray")}
