@@ -205,7 +205,7 @@ def test_a_full_disk_is_told_and_nothing_is_half_stored(served):
         if answers[-1].status_code != 200:
             break
     assert answers[-1].status_code == 503
-    assert "nothing was stored" in answers[-1].json()["error"]
+    assert "the change is not stored" in answers[-1].json()["error"]
     assert client.get("/api/tasks/1").json()["version"] == len(answers)  # the one before and those acknowledged
     assert store.read(differences) == []
     store.write(lambda connection: connection.execute("PRAGMA max_page_count = 1000000"))

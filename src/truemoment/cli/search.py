@@ -28,6 +28,8 @@ from truemoment.cli.options import (
     status_line,
     write_text,
 )
+from truemoment.cli.search_page import SearchPageOptions, page_serving_options, search_page_options, serve_search
+from truemoment.cli.serving import ServingOptions
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import InputError, UsageError
 from truemoment.measures import Measure, parse_measures
@@ -73,6 +75,19 @@ OF_A_SENTENCE = {
     "shards": "--shards",
     "wait_s": "--wait-s",
     "style": "--table",
+}
+OF_A_PAGE = {
+    "host": "--host",
+    "port": "--port",
+    "name": "--name",
+    "certificate": "--certificate",
+    "key": "--key",
+    "behind_proxy": "--behind-proxy",
+    "plain_http": "--plain-http",
+    "guest": "--guest",
+    "no_open": "--no-open",
+    "collections": "--collections",
+    "export_dir": "--export",
 }
 OF_A_SWEEP = {
     "lengths": "--lengths",
@@ -315,6 +330,9 @@ class _SweepOptions:
 @count_option("--resamples", 1000, "Resamples of the videos, for intervals of the sweep.", least=2, most=MOST_RESAMPLES)
 @seed_option("all draws of the sweep")
 @output_options
+@click.option("--serve", is_flag=True, help="Serve a page on which sentences are typed and moments are played.")
+@page_serving_options
+@search_page_options
 @bound("ranking", _ResultOptions)
 @bound("files", _MomentFiles)
 @bound("video", _Video)
@@ -323,6 +341,9 @@ class _SweepOptions:
 @bound("sweeping", _SweepOptions)
 def command(
     words: tuple[str, ...],
+    serve: bool,
+    serving: ServingOptions,
+    search_page: SearchPageOptions,
     ranking: _ResultOptions,
     files: _MomentFiles,
     video: _Video,
@@ -340,6 +361,8 @@ def command(
     With - for the sentence, sentences are read from standard input, one a line, and answered as they
     come: the model is loaded once.
 
+    With --serve in place of a sentence, sentences are typed on a page, and moments are played there.
+
     With --dataset or --annotations in place of a sentence, every query of a split is answered, for
     truemoment evaluate; this also works on features: FILE.h5 with --sentences FILE.h5. With --sweep
     videos are cut into chunks of several lengths, and the measures at each length are reported.
@@ -349,6 +372,7 @@ def command(
     truemoment search "a dog on the beach" videos.index --top 10 --clips found --html found.html
     truemoment search "a dog on the beach" film.mp4.index -o found.otio
     truemoment search - videos.index
+    truemoment search --serve videos.index
     truemoment search videos.index --annotations mine.jsonl -o preds.jsonl
     truemoment search CLIP_frames.h5 --sentences CLIP_sentences.h5 --dataset mad --split test -o preds.jsonl
     truemoment search CLIP_frames.h5 --sentences CLIP_sentences.h5 --dataset mad --split test --sweep
@@ -358,6 +382,14 @@ def command(
 
     queries.refuse()
     ranking.refuse()
+    if serve:
+        _refuse_with_page()
+        serving.listening()
+        target = video.target(_only_target(words), output)
+        index, _ = target.open()
+        serve_search(index, target.options, serving, search_page)
+        return
+    _refuse_given(OF_A_PAGE, "goes with --serve")
     if output.json_path == files.csv_path == STANDARD_OUTPUT:
         raise UsageError("--json and --csv: both to standard output, expected one of them")
     if files.page == STANDARD_OUTPUT:
@@ -559,6 +591,20 @@ def _bar(what: str, unit: str) -> Callable[[list[Any]], Iterable[Any]]:
     from tqdm import tqdm
 
     return lambda items: tqdm(items, desc=what, unit=unit, leave=False)
+
+
+def _refuse_with_page() -> None:
+    """Refuse options that a page does not use."""
+    of_output = {"json_path": "--json", "page": "--html", "out": "-o", "dataset": "--dataset", "split": "--split"}
+    of_output |= {"annotations": "--annotations", "top": "--top"}
+    _refuse_given(OF_QUERIES | OF_A_SENTENCE | OF_A_SWEEP | of_output, "does not go with --serve; the page has its own")
+
+
+def _only_target(words: tuple[str, ...]) -> Path:
+    """Return the index or video of a page."""
+    if len(words) != 1:
+        raise UsageError(f"got {len(words)} arguments and --serve, expected one: the index or video to search")
+    return Path(words[0])
 
 
 def _refuse_files(*folders: tuple[str, Path | None]) -> None:

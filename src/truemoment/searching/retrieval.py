@@ -125,6 +125,26 @@ def _refuse_settings(top: int, nms: float, apart_s: float | None, candidates: in
         raise UsageError(f"got moments {apart_s:g} s apart, expected 0 or more")
 
 
+def moment_scores(index: Index, name: str, sentence_vectors: Frames) -> npt.NDArray[np.float64]:
+    """Return the score of each candidate moment of a video (:meth:`Index.spans`) for each sentence, (S, P).
+
+    Raises
+    ------
+    InputError
+        If the rows or norms of the video are damaged.
+    """
+    from truemoment.searching.scoring import span_scores  # noqa: PLC0415 - it asks for its package itself
+
+    index.check(name)
+    first, end = index.spans(name)
+    scores: npt.NDArray[np.float64] = span_scores(
+        index.rows(name), np.atleast_2d(sentence_vectors), first, end, index.norms(name)
+    ).round(DECIMALS)
+    if not np.abs(scores).max(initial=0.0) <= LARGEST_SCORE:
+        raise InputError("gives scores beyond 1: its norms are damaged", path=index.path, field=name, hint=MEND)
+    return scores
+
+
 class BestMoments:
     """The best moments of each sentence in the videos that were scored, in any order of the videos.
 
@@ -155,12 +175,9 @@ class BestMoments:
 
     def _of_video(self, name: str, sentences: Sequence[int]) -> Iterator[tuple[int, list[FoundMoment]]]:
         """Return the moments of a video; nothing comes for sentences that have better moments already."""
-        from truemoment.searching.scoring import span_scores  # noqa: PLC0415 - it asks for its package itself
-
         index = self.index
         index.check(name)
         about, (first, end) = index.about(name), index.spans(name)
-        rows, norms = index.rows(name), index.norms(name)
         if not len(first):
             return
         order = np.argsort(first - end, kind="stable")  # long moments first: of equal ones the whole still picture
@@ -168,9 +185,7 @@ class BestMoments:
         at_once = max(1, SCORES_AT_ONCE // len(first))
         for low in range(0, len(sentences), at_once):
             some = list(sentences[low : low + at_once])
-            scores = span_scores(rows, self.vectors[some], first, end, norms).round(DECIMALS)
-            if not np.abs(scores).max() <= LARGEST_SCORE:
-                raise InputError("gives scores beyond 1: its norms are damaged", path=index.path, field=name, hint=MEND)
+            scores = moment_scores(index, name, self.vectors[some])
             for s, score in zip(some, scores, strict=True):
                 if len(self.found[s]) == self.top and score.max() < self.found[s][-1].score:
                     continue

@@ -21,6 +21,7 @@ from truemoment.records import Annotations, Predictions, Queries
 from truemoment.searching.first_look import WindowRanking
 from truemoment.training import checkpoints
 from truemoment.training.answering import pairs_to_answer
+from truemoment.training.hardware import prediction_device
 from truemoment.training.network import Network
 from truemoment.training.progress import Track, unseen
 from truemoment.training.recipes import naming, resolve
@@ -144,6 +145,8 @@ def load_grounder(
     run = checkpoints.read_run(folder)
     recipe = resolve(msgspec.to_builtins(run.recipe), folder / "run.json")
     family = get_family(recipe.model)
+    if family.retrieves:
+        raise UsageError(f"{folder}: is a run of {recipe.model}, which ranks clips: use truemoment retrieve --model")
     vocabulary = read_vocabulary(folder / "words.json")
     settings = msgspec.convert(recipe.settings, family.settings)
     inputs = Inputs(run.n_dimensions, run.n_vector, vocabulary.words)
@@ -158,7 +161,7 @@ def load_grounder(
     model = family.build(settings, inputs)
     network = Network(vocabulary, run.n_vector, model)
     checkpoints.load_into(network, tensors, weights)
-    network.to("cuda" if torch.cuda.is_available() else "cpu")
+    network.to(prediction_device())
     if "video" not in model.needs:
         if features is not None:
             raise UsageError(f"{run.recipe.model} sees no video, expected no --features")
