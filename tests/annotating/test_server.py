@@ -373,7 +373,7 @@ def test_plans_that_cannot_be_are_refused(make_study, tmp_path):
     with pytest.raises(UsageError, match="3 people for 5 answers"):
         make_study(annotations_of(2, 1), people=3, per_query=5)
     make_study(annotations_of(2, 1), people=2, per_query=1)
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="already exists"):
         make_study(annotations_of(2, 1), people=2, per_query=1)
     with pytest.raises(InputError, match="v9#9"):
         make_study(annotations_of(2, 1), name="other", only=frozenset({"v9#9"}))

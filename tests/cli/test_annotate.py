@@ -96,7 +96,7 @@ def test_a_study_is_made_prepared_and_listed(films, capsys):
     ("words", "says"),
     [
         ("start mine.jsonl --videos nothing --port 0", "nothing: no such folder"),
-        ("start mine.jsonl --videos empty --port 0", "holds none of the 2 videos"),
+        ("start mine.jsonl --videos empty --port 0", "contains none of the 2 videos"),
         ("start nothing.jsonl --videos films --port 0", "nothing.jsonl: no such file"),
         ("start bad.jsonl --videos films --port 0", "bad.jsonl:1: field sentence"),
         ("new lab --annotations mine.jsonl --videos films --only other.jsonl", "v9#0"),

@@ -136,7 +136,7 @@ def new_study(folder: Path, annotations: Annotations, videos: Path, plan: StudyP
     """
     refuse_network(folder.parent if folder.parent.is_dir() else Path())
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder}: is there already, expected a new folder")
+        raise UsageError(f"{folder}: already exists, expected a new folder")
     if plan.people and plan.people < plan.per_query:
         raise UsageError(f"got {plan.people} people for {plan.per_query} answers per query, expected as many or more")
     rng = np.random.default_rng([plan.seed, 0])
@@ -146,7 +146,7 @@ def new_study(folder: Path, annotations: Annotations, videos: Path, plan: StudyP
     if not any(query.kind == "query" for query in found):
         names = sorted({query.video_id for query in queries})
         raise MissingFileError(
-            f"{videos}: holds none of the {len(names)} videos, expected files such as {names[0]}{VIDEO_SUFFIXES[0]}"
+            f"{videos}: contains none of the {len(names)} videos, expected files such as {names[0]}{VIDEO_SUFFIXES[0]}"
         )
     text = DEFAULT[plan.task] if plan.instructions is None else read_instructions(plan.instructions)
     settings = _settings(folder, plan, source, text)

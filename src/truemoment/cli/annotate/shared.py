@@ -85,7 +85,7 @@ def show_links(links: Iterable[Link], base: str) -> None:
     links = list(links)
     if not links:
         return
-    click.echo("\nlinks (shown only now; give each person one):")
+    click.echo("\nlinks (shown only once; give each person their own):")
     for link in links:
         click.echo(f"  {link.name}  {printable(base.rstrip('/'))}/in#{link.token}")
 
@@ -127,9 +127,9 @@ def run_server(
 
             def on_start() -> None:
                 click.echo(f"{'link of the owner' if role == 'owner' else 'your link'}: {address}")
-                click.echo("Ctrl-C ends the server; everything is saved.")
+                click.echo("Ctrl-C stops the server; all answers are saved.")
                 if open_it and not open_address(address):
-                    click.echo("open the link in a browser")
+                    click.echo("open this link in a browser")
 
             serve(server.app, sock, listening, on_start=on_start)
-    click.echo("ended; everything is saved")
+    click.echo("the server has stopped; all answers are saved")
