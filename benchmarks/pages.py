@@ -209,7 +209,7 @@ def show_times(what: str, times: list[float]) -> None:
 
 def load(folder: Path) -> None:
     """Twenty people answer 50 tasks each, while 20 streams of 8 Mbit/s are read."""
-    study = make_study(folder, 200, 20, video_bytes=SECONDS * RATE)
+    study = make_study(folder, 216, 20, video_bytes=SECONDS * RATE)
     with serving(study) as server:
         names = sorted(name for name in study.tokens if name != OWNER)
         of_person = {
@@ -405,6 +405,7 @@ def browser(folder: Path) -> None:
           return !document.getElementById('work').inert && video.readyState >= 2 && !video.seeking; }"""
         times = []
         page.click("#begin")
+        page.wait_for_url("**/task/*")
         page.wait_for_function(shown)
         for _ in range(4):
             page.keyboard.press("a")

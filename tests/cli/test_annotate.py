@@ -103,7 +103,7 @@ def test_a_study_is_made_prepared_and_listed(films, capsys):
         ("new lab --annotations mine.jsonl --videos films --people 2", "2 people for 5 answers"),
         ("new lab --annotations mine.jsonl --videos films --controls gold=2", "--controls"),
         ("new lab --annotations mine.jsonl --videos films --address nowhere", "--address"),
-        ("new films --annotations mine.jsonl --videos films", "is there already"),
+        ("new films --annotations mine.jsonl --videos films", "already exists"),
         ("serve films --port 0", "films: is no study"),
         ("prepare films", "films: is no study"),
         ("export films -o out", "films: is no study"),

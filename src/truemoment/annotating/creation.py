@@ -21,7 +21,7 @@ from truemoment.annotating.controls import absent_pairs, moved_moment
 from truemoment.annotating.events import append
 from truemoment.annotating.instructions import DEFAULT, read_instructions
 from truemoment.annotating.people import OWNER, Link, add_people, add_person
-from truemoment.annotating.store import connect, create_database
+from truemoment.annotating.store import connect, create_database, written
 from truemoment.annotating.study import ControlShares, StudyFolder, StudySettings, Task, refuse_network
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.files import atomic_folder, atomic_write, read_json_lines
@@ -150,7 +150,7 @@ def new_study(folder: Path, annotations: Annotations, videos: Path, plan: StudyP
         )
     text = DEFAULT[plan.task] if plan.instructions is None else read_instructions(plan.instructions)
     settings = _settings(folder, plan, source, text)
-    with atomic_folder(folder) as fresh:
+    with written(folder), atomic_folder(folder) as fresh:
         made = StudyFolder(fresh)
         made.write_settings(settings)
         with atomic_write(made.instructions) as stream:
