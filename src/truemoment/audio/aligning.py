@@ -7,31 +7,22 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-import numpy as np
-
-from truemoment.audio.alignment import Alignment, PaperCheck, Piece, Span, Unmatched, Verdict, gaps_between
+from truemoment.audio.alignment import Alignment, PaperCheck, Piece, Unmatched, Verdict, gaps_between
 from truemoment.audio.bands import coarse_bands, log_bands, stretched_bands
 from truemoment.audio.checking import PaperSettings, check_paper
-from truemoment.audio.cuts import Cut, place_cut, reach_of
-from truemoment.audio.pieces import MatchedRun, find_runs, run_of, short_run
+from truemoment.audio.pieces import find_runs, run_of, run_within
+from truemoment.audio.placing import Placing
 from truemoment.audio.rates import RATES, RateScore, parse_rate, score_rates
 from truemoment.audio.reading import RATE_HZ
 from truemoment.audio.recording import Recording, Sound, record, side_of
-from truemoment.audio.refining import DelayLine, Pair, refine
+from truemoment.audio.refining import Pair
 from truemoment.audio.sources import Source
-from truemoment.audio.windows import WINDOW_S as COARSE_WINDOW_S
 from truemoment.audio.windows import FilmSearch
 
 Method = Literal["paper", "robust"]
 
 LEAST_COVERED = 0.8
 """Share of the shorter side below which a track is aligned partly."""
-
-LEAST_GAP_S = 25.0
-"""A part of the track without a piece that is at least this long is searched again."""
-
-CUT_ERROR_S, UNSURE_CUT_ERROR_S = 0.1, 1.0
-"""How far a placed cut may be off: by waveforms, and where these do not agree."""
 
 SAME_RATE = 3e-4
 """A rate this close to a candidate is that candidate."""
@@ -135,13 +126,10 @@ def align_sounds(
     if not runs:
         return _not_found(film, track, paper, scores)
     on_status("exact delays and cuts")
-    placing = _Placing(Pair(film, track, film_bands, track_bands), best.rate, slope)
+    placing = Placing(Pair(film, track, film_bands, track_bands), best.rate, slope)
     for run in runs:
         placing.add(run)
-    for low_s, high_s in placing.gaps():
-        found = short_run(search, stretched, (low_s * best.rate, high_s * best.rate))
-        if found is not None:
-            placing.add(found)
+    placing.fill(lambda low_s, high_s: run_within(search, stretched, (low_s * best.rate, high_s * best.rate), slope))
     pieces = placing.pieces()
     name = _named_rate(pieces, of.rates)
     verdict, why = _verdict(pieces, film, track, _Context(paper, of.method, name))
@@ -169,92 +157,6 @@ def _not_found(film: Sound, track: Sound, paper: PaperCheck, scores: Sequence[Ra
     why = f"another film, or a speed that was not tried; windows of the track in the film, by speed: {listed}"
     unmatched = Unmatched(((0.0, track.duration_s),), ((0.0, film.duration_s),))
     return FoundAlignment("", (), unmatched, paper, "not this film", why)
-
-
-class _Placing:
-    """Runs with their exact lines, from which pieces are made.
-
-    Parameters
-    ----------
-    pair
-        The two sounds.
-    rate, slope
-        The speed at which the track was stretched, and what is left of it.
-    """
-
-    def __init__(self, pair: Pair, rate: float, slope: float) -> None:
-        self.pair, self.rate, self.slope = pair, rate, slope
-        self.runs: list[MatchedRun] = []
-        self.lines: list[DelayLine] = []
-
-    def add(self, run: MatchedRun) -> None:
-        """Add a run, unless it contradicts the order of the others."""
-        line = self._refined(run)
-        at = sum(other.first_s < run.first_s for other in self.runs)
-        film_s = [of.rate * r.first_s / self.rate + of.delay_s for r, of in zip(self.runs, self.lines, strict=True)]
-        own_s = line.rate * run.first_s / self.rate + line.delay_s
-        if line.n_agreeing and all(of < own_s for of in film_s[:at]) and all(of > own_s for of in film_s[at:]):
-            self.runs.insert(at, run)
-            self.lines.insert(at, line)
-
-    def _refined(self, run: MatchedRun) -> DelayLine:
-        line = DelayLine(self.rate * (1 + self.slope), run.offset_s(self.slope), np.inf)
-        low, high = run.start_s[0] / self.rate, (run.start_s[-1] + COARSE_WINDOW_S) / self.rate
-        inset = COARSE_WINDOW_S / 2 / self.rate if high - low > 2.5 * COARSE_WINDOW_S else 0.0
-        return refine(self.pair, line, (max(0.0, low + inset), min(self.pair.track.duration_s, high - inset)))
-
-    def gaps(self) -> tuple[Span, ...]:
-        """Return the parts of the track without a piece that are long enough to be searched again."""
-        spans = [piece.track_s for piece in self.pieces()]
-        return gaps_between(spans, self.pair.track.duration_s, LEAST_GAP_S)
-
-    def pieces(self) -> tuple[Piece, ...]:
-        """Return the pieces: lines reach as far as the film can be heard along them, and meet at cuts."""
-        n = len(self.runs)
-        starts, ends, errors = [0.0] * n, [0.0] * n, [[0.0, 0.0] for _ in range(n)]
-        if n:
-            starts[0] = self._reach(0, max(0.0, -self.lines[0].delay_s / self.lines[0].rate))
-            last = self.lines[-1]
-            ends[-1] = self._reach(n - 1, min(self.track_s, (self.film_s - last.delay_s) / last.rate))
-        for at in range(n - 1):
-            cut = self._cut(at)
-            ends[at], starts[at + 1] = (
-                self._reach(at, cut.end_s),
-                self._reach(at + 1, cut.start_s),
-            )
-            is_sure = self.lines[at].by_waveform and self.lines[at + 1].by_waveform
-            errors[at][1] = errors[at + 1][0] = CUT_ERROR_S if is_sure else UNSURE_CUT_ERROR_S
-        found = []
-        for run, line, start, end, error in zip(self.runs, self.lines, starts, ends, errors, strict=True):
-            if end > start:
-                bridged = tuple((low / self.rate, high / self.rate) for low, high in run.bridged_s)
-                found.append(Piece((start, end), line.rate, line.delay_s, line.error_s, bridged, (error[0], error[1])))
-        return tuple(found)
-
-    @property
-    def film_s(self) -> float:
-        """Duration of the film."""
-        return self.pair.film.duration_s
-
-    @property
-    def track_s(self) -> float:
-        """Duration of the track."""
-        return self.pair.track.duration_s
-
-    def _cut(self, at: int) -> Cut:
-        """Place the cut behind a run."""
-        low, high = self.runs[at].last_s / self.rate, self.runs[at + 1].first_s / self.rate
-        if high - low < 2 * COARSE_WINDOW_S:  # windows over the cut may count to either side
-            low, high = low - COARSE_WINDOW_S / 2, high + COARSE_WINDOW_S / 2
-        low, high = max(0.0, low), min(self.track_s, high)
-        return place_cut(self.pair.film, self.pair.track, self.lines[at], self.lines[at + 1], (low, high))
-
-    def _reach(self, at: int, end_s: float) -> float:
-        """Return how far the line of a run holds towards a time."""
-        run = self.runs[at]
-        first, last = run.first_s / self.rate, run.last_s / self.rate
-        sure_s = min(max(end_s, first), last)
-        return reach_of(self.pair.film, self.pair.track, self.lines[at], (sure_s, end_s))
 
 
 def _named_rate(pieces: Sequence[Piece], rates: Sequence[str]) -> str:

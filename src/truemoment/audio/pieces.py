@@ -148,15 +148,45 @@ def joined(runs: Sequence[MatchedRun], slope: float) -> list[MatchedRun]:
 SURE_SCORE = 0.5
 """Score from which on a single window counts."""
 
+SURE_WINDOWS = 3
+"""Number of windows of one delay that count whatever their scores: by chance even two are rare."""
 
-def short_run(search: FilmSearch, track: Samples, span_s: tuple[float, float]) -> MatchedRun | None:
-    """Return a run of one window in the middle of a part of the track; None where the film does not have it."""
-    middle = round((span_s[0] + span_s[1] - WINDOW_S) / 2 * COARSE_PER_S)
-    start = max(0, min(middle, track.shape[1] - search.n_window))
-    found = search.candidates(track, np.array([start]))
-    if found.score[0, 0] < SURE_SCORE:
+
+def run_within(search: FilmSearch, track: Samples, span_s: tuple[float, float], slope: float) -> MatchedRun | None:
+    """Return the best run in a part of the track, which may be a single sure window; None where there is none.
+
+    Parameters
+    ----------
+    span_s
+        The part, on the clock of the stretched track.
+    slope
+        The common slope of all runs.
+    """
+    low, high = (round(edge_s * COARSE_PER_S) for edge_s in span_s)
+    low = max(0, min(low, track.shape[1] - search.n_window))
+    starts = low + window_starts(high - low, search.n_window, round(STEP_S * COARSE_PER_S))
+    if high - low < 2 * search.n_window:
+        starts = np.array([max(0, min((low + high - search.n_window) // 2, track.shape[1] - search.n_window))])
+    found = search.candidates(track, starts)
+    level_s = found.delay_s - slope * (found.start_s[:, None] + WINDOW_S / 2)
+    groups = [_windows_at(found, level_s, float(at_s)) for at_s in level_s.ravel()]
+    best = max(groups, key=lambda group: sum(found.score[window, k] + NONE_COST for window, k in group))
+    score = max((found.score[window, k] for window, k in best), default=0.0)
+    if score < SURE_SCORE and len(best) < SURE_WINDOWS:
         return None
-    return MatchedRun(found.start_s, found.delay_s[:, 0])
+    windows, chosen = np.array(best).T
+    return MatchedRun(found.start_s[windows], found.delay_s[windows, chosen])
+
+
+def _windows_at(found: Candidates, level_s: Floats, at_s: float) -> list[tuple[int, int]]:
+    """Return the longest row of windows with a good candidate at a delay, (window, candidate), no wide gaps in it."""
+    near = (np.abs(level_s - at_s) <= SAME_S) & (found.score > -NONE_COST)
+    rows: list[list[tuple[int, int]]] = [[]]
+    for window in np.flatnonzero(near.any(axis=1)).tolist():
+        if rows[-1] and found.start_s[window] - found.start_s[rows[-1][-1][0]] > BRIDGE_S:
+            rows.append([])
+        rows[-1].append((window, int(np.argmax(near[window]))))
+    return max(rows, key=len)
 
 
 def run_of(paper: PaperCheck) -> MatchedRun:

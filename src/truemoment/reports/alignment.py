@@ -51,7 +51,7 @@ def _pieces(found: Alignment) -> tuple[Block, ...]:
     if not found.pieces:
         return (Paragraph("There are none."),)
     rows = tuple(tuple(map(Cell, _piece_row(piece))) for piece in found.pieces)
-    headings = ("track", "film", "rate", "delay, s", "error, ms", "bridged, s")
+    headings = ("track", "film", "rate", "delay, s", "error, ms", "ends, ± s", "bridged, s")
     blocks: list[Block] = [Table("", headings, (("", rows),))]
     for side, spans in (("track", found.unmatched.track_s), ("film", found.unmatched.film_s)):
         if spans:
@@ -67,6 +67,7 @@ def _piece_row(piece: Piece) -> tuple[str, ...]:
         number(piece.rate, 7),
         number(piece.delay_s, 4),
         number(1000 * piece.error_s, 2),
+        " and ".join(number(error_s, 2) if error_s else "0" for error_s in piece.edge_error_s),
         number(bridged, 0) if bridged else "",
     )
 

@@ -1,6 +1,6 @@
 // Buttons and texts around the video: play, step, speed, sound, zoom, and which frame is shown.
 
-import { byId } from "./elements.js";
+import { byId } from "./page.js";
 import { clock } from "./frames.js";
 
 const RATES = [1, 1.5, 2, 4];

@@ -1,6 +1,6 @@
 // The list of marked moments: their times, which can be typed, whether they were reviewed, and a button that removes them.
 
-import { byId } from "./elements.js";
+import { byId } from "./page.js";
 import { clock } from "./frames.js";
 import { hint } from "./messages.js";
 

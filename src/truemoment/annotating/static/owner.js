@@ -2,7 +2,7 @@
 
 import { get, send } from "./api.js";
 import { button, decide, element } from "./decisions.js";
-import { byId } from "./elements.js";
+import { byId } from "./page.js";
 
 const EVERY_MS = 5000;
 const PER_PAGE = 100;

@@ -2,7 +2,7 @@
 
 import { get, send } from "./api.js";
 import { button, decide, element } from "./decisions.js";
-import { byId } from "./elements.js";
+import { byId } from "./page.js";
 import { FrameTable, clock } from "./frames.js";
 import { Player } from "./player.js";
 

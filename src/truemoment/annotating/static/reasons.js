@@ -1,6 +1,6 @@
 // Why it is unclear, or what does not fit: boxes and a comment.
 
-import { byId } from "./elements.js";
+import { byId } from "./page.js";
 
 const TITLES = { unclear: "Why is it unclear?", partly: "What does not fit?", broken: "What is wrong with the video?" };
 

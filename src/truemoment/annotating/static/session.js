@@ -4,7 +4,7 @@ import { answerOf, bothOf } from "./answer.js";
 import { RequestError, get, send } from "./api.js";
 import { Controls } from "./controls.js";
 import { showConflict, showFeedback } from "./dialogs.js";
-import { byId } from "./elements.js";
+import { byId } from "./page.js";
 import { FrameTable } from "./frames.js";
 import { hint, problem, showPart, showSaving } from "./messages.js";
 import { Outbox } from "./outbox.js";

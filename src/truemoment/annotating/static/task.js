@@ -1,7 +1,7 @@
 // The page on which a person marks moments.
 
 import { MOST_MOMENTS, addMoment, answerOf, emptyAnswer, momentAt, removeMoment, setEnd, setVerdict } from "./answer.js";
-import { byId } from "./elements.js";
+import { byId } from "./page.js";
 import { Keys } from "./keys.js";
 import { announce, hint } from "./messages.js";
 import { showMoments, timesAreValid } from "./moments.js";

@@ -1,7 +1,7 @@
 // The page on which a person judges whether a sentence fits a moment.
 
 import { answerOf, emptyAnswer } from "./answer.js";
-import { byId } from "./elements.js";
+import { byId } from "./page.js";
 import { Keys } from "./keys.js";
 import { hint } from "./messages.js";
 import { showReasons } from "./reasons.js";

@@ -4,7 +4,8 @@
 import { clock } from "./frames.js";
 
 /**
- * @typedef {{first: number, last: number, label?: string, kind?: string}} Span a moment on the line, in frames
+ * @typedef {{first: number, last: number, label?: string, kind?: string, isFixed?: boolean}} Span a moment on the line,
+ *   in frames; a fixed one has no handles
  */
 
 export class Timeline extends EventTarget {
@@ -200,7 +201,7 @@ export class Timeline extends EventTarget {
       const frame = isFirst ? span.first : span.last;
       const time = isFirst ? this.table.start(frame) : this.table.end(frame);
       const name = isFirst ? "start" : "end";
-      /** @type {HTMLElement} */ (handle).hidden = this.isFixed;
+      /** @type {HTMLElement} */ (handle).hidden = this.isFixed || Boolean(span.isFixed);
       handle.setAttribute("aria-label", `${name} of moment ${k + 1}`);
       handle.setAttribute("aria-valuemin", "0");
       handle.setAttribute("aria-valuemax", String(this.table.count - 1));
