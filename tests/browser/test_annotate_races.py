@@ -278,7 +278,7 @@ def test_a_video_that_the_server_cannot_send_now_is_tried_again(study):
     page.route("**/media/1", refuse)
     page.check("#read")
     page.click("#begin")
-    page.wait_for_function("() => document.getElementById('problem').textContent.includes('tries again')")
+    page.wait_for_selector("#problem:has-text('tries again')")
     page.unroute("**/media/1")
     ready(page)
     page.wait_for_selector("#problem", state="hidden")
@@ -291,7 +291,7 @@ def test_a_task_without_its_video_can_be_answered(study):
     page.route("**/frames.json", lambda route: route.fulfill(status=404, json={"error": "not ready", "field": ""}))
     page.check("#read")
     page.click("#begin")
-    page.wait_for_function("() => document.getElementById('problem').textContent.includes('does not play')")
+    page.wait_for_selector("#problem:has-text('does not play')")
     page.keyboard.press("i")
     assert moments(page) == []
     page.click("#broken")

@@ -1,8 +1,8 @@
 // The owner's page: who is done, how people agree, and what the owner decides.
 
 import { get, send } from "./api.js";
-import { button, decide, element } from "./decisions.js";
-import { byId } from "./page.js";
+import { decide } from "./decisions.js";
+import { button, byId, element } from "./page.js";
 
 const EVERY_MS = 5000;
 const PER_PAGE = 100;
