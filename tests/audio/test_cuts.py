@@ -1,5 +1,7 @@
 """Edges of pieces along known lines: cuts, insertions and parts that are replaced, by seed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -17,12 +19,13 @@ def line_of(piece):
     return DelayLine(piece.rate, piece.delay_s, 0.0)
 
 
-def edges(film, track, true):
+def edges(film, track, true, *, by_waveform=True):
     """Place the edges between two true pieces, each known but for 30 s before and behind its end."""
     first, second = true
     end_s, start_s = first.track_s[1], second.track_s[0]
-    before = SureLine(line_of(first), (first.track_s[0] + 10, end_s - 30))
-    after = SureLine(line_of(second), (start_s + 30, second.track_s[1] - 10))
+    lines = (line_of(of)._replace(by_waveform=by_waveform) for of in true)
+    before = SureLine(next(lines), (first.track_s[0] + 10, end_s - 30))
+    after = SureLine(next(lines), (start_s + 30, second.track_s[1] - 10))
     return place_cut(film, track, before, after, (end_s - 30, start_s + 30)), (end_s, start_s)
 
 
@@ -78,3 +81,15 @@ def test_a_line_ends_where_other_sound_begins(made_film):
     for end_s, wanted in zip(piece.track_s, (40.0, 200.0), strict=True):
         edge = reach_of(made_film.recording, Recording.of(samples, RATE_HZ), line, end_s)
         assert abs(edge.at_s - wanted) <= edge.error_s == pytest.approx(0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_edges_of_time_stretched_tracks_lie_within_the_error_that_is_stated(made_film, seed):
+    damage, _ = drawn_edit(seed, made_film.script.duration_s)
+    damage = replace(damage, rate=(25 / 24, 24 / 25)[seed % 2], stretched=True)
+    track, true = made_film.damaged(damage, seed=seed)
+    found, places = edges(made_film.recording, track, true, by_waveform=False)
+    for edge, place in zip(found, places, strict=True):
+        assert edge.error_s >= 1.0  # specification of collect, 4.4
+        assert abs(edge.at_s - place) <= edge.error_s

@@ -14,9 +14,10 @@ from truemoment.records import as_strings
 from truemoment.retrieval import ranking
 from truemoment.retrieval.blind import by_lengths
 from truemoment.retrieval.chance import chance
+from truemoment.retrieval.clip_frames import thinned
 from truemoment.retrieval.clips import clips_of
 from truemoment.retrieval.measures import parse_retrieval_measures, ranks, recall_of_each
-from truemoment.retrieval.pooling import pooled_clips, thinned
+from truemoment.retrieval.pooling import pooled_clips
 from truemoment.retrieval.ranking import RightPlaces, Similarities, places_both_ways
 from truemoment.retrieval.results import evaluate_retrieval
 from truemoment.retrieval.similarity_file import read_similarities, write_similarities
@@ -218,14 +219,14 @@ def test_a_file_of_similarities(tmp_path):
     matrix = np.random.default_rng(0).normal(size=(3, 2)).astype(np.float32)
     write_similarities(tmp_path / "s.npz", matrix, np.array([0, 1, 1]), as_strings(["a", "b"], "video_id"))
     read = read_similarities(tmp_path / "s.npz")
-    assert read.matrix.tolist() == matrix.tolist()
+    assert read.similarities.block(slice(None)).tolist() == matrix.tolist()
     assert (read.clip_of.tolist(), read.video_id.tolist()) == ([0, 1, 1], ["a", "b"])
 
 
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"scores": np.eye(2)}, "found scores, expected an array named similarity"),
+        ({"scores": np.eye(2)}, "found scores, expected an array named similarity, or texts and clips"),
         ({"similarity": np.ones((2, 3))}, "found 2 texts and 3 clips, expected as many, or clip_of"),
         ({"similarity": np.ones(4)}, "found 4 numbers of type float64, expected texts x clips of floating point"),
         ({"similarity": np.ones((2, 2), dtype=int)}, "expected texts x clips of floating point"),

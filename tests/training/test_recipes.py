@@ -13,8 +13,8 @@ from truemoment.training.vocabulary import UNKNOWN, make_vocabulary, word_number
 
 def test_every_family_has_a_small_and_a_full_recipe():
     families = {"tan2d", "blind-tan", "tcn-dcm", "mdd", "ctrl", "acrn", "ablr", "scdm", "drn", "vlg-net"}
-    families |= {"tsp-prl", "wssl"}
-    others = {"tan2d-windows", "blind-tan-256", "vlg-net-mad", "vlg-net-mad-full"}
+    families |= {"tsp-prl", "wssl", "mean-pool", "frame-sequence"}
+    others = {"tan2d-windows", "tan2d-mixtures", "blind-tan-256", "vlg-net-mad", "vlg-net-mad-full"}
     assert set(names()) == families | {f"{name}-full" for name in families} | others
 
 

@@ -72,7 +72,7 @@ def place_cut(
     else:
         likely = together, together
     errors = [
-        max(form.least_error_s, form.hop_s * _spread(of, at))
+        max(form.least_error_s, form.hop_s * _spread(of / form.excess, at))
         for of, at in zip(likely, (at_first, at_second), strict=True)
     ]
     return Edge(low_s + at_first * form.hop_s, errors[0]), Edge(start_s + at_second * form.hop_s, errors[1])
@@ -90,7 +90,7 @@ def reach_of(film: Sound, track: Sound, of: SureLine, end_s: float) -> Edge:
     at = int(np.argmax(total))
     if total[-1] >= total[at] - form.decisive:
         return Edge(end_s, 0.0)
-    return Edge(sure_s + way * at * form.hop_s, max(form.least_error_s, form.hop_s * _spread(total, at)))
+    return Edge(sure_s + way * at * form.hop_s, max(form.least_error_s, form.hop_s * _spread(total / form.excess, at)))
 
 
 def _film_s(line: DelayLine, track_s: float) -> float:

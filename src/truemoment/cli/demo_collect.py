@@ -29,16 +29,21 @@ def collect_demo(out: Path, minutes: float, seed: int, *, speech: str, no_open: 
     seed
         Seed of all draws.
     speech
-        What hears the words; ``tones`` hears the simulated voices.
+        What hears the words: ``tones`` hears voices of tones, all others those of espeak-ng.
     no_open, quiet
         As for the demo.
     """
     from truemoment.collection.demo import run_demo
+    from truemoment.collection.layout import CollectSettings
+    from truemoment.collection.pipeline import opened
     from truemoment.reports import collection_demo as reports
     from truemoment.reports.render import html
 
     if not 2 <= minutes <= 120:
         raise UsageError(f"--minutes: got {minutes:g}, expected 2 to 120")
+    opened(
+        speech, CollectSettings().language
+    )  # a recogniser that cannot be opened is refused before anything is replaced
     claim(out, [FILM, COLLECTION, PAGE])
     try:
         for old in (FILM, COLLECTION):

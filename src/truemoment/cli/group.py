@@ -27,6 +27,7 @@ COMMANDS = MappingProxyType(
         "predict": "Predict with a served or a trained model, and save the answers.",
         "sweep": "Train methods over the values of a dial, and compare with floors.",
         "bench": "Train the methods of a table, and compare them with floors.",
+        "mixtures": "Train on shares of a clean and a noisy set, and compare them.",
         "variants": "Train variants of a method for studies of model selection.",
         "features": "List the videos and frame rate of features, and missing videos.",
         "index": "Index videos for search.",

@@ -21,7 +21,7 @@ from truemoment.collection.subtitles import read_subtitles
 from truemoment.collection.tasks import make_task
 from truemoment.exceptions import InputError
 from truemoment.files import read_json
-from truemoment.worlds.described.film import Truth, make_described
+from truemoment.worlds.described.film import DescribedSettings, Truth, make_described
 
 TO_PASS = (
     ("alignment error", "at most 20 ms"),
@@ -96,12 +96,14 @@ def run_demo(
     minutes, seed
         Length of the film, and seed of all draws.
     speech
-        What hears the words, as ``collect run --speech``.
+        What hears the words, as ``collect run --speech``. The voices are tones for ``tones``, and those of espeak-ng for
+        any other recogniser, which hears nothing in tones.
     on_status
         Called with what is being done.
     """
     on_status("simulating a described film")
-    truth = make_described(described, minutes, seed)
+    voices = "tones" if speech == "tones" else "espeak"
+    truth = make_described(described, minutes, seed, DescribedSettings(voices=voices))
     task = make_task(str(truth.film), str(truth.track), truth.subtitles)
     recipe = CollectRecipe(CollectSettings(), speech, None, out)
     collect_films([task], recipe, on_status=lambda _, what: on_status(what))

@@ -34,6 +34,7 @@ def document(reproduction: Reproduction) -> dict[str, Any]:
                 "datasets": of.table.datasets,
                 **({"why_not_run": of.why_not} if of.why_not else {}),
                 "figures": [_figure(row) for row in of.rows],
+                **(of.table.details(of.rows) if of.rows else {}),
             }
             for of in reproduction.tables
         ],
@@ -119,7 +120,7 @@ def _blocks(of: ReproducedTable) -> tuple[Block, ...]:
             blocks.append(_unchecked(heading if blocks else f"{caption}. {heading}", rows, reasons))
     if reasons:
         blocks.append(Finding(tuple(f"{_letter(number)}: {reason}" for number, reason in enumerate(reasons))))
-    return (*blocks, *of.table.drawings(of.rows))
+    return (*blocks, *of.table.blocks(of.rows), *of.table.drawings(of.rows))
 
 
 def _judged(caption: str, rows: Sequence[Reproduced], reasons: Sequence[str]) -> Table:

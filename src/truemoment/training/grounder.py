@@ -145,6 +145,8 @@ def load_grounder(
     run = checkpoints.read_run(folder)
     recipe = resolve(msgspec.to_builtins(run.recipe), folder / "run.json")
     family = get_family(recipe.model)
+    if family.retrieves:
+        raise UsageError(f"{folder}: is a run of {recipe.model}, which ranks clips: use truemoment retrieve --model")
     vocabulary = read_vocabulary(folder / "words.json")
     settings = msgspec.convert(recipe.settings, family.settings)
     inputs = Inputs(run.n_dimensions, run.n_vector, vocabulary.words)

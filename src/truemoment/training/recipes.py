@@ -11,6 +11,8 @@
     select: {measure: AxIoU@10, split: val, patience: 3}
     decode: {nms: 0.45}
     windows: {seconds: 25.6, negatives: 0.7}    # only for hours-long video: a window of a video is the video
+    clips: {margin_s: 0.5, pool: 1000}          # only for models that rank clips
+    data: [{annotations: clean.jsonl}, {dataset: mad, share: 0.32}]    # a mixture instead of one training split
 
 Unknown keys and wrong kinds are refused with the key's name. A recipe's `hash` covers every value, defaults included,
 so two runs of one hash have the same settings.
@@ -21,6 +23,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -34,6 +37,7 @@ from truemoment.files import in_words, lower_first, read_bytes
 from truemoment.language.tokens import How
 from truemoment.measures import parse_measure
 from truemoment.proposals import Tail
+from truemoment.retrieval.measures import parse_retrieval_measures
 from truemoment.training.epochs import MOST_EPOCHS
 
 if TYPE_CHECKING:  # it loads PyTorch
@@ -113,7 +117,9 @@ class TrainingStage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     batch
         In place of that of the run.
     slower
-        Parts that are trained at a tenth of the learning rate, named as in `trained`.
+        Parts that are trained at a lower rate, named as in `trained`.
+    slower_factor
+        Their rate as a share of the learning rate.
     """
 
     epochs: Annotated[int, Meta(ge=1, le=MOST_EPOCHS)] | None = None
@@ -123,6 +129,7 @@ class TrainingStage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     keep: Literal["best", "last"] = "best"
     batch: Positive | None = None
     slower: tuple[str, ...] = ()
+    slower_factor: Annotated[float, Meta(gt=0, le=1)] = 0.1
 
 
 class Schedule(Struct, frozen=True, forbid_unknown_fields=True):
@@ -167,6 +174,10 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
         Factor of half the sum of squares of all trained numbers, as a term of the loss.
     schedule
         How the learning rate falls; constant if unset.
+    warm_up
+        Share of the steps of a stage in which the rate rises from 0; 0 if unset.
+    decay
+        ``cosine``: after that it falls to 0 along half a cosine, step by step; constant if unset.
     stages
         Parts of the run, one after the other; one if unset.
     sentences
@@ -191,6 +202,8 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
     clipped: Annotated[tuple[str, ...], Meta(min_length=1)] | UnsetType = UNSET
     l2: Above0 | UnsetType = UNSET
     schedule: Schedule | UnsetType = UNSET
+    warm_up: Annotated[float, Meta(ge=0, lt=1)] | UnsetType = UNSET
+    decay: Literal["cosine"] | UnsetType = UNSET
     stages: Annotated[tuple[TrainingStage, ...], Meta(min_length=1)] | UnsetType = UNSET
     sentences: Literal["all", "one a video"] | UnsetType = UNSET
     accumulate: Positive | UnsetType = UNSET
@@ -226,6 +239,27 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
         if not self.schedule:
             return rate
         return rate * self.schedule.factor ** sum(epoch > after for after in self.schedule.after)
+
+    @property
+    def changes_by_step(self) -> bool:
+        """Whether the rate changes within an epoch."""
+        return bool(self.warm_up) or self.decay is not UNSET
+
+    def factor_at(self, share: float) -> float:
+        """Return the factor of the rate after a share of the steps of a stage, 0 to 1.
+
+        Examples
+        --------
+        >>> rule = Optimisation(warm_up=0.1, decay="cosine")
+        >>> [round(rule.factor_at(share), 3) for share in (0.05, 0.1, 0.55, 1.0)]
+        [0.5, 1.0, 0.5, 0.0]
+        """
+        warm_up = self.warm_up or 0.0
+        if share < warm_up:
+            return share / warm_up
+        if self.decay is UNSET:
+            return 1.0
+        return 0.5 * (1 + math.cos(math.pi * min(1.0, (share - warm_up) / (1 - warm_up))))
 
 
 class EpochSelection(Struct, frozen=True, forbid_unknown_fields=True):
@@ -289,6 +323,62 @@ class Windowing(Struct, frozen=True, forbid_unknown_fields=True):
     tail: Tail = "covered"
 
 
+class Clipping(Struct, frozen=True, forbid_unknown_fields=True):
+    """How moments become clips for a model that ranks clips by text.
+
+    Parameters
+    ----------
+    margin_s
+        Seconds added on each side of a moment.
+    pool
+        Clips of the validation split that are ranked, drawn by seed: as many as the test has, so that the two compare.
+    """
+
+    margin_s: Annotated[float, Meta(ge=0, le=3600)] = 0.0
+    pool: Positive = 1000
+
+
+class MixtureSource(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A part of a mixture of training data; see :mod:`truemoment.training.mixtures`.
+
+    Parameters
+    ----------
+    dataset, annotations
+        Name of a dataset, or your own annotations as JSON Lines; one of the two.
+    split
+        Its split.
+    share
+        Share that is used, above 0 and up to 1. A smaller share of one seed lies in a larger one.
+    by
+        What the share is of: ``sentences``, or ``films``.
+    weight
+        How often a sentence is drawn in an epoch.
+    data_dir
+        Folder of the dataset, if it is not that of the run.
+    features, sentences
+        Features of its films, and vectors of its sentences, if they are not those of the run.
+    name
+        What reports call it. [default: the dataset or the name of the file, with the split if it is not train]
+    """
+
+    dataset: str | None = None
+    annotations: str | None = None
+    split: str = "train"
+    share: Annotated[float, Meta(gt=0, le=1)] = 1.0
+    by: Literal["sentences", "films"] = "sentences"
+    weight: Annotated[float, Meta(gt=0, le=100)] = 1.0
+    data_dir: str | None = None
+    features: str | None = None
+    sentences: str | None = None
+    name: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What reports call it."""
+        known = self.dataset or Path(self.annotations or "own").stem
+        return self.name or (known if self.split == "train" else f"{known}-{self.split}")
+
+
 class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
     """All settings of a run except the data, the features and the seed.
 
@@ -302,7 +392,7 @@ class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
         Of the family; after :func:`resolve` every one of them.
     rows
         Rows of features a video (or a window) is resampled to, a multiple of the model's clips; only for models that
-        see resampled rows.
+        see resampled rows. Of a model that ranks clips: the most frames of a clip.
     normalise
         Whether each row of features is divided by its length first.
     text, train, select, decode
@@ -310,6 +400,13 @@ class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
     windows
         For hours-long video: what the model sees are windows of it, and `decode` is of whole videos. Unset, every video
         is seen as a whole.
+    clips
+        For models that rank clips by text.
+    data
+        A mixture that is learned from, in place of the training split.
+    steps
+        Of a study of mixtures: all rows take as many ``epochs`` (also if unset), or as many steps as the largest
+        (``equal``).
     """
 
     model: str
@@ -322,6 +419,9 @@ class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
     select: EpochSelection = EpochSelection()
     decode: Decoding = Decoding()
     windows: Windowing | UnsetType = UNSET  # unset, it is not written: recipes without windows keep their hashes
+    clips: Clipping | UnsetType = UNSET
+    data: Annotated[tuple[MixtureSource, ...], Meta(min_length=1)] | UnsetType = UNSET
+    steps: Literal["epochs", "equal"] | UnsetType = UNSET
 
     @property
     def hash(self) -> str:
@@ -368,6 +468,11 @@ def read_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
     return resolve(values, path)
 
 
+def read_yaml(path: Path) -> Any:  # noqa: ANN401 - checked by the caller
+    """Read a small YAML file: no aliases, 16 levels, 64 KB."""
+    return _parse(read_bytes(path), path)
+
+
 def resolve(values: Mapping[str, Any], path: Path | None = None) -> Recipe:
     """Check a recipe's values and fill in every setting of its family."""
     from truemoment.models import get_family  # noqa: PLC0415 - PyTorch is loaded only when a recipe is used
@@ -376,7 +481,19 @@ def resolve(values: Mapping[str, Any], path: Path | None = None) -> Recipe:
     with naming(path, "model"):
         family = get_family(recipe.model)
     with naming(path, "select.measure"):
-        parse_measure(recipe.select.measure)
+        _refuse_measure(recipe, retrieves=family.retrieves)
+    if recipe.windows is not UNSET and family.retrieves:
+        raise InputError(f"got windows, but {recipe.model} ranks clips", path=path, field="windows")
+    if recipe.clips is not UNSET and not family.retrieves:
+        raise InputError(f"got clips, but {recipe.model} answers with moments", path=path, field="clips")
+    for number, source in enumerate(recipe.data or ()):
+        if (source.dataset is None) == (source.annotations is None):
+            problem = "expected dataset: NAME or annotations: FILE, one of the two"
+            raise InputError(problem, path=path, field=f"data[{number}]")
+    titles = [source.title for source in recipe.data or ()]
+    if len(set(titles)) < len(titles):
+        twice = next(title for title in titles if titles.count(title) > 1)
+        raise InputError(f"got {twice!r} twice, expected a name: for each", path=path, field="data")
     settings = _convert(recipe.settings, family.settings, path, "settings.")
     clips = getattr(settings, "n_clips", 1)
     if "video" in family.needs and recipe.rows % clips:
@@ -388,6 +505,17 @@ def resolve(values: Mapping[str, Any], path: Path | None = None) -> Recipe:
         raise InputError(problem, path=path, field="decode.first_look")
     plain = msgspec.json.decode(msgspec.json.encode(settings))  # lists for tuples, as a file gives them back
     return msgspec.structs.replace(recipe, settings=plain)
+
+
+def _refuse_measure(recipe: Recipe, *, retrieves: bool) -> None:
+    """Refuse a measure that is none, or by which no epoch can be chosen, because smaller is better."""
+    name = recipe.select.measure
+    if not retrieves:
+        parse_measure(name)
+        return
+    found = parse_retrieval_measures(name)
+    if len(found) != 1 or not found[0].is_fraction:
+        raise UsageError(f"got {name}, expected one measure of which more is better, e.g. t2c:R@1")
 
 
 def _refuse_windows(model: str, needs: frozenset[Need], path: Path | None) -> None:

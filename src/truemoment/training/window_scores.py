@@ -63,7 +63,7 @@ class EncodedWindows:
         batch = self._sentences(queries)
         query = self.branches.encode_query(batch)
         logits = self._fused(video, query, chosen)
-        shares = self.network.model.answer(batch, ModelOutput(logits.flatten(0, 1)))
+        shares = self.network.grounding_model.answer(batch, ModelOutput(logits.flatten(0, 1)))
         start, end = (of.double().cpu().numpy() for of in (shares.start, shares.end))
         found = ScoredMoments(start, end, shares.score.float().cpu().numpy())
         if not np.isfinite(found.score).all():
@@ -83,7 +83,7 @@ class EncodedWindows:
             encoded = []
             for low in range(0, len(windows), WINDOWS_AT_ONCE):
                 some = windows[low : low + WINDOWS_AT_ONCE]
-                model, recipe = self.network.model, self.recipe
+                model, recipe = self.network.grounding_model, self.recipe
                 rows = np.stack([see_video(features, of.name, of.duration_s, recipe, model) for of in some])
                 encoded.append(self.branches.encode_video(torch.from_numpy(rows).to(self.device)))
             kept = torch.cat(encoded)
@@ -94,14 +94,15 @@ class EncodedWindows:
 
     def _sentences(self, queries: Queries) -> Batch:
         """Return the sentences of queries as a batch without videos."""
-        read = read_sentences(queries.sentence.tolist(), self.vocabulary, self.recipe, self.network.model.needs)
+        needs = self.network.grounding_model.needs
+        read = read_sentences(queries.sentence.tolist(), self.vocabulary, self.recipe, needs)
         rows = np.arange(len(queries))
         return self.network.batch_of(Pairs(read, rows, None).__getitems__(rows.tolist()).to(self.device))
 
     def _fused(self, video: Tensor, query: EncodedQuery, chosen: Ints | None) -> Tensor:
         """Return the logits of sentences and windows, (S, W, C), or (S, K, C) of those that are chosen."""
         n_sentences, n_pairs = len(query[0]), PAIRS_AT_ONCE.get(self.device.type, PAIRS_ON_GPU)
-        model = self.network.model
+        model = self.network.grounding_model
         n_windows = len(video) if chosen is None else chosen.shape[1]
         logits = torch.empty(n_sentences, n_windows, model.n_candidates, device=self.device)
         if chosen is not None:

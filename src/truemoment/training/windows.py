@@ -113,7 +113,7 @@ class AllCandidates:
     @functools.cached_property
     def _seen(self) -> Callable[[str, float], FloatTable]:
         """What the network sees of a window; windows come again with other queries, and are kept while they fit."""
-        features, recipe, model = self.features, self.recipe, self.network.model
+        features, recipe, model = self.features, self.recipe, self.network.grounding_model
         if features is None:
             raise UsageError(f"{self.name} sees no video, expected no features")
         most = MOST_BYTES_KEPT // (4 * recipe.rows * max(features.n_dimensions, 1))
@@ -130,7 +130,7 @@ def in_windows(
     track: Callable[[Any, str], Any] = lambda items, _: items,
 ) -> Windowed:
     """Return a method as one for long videos, as a recipe's block `windows` says; `decode` is of whole videos."""
-    n_candidates = method.network.model.n_candidates
+    n_candidates = method.network.grounding_model.n_candidates
     nms = method.recipe.decode.nms
     return Windowed(
         method, windows_of(windowing), nms, method.features, each=n_candidates, ranking=ranking, track=track
