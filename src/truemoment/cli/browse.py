@@ -243,5 +243,3 @@ def _refuse_of_search() -> None:
     if given := _given(("collections", "export_dir")):
         option = {"collections": "--collections", "export_dir": "--export"}[given[0]]
         raise UsageError(f"{option}: goes with an index, and these are predictions")
-
-
