@@ -197,7 +197,7 @@ LONG = "she walks " * 1000 + HOSTILE
 @pytest.mark.parametrize("rate", [Fraction(24000, 1001), Fraction(60000, 1001)], ids=str)
 @pytest.mark.parametrize(("ending", "adapter"), [(".otio", "otio_json"), (".edl", "cmx_3600"), (".xml", "fcp_xml")])
 def test_the_last_frames_of_30_hours_and_10_000_characters_read_back(rate, ending, adapter):
-    # A time code wraps after 24 hours, so the end of a film of 30 hours fits into the two formats that count frames.
+    # A time code begins again after 24 hours, so a film of 30 hours fits into the two formats that count frames.
     hours = 23 if ending == ".edl" else 30
     n_frames = int(hours * 3600 * rate)
     table = FrameTable(
@@ -209,6 +209,16 @@ def test_the_last_frames_of_30_hours_and_10_000_characters_read_back(rate, endin
     span = next(iter((back if isinstance(back, otio.schema.Timeline) else back[0]).tracks[0])).source_range
     start, length = (time.rescaled_to(float(rate)).value for time in (span.start_time, span.duration))
     assert (round(start), round(length)) == (n_frames - 50, 50)
+
+
+def test_a_time_code_that_begins_again_is_refused():
+    n_frames = 30 * 3600 * 25
+    of = ExportedFilm(
+        "film", Path("film.mp4"), FrameTable(Fraction(1, 25), np.arange(n_frames), n_frames), Fraction(25)
+    )
+    with pytest.raises(UsageError, match=r"film.mp4 ends after 24 hours, where time codes begin again; expected .otio"):
+        exported([ExportedMoment(of, n_frames - 50, n_frames - 1, "x")], ".edl")
+    assert "00:00:04:00" in exported([ExportedMoment(of, 100, 149, "x")], ".edl")
 
 
 def test_records_of_a_collection_read_back(tmp_path):
