@@ -29,8 +29,8 @@ def edl_text(moments: Sequence[ExportedMoment], *, names_only: bool = False) -> 
         film, day = moment.film, frames_of_day(rate)
         if len(film.table) > day and film.first_frame + moment.last >= day:
             raise UsageError(
-                f".edl: a moment of {film.path.name} ends after 24 hours, where time codes begin again; expected .otio, "
-                ".fcpxml or --clips"
+                f".edl: a moment of {film.path.name} ends after 24 hours, where time codes begin again; expected "
+                ".otio, .fcpxml or --clips"
             )
     if not moments:  # the adapter needs an event
         return "TITLE: no moment\n"
