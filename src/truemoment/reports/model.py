@@ -101,6 +101,11 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Remarks(Finding):
+    """Remarks on the blocks before them, such as reasons that a table refers to; a page stresses none of them."""
+
+
+@dataclass(frozen=True)
 class Paragraph:
     """A paragraph between other blocks."""
 
