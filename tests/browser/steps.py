@@ -3,7 +3,7 @@
 
 def ready(page):
     """Wait until the first frame of a task is there, and the page takes an answer."""
-    page.wait_for_function("() => !document.getElementById('work').hidden && !document.getElementById('work').inert")
+    page.wait_for_selector("#work:not([hidden]):not([inert])")
     page.wait_for_function(
         "() => document.getElementById('place').textContent.includes('frame') && "
         "document.getElementById('video').readyState >= 2 && !document.getElementById('video').seeking"

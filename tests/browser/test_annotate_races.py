@@ -30,6 +30,15 @@ def moments(page):
     )
 
 
+class Held:
+    """Keeps a request until the test lets it go on."""
+
+    route = None
+
+    def take(self, route):
+        self.route = route
+
+
 def state_is(page, name):
     page.wait_for_function(f"() => document.getElementById('saving').dataset.state === '{name}'")
 
@@ -40,14 +49,14 @@ def test_a_key_while_the_next_task_loads_reaches_no_task(study):
     first = number_of(page)
     press(page, "ArrowRight", "i")
     saved(page)
-    held = []
-    page.route("**/frames.json", lambda route: held.append(route), times=1)
+    held = Held()
+    page.route("**/frames.json", held.take, times=1)
     with page.expect_request("**/frames.json"):
         page.keyboard.press("Control+Enter")
     assert served.answer(first)[1] == "submitted"
     for key in ("o", "Delete", "a", "Control+z", "Control+Enter"):
         page.keyboard.press(key)
-    held[0].continue_()
+    held.route.continue_()
     page.wait_for_function(f"() => !location.pathname.endsWith('/{first}')")
     ready(page)
     saved(page)
@@ -269,7 +278,7 @@ def test_a_video_that_the_server_cannot_send_now_is_tried_again(study):
     page.route("**/media/1", refuse)
     page.check("#read")
     page.click("#begin")
-    page.wait_for_function("() => document.getElementById('problem').textContent.includes('tries again')")
+    page.wait_for_selector("#problem:has-text('tries again')")
     page.unroute("**/media/1")
     ready(page)
     page.wait_for_selector("#problem", state="hidden")
@@ -282,7 +291,7 @@ def test_a_task_without_its_video_can_be_answered(study):
     page.route("**/frames.json", lambda route: route.fulfill(status=404, json={"error": "not ready", "field": ""}))
     page.check("#read")
     page.click("#begin")
-    page.wait_for_function("() => document.getElementById('problem').textContent.includes('does not play')")
+    page.wait_for_selector("#problem:has-text('does not play')")
     page.keyboard.press("i")
     assert moments(page) == []
     page.click("#broken")
@@ -294,8 +303,8 @@ def test_a_task_without_its_video_can_be_answered(study):
 def test_pictures_of_an_earlier_video_do_not_come_late(study):
     served = study()
     page = served.task_page("w01")
-    held = []
-    page.route("**/strip.jpg?old", lambda route: held.append(route))
+    held = Held()
+    page.route("**/strip.jpg?old", held.take)
     layout = "{times: [0], width: 1, height: 1, columns: 1}"
     with page.expect_request("**/strip.jpg?old"):
         page.evaluate(
@@ -310,7 +319,7 @@ def test_pictures_of_an_earlier_video_do_not_come_late(study):
         )
     page.evaluate(f"window.pictures.load('/media/1/strip.jpg?new', {layout})")
     page.wait_for_function("() => window.pictures.image !== null")
-    held[0].continue_()
+    held.route.continue_()
     page.wait_for_function("() => window.made[0].complete && window.made[0].naturalWidth > 0")
     page.evaluate("new Promise((resolve) => setTimeout(resolve, 0))")
     assert page.evaluate("window.pictures.image.src").endswith("?new")
@@ -322,9 +331,8 @@ def test_undo_and_redo_of_every_kind_of_change(study):
 
     def shown():
         pressed = page.eval_on_selector_all("[aria-pressed=true]", "(of) => of.map((one) => one.id)")
-        boxes = page.eval_on_selector_all(
-            "#reasons:not([hidden]) input[type=checkbox]", "(of) => of.map((one) => one.checked)"
-        )
+        chosen = "#reasons:not([hidden]) input[type=checkbox]"
+        boxes = page.eval_on_selector_all(chosen, "(of) => of.map((one) => one.checked)")
         return moments(page), pressed, boxes
 
     def drag():

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from truemoment.audio.alignment import Alignment, Piece, Side, Unmatched
 from truemoment.collection.boundaries import bounded
 from truemoment.collection.names import find_names, large_words, read_cast, with_someone
 from truemoment.collection.narration import (
@@ -17,6 +18,7 @@ from truemoment.collection.narration import (
     narrator_of,
     refuse_without_evidence,
 )
+from truemoment.collection.sentencing import cuts_of
 from truemoment.collection.spans import covered_s, merged, share_within
 from truemoment.collection.subtitles import Cue
 from truemoment.exceptions import InputError
@@ -153,3 +155,13 @@ def test_a_cast_list_with_an_empty_line_is_refused(tmp_path):
     path.write_text("Anna Hat\n\nBob\n")
     with pytest.raises(InputError, match=r"cast\.txt:2: is empty, expected a name"):
         read_cast(path)
+
+
+def test_a_track_that_begins_within_the_film_cuts_a_sentence_off():
+    side = Side("film.mp4", "0" * 16, 0, 100.0)
+    pieces = (Piece((0.0, 40.0), 1.0, 5.2, 0.0, (), (0.0, 0.3)), Piece((40.0, 79.5), 1.0, 20.2, 0.0, (), (0.3, 0.0)))
+    found = Alignment(
+        film=side, track=side, rate_candidate="1", pieces=pieces, unmatched=Unmatched(), paper=None, verdict="aligned"
+    )
+    # The start of the track, and both sides of the cut with its error; the track's end is that of the film within 1 s.
+    assert cuts_of(found) == [pytest.approx(of) for of in ((5.1, 5.3), (44.9, 45.5), (59.9, 60.5))]

@@ -194,6 +194,8 @@ def test_subtitles_of_a_stub_are_told_and_not_used(described, tmp_path):
     (report,) = (film.report for film in done)
     assert any(note.startswith("subtitles are not used: 0.50 cues a minute") for note in report.notes)
     assert "overlap" not in report.deciding
+    with pytest.raises(InputError, match=r"--dialogue paper needs subtitles; subtitles are not used: 0\.50 cues"):
+        collect_films([replace(task_of(described), subtitles=stub)], recipe_of(tmp_path / "by-paper", dialogue="paper"))
 
 
 @pytest.mark.parametrize(
@@ -231,6 +233,10 @@ def test_a_list_is_checked_before_any_work(tmp_path):
     line = '{"film": "a.mp4", "described": "a.mp3"}\n'
     for text, message in (
         (line + line, r"films\.jsonl:2: field name: got 'a' again, expected each film once \(first in line 1\)"),
+        (
+            line + line.replace("a.mp4", "sub/../a.mp4").replace("}", ', "name": "b"}'),
+            r"films\.jsonl:2: field film: got 'sub/\.\./a\.mp4' again, expected each film once \(first in line 1\)",
+        ),
         (line + '{"film": "b.mp4"}\n', r"films\.jsonl:2: field described: is missing"),
         (line.replace("}", ', "subtitle": "x"}'), r"films\.jsonl:1: .*subtitle"),
         ("", "has no films"),

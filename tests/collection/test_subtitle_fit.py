@@ -38,4 +38,14 @@ def test_others_are_doubted_or_moved(voice):
     found = fitted(late, voice, length_s, move=True)
     assert found.doubts == ()
     assert found.cues[5].start_s == pytest.approx(right.cues[5].start_s, abs=0.3)
-    assert fitted(late, None, length_s, move=True) == late
+    (note,) = fitted(late, None, length_s, move=True).notes
+    assert note.startswith("they were not compared with the voices of the film")
+
+
+def test_those_of_another_film_are_doubted_unless_no_voices_were_found(voice):
+    others = np.cumsum(np.random.default_rng(1).uniform(0.8, 6.0, 400))
+    other = subtitles([(float(a), float(b)) for a, b in zip(others[::2], others[1::2], strict=True)])
+    length_s = voice[-1][1]
+    (doubt,) = fitted(other, voice, length_s, move=True).doubts
+    assert doubt.endswith("at any delay: are they of another film?")
+    assert fitted(other, voice[:2], length_s, move=False) == other

@@ -126,7 +126,7 @@ def test_a_machine_that_hangs_is_named(shared):
     ],
 )
 def test_overlaps_and_gaps_are_refused(shards, n_silent, told):
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(UsageError, match=told):
         refuse_gaps([IndexShard.read(text) for text in shards.split()], n_silent)
     refuse_gaps([IndexShard(1, 3), IndexShard(3, 3)], 1)
 

@@ -19,9 +19,10 @@ from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import Features
 from truemoment.records import Annotations
 from truemoment.training.examples import drawn_pairs
+from truemoment.training.mixed_stores import MixedFeatures
 from truemoment.training.mixture_grid import GRIDS, MixtureRow, read_grid
 from truemoment.training.mixture_study import questions_of
-from truemoment.training.mixtures import MixedFeatures, in_share, read_mix, read_mixture, shared_films
+from truemoment.training.mixtures import in_share, read_mix, read_mixture, shared_films
 from truemoment.training.recipes import read_recipe
 from truemoment.training.simulated_mixtures import StudyFilms, study_sources, write_study_films
 from truemoment.worlds import CollectionNoise, FilmSettings, make_films
@@ -207,12 +208,13 @@ def test_grids_of_the_paper():
     ]
     assert [of[1] for of in GRIDS["table6"]] == [0, 0.36, 1, 0.36, 0.72, 1]
     asked = [(question, row.name, other.name) for question, row, other in questions_of(rows)]
-    assert asked[:3] == [
+    assert asked[:4] == [
         ("equal size", "32 % noisy", "clean"),
         ("all noisy", "noisy", "32 % noisy"),
+        ("scale", "noisy", "clean"),
         ("added", "clean + noisy", "clean"),
     ]
-    assert [of[2] for of in asked[3:]] == ["clean", "clean + 32 % noisy", "clean + 64 % noisy"]
+    assert [of[2] for of in asked[4:]] == ["clean", "clean + 32 % noisy", "clean + 64 % noisy"]
     assert MixtureRow((1.0, 0.32), ("a b", "c")).folder == "a_b-100+c-32"
 
 

@@ -86,7 +86,7 @@ class StudyService:
         try:
             return self.store.write(function)
         except StorageError as error:
-            raise PageError(503, f"the change is not stored ({error}); tell the owner of the study") from None
+            raise PageError(503, f"the change is not stored ({error.reason}); tell the owner of the study") from None
         except InputError as error:
             raise PageError(400, error.problem, error.field or "") from None
 

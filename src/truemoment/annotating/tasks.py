@@ -86,7 +86,8 @@ def progress_of(connection: sqlite3.Connection, person: int, settings: StudySett
     if not settings.people:
         of = connection.execute("SELECT count(*) FROM queries WHERE kind IN ('query', 'practice')").fetchone()[0]
     last = connection.execute(
-        "SELECT id FROM tasks WHERE person = ? AND state IN ('submitted', 'set aside', 'draft') ORDER BY place DESC LIMIT 1",
+        "SELECT id FROM tasks WHERE person = ? AND state IN ('submitted', 'set aside', 'draft') "
+        "ORDER BY place DESC LIMIT 1",
         (person,),
     ).fetchone()
     return Progress(
@@ -330,15 +331,14 @@ def practice_feedback(
     moments = [(float(start), float(end)) for start, end in msgspec.json.decode(row["hidden"])["moments"]]
     if not moments:
         right = answer.verdict in ("absent", "no fit")
-        return Feedback(right, "Correct: this is not in the video." if right else "This is not in the video.", [])
+        return Feedback(right, "This is not in the video.", [])
     if answer.verdict == "fits":
-        return Feedback(True, "Correct: the sentence fits.", moments)
+        return Feedback(True, "The sentence fits this moment.", moments)
     iou = best_iou(answer.moments, moments, table)
     if iou is None:
         return Feedback(False, "Others agreed that this is in the video.", moments)
-    right = iou >= least_iou
-    overlap = "does not overlap with" if not iou else f"overlaps by {100 * iou:.0f} % (IoU) with"
-    return Feedback(right, f"{'Correct: your' if right else 'Your'} moment {overlap} the agreed moment.", moments)
+    overlap = "does not overlap with the agreed moment" if not iou else f"and the agreed one have an IoU of {iou:.2f}"
+    return Feedback(iou >= least_iou, f"Your moment {overlap}.", moments)
 
 
 def best_iou(marked: tuple[FrameSpan, ...], references: list[tuple[float, float]], table: FrameTable) -> float | None:

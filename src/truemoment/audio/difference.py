@@ -30,7 +30,12 @@ WINDOW_S, FRAMES_PER_S = 0.032, 100
 LOUD_QUANTILE = 0.7
 NOISE_QUANTILE, NOISE_STRETCH_S, NOISE_FACTOR = 0.05, 30.0, 1.5
 LEAST_DB, MOST_DB = -10.0, 20.0
-GAIN_QUANTILE, GAIN_S, MOST_GAIN_DB = 0.4, 40.0, 6.0
+GAIN_QUANTILE, GAIN_S = 0.4, 40.0
+LEAST_GAIN_DB, MOST_GAIN_DB = -6.0, 2.0
+"""Limits of the slow gain. A narrator who speaks for most of 40 s raises it too. Measured with 2 in place of 6 dB at
+most: recall of frames 0.85 in place of 0.62 on such a film, 0.98 in place of 0.91 in a compressed track, and precision
+as before; with 1 dB the precision in a compressed track falls to 0.75."""
+
 SMOOTH_S = 0.3
 ON_DB = 2.5
 SHORTEST_GAP_S, SHORTEST_RUN_S = 0.35, 0.3
@@ -161,11 +166,11 @@ def _excess(powers: _Powers) -> tuple[Floats, Floats, Floats]:
 
 
 def _slow_gain(excess: Floats) -> Floats:
-    """Return the 40th percentile over 40 s about each frame, from -6 to 6 dB, (frames,)."""
+    """Return the 40th percentile over 40 s about each frame, from -6 to 2 dB, (frames,)."""
     half, step = round(GAIN_S / 2 * FRAMES_PER_S), FRAMES_PER_S
     middles = np.arange(0, len(excess), step)
     values = [np.quantile(excess[max(0, at - half) : at + half], GAIN_QUANTILE) for at in middles.tolist()]
-    return np.clip(np.interp(np.arange(len(excess)), middles, values), -MOST_GAIN_DB, MOST_GAIN_DB)
+    return np.clip(np.interp(np.arange(len(excess)), middles, values), LEAST_GAIN_DB, MOST_GAIN_DB)
 
 
 def _smoothed(values: Floats, n: int) -> Floats:

@@ -62,7 +62,6 @@ def row_of(looked: AnswerColumns, query: int) -> dict[str, Any]:
 
 def lanes_of(looked: AnswerColumns, query: int) -> dict[str, Any]:
     """Return all lanes of a query."""
-    queries = looked.annotations.queries
     references, annotators = references_of(looked.annotations, query)
     lanes = row_of(looked, query) | {
         "annotators": [

@@ -6,6 +6,7 @@ takes long. One video is prepared at a time, in a process of its own, the one th
 
 from __future__ import annotations
 
+import os
 import threading
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -78,7 +79,8 @@ class VideoMedia:
         self._thread = threading.Thread(target=self._run, name="preparing", daemon=True)
 
     def start(self) -> None:
-        """Begin to prepare what is asked for."""
+        """Begin to prepare what is asked for, and start a worker, so that the first video does not wait for it."""
+        self._pool.submit(os.getpid)
         self._thread.start()
 
     def close(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -244,8 +243,3 @@ def _refuse_of_search() -> None:
     if given := _given(("collections", "export_dir")):
         option = {"collections": "--collections", "export_dir": "--export"}[given[0]]
         raise UsageError(f"{option}: goes with an index, and these are predictions")
-
-
-def browse_words(predictions: Path, data_words: Sequence[str]) -> str:
-    """Return the command that opens the page of answers of a prediction file."""
-    return shlex.join(["truemoment", "browse", str(predictions), *data_words])

@@ -35,6 +35,7 @@ from truemoment.folders import lock_folder, refuse_links
 if TYPE_CHECKING:
     from truemoment.distribution import Engine
     from truemoment.training.mixture_grid import MixtureGrid
+    from truemoment.training.preparation import RunData
     from truemoment.training.recipes import Recipe
 
 
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
 @learning_options
 @click.option(
     "--sentences", multiple=True, metavar="FILE", help="Vectors of the sentences, for models that rank clips."
+)
+@click.option(
+    "--fps", type=click.FloatRange(0, min_open=True), metavar="F", help="Rows a second of features that state none."
 )
 @click.option(
     "--mix",
@@ -86,6 +90,7 @@ def command(
     out: Path,
     learning: Learning,
     sentences: tuple[str, ...],
+    fps: float | None,
     mix: tuple[str, ...],
     simulated: bool,
     noise: float,
@@ -113,6 +118,7 @@ def command(
     from truemoment.reports import mixtures as reports
     from truemoment.training.mixture_study import MixtureStudy, read_mixture_measures
     from truemoment.training.mixtures import read_mix, with_sources
+    from truemoment.training.preparation import RunData
     from truemoment.training.recipes import read_recipe
     from truemoment.training.results import keep
 
@@ -131,7 +137,10 @@ def command(
         if simulated:
             grid = _simulated(loaded, grid_name, out, seeds, noise, learning, on_status)
         else:
-            grid = _given(loaded, grid_name, out, seeds, learning, sentences, force=force)
+            data = RunData(
+                learning.source, learning.features, tests=learning.tests, force=force, sentences=sentences, fps=fps
+            )
+            grid = _given(loaded, grid_name, out, seeds, data)
         study = MixtureStudy(grid, names)
         n_finished, n_missing = study.start()
     if n_finished and not output.quiet:
@@ -194,23 +203,12 @@ def _simulated(
     return _of(MixtureGrid(msgspec.structs.replace(loaded, data=sources), rows, tuple(range(seeds)), out, data))
 
 
-def _given(
-    loaded: Recipe,
-    grid_name: str,
-    out: Path,
-    seeds: int,
-    learning: Learning,
-    sentences: tuple[str, ...],
-    *,
-    force: bool,
-) -> MixtureGrid:
+def _given(loaded: Recipe, grid_name: str, out: Path, seeds: int, data: RunData) -> MixtureGrid:
     """Return the rows on the sources of a recipe."""
     from truemoment.training.mixture_grid import MixtureGrid, read_grid
-    from truemoment.training.preparation import RunData
 
     if not loaded.data:
         raise UsageError("which sources? give --mix NAME for each, or a block data: in the recipe, or --simulated")
-    data = RunData(learning.source, learning.features, tests=learning.tests, force=force, sentences=sentences)
     return _of(MixtureGrid(loaded, read_grid(grid_name, loaded.data), tuple(range(seeds)), out, data))
 
 

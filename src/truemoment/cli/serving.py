@@ -87,8 +87,8 @@ def serve_links(
     def on_start() -> None:
         for name, address in links.items():
             click.echo(f"{name}: {address}")
-        click.echo(f"Ctrl-C ends the server; {ending}.")
+        click.echo(f"Ctrl-C stops the server; {ending}.")
         if open_it and not open_address(next(iter(links.values()))):
-            click.echo("open the link in a browser")
+            click.echo("open this link in a browser")
 
     serve(app, sock, listening, on_start=on_start)

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     help="Vectors of the sentences, for models that rank clips: FILE.h5, FILE.npz or encoder:NAME.",
 )
 @click.option(
+    "--fps", type=click.FloatRange(0, min_open=True), metavar="F", help="Rows a second of features that state none."
+)
+@click.option(
     "--mix",
     multiple=True,
     metavar="NAME[:SPLIT]=SHARE",
@@ -65,6 +68,7 @@ def command(
     recipe: str,
     learning: Learning,
     sentences: tuple[str, ...],
+    fps: float | None,
     mix: tuple[str, ...],
     train_split: str,
     select_split: str | None,
@@ -120,6 +124,7 @@ def command(
         force=force,
         skip_missing=on_missing_video == "skip",
         sentences=sentences,
+        fps=fps,
     )
     task, tests = prepare(loaded, data, seed, warn=lambda line: click.echo(printable(line), err=True))
     with _epoch_lines(loaded.train, output) as (track, on_epoch):

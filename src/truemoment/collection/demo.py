@@ -96,8 +96,8 @@ def run_demo(
     minutes, seed
         Length of the film, and seed of all draws.
     speech
-        What hears the words, as ``collect run --speech``. The voices are tones for ``tones``, and those of espeak-ng for
-        any other recogniser, which hears nothing in tones.
+        What hears the words, as ``collect run --speech``. The voices are tones for ``tones``, and those of espeak-ng
+        for any other recogniser, which hears nothing in tones.
     on_status
         Called with what is being done.
     """

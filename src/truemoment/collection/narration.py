@@ -209,8 +209,27 @@ def dropped_by(verdicts: Sequence[RuleVerdict], mode: Mode) -> Rule | None:
     )
 
 
-def refuse_without_evidence(evidence: Evidence, mode: Mode, *, keep_all: bool, path: Any = None) -> None:  # noqa: ANN401 - a path or None
-    """Refuse a film of which no rule of the mode can tell description from dialogue."""
+def refuse_without_evidence(
+    evidence: Evidence,
+    mode: Mode,
+    *,
+    keep_all: bool,
+    unused: Sequence[str] = (),
+    path: Any = None,  # noqa: ANN401 - a path or None
+) -> None:
+    """Refuse a film of which no rule of the mode can tell description from dialogue.
+
+    Parameters
+    ----------
+    evidence, mode
+        What rules decide by, and which of them count.
+    keep_all
+        Whether films without evidence are taken.
+    unused
+        What was given and is not used, with the reason.
+    path
+        The film.
+    """
     if mode not in MODES:
         raise UsageError(f"--dialogue: got {mode!r}, expected one of {', '.join(MODES)}")
     has = {
@@ -224,7 +243,7 @@ def refuse_without_evidence(evidence: Evidence, mode: Mode, *, keep_all: bool, p
     need = {"paper": "subtitles", "subtitles": "subtitles", "speaker": "a transcript with speakers"}
     wanted = need.get(mode, "an alignment to 20 ms, or subtitles")
     raise InputError(
-        f"nothing separates description from dialogue: --dialogue {mode} needs {wanted}",
+        "; ".join([f"nothing separates description from dialogue: --dialogue {mode} needs {wanted}", *unused]),
         path=path,
         hint="or give --keep-all",
     )

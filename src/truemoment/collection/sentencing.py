@@ -19,7 +19,10 @@ DECIMALS = 4
 """Times in files are rounded to a tenth of a millisecond."""
 
 EDGE_S = 1.0
-"""An edge of a piece so near to an end of the film or the track is no cut."""
+"""An edge of a piece so near to an end of the film is no cut."""
+
+BESIDE_S = 0.1
+"""A sentence that starts or ends so near to a cut may be cut off."""
 
 
 @dataclass(frozen=True)
@@ -108,15 +111,13 @@ def _can_tell(evidence: Evidence) -> bool:
 
 
 def cuts_of(alignment: Alignment) -> list[Span]:
-    """Return where the track was cut, in film time, each as wide as its error."""
+    """Return where the track was cut, or begins or ends within the film, in film time, each as wide as its error."""
     cuts = []
     for piece in alignment.pieces:
-        ends = zip(piece.track_s, piece.film_s, piece.edge_error_s, strict=True)
-        for track_s, film_s, error_s in ends:
-            inside_track = EDGE_S < track_s < alignment.track.duration_s - EDGE_S
-            inside_film = EDGE_S < film_s < alignment.film.duration_s - EDGE_S
-            if inside_track and inside_film:
-                cuts.append((film_s - error_s, film_s + error_s))
+        for film_s, error_s in zip(piece.film_s, piece.edge_error_s, strict=True):
+            if EDGE_S < film_s < alignment.film.duration_s - EDGE_S:
+                within_s = max(error_s, BESIDE_S)
+                cuts.append((film_s - within_s, film_s + within_s))
     return cuts
 
 

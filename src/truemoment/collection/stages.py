@@ -140,6 +140,13 @@ class Film:
             overlap_s=self.settings.overlap_s,
         )
 
+    @property
+    def unused(self) -> list[str]:
+        """What could tell description from dialogue and is not used, with the reason."""
+        runs = [f"narrator runs are not used: {self.runs.why}"] if self.runs.why else []
+        doubts = self.cues.doubts if self.cues is not None else ()
+        return [*runs, *(f"subtitles are not used: {doubt}" for doubt in doubts)]
+
     @cached_property
     def heard(self) -> StoredWords:
         """The words of the film."""
@@ -210,7 +217,8 @@ def _words(film: Film) -> tuple[list[HeardWord], int, int]:
 def sentences_stage(film: Film) -> bytes:
     """Make sentences, and judge each of them."""
     path = film.film.path
-    refuse_without_evidence(film.evidence, film.settings.dialogue, keep_all=film.settings.keep_all, path=path)
+    of = film.settings
+    refuse_without_evidence(film.evidence, of.dialogue, keep_all=of.keep_all, unused=film.unused, path=path)
     words = [_word(word) for word in film.heard.words]
     made = make_sentences(
         film.about.name, words, film.evidence, film.alignment, film.settings, punctuated=film.heard.punctuated
@@ -277,11 +285,9 @@ def _names(texts: Sequence[str], settings: CollectSettings) -> tuple[tuple[str, 
 def _notes(film: Film) -> list[str]:
     """Return what a person should know about a film."""
     notes = list(film.runs.notes)
-    notes += [f"narrator runs are not used: {film.runs.why}"] if film.runs.why else []
     if film.cues is not None:
         notes += [f"subtitles: {note}" for note in film.cues.notes]
-        notes += [f"subtitles are not used: {doubt}" for doubt in film.cues.doubts]
-    return notes
+    return [*notes, *film.unused]
 
 
 def _word(stored: StoredWord) -> HeardWord:

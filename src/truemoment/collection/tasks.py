@@ -80,8 +80,11 @@ def read_tasks(path: Path) -> list[FilmTask]:
             group=entry.group,
             transcript=_optional(path, entry.transcript),
         )
-        for what, value in (("name", task.name), ("film", task.film)):
-            key = f"{what} {value}"
+        film = parse_source(task.film)
+        for what, value, key in (
+            ("name", task.name, f"name {task.name}"),
+            ("film", entry.film, f"film {film._replace(path=film.path.resolve())}"),
+        ):
             if key in line_of:
                 problem = f"got {value!r} again, expected each film once (first in line {line_of[key]})"
                 raise InputError(problem, path=path, line=line, field=what)

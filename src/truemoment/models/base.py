@@ -183,8 +183,8 @@ class MomentTensors(NamedTuple):
     score: Tensor
 
 
+# What a model keeps of S sentences: tensors (S, ...).
 EncodedQuery = tuple[Tensor, ...]
-"""What a model keeps of S sentences: tensors (S, ...)."""
 
 
 class Branches(Protocol):

@@ -20,7 +20,8 @@ SCHEMA = "truemoment/mixtures/1"
 ASKED = {
     "equal size": "Is a share of the noisy set as good as the clean one of its size?",
     "without noise": "Is it the noise?",
-    "all noisy": "Does all of the noisy set make up for its noise?",
+    "all noisy": "Does more of the noisy set help?",
+    "scale": "Is all of the noisy set as good as the clean one?",
     "added": "Does adding the noisy set help the clean one?",
 }
 """Each question of a study, in words."""

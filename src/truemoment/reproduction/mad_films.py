@@ -122,7 +122,7 @@ def films_by(rows: Sequence[Reproduced]) -> dict[str, dict[str, float]]:
 
 
 def table_4(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
-    """Table 4: sizes of MAD's splits, and of LSMDC16's where its files are there; those of LSMDC-G stay as published."""
+    """Table 4: sizes of MAD's splits, and of LSMDC16's where its files are; those of LSMDC-G stay as published."""
     simulated = is_simulated(inputs)
     for figure in figures:
         if figure.dataset == "LSMDC-G":

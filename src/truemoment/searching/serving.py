@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from truemoment.exceptions import InputError, TrueMomentError, UsageError
+from truemoment.exceptions import TrueMomentError, UsageError
 from truemoment.searching.index import Index
 from truemoment.searching.retrieval import FoundMoment
 from truemoment.searching.searcher import IndexSearcher, RankingOptions
@@ -99,9 +99,7 @@ class ShardServer:
 
     def __init__(self, index: Index, shard: IndexShard) -> None:
         self.index, self.shard = index, shard
-        self.videos = shard.videos_of(index)
-        if not self.videos:
-            raise InputError(f"has no video of shard {shard}: expected fewer shards", path=index.path)
+        self.videos = shard.videos_of(index)  # perhaps none: a small index has shards without videos
         self._searcher: IndexSearcher | None = None
         self._lock = threading.Lock()
 

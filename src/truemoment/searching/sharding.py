@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from truemoment.exceptions import InputError, UsageError
+from truemoment.exceptions import UsageError
 from truemoment.searching.retrieval import FoundMoment
 from truemoment.searching.stopping import Reason, RetrievedMoments
 
@@ -76,13 +76,13 @@ def refuse_gaps(shards: Sequence[IndexShard], n_silent: int) -> None:
     there = sorted(shards)
     told = ", ".join(map(str, there))
     if len(counts) > 1:
-        raise InputError(f"got shards {told}, expected shares of one number", field="--shards")
+        raise UsageError(f"--shards: got shards {told}, expected shares of one number")
     if repeated := [str(shard) for number, shard in enumerate(there[1:]) if there[number] == shard]:
-        raise InputError(f"shard {repeated[0]} answers twice, expected each once", field="--shards")
+        raise UsageError(f"--shards: shard {repeated[0]} answers twice, expected each once")
     if counts and len(there) + n_silent != counts[0]:
         missing = [f"{k}/{counts[0]}" for k in range(1, counts[0] + 1) if IndexShard(k, counts[0]) not in there]
         what = f"{', '.join(missing)} missing" if missing else f"{n_silent} more than there are"
-        raise InputError(f"got shards {told}, expected all of {counts[0]}: {what}", field="--shards")
+        raise UsageError(f"--shards: got shards {told}, expected all of {counts[0]}: {what}")
 
 
 def merged(answers: Sequence[RetrievedMoments], top: int) -> RetrievedMoments:

@@ -133,7 +133,7 @@ class SharedIndex:
         there = [answer for answer in answers if answer is not None]
         refuse_gaps([shard for shard, _ in there], len(silent))
         if not there:
-            raise InputError(f"no shard answers: {', '.join(silent)}", field="--shards")
+            raise InputError(f"--shards: no shard answers: {', '.join(silent)}")
         return [
             SharedAnswer(merged([found[row] for _, found in there], ranking.top), silent) for row in range(len(vectors))
         ]

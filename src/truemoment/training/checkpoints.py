@@ -87,6 +87,8 @@ class Run(msgspec.Struct, frozen=True):
         Dataset that a resplit folder was made of, and whose features are simulated; "" for other annotations.
     sentences
         Sources of the vectors of sentences, for a model that compares them.
+    fps
+        Rows a second of features that state none; None if the rows cover each video evenly.
     schema, truemoment
         Form of the file, and version that wrote it.
     """
@@ -104,6 +106,7 @@ class Run(msgspec.Struct, frozen=True):
     text_encoder: str = ""
     made_of: str = ""
     sentences: tuple[str, ...] = ()
+    fps: float | None = None
     schema: str = SCHEMA
     truemoment: str = ""
 

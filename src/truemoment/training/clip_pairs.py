@@ -33,7 +33,8 @@ from truemoment.training.examples import (
 )
 from truemoment.training.network import Network
 from truemoment.training.progress import Track
-from truemoment.training.recipes import Clipping, Recipe
+from truemoment.training.recipe_sources import Clipping
+from truemoment.training.recipes import Recipe
 
 SHOWN = ("t2c:R@1", "t2c:R@5", "t2c:R@10", "c2t:R@1")
 """Measured after every epoch, beside the one that chooses."""

@@ -167,5 +167,6 @@ def load_grounder(
             raise UsageError(f"{run.recipe.model} sees no video, expected no --features")
     elif store is None:
         source = run.features if features is None else features
-        store = open_features(source, dataset=run.made_of or run.train.dataset, data_dir=data_dir, seed=run.seed)
+        dataset = run.made_of or run.train.dataset
+        store = open_features(source, dataset=dataset, data_dir=data_dir, seed=run.seed, fps=run.fps)
     return TrainedGrounder(run, network, vocabulary, store, track)

@@ -19,7 +19,8 @@ import msgspec
 
 from truemoment.exceptions import InputError, UsageError
 from truemoment.records import Annotations
-from truemoment.training.recipes import MixtureSource, Recipe, read_yaml
+from truemoment.training.recipe_sources import MixtureSource
+from truemoment.training.recipes import Recipe, read_yaml
 from truemoment.training.trials import TrainingTrial
 
 if TYPE_CHECKING:  # these load PyTorch

@@ -84,9 +84,9 @@ class Contrast:
         return int(low > 0) - int(high < 0)
 
 
-QUESTIONS = ("equal size", "without noise", "all noisy", "added")
-"""Noisy of equal size less clean; the noisy films without noise less clean; all noisy less noisy of equal size; both
-less clean."""
+QUESTIONS = ("equal size", "without noise", "all noisy", "scale", "added")
+"""Noisy of equal size less clean; the noisy films without noise less clean; all noisy less noisy of equal size, and
+less clean; both less clean."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,6 +268,7 @@ def questions_of(rows: Sequence[MixtureRow]) -> Iterator[tuple[str, MixtureRow, 
         yield "without noise", same[0], clean
     if len(noisy) > 1:
         yield "all noisy", noisy[-1], noisy[0]
+        yield "scale", noisy[-1], clean
     both = sorted((row for row in rows if row.shares[0] and row.shares[1:2] > (0,)), key=lambda row: row.shares[1])
     if both:
         yield "added", both[-1], clean

@@ -21,7 +21,8 @@ from truemoment.models import get_family
 from truemoment.records import Annotations
 from truemoment.retrieval.clips import clip_name, own_id
 from truemoment.training.clip_features import open_clip_features
-from truemoment.training.mixtures import MixedFeatures, MixedSentences, Mixture, read_mixture, shared_films
+from truemoment.training.mixed_stores import MixedFeatures, MixedSentences
+from truemoment.training.mixtures import Mixture, read_mixture, shared_films
 from truemoment.training.recipes import Recipe
 from truemoment.training.runs import HELD_OUT, TrainingTask, hold_out, is_test
 from truemoment.training.sentence_vectors import open_sentences
@@ -48,6 +49,8 @@ class RunData:
         Whether queries of videos without features are left out; else they are refused.
     sentences
         Sources of the vectors of sentences, for a model that compares them.
+    fps
+        Rows a second of features that state none; None if the rows cover each video evenly.
     """
 
     source: AnnotationSource
@@ -58,6 +61,7 @@ class RunData:
     force: bool = False
     skip_missing: bool = False
     sentences: tuple[str, ...] = ()
+    fps: float | None = None
 
     def split_names(self) -> list[str]:
         """Return the names of all splits of the dataset, or of the user's own file."""
@@ -138,6 +142,7 @@ def prepare(
         caution=caution,
         notes=tuple(notes),
         text_sources=data.sentences,
+        fps=data.fps,
         texts=_open_texts(recipe, data, mixture),
         weights=_weights_of(mixture, usable[0]),
     )
@@ -192,9 +197,9 @@ def _open_store(recipe: Recipe, data: RunData, mixture: Mixture | None, source: 
     stores: list[FeatureStore] = []
     for name in dict.fromkeys(names):
         if family.retrieves:
-            stores.append(open_clip_features(name, recipe, source, data.source.data_dir, seed=seed))
+            stores.append(open_clip_features(name, recipe, source, data.source.data_dir, seed=seed, fps=data.fps))
         else:
-            stores.append(open_features(name, dataset=source, data_dir=data.source.data_dir, seed=seed))
+            stores.append(open_features(name, dataset=source, data_dir=data.source.data_dir, seed=seed, fps=data.fps))
     return stores[0] if len(stores) == 1 else MixedFeatures(tuple(stores))
 
 

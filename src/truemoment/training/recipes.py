@@ -39,6 +39,7 @@ from truemoment.measures import parse_measure
 from truemoment.proposals import Tail
 from truemoment.retrieval.measures import parse_retrieval_measures
 from truemoment.training.epochs import MOST_EPOCHS
+from truemoment.training.recipe_sources import Clipping, MixtureSource, refuse_sources
 
 if TYPE_CHECKING:  # it loads PyTorch
     from truemoment.models.base import Need
@@ -323,62 +324,6 @@ class Windowing(Struct, frozen=True, forbid_unknown_fields=True):
     tail: Tail = "covered"
 
 
-class Clipping(Struct, frozen=True, forbid_unknown_fields=True):
-    """How moments become clips for a model that ranks clips by text.
-
-    Parameters
-    ----------
-    margin_s
-        Seconds added on each side of a moment.
-    pool
-        Clips of the validation split that are ranked, drawn by seed: as many as the test has, so that the two compare.
-    """
-
-    margin_s: Annotated[float, Meta(ge=0, le=3600)] = 0.0
-    pool: Positive = 1000
-
-
-class MixtureSource(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A part of a mixture of training data; see :mod:`truemoment.training.mixtures`.
-
-    Parameters
-    ----------
-    dataset, annotations
-        Name of a dataset, or your own annotations as JSON Lines; one of the two.
-    split
-        Its split.
-    share
-        Share that is used, above 0 and up to 1. A smaller share of one seed lies in a larger one.
-    by
-        What the share is of: ``sentences``, or ``films``.
-    weight
-        How often a sentence is drawn in an epoch.
-    data_dir
-        Folder of the dataset, if it is not that of the run.
-    features, sentences
-        Features of its films, and vectors of its sentences, if they are not those of the run.
-    name
-        What reports call it. [default: the dataset or the name of the file, with the split if it is not train]
-    """
-
-    dataset: str | None = None
-    annotations: str | None = None
-    split: str = "train"
-    share: Annotated[float, Meta(gt=0, le=1)] = 1.0
-    by: Literal["sentences", "films"] = "sentences"
-    weight: Annotated[float, Meta(gt=0, le=100)] = 1.0
-    data_dir: str | None = None
-    features: str | None = None
-    sentences: str | None = None
-    name: str | None = None
-
-    @property
-    def title(self) -> str:
-        """What reports call it."""
-        known = self.dataset or Path(self.annotations or "own").stem
-        return self.name or (known if self.split == "train" else f"{known}-{self.split}")
-
-
 class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
     """All settings of a run except the data, the features and the seed.
 
@@ -486,14 +431,7 @@ def resolve(values: Mapping[str, Any], path: Path | None = None) -> Recipe:
         raise InputError(f"got windows, but {recipe.model} ranks clips", path=path, field="windows")
     if recipe.clips is not UNSET and not family.retrieves:
         raise InputError(f"got clips, but {recipe.model} answers with moments", path=path, field="clips")
-    for number, source in enumerate(recipe.data or ()):
-        if (source.dataset is None) == (source.annotations is None):
-            problem = "expected dataset: NAME or annotations: FILE, one of the two"
-            raise InputError(problem, path=path, field=f"data[{number}]")
-    titles = [source.title for source in recipe.data or ()]
-    if len(set(titles)) < len(titles):
-        twice = next(title for title in titles if titles.count(title) > 1)
-        raise InputError(f"got {twice!r} twice, expected a name: for each", path=path, field="data")
+    refuse_sources(recipe.data or (), path)
     settings = _convert(recipe.settings, family.settings, path, "settings.")
     clips = getattr(settings, "n_clips", 1)
     if "video" in family.needs and recipe.rows % clips:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-import torch
 
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import FeatureStore, Frames
@@ -29,6 +28,7 @@ from truemoment.retrieval.similarity_file import write_vectors
 from truemoment.training import checkpoints
 from truemoment.training.clip_features import open_clip_features
 from truemoment.training.clip_pairs import ClipTexts, make_clip_texts, vectors_of
+from truemoment.training.hardware import prediction_device
 from truemoment.training.network import Network
 from truemoment.training.progress import Track, unseen
 from truemoment.training.recipes import resolve
@@ -123,10 +123,10 @@ def load_retriever(
     tensors = checkpoints.read_tensors(weights)
     checkpoints.refuse_other_shapes(network, tensors, weights)
     checkpoints.load_into(network, tensors, weights)
-    network.to("cuda" if torch.cuda.is_available() else "cpu")
+    network.to(prediction_device())
     if store is None:
         source = run.features if features is None else features
-        store = open_clip_features(source, recipe, run.train.dataset, data_dir, seed=run.seed, fps=fps)
+        store = open_clip_features(source, recipe, run.train.dataset, data_dir, seed=run.seed, fps=fps or run.fps)
     return TrainedRetriever(run, network, store, texts or open_sentences(sentences or run.sentences), track)
 
 

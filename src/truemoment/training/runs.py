@@ -44,7 +44,18 @@ from truemoment.version import __version__
 MEASURES = "R@1,IoU=0.5; R@1,IoU=0.7; dR@1,IoU=0.5; dR@1,IoU=0.7; mIoU; AxIoU@10"
 """Measured on test splits."""
 
-RUN_FIELDS = ("recipe", "seed", "train", "val", "features", "features_name", "n_dimensions", "n_vector", "sentences")
+RUN_FIELDS = (
+    "recipe",
+    "seed",
+    "train",
+    "val",
+    "features",
+    "features_name",
+    "n_dimensions",
+    "n_vector",
+    "sentences",
+    "fps",
+)
 
 HELD_OUT = "held out"
 HELD_OUT_SHARE = 0.1
@@ -90,6 +101,8 @@ class TrainingTask:
         Sources of the vectors of sentences, and the vectors, for a model that compares them.
     weights
         How often each training query is drawn in an epoch; None for once.
+    fps
+        Rows a second of features that state none.
     """
 
     recipe: Recipe
@@ -107,6 +120,7 @@ class TrainingTask:
     text_sources: tuple[str, ...] = ()
     texts: SentenceStore | None = None
     weights: Floats | None = None
+    fps: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse features for a model that sees none, none for one that does, and a test split that chooses unasked."""
@@ -262,6 +276,7 @@ def _run_of(task: TrainingTask, vocabulary: TokenVocabulary, text_encoder: str) 
         text_encoder=text_encoder,
         made_of=task.made_of,
         sentences=task.text_sources,
+        fps=task.fps,
         truemoment=__version__,
     )
 
@@ -313,8 +328,8 @@ def _claim(folder: Path, run: checkpoints.Run, vocabulary: TokenVocabulary, test
     checkpoints.write_document(folder / "run.json", run)
 
 
+# The best network, its figures on the test splits, and those beside the network before training.
 Answered = tuple[Network, tuple[ResultRow, ...], tuple[BesideZeroShot, ...]]
-"""The best network, its figures on the test splits, and those beside the network before training."""
 
 
 def _ground(

@@ -25,7 +25,7 @@ from truemoment.features.npz import write_features
 from truemoment.features.sentences import write_sentences
 from truemoment.files import atomic_folder, read_json
 from truemoment.records import Annotations, as_strings
-from truemoment.training.recipes import MixtureSource
+from truemoment.training.recipe_sources import MixtureSource
 from truemoment.version import __version__ as version
 from truemoment.worlds.film_noise import CollectionNoise
 from truemoment.worlds.films import CAUTION, FPS, FilmSettings, SimulatedFilms, make_films

@@ -1,20 +1,6 @@
-// What the owner decides: buttons, and the question before something is done.
+// The question before the owner decides something.
 
-/** @param {string} name @param {string} text @param {string} kind */
-export function element(name, text = "", kind = "") {
-  const made = document.createElement(name);
-  made.textContent = text;
-  if (kind) made.className = kind;
-  return made;
-}
-
-/** @param {string} text @param {string} label what it does, in full @param {() => void} act */
-export function button(text, label, act) {
-  const made = element("button", text);
-  made.setAttribute("aria-label", label);
-  made.addEventListener("click", act);
-  return made;
-}
+import { element } from "./page.js";
 
 /**
  * Ask before something is done.

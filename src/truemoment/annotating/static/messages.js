@@ -1,11 +1,6 @@
 // What the page says: problems above the task, hints beside the button that submits, and how saving goes.
 
-import { byId } from "./page.js";
-
-/** Say something to people who do not see. @param {string} text */
-export function announce(text) {
-  byId("live").textContent = text;
-}
+import { announce, byId } from "./page.js";
 
 /** Show a hint beside the button that submits. @param {string} text */
 export function hint(text) {

@@ -1,8 +1,8 @@
 // The owner's page: who is done, how people agree, and what the owner decides.
 
 import { get, send } from "./api.js";
-import { button, decide, element } from "./decisions.js";
-import { byId } from "./page.js";
+import { decide } from "./decisions.js";
+import { button, byId, element } from "./page.js";
 
 const EVERY_MS = 5000;
 const PER_PAGE = 100;
@@ -38,7 +38,7 @@ async function refresh() {
   byId("state").textContent =
     `${found.closed ? "closed" : "running"} · ${found.answers} of ${found.needed} answers, ${share} % · ${found.people.length} people${waiting}${gone}`;
   const focused = document.activeElement?.getAttribute("aria-label");
-  byId("people").tBodies[0].replaceChildren(...found.people.map((/** @type {any} */ of) => rowOf(of, found.closed)));
+  byId("people").tBodies[0].replaceChildren(...found.people.flatMap((/** @type {any} */ of) => rowOf(of, found.closed)));
   if (focused) byId("people").querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
   byId("figures").textContent = figuresOf(found);
   byId("broken").replaceChildren(
@@ -65,11 +65,10 @@ function figuresOf(found) {
   return parts.join(" ");
 }
 
-/** @param {any} of @param {boolean} isClosed */
+/** @param {any} of @param {boolean} isClosed @returns {HTMLElement[]} the row of a person, and one of the flags */
 function rowOf(of, isClosed) {
   const row = document.createElement("tr");
   const name = element("td", `${of.name}${of.state === "revoked" ? " (revoked)" : ""}`);
-  for (const flag of of.flags || []) name.append(element("span", `! ${flag}`, "flag"));
   const counts = (/** @type {[number, number] | undefined} */ pair) => (pair && pair[1] ? `${pair[0]} of ${pair[1]}` : "–");
   const error = of.agreement_error;
   const agreement = error ? ` (${figure(of.agreement - error)}–${figure(of.agreement + error)})` : "";
@@ -78,7 +77,13 @@ function rowOf(of, isClosed) {
     figure(of.self_iou), counts(of.gold), counts(of.absent), `${figure(of.agreement)}${agreement}`,
   ];
   row.append(name, ...cells.map((text) => element("td", text, "number")), element("td", ago(of.seen_s)), actionsOf(of, isClosed));
-  return row;
+  if (!of.flags?.length) return [row];
+  row.className = "flagged";
+  const flags = document.createElement("tr");
+  const cell = element("td", of.flags.map((/** @type {string} */ flag) => `! ${flag}`).join("   "), "flags");
+  cell.colSpan = 9;
+  flags.append(cell);
+  return [row, flags];
 }
 
 /** @param {any} of @param {boolean} isClosed */

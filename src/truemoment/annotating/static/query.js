@@ -1,8 +1,8 @@
 // One query for the owner: the video, and a line for each person.
 
 import { get, send } from "./api.js";
-import { button, decide, element } from "./decisions.js";
-import { byId } from "./page.js";
+import { decide } from "./decisions.js";
+import { button, byId, element } from "./page.js";
 import { FrameTable, clock } from "./frames.js";
 import { Player } from "./player.js";
 

@@ -169,11 +169,7 @@ export class Session {
    * @param {any} task @param {() => boolean} isLatest
    */
   async load(task, isLatest) {
-    const frames = await get(`/media/${task.video}/frames.json`).catch((error) => {
-      if (error.status === 404) return null;
-      throw error;
-    });
-    await this.showProgress();
+    const [frames] = await Promise.all([framesOf(task.video), this.showProgress()]);
     if (!isLatest()) return;
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     this.task = task;
@@ -278,4 +274,12 @@ export class Session {
     const { done, of, closed } = this.me.progress;
     byId("progress").textContent = closed ? "the study is closed" : `${done} of ${of} done`;
   }
+}
+
+/** @param {number} video @returns {Promise<any>} its frames; null if it is not there */
+function framesOf(video) {
+  return get(`/media/${video}/frames.json`).catch((error) => {
+    if (error.status === 404) return null;
+    throw error;
+  });
 }

@@ -1,9 +1,9 @@
 // The page on which a person marks moments.
 
 import { MOST_MOMENTS, addMoment, answerOf, emptyAnswer, momentAt, removeMoment, setEnd, setVerdict } from "./answer.js";
-import { byId } from "./page.js";
+import { announce, byId } from "./page.js";
 import { Keys } from "./keys.js";
-import { announce, hint } from "./messages.js";
+import { hint } from "./messages.js";
 import { showMoments, timesAreValid } from "./moments.js";
 import { showReasons } from "./reasons.js";
 import { Session } from "./session.js";

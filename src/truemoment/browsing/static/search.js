@@ -1,89 +1,53 @@
 // The search page: a sentence, cards, strips, and what is kept.
 
-import { RequestError, get, send } from "./api.js";
+import { RequestError, get } from "./api.js";
 import { Cards } from "./cards.js";
 import { Collection } from "./collection.js";
 import { showBar } from "./collection_bar.js";
 import { showExport } from "./export.js";
 import { Keys } from "./keys.js";
 import { spokenTime, timesText } from "./moments.js";
-import { announce, button, byId, element, problem, wait } from "./page.js";
+import { announce, button, byId, element, problem } from "./page.js";
 import { Stage } from "./preview.js";
+import { ShownIndex } from "./shown_index.js";
 import { Strips } from "./strips.js";
 
 const SILENCE_MS = 600; // without a key, until one video is searched
 
 const tab = Math.random().toString(36).slice(2, 10);
 let turn = 0;
-/** @type {any} */ let index = null;
 /** @type {any} */ let answer = null;
 /** @type {{v: number, start_s: number, end_s: number} | null} */ let like = null;
 let isExact = false;
 
 const field = byId("q");
+const index = new ShownIndex();
 const cards = new Cards(byId("cards"));
 const stage = new Stage(byId("video"));
 const collection = new Collection();
 const strips = new Strips(byId("strips-section"), byId("strips"));
 
 /** @param {number} v */
-const nameOf = (v) => index?.videos[v]?.video_id ?? `video ${v}`;
+const nameOf = (v) => index.nameOf(v);
 
 async function begin() {
-  await loadIndex();
-  collection.addEventListener("change", () => cards.markKept((moment) => Boolean(collection.find(moment))));
-  showBar(collection);
-  collection.load().catch((error) => problem(error.message));
   const known = new URLSearchParams(location.search);
-  for (const name of ["videos", "top", "apart"]) if (known.has(name)) byId(name).value = known.get(name);
+  for (const name of ["top", "apart"]) if (known.has(name)) byId(name).value = known.get(name);
   isExact = known.get("exact") === "1";
   const parts = (known.get("like") || "").split(":").map(Number);
   if (parts.length === 3 && parts.every(Number.isFinite)) like = { v: parts[0], start_s: parts[1], end_s: parts[2] };
-  field.value = known.get("q") || "";
-  if (field.value || like) await search();
-  else field.focus();
-}
-
-async function loadIndex() {
-  index = await get("/api/index");
-  const chosen = byId("videos").value;
-  byId("videos").replaceChildren(new Option(`all (${index.videos.length})`, ""), ...index.videos.map(videoOption));
-  byId("videos").value = chosen;
-  showChanged(index.changed);
-  if (!index.ready) waitForModel();
-  else if (!answer) say(`${index.videos.length} videos · ${index.model}#${index.fingerprint.slice(0, 8)}`);
-}
-
-/** @param {any} video */
-function videoOption(video) {
-  return new Option(video.file === "here" ? video.video_id : `${video.video_id} (${video.file})`, String(video.v));
-}
-
-async function waitForModel() {
-  for (;;) {
-    if (index.state === "failed") {
-      say(`sentences cannot be searched: ${index.why}. Videos, collections and "more like this" work.`);
-      return;
-    }
-    if (index.ready) {
-      if (!answer && !turn) say(`${index.videos.length} videos · ${index.model}#${index.fingerprint.slice(0, 8)}`);
-      return;
-    }
-    if (!answer && !turn) say("loading the model, a few seconds");
-    await wait(700);
-    index = { ...index, ...(await get("/api/index").catch(() => ({}))) };
-  }
-}
-
-/** @param {boolean} hasChanged */
-function showChanged(hasChanged) {
-  const notice = byId("notice");
-  notice.hidden = !hasChanged;
-  if (!hasChanged || notice.childElementCount) return;
-  notice.replaceChildren("The index was changed on disk. ", button("Load it anew", "", async () => {
-    await send("POST", "/api/index/reload");
-    location.reload();
-  }));
+  if (!field.value) field.value = known.get("q") || ""; // a browser may have kept what was typed
+  field.focus();
+  collection.addEventListener("change", () => cards.markKept((moment) => Boolean(collection.find(moment))));
+  showBar(collection);
+  collection.load().catch((error) => problem(error.message));
+  say("loading the model, a few seconds");
+  await index.loaded;
+  if (known.get("videos")) byId("videos").value = known.get("videos");
+  if (!turn && (like || known.get("q"))) search();
+  const why = await index.modelLoaded();
+  if (why) say(`sentences cannot be searched: ${why}. Videos, collections and "more like this" work.`);
+  else if (!turn) say(`${index.videos.length} videos · ${index.model}`);
 }
 
 /** @param {string} text */
@@ -107,48 +71,40 @@ function keepAddress() {
   history.replaceState(null, "", `/?${shown}`);
 }
 
-async function search() {
-  const asked = ++turn;
+/** @returns {[string, URLSearchParams] | null} what is asked; null for nothing */
+function question() {
   const query = settings();
   query.set("tab", tab);
-  query.set("n", String(asked));
-  let path = "/api/search";
+  query.set("n", String(turn));
   if (like) {
-    path = "/api/like";
-    query.set("v", String(like.v));
-    query.set("start", String(like.start_s));
-    query.set("end", String(like.end_s));
-  } else {
-    const sentence = field.value.trim();
-    if (!sentence) return;
-    query.set("q", sentence);
+    for (const [name, value] of [["v", like.v], ["start", like.start_s], ["end", like.end_s]]) query.set(String(name), String(value));
+    return ["/api/like", query];
   }
+  query.set("q", field.value.trim());
+  return field.value.trim() ? ["/api/search", query] : null;
+}
+
+async function search() {
+  const asked = ++turn;
+  if (!like && !field.value.trim()) return;
   problem("");
+  const began = performance.now();
+  await index.loaded;
+  if (!like && !index.isReady) {
+    say("loading the model; the sentence is searched then");
+    await index.modelLoaded();
+  }
+  const sent = asked === turn && question();
+  if (!sent) return;
   keepAddress();
   say("searching");
-  const began = performance.now();
-  while (asked === turn) {
-    if (!index || (!like && !index.ready && index.state !== "failed")) {
-      say("loading the model; the sentence is searched then");
-      await wait(300);
-      continue;
-    }
-    try {
-      const found = await get(`${path}?${query}`);
-      if (asked === turn) show(found, performance.now() - began);
-      return;
-    } catch (error) {
-      if (!(error instanceof RequestError) || asked !== turn) return;
-      if (error.status === 503) {
-        await wait(700);
-      } else if (error.status === 409 && error.body?.superseded) {
-        return;
-      } else {
-        say("");
-        problem(error.message);
-        return;
-      }
-    }
+  try {
+    const found = await get(`${sent[0]}?${sent[1]}`);
+    if (asked === turn) show(found, performance.now() - began);
+  } catch (error) {
+    if (asked !== turn || (error instanceof RequestError && error.body?.superseded)) return;
+    say("");
+    problem(error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -158,8 +114,7 @@ function show(found, ms) {
   stage.leave();
   const asked = found.like ? `like ${nameOf(found.like.v)} ${timesText(found.like)}` : "";
   const closely = found.scored < found.videos ? `${found.scored} looked at closely` : "all looked at closely";
-  const model = `${index.model}#${index.fingerprint.slice(0, 8)}`;
-  say([asked, `${found.videos} ${found.videos === 1 ? "video" : `videos, ${closely}`}`, `${(ms / 1000).toFixed(2)} s`, model, found.note].filter(Boolean).join(" · "));
+  say([asked, `${found.videos} ${found.videos === 1 ? "video" : `videos, ${closely}`}`, `${(ms / 1000).toFixed(2)} s`, index.model, found.note].filter(Boolean).join(" · "));
   if (found.scored < found.videos) byId("state").append(" ", button("all", "look at all videos closely", () => {
     isExact = true;
     search();
@@ -169,11 +124,11 @@ function show(found, ms) {
     moment.sentence = found.q;
     moment.like = found.like ? asked : null;
   }
-  cards.show(found.moments, { median: found.median, best: found.best, nameOf, canKeep: index.role === "owner" });
+  cards.show(found.moments, { median: found.median, best: found.best, nameOf, canKeep: index.isOwner });
   cards.markKept((moment) => Boolean(collection.find(moment)));
   byId("actions").hidden = !found.moments.length;
-  byId("export").hidden = index.role !== "owner";
-  showChanged(found.changed);
+  byId("export").hidden = !index.isOwner;
+  index.showChanged(found.changed);
   strips.show(found, index.videos, (v, time) => openVideo(v, time));
   const best = found.moments[0];
   announce(best ? `${found.moments.length} moments, the best in ${nameOf(best.v)} at ${spokenTime(best.start_s)}` : "no moment");
@@ -232,7 +187,7 @@ const keys = new Keys([
   { keys: ["Space"], text: "play the chosen moment here, pause", act: withCard((card) => play(card)) },
   { keys: ["R"], text: "play it once", act: withCard((card) => stage.play(card.screen, card.moment)) },
   { keys: ["Shift+R"], text: "play it in a loop", act: withCard((card) => play(card, true)) },
-  { keys: ["S"], text: "keep it in the collection; again: take it out", act: withCard((card) => index.role === "owner" && collection.toggle(card.moment)) },
+  { keys: ["S"], text: "keep it in the collection; again: take it out", act: withCard((card) => index.isOwner && collection.toggle(card.moment)) },
   { keys: ["M"], text: "more like this", act: withCard((card) => moreLike(card.moment)) },
   { keys: ["F"], text: "only its video; again: all videos", act: withCard((card) => onlyVideo(card.moment.v)) },
   { keys: ["T"], text: "copy video and time", act: withCard((card) => copy(`${nameOf(card.moment.v)} ${timesText(card.moment)}`)) },
@@ -252,7 +207,7 @@ function onlyVideo(v) {
 }
 
 function openExport() {
-  if (index.role === "owner" && answer?.moments.length) {
+  if (index.isOwner && answer?.moments.length) {
     showExport(byId("exporting"), { moments: answer.moments, count: answer.moments.length });
   }
 }
@@ -270,8 +225,8 @@ let silence = 0;
 field.addEventListener("input", () => {
   like = null;
   clearTimeout(silence);
-  const isOne = index && (index.videos.length === 1 || byId("videos").value);
-  if (isOne && index.ready) silence = setTimeout(search, SILENCE_MS);
+  const isOne = index.videos.length === 1 || byId("videos").value;
+  if (isOne && index.isReady) silence = setTimeout(search, SILENCE_MS);
 });
 byId("ask").addEventListener("submit", (/** @type {Event} */ event) => {
   event.preventDefault();

@@ -49,7 +49,7 @@ def show_links(links: Iterable[Link], base: str) -> None:
     links = list(links)
     if not links:
         return
-    click.echo("\nlinks (shown only now; give each person one):")
+    click.echo("\nlinks (shown only once; give each person their own):")
     for link in links:
         click.echo(f"  {link.name}  {printable(base.rstrip('/'))}/in#{link.token}")
 
@@ -89,5 +89,5 @@ def run_server(
             link = server.store.write(lambda connection: new_link(connection, role))
             name = "link of the owner" if role == "owner" else "your link"
             links = {name: f"{base}/in#{link.token}"}
-            serve_links(server.app, sock, listening, links, open_it=open_it, ending="everything is saved")
-    click.echo("ended; everything is saved")
+            serve_links(server.app, sock, listening, links, open_it=open_it, ending="all answers are saved")
+    click.echo("the server has stopped; all answers are saved")

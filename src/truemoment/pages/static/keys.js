@@ -34,7 +34,7 @@ function nameOf(event, sign) {
 /** A button that was clicked with a pointer loses the focus, so that Space plays and does not click again. @param {MouseEvent} event */
 function leaveButton(event) {
   const button = /** @type {HTMLElement} */ (event.target).closest?.("button");
-  if (event.detail > 0 && button && button === document.activeElement) button.blur();
+  if (event.detail > 0 && button && button === document.activeElement && !button.closest("dialog")) button.blur();
 }
 
 /**

@@ -30,6 +30,7 @@ from truemoment.reports.model import (
     KeyFigures,
     Level,
     Paragraph,
+    Remarks,
     Report,
     Table,
 )
@@ -146,6 +147,7 @@ def _kind(block: Block) -> tuple[str, Level | None]:
 
 _KINDS: dict[type, str] = {
     Finding: "finding",
+    Remarks: "remarks",
     Table: "table",
     Drawing: "drawing",
     KeyFigures: "key_figures",
