@@ -135,7 +135,9 @@ SELECTIONS = {
     "several": (
         QuerySelection(kinds=(0,), words="box", ranges={"iou": (0.6, 1.0)}),
         lambda of, q: (
-            of.systems[0].errors.kind[q] == 0 and "box" in of.lowered[q] and of.systems[0].errors.iou[q] >= 0.6
+            of.systems[0].errors.kind[q] == 0
+            and "box" in of.annotations.queries.sentence[q].lower()
+            and of.systems[0].errors.iou[q] >= 0.6
         ),
     ),
 }

@@ -143,8 +143,7 @@ def _parts(looked: AnswerColumns, selection: QuerySelection, tagged: Tagged) -> 
     if selection.floor and looked.floor_errors is not None:
         parts["floor"] = (looked.floor_errors.kind == 0) == (selection.floor == "hit")
     if selection.words.split():
-        words = selection.words.casefold().split()
-        parts["words"] = np.array([all(word in text for word in words) for text in looked.lowered], dtype=bool)
+        parts["words"] = np.all([looked.contains(word) for word in selection.words.split()], axis=0)
     if selection.verb:
         names, number = looked.verb_numbers
         parts["verb"] = number == (names.index(selection.verb) if selection.verb in names else -1)

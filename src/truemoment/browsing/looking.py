@@ -6,6 +6,7 @@ the queries that have a reference moment, in the order of the annotations.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -141,9 +142,19 @@ class AnswerColumns:
         return np.array([len(of.split()) for of in self.annotations.queries.sentence], dtype=np.int64)
 
     @cached_property
-    def lowered(self) -> tuple[str, ...]:
-        """The sentences in small letters."""
-        return tuple(of.casefold() for of in self.annotations.queries.sentence)
+    def _text(self) -> tuple[str, Ints]:
+        """All sentences in small letters, a line each, and where each begins, (Q,)."""
+        lines = [of.casefold().replace("\n", " ") for of in self.annotations.queries.sentence]
+        lengths = np.array([len(line) + 1 for line in lines], dtype=np.int64)
+        return "\n".join(lines), np.cumsum(lengths) - lengths
+
+    def contains(self, word: str) -> Bools:
+        """Return which sentences contain a word, in small or capital letters, also as a part of another, (Q,)."""
+        text, begins = self._text
+        at = [found.start() for found in re.finditer(re.escape(word.casefold()), text)]
+        found = np.zeros(self.n_queries, dtype=bool)
+        found[np.searchsorted(begins, np.array(at, dtype=np.int64), "right") - 1] = True
+        return found
 
     @cached_property
     def verb_numbers(self) -> tuple[list[str], Ints]:
