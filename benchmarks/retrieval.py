@@ -18,13 +18,14 @@ def main(n: int) -> None:
     rng = np.random.default_rng(0)
     texts, clips = (unit(rng.normal(size=(n, 512)).astype(np.float32)) for _ in range(2))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    started = time.perf_counter()
+    started, cpu = time.perf_counter(), time.process_time()
     evaluate_retrieval(
         Similarities.of_vectors(texts, clips),
         np.arange(n),
         as_strings([f"film {k % 100}" for k in range(n)], "video_id"),
         parse_retrieval_measures(DEFAULT_MEASURES),
     )
+    cpu = time.process_time() - cpu
     ours, most = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started = time.perf_counter()
     matrix = texts @ clips.T
@@ -33,9 +34,8 @@ def main(n: int) -> None:
         (order == np.arange(n)[:, None]).argmax(axis=1)
     naive = time.perf_counter() - started
     all_of_it = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(
-        f"{n:,} x {n:,} x 512: {ours:.2f} s, {most / 1024:.0f} MB in all ({(most - before) / 1024:.0f} MB for ranking)"
-    )
+    print(f"{n:,} x {n:,} x 512: {ours:.2f} s ({cpu:.2f} s of processor time)")
+    print(f"{most / 1024:.0f} MB in all ({(most - before) / 1024:.0f} MB for ranking)")
     print(f"one matrix, sorted both ways: {naive:.2f} s, {all_of_it / 1024:.0f} MB in all")
 
 

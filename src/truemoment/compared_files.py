@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -56,12 +57,16 @@ class Beside:
     changed: Mapping[tuple[str, str], Sequence[Path]] = field(default_factory=dict)
 
     def check(self, methods: Sequence[str]) -> None:
-        """Refuse unknown floors, and predictions of methods that are not compared."""
+        """Refuse unknown floors, predictions of methods that are not compared, and missing files."""
         check_floors(self.floors)
         for split in self.splits:
             check_known(f"--on {split.name}", list(split.files), methods)
         for way, method in self.changed:
             check_known(f"--changed {way}", [method], methods)
+        files = itertools.chain(self.changed.values(), *(split.files.values() for split in self.splits))
+        for path in itertools.chain.from_iterable(files):
+            if not path.is_file():
+                raise InputError("no such file", path=path)
 
 
 NOTHING_BESIDE = Beside()

@@ -327,6 +327,16 @@ class PublishedFigure:
     line: int
 
     @property
+    def where(self) -> str:
+        """Where it is printed, for people: source and table."""
+        return ", ".join(word.replace("_", " ") for word in (self.source, self.table) if word)
+
+    @property
+    def label(self) -> str:
+        """The method, and where its figure is printed."""
+        return f"{self.method or 'unnamed'} ({self.where})"
+
+    @property
     def fraction(self) -> float:
         """The figure as a fraction; `unit` is percent or fraction."""
         return float(self.value.scaleb(-2) if self.unit == "percent" else self.value)

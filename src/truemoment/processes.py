@@ -9,8 +9,11 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from typing import Any
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 ENDED = 130
 """Exit status of a process that got a signal to end."""
@@ -69,3 +72,62 @@ def end_with_parent() -> None:
         os._exit(ENDED)
 
     threading.Thread(target=wait, daemon=True).start()
+
+
+class RestartingPool:
+    """Worker processes for a server: one that dies costs its task, and the next task gets fresh ones.
+
+    Parameters
+    ----------
+    workers
+        Number of processes, started with the first task.
+    begin
+        Called in each of them first, with `settings`; it should call :func:`end_with_parent`.
+    *settings
+        Values that can be sent to a process.
+    """
+
+    def __init__(self, workers: int, begin: Callable[..., None], *settings: Any) -> None:  # noqa: ANN401 - whatever `begin` takes
+        self._workers, self._begin, self._settings = workers, begin, settings
+        self._pool: ProcessPoolExecutor | None = None
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    def submit(self, function: Callable[..., T], *arguments: Any) -> Future[T]:  # noqa: ANN401 - whatever `function` takes
+        """Start a task in a process; its future raises ``BrokenProcessPool`` if the process dies."""
+        with self._lock:
+            if self._is_closed:
+                raise BrokenProcessPool("the server is ending")
+            for _ in range(2):
+                if self._pool is None:
+                    context = multiprocessing.get_context("spawn")
+                    self._pool = ProcessPoolExecutor(
+                        self._workers, mp_context=context, initializer=self._begin, initargs=self._settings
+                    )
+                try:
+                    return self._pool.submit(function, *arguments)
+                except BrokenProcessPool:
+                    self._pool = None
+            raise BrokenProcessPool("processes die as soon as they start")
+
+    def close(self) -> None:
+        """End the processes at once, and refuse further tasks; what they write appears whole or not at all."""
+        self._is_closed = True
+        self.restart()
+
+    def restart(self) -> None:
+        """End the processes at once; the next task gets fresh ones."""
+        with self._lock:
+            pool, self._pool = self._pool, None
+        if pool is None:
+            return
+        own = list((pool._processes or {}).values())  # the executor has no way to end a running task
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in own:
+            process.kill()  # what is half written lies under a temporary name, and is removed later
+
+
+def begin_quietly() -> None:
+    """Begin a worker of a server: Ctrl-C is for who started it, and it ends with that process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()

@@ -157,9 +157,18 @@ class Queries:
         """Duration of each video in seconds, in the order of their first queries."""
         return dict(zip(self.video_id.tolist(), self.duration_s.tolist(), strict=True))
 
+    def select(self, rows: Ints) -> Queries:
+        """Return the queries at some rows, in that order."""
+        return Queries(self.query_id[rows], self.video_id[rows], self.duration_s[rows], self.sentence[rows])
+
     def first(self, count: int | None) -> Queries:
         """Return the first queries; all of them for None."""
         return Queries(self.query_id[:count], self.video_id[:count], self.duration_s[:count], self.sentence[:count])
+
+    def order_by_hash(self) -> Ints:
+        """Return the rows by the SHA-256 of their query ids, (Q,): an order in which nobody picks examples."""
+        digests = [hashlib.sha256(of.encode("utf-8", "surrogatepass")).digest() for of in self.query_id]
+        return np.array(sorted(range(len(digests)), key=digests.__getitem__), dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self.query_id)

@@ -1,15 +1,19 @@
 """Requests of people and of the owner: who may do what, how answers are stored, and what is never sent."""
 
+import contextlib
 import io
 import json
 import math
+import shutil
 import time
 import zipfile
 
 import pytest
 
 from truemoment.annotating import tasks
+from truemoment.annotating.events import identity_of_study
 from truemoment.annotating.rebuilding import differences, rebuild
+from truemoment.annotating.store import connect
 from truemoment.exceptions import InputError, UsageError
 from truemoment.records import Annotations
 
@@ -205,7 +209,7 @@ def test_a_full_disk_is_told_and_nothing_is_half_stored(served):
         if answers[-1].status_code != 200:
             break
     assert answers[-1].status_code == 503
-    assert "nothing was stored" in answers[-1].json()["error"]
+    assert "the change is not stored" in answers[-1].json()["error"]
     assert client.get("/api/tasks/1").json()["version"] == len(answers)  # the one before and those acknowledged
     assert store.read(differences) == []
     store.write(lambda connection: connection.execute("PRAGMA max_page_count = 1000000"))
@@ -242,6 +246,36 @@ def test_whoever_comes_gets_the_next_query(served, monkeypatch):
     late = study.client("w01").put(f"/api/tasks/{first['task']}/answer", json=body(submit=True))
     assert late.json()["state"] == "submitted"  # an answer that comes late is kept, as a surplus one
     assert study.client("w01").post("/api/next", json={}).status_code == 204
+
+
+def test_a_draft_of_somebody_who_left_goes_to_another(served, monkeypatch):
+    study = served(annotations_of(1, 1), people=0, per_query=1, practice=0)
+    links = study.client("owner").post("/api/owner/people", json={"count": 3}).json()["links"]
+    study.tokens.update({link["name"]: link["link"].split("#")[1] for link in links})
+    one, two, three = (study.client(name) for name in ("w01", "w02", "w03"))
+    task = one.post("/api/next", json={}).json()["task"]
+    assert one.put(f"/api/tasks/{task}/answer", json=body()).json()["state"] == "draft"
+    assert two.post("/api/next", json={}).status_code == 204  # somebody works on the only query
+    later = tasks.now() + tasks.LEASE_S + 1
+    monkeypatch.setattr(tasks, "now", lambda: later)
+    found = two.post("/api/next", json={}).json()["task"]  # the lease is over
+    assert two.put(f"/api/tasks/{found}/answer", json=body("b" * 16)).json()["state"] == "draft"
+    assert three.post("/api/next", json={}).status_code == 204
+    study.client("owner").post("/api/owner/people/w02/revoke", json={})
+    assert three.post("/api/next", json={}).status_code == 200  # nobody can go on with it
+    assert one.post("/api/next", json={}).json()["task"] == task  # one's own draft is never lost
+    assert one.put(f"/api/tasks/{task}/answer", json=body("c" * 16, 1, submit=True)).json()["state"] == "submitted"
+
+
+def test_another_study_of_the_same_name_is_another_study(make_study):
+    """What a browser has not sent yet belongs to one study, not to the next in the same folder."""
+    names = []
+    for _ in range(2):
+        folder, _ = make_study(annotations_of(1, 1), people=1, per_query=1)
+        with contextlib.closing(connect(folder / "study.sqlite")) as connection:
+            names.append(identity_of_study(connection))
+        shutil.rmtree(folder)
+    assert len(set(names)) == 2
 
 
 def test_people_who_leave_are_replaced(served):
@@ -373,7 +407,7 @@ def test_plans_that_cannot_be_are_refused(make_study, tmp_path):
     with pytest.raises(UsageError, match="3 people for 5 answers"):
         make_study(annotations_of(2, 1), people=3, per_query=5)
     make_study(annotations_of(2, 1), people=2, per_query=1)
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="already exists"):
         make_study(annotations_of(2, 1), people=2, per_query=1)
     with pytest.raises(InputError, match="v9#9"):
         make_study(annotations_of(2, 1), name="other", only=frozenset({"v9#9"}))

@@ -1,18 +1,31 @@
 """Pages in a real browser: the system's Chromium, driven by Playwright. Without one, tests are skipped, and say so."""
 
 import contextlib
+import json
 import os
 import shutil
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("starlette")
 sync_api = pytest.importorskip("playwright.sync_api")
 
-from truemoment.pages.launch import Listening, bind  # noqa: E402 - skipped above without the packages
+from truemoment.annotating.creation import StudyPlan, new_study  # noqa: E402 - skipped above without the packages
+from truemoment.annotating.people import OWNER, new_link  # noqa: E402
+from truemoment.annotating.preparing import prepare_study  # noqa: E402
+from truemoment.annotating.serving import open_study  # noqa: E402
+from truemoment.annotating.store import Store  # noqa: E402
+from truemoment.annotating.study import ControlShares, StudyFolder  # noqa: E402
+from truemoment.pages.launch import Listening, bind  # noqa: E402
+from truemoment.records import Annotations  # noqa: E402
+
+from ..video.conftest import make_video  # noqa: E402
+from .steps import ready  # noqa: E402
 
 WAIT_MS = 20_000
 
@@ -102,3 +115,112 @@ class Watch:
 def watch():
     """Give the maker of a watch."""
     return Watch
+
+
+# ------------------------------------------------------------------------------------------------ studies
+
+N_FRAMES = 150
+MS = range(0, 40 * N_FRAMES, 40)
+FILES = ("constant", "ntsc", "variable", "vp9", "late-clock", "late-video")
+
+
+def write_video(folder, name):
+    """Write a video whose pictures spell their own number."""
+    rng = np.random.default_rng(0)
+    faststart = {"movflags": "faststart"}
+    match name:
+        case "ntsc":
+            times = [1001 * k for k in range(N_FRAMES)]
+            return make_video(folder / "ntsc.mp4", times, codec="libx264", rate=30000, gop=30, options=faststart)
+        case "variable":
+            steps = rng.choice([17, 33, 40, 90, 130], N_FRAMES).tolist()
+            times = [sum(steps[:k]) for k in range(N_FRAMES)]
+            return make_video(folder / "variable.mp4", times, codec="libx264", options=faststart)
+        case "vp9":
+            return make_video(folder / "vp9.webm", MS, codec="libvpx-vp9", gop=25)
+        case "late-clock":
+            return make_video(folder / "late-clock.mp4", [ms + 9980 for ms in MS], codec="libx264")
+        case "late-video":
+            return make_video(folder / "late-video.mp4", [ms + 700 for ms in MS], codec="libx264", audio_s=6.0)
+    return make_video(folder / f"{name}.mp4", MS, codec="libx264", gop=25, options=faststart)
+
+
+@pytest.fixture(scope="session")
+def videos(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("videos")
+    for name in FILES:
+        write_video(folder, name)
+    return folder
+
+
+@dataclass
+class Study:
+    """A study that is being served: its address and the tokens of people."""
+
+    base: str
+    tokens: dict
+    server: object
+    watch: object
+    browser: object
+
+    def context(self, **settings):
+        size = settings.pop("viewport", {"width": 1400, "height": 1000})
+        return self.browser.new_context(viewport=size, **settings)
+
+    def page(self, name, context=None, **settings):
+        """Open a person's link in a new tab."""
+        page = self.watch.add((context or self.context(**settings)).new_page())
+        page.goto(f"{self.base}/in#{self.tokens[name]}")
+        page.wait_for_url(lambda url: "/in" not in url)
+        return page
+
+    def task_page(self, name, context=None, **settings):
+        """Open a person's first task."""
+        page = self.page(name, context, **settings)
+        page.check("#read")
+        page.click("#begin")
+        ready(page)
+        return page
+
+    def answer(self, task):
+        """Return the stored answer of a task, and its state."""
+        row = self.server.store.read(
+            lambda connection: connection.execute(
+                "SELECT a.body, t.state FROM answers a JOIN tasks t ON t.id = a.task WHERE t.id = ?", (task,)
+            ).fetchone()
+        )
+        return (None, "waiting") if row is None else (json.loads(row["body"]), row["state"])
+
+
+@pytest.fixture
+def study(tmp_path, videos, chromium, serve_in_thread, watch):
+    """Serve a study: study(names of videos, **plan) -> Study; afterwards no page has broken a rule."""
+    with contextlib.ExitStack() as stack:
+        made = []
+
+        def make(names=("constant",), sentences=("a person opens a door",), **plan):
+            rows = [
+                (f"{name}#{k}", name, 6.0, sentence, 1.0, 2.0, "")
+                for name in names
+                for k, sentence in enumerate(sentences)
+            ]
+            settings = {"people": 1, "per_query": 1, "practice": 0, "review": "offered", "same_video": "any"} | plan
+            settings.setdefault("controls", ControlShares(0.0, 0.0, 0.0))
+            folder = tmp_path / f"study{len(made)}"
+            found = new_study(folder, Annotations.from_rows(rows), videos, StudyPlan(**settings), source="test")
+            prepared = StudyFolder(folder)
+            with contextlib.closing(Store(prepared.database)) as store:
+                prepare_study(prepared, store)
+            server = stack.enter_context(open_study(prepared))
+            base = stack.enter_context(serve_in_thread(server.app))
+            tokens = {link.name: link.token for link in found.links}
+            tokens[OWNER] = server.store.write(lambda connection: new_link(connection, OWNER)).token
+            made.append(Study(base, tokens, server, watch(base), chromium))
+            return made[-1]
+
+        yield make
+        for context in chromium.contexts:
+            context.close()
+        for one in made:
+            assert one.watch.foreign == []
+            assert one.watch.errors == []

@@ -3,172 +3,24 @@
 import contextlib
 import json
 import time
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from truemoment.annotating.creation import StudyPlan, new_study
-from truemoment.annotating.people import OWNER, new_link
-from truemoment.annotating.preparing import prepare_study
-from truemoment.annotating.serving import open_study
-from truemoment.annotating.store import Store
-from truemoment.annotating.study import ControlShares, StudyFolder
+from truemoment.annotating.people import OWNER
 from truemoment.datasets import own
-from truemoment.records import Annotations
 
-from ..video.conftest import make_video
+from .conftest import FILES, N_FRAMES
+from .steps import at_frame, number_of, press, ready, saved
 
 pytestmark = pytest.mark.slow
 
-N_FRAMES = 150
-MS = range(0, 40 * N_FRAMES, 40)
 SENTENCES = (
     "<script>document.title = 'stolen'</script> & a <b>door</b> opens",
     "الباب يفتح ببطء ثم يغلق",
     "she " + "walks and " * 250,
     "a person pours water",
 )
-
-FILES = ("constant", "ntsc", "variable", "vp9", "late-clock", "late-video")
-
-
-def write_video(folder, name):
-    """Write a video whose pictures spell their own number."""
-    rng = np.random.default_rng(0)
-    faststart = {"movflags": "faststart"}
-    match name:
-        case "ntsc":
-            times = [1001 * k for k in range(N_FRAMES)]
-            return make_video(folder / "ntsc.mp4", times, codec="libx264", rate=30000, gop=30, options=faststart)
-        case "variable":
-            steps = rng.choice([17, 33, 40, 90, 130], N_FRAMES).tolist()
-            times = [sum(steps[:k]) for k in range(N_FRAMES)]
-            return make_video(folder / "variable.mp4", times, codec="libx264", options=faststart)
-        case "vp9":
-            return make_video(folder / "vp9.webm", MS, codec="libvpx-vp9", gop=25)
-        case "late-clock":
-            return make_video(folder / "late-clock.mp4", [ms + 9980 for ms in MS], codec="libx264")
-        case "late-video":
-            return make_video(folder / "late-video.mp4", [ms + 700 for ms in MS], codec="libx264", audio_s=6.0)
-    return make_video(folder / f"{name}.mp4", MS, codec="libx264", gop=25, options=faststart)
-
-
-@pytest.fixture(scope="module")
-def videos(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("videos")
-    for name in FILES:
-        write_video(folder, name)
-    return folder
-
-
-@dataclass
-class Study:
-    """A study that is being served: its address and the tokens of people."""
-
-    base: str
-    tokens: dict
-    server: object
-    watch: object
-    browser: object
-
-    def context(self, **settings):
-        size = settings.pop("viewport", {"width": 1400, "height": 1000})
-        return self.browser.new_context(viewport=size, **settings)
-
-    def page(self, name, context=None, **settings):
-        """Open a person's link in a new tab."""
-        page = self.watch.add((context or self.context(**settings)).new_page())
-        page.goto(f"{self.base}/in#{self.tokens[name]}")
-        page.wait_for_url(lambda url: "/in" not in url)
-        return page
-
-    def task_page(self, name, context=None, **settings):
-        """Open a person's first task."""
-        page = self.page(name, context, **settings)
-        page.check("#read")
-        page.click("#begin")
-        ready(page)
-        return page
-
-    def answer(self, task):
-        """Return the stored answer of a task, and its state."""
-        row = self.server.store.read(
-            lambda connection: connection.execute(
-                "SELECT a.body, t.state FROM answers a JOIN tasks t ON t.id = a.task WHERE t.id = ?", (task,)
-            ).fetchone()
-        )
-        return (None, "waiting") if row is None else (json.loads(row["body"]), row["state"])
-
-
-@pytest.fixture
-def study(tmp_path, videos, chromium, serve_in_thread, watch):
-    """Serve a study: study(names of videos, **plan) -> Study; afterwards no page has broken a rule."""
-    with contextlib.ExitStack() as stack:
-        made = []
-
-        def make(names=("constant",), sentences=("a person opens a door",), **plan):
-            rows = [
-                (f"{name}#{k}", name, 6.0, sentence, 1.0, 2.0, "")
-                for name in names
-                for k, sentence in enumerate(sentences)
-            ]
-            settings = {"people": 1, "per_query": 1, "practice": 0, "review": "offered", "same_video": "any"} | plan
-            settings.setdefault("controls", ControlShares(0.0, 0.0, 0.0))
-            folder = tmp_path / f"study{len(made)}"
-            found = new_study(folder, Annotations.from_rows(rows), videos, StudyPlan(**settings), source="test")
-            prepared = StudyFolder(folder)
-            with contextlib.closing(Store(prepared.database)) as store:
-                prepare_study(prepared, store)
-            server = stack.enter_context(open_study(prepared))
-            base = stack.enter_context(serve_in_thread(server.app))
-            tokens = {link.name: link.token for link in found.links}
-            tokens[OWNER] = server.store.write(lambda connection: new_link(connection, OWNER)).token
-            made.append(Study(base, tokens, server, watch(base), chromium))
-            return made[-1]
-
-        yield make
-        for context in chromium.contexts:
-            context.close()
-        for one in made:
-            assert one.watch.foreign == []
-            assert one.watch.errors == []
-
-
-def ready(page):
-    """Wait until the first frame of a task is there."""
-    page.wait_for_selector("#work:not([hidden])")
-    page.wait_for_function(
-        "() => document.getElementById('place').textContent.includes('frame') && "
-        "document.getElementById('video').readyState >= 2 && !document.getElementById('video').seeking"
-    )
-
-
-def at_frame(page, number):
-    """Wait until the page names a frame."""
-    page.wait_for_function(
-        f"() => document.getElementById('place').textContent.includes('frame {number} /')", timeout=15_000
-    )
-
-
-def press(page, *keys):
-    """Press keys, each when the page shows the last one's frame."""
-    for key in keys:
-        before = page.text_content("#place")
-        page.keyboard.press(key)
-        if key in (".", ",", "<", ">", "ArrowLeft", "ArrowRight", "Home", "End"):
-            page.wait_for_function(
-                "(before) => document.getElementById('place').textContent !== before", arg=before, timeout=15_000
-            )
-
-
-def saved(page):
-    page.wait_for_function("() => document.getElementById('saving').textContent === 'saved'")
-
-
-def number_of(page):
-    return int(page.url.rsplit("/", 1)[1])
-
 
 READ = """(video) => {
   const canvas = document.createElement("canvas");
@@ -348,7 +200,7 @@ def test_every_kind_of_answer(study):
         elif verdict == "unclear":
             page.click("#unclear")
             page.click("#submit")
-            assert "Say why" in page.inner_text("#hint")
+            assert "Choose why" in page.inner_text("#hint")
             page.check("input[value='only heard']")
         else:
             page.click(f"#{verdict}")
@@ -397,7 +249,7 @@ def test_offline_for_ten_changes(study):
         page.keyboard.press("}")
         page.wait_for_timeout(450)
     says = "document.getElementById('saving').textContent"
-    page.wait_for_function(f"() => {says}.includes('offline: 10 changes wait here')")
+    page.wait_for_function(f"() => {says}.includes('offline: 10 changes wait in this browser')")
     context.set_offline(False)
     saved(page)
     bodies = served.server.store.read(

@@ -181,8 +181,9 @@ def test_published_rows(compare, world):
     )
     status, out, _ = compare(*GROUPS, "--published", folder)
     assert status == 0
-    assert "CTRL (paper, Table 2)" in out
-    assert "30.70" in out
+    lines = out.splitlines()
+    at = lines.index("Published, unchecked: paper, Table 2")
+    assert lines[at + 1].split() == ["CTRL", "30.70"]
     assert "99" not in out.split("\n\n")[1]
     _, out, _ = compare(*GROUPS, "--published", folder / "p.csv", "--json", "-", "--quiet")
     (source,) = json.loads(out)["published"]["sources"]
@@ -379,6 +380,8 @@ class TestErrors:
     def test_of_files(self, compare_fails, world):
         assert compare_fails("all.jsonl", "none.jsonl") == "none.jsonl: no such file"
         assert compare_fails("all.jsonl", "half.jsonl", "--published", "none") == "none: no such file"
+        for option in (("--on", "val"), ("--changed", "shuffled")):
+            assert compare_fails("all.jsonl", "half.jsonl", *option, "all=none.jsonl") == "none.jsonl: no such file"
         (world / "p.csv").write_text("a,b\n")
         said = compare_fails("all.jsonl", "half.jsonl", "--published", "p.csv")
         assert said.startswith("p.csv:1: got headings a, b, expected source, table, ")

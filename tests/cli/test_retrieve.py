@@ -65,3 +65,59 @@ def test_a_file_without_similarities(films, tmp_path, capsys):
     assert "x.npz" in capsys.readouterr().err
     assert run(["retrieve", str(films / "mad" / FRAMES)]) == 2
     assert "is not a file of similarities (NPZ)" in capsys.readouterr().err
+
+
+def learning(films, out, *more):
+    mad = films / "mad"
+    given = ["train", "mean-pool", "--dataset", "mad", "--data-dir", films, "--features", mad / FRAMES, "-o", out]
+    texts = [word for of in ("train", "test") for word in ("--sentences", mad / SENTENCES.replace("test", of))]
+    small = ["--fps", 5, "--select-split", "held out", "--set", "train.epochs=1", "--set", "train.batch=8", "--quiet"]
+    return [str(word) for word in [*given, *texts, *small, *more]]
+
+
+def test_a_trained_model_ranks_clips(films, tmp_path, capsys):
+    pytest.importorskip("torch", exc_type=ImportError)
+    out = tmp_path / "run"
+    assert run(learning(films, out, "--json", "-")) == 0
+    trained = json.loads(capsys.readouterr().out)
+    figures = {row["measure"]: float(row["value"]) for row in trained["figures"]}
+    assert {of["measure"] for of in trained["beside_zero_shot"]} == set(figures)
+    for source in (words(films, "--model", out), ["retrieve", str(out / "test.npz")]):
+        assert run([*source, "--json", "-", "--quiet"]) == 0
+        found = {of["measure"]: of["value"] for of in json.loads(capsys.readouterr().out)["measures"]}
+        # Some clips have the same frames: rounding decides their ties, by one clip of 67 or half of one.
+        assert {name: found[name] for name in figures} == pytest.approx(figures, abs=1 / 66)
+    (tmp_path / "preds.jsonl").touch()
+    assert (
+        run(["predict", str(out), "--dataset", "mad", "--split", "test", "--data-dir", str(films), "-o", "x.jsonl"])
+        == 2
+    )
+    assert "ranks clips: use truemoment retrieve --model" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--sentences", "nowhere.h5"], "nowhere.h5"),
+        (["--set", "settings.tune=towers"], "settings.tune: the model learns from pictures: give --features pictures:"),
+        (["--measures", "R@1,IoU=0.5"], "unknown measure 'R@1,IoU=0.5', expected t2c: or c2t:"),
+        (["--set", "select.measure=mIoU"], "unknown measure 'mIoU', expected t2c: or c2t:"),
+        (["--mix", "mad:train=1.5"], "--mix: got a share of 1.5"),
+        (["--mix", "mad:test", "--test", "test"], "data: mad-test has 2 of the films of mad/test"),
+    ],
+)
+def test_bad_input_of_training_is_one_line(films, tmp_path, capsys, more, message):
+    pytest.importorskip("torch", exc_type=ImportError)
+    assert run(learning(films, tmp_path / "run", *more)) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert message in err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_model_of_words_takes_no_vectors_of_sentences(films, tmp_path, capsys):
+    pytest.importorskip("torch", exc_type=ImportError)
+    line = learning(films, tmp_path / "run", "--set", "rows=32")
+    line[1] = "tan2d"
+    assert run(line) == 2
+    assert "tan2d reads words, expected no --sentences" in capsys.readouterr().err

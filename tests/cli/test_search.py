@@ -497,18 +497,17 @@ def test_a_sentence_a_line_from_standard_input(call, index, typed):
 
 
 def test_the_first_look_is_made_once_for_all_lines(call, index, typed, monkeypatch):
-    from truemoment.searching import retrieval, session
+    from truemoment.searching import first_stage
 
     table = call("search", "red", index, "--top", "2", "--candidates", "2")[1]
     made = []
 
-    class Counted(retrieval.FirstStage):
+    class Counted(first_stage.FirstStage):
         def __init__(self, *given):
             made.append(given)
             super().__init__(*given)
 
-    for module in (retrieval, session):
-        monkeypatch.setattr(module, "FirstStage", Counted)
+    monkeypatch.setattr(first_stage, "FirstStage", Counted)
     typed(b"red\nred\n")
     assert call("search", "-", index, "--top", "2", "--candidates", "2")[1] == 2 * f"\nred\n{table}"
     assert len(made) == 1

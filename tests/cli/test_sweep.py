@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -379,6 +381,21 @@ def test_a_finished_sweep_goes_on_with_several_jobs(sweep, root):
     status, _, err = sweep("--jobs", 2, "--results", root / "results.csv")
     assert (status, trained(err)) == (0, [])
     assert (root / "results.csv").read_bytes() == before
+
+
+def test_a_cluster_trains_the_same(sweep, root, monkeypatch):
+    if importlib.util.find_spec("ray") is None:
+        pytest.skip("Ray is not installed")
+    for name in ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_AUTH_MODE"):
+        monkeypatch.delenv(name, raising=False)
+    cell = next((root / "sweep" / "cells" / "tan2d").rglob("best.safetensors"))
+    expected = cell.read_bytes()
+    shutil.rmtree(cell.parent)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Ray's own
+        status, _, err = sweep("--engine", "ray", "--jobs", 1)
+    assert (status, len(trained(err))) == (0, 1)
+    assert cell.read_bytes() == expected
 
 
 # ------------------------------------------------------------------------------------------ links, two at once

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from truemoment.cli import run
-from truemoment.collection.clip_lines import read_clip_lines
 from truemoment.collection.clips import place_clips
 from truemoment.datasets import load_annotations
+from truemoment.datasets.clip_lines import read_clip_lines
 from truemoment.exceptions import InputError
 from truemoment.features.base import Features
 from truemoment.features.npz import write_features

@@ -350,4 +350,4 @@ def test_a_folder_that_cannot_be_made(dataset, tmp_path):
 
 
 def test_nothing_but_open_datasets_has_addresses():
-    assert {name for name, dataset in DATASETS.items() if dataset.access == "agreement"} == {"mad"}
+    assert {name for name, dataset in DATASETS.items() if dataset.access == "agreement"} == {"mad", "lsmdc16"}

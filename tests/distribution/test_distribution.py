@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import operator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from truemoment import distribution
 from truemoment.distribution import JobRunner, distribute
+from truemoment.exceptions import InputError
 from truemoment.training.trials import _begin
 
 
@@ -25,6 +29,45 @@ def test_each_job_comes_back_once(workers):
 def test_what_a_job_raises_ends_the_work(workers):
     with pytest.raises(TypeError):
         list(distribute("local", iter([1, "a", 2]), work_of(operator.neg), workers))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_long_jobs_are_done_first(workers):
+    work = dataclasses.replace(work_of(operator.neg), seconds=float)
+    found = list(distribute("local", iter([3, 9, 1, 5]), work, workers))
+    assert sorted(found) == [-9, -5, -3, -1]
+    if workers == 1:
+        assert found == [-9, -5, -3, -1]
+
+
+def test_fewer_processes_where_memory_is_short(monkeypatch):
+    """A machine with 2,500 MB free does two jobs of 1,000 MB at once, of 8 that are asked for."""
+    asked = []
+    monkeypatch.setattr(distribution, "free_memory_mb", lambda: 2500)
+    monkeypatch.setattr(distribution, "processes", lambda workers, *_: asked.append(workers) or pool())
+    work = dataclasses.replace(work_of(operator.neg), memory_mb=1000)
+    assert sorted(distribute("local", iter([1, 2, 3]), work, 8)) == [-3, -2, -1]
+    assert asked == [2]
+    monkeypatch.setattr(distribution, "free_memory_mb", lambda: 900)
+    assert list(distribute("local", iter([1, 2, 3]), work, 8)) == [-1, -2, -3]  # here, one after the other
+    assert asked == [2]
+
+
+def pool():
+    """A pool of threads in place of processes."""
+    return ThreadPoolExecutor(2)
+
+
+def test_a_cluster_has_the_memory_of_a_job_or_says_so():
+    assert distribution._memory_of(None, {}) is None
+    assert distribution._memory_of(500, {"memory": 6e8}) == 500_000_000
+    with pytest.raises(InputError, match="a job needs 700 MB of memory, the cluster has 600 MB"):
+        distribution._memory_of(700, {"memory": 6e8})
+
+
+def test_free_memory_is_known_here():
+    free = distribution.free_memory_mb()
+    assert free is None or 0 < free < 10**8
 
 
 def test_no_jobs_are_no_work():

@@ -189,3 +189,48 @@ def test_subtitles_of_two_films_and_unknown_endings():
         exported([*some(film(name="a.mp4")), *some(film(name="b.mp4"))], ".srt")
     with pytest.raises(UsageError, match=r"expected a name that ends in .otio, .edl"):
         check_ending(Path("found.aaf"))
+
+
+LONG = "she walks " * 1000 + HOSTILE
+
+
+@pytest.mark.parametrize("rate", [Fraction(24000, 1001), Fraction(60000, 1001)], ids=str)
+@pytest.mark.parametrize(("ending", "adapter"), [(".otio", "otio_json"), (".edl", "cmx_3600"), (".xml", "fcp_xml")])
+def test_the_last_frames_of_30_hours_and_10_000_characters_read_back(rate, ending, adapter):
+    # A time code begins again after 24 hours, so a film of 30 hours fits into the two formats that count frames.
+    hours = 23 if ending == ".edl" else 30
+    n_frames = int(hours * 3600 * rate)
+    table = FrameTable(
+        1 / Fraction(rate.numerator), rate.denominator * np.arange(n_frames), rate.denominator * n_frames
+    )
+    of = ExportedFilm("film", Path("/films/film.mp4"), table, rate)
+    text = exported([ExportedMoment(of, n_frames - 50, n_frames - 1, LONG, 0.5)], ending)
+    back = otio.adapters.read_from_string(text, adapter, **({"rate": float(rate)} if adapter == "cmx_3600" else {}))
+    span = next(iter((back if isinstance(back, otio.schema.Timeline) else back[0]).tracks[0])).source_range
+    start, length = (time.rescaled_to(float(rate)).value for time in (span.start_time, span.duration))
+    assert (round(start), round(length)) == (n_frames - 50, 50)
+
+
+def test_a_time_code_that_begins_again_is_refused():
+    n_frames = 30 * 3600 * 25
+    of = ExportedFilm(
+        "film", Path("film.mp4"), FrameTable(Fraction(1, 25), np.arange(n_frames), n_frames), Fraction(25)
+    )
+    with pytest.raises(UsageError, match=r"film.mp4 ends after 24 hours, where time codes begin again; expected .otio"):
+        exported([ExportedMoment(of, n_frames - 50, n_frames - 1, "x")], ".edl")
+    assert "00:00:04:00" in exported([ExportedMoment(of, 100, 149, "x")], ".edl")
+
+
+def test_records_of_a_collection_read_back(tmp_path):
+    from truemoment.datasets import own
+    from truemoment.exporting.records import annotations_text, predictions_text
+    from truemoment.io import read_predictions
+
+    moments = [*some(film(name="a.mp4"), HOSTILE), *some(film(name="b.mp4"), "a door")]
+    (tmp_path / "a.jsonl").write_text(annotations_text(moments), encoding="utf-8")
+    (tmp_path / "p.jsonl").write_text(predictions_text(moments[::-1]), encoding="utf-8")
+    annotations = own.read(tmp_path / "a.jsonl")
+    predictions, _ = read_predictions(tmp_path / "p.jsonl", annotations)
+    assert annotations.n_queries == len(predictions) == 2
+    assert sorted(annotations.start_s.tolist()) == [0, 0, 4, 4, 160, 160]  # frames 0, 100 and 4000 at 25 a second
+    assert predictions.lengths.tolist() == [3, 3]

@@ -60,7 +60,7 @@ VERBS = (
     *("collect clips", "collect splits", "collect statistics", "collect card", "collect export"),
     *("collect review", "collect estimate", "bench", "retrieve"),
     *("annotate", "annotate start", "annotate new", "annotate prepare", "annotate serve", "annotate people"),
-    *("annotate status", "annotate export", "annotate demo"),
+    *("annotate status", "annotate export", "annotate demo", "browse"),
 )
 
 CASES = (

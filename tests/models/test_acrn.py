@@ -24,10 +24,11 @@ from slow_windows import (
     unit,
 )
 
-from truemoment.exceptions import UsageError
+from truemoment.exceptions import InputError
 from truemoment.models.acrn import Acrn, AcrnSettings
 from truemoment.models.base import Inputs
 from truemoment.models.ctrl import Ctrl, CtrlFusion, CtrlSettings
+from truemoment.training.recipes import read_recipe
 
 H, K, POOL = 8, 7, 2
 SMALL = AcrnSettings(semantic=H, hidden=K, pool=POOL)
@@ -175,8 +176,8 @@ def test_contexts_count_where_they_are_real(batch):
 
 
 def test_a_width_that_cannot_be_pooled_is_refused():
-    with pytest.raises(UsageError, match=r"settings.pool: got 3, expected a divisor of settings.semantic, 8"):
-        built(msgspec.structs.replace(SMALL, pool=3))
+    with pytest.raises(InputError, match=r"acrn.yaml: field settings: got pool 3, expected a divisor of semantic, 64"):
+        read_recipe("acrn", ["settings.pool=3"])
 
 
 def test_only_hidden_numbers_of_all_pairs_are_kept():

@@ -35,6 +35,22 @@ def test_all_figures_of_a_dataset_are_there(drawn, world_survey):
         assert one.caption.endswith(".")
 
 
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_chosen_verb_is_drawn_for_each_split_and_nothing_is_cut_off(world_survey, count):
+    name, (verb, *_) = bias.names_of([world_survey])[0], world_survey.verb_use.value.top
+    listed = bias.report([world_survey], seed=0, verbs=[verb]).drawings
+    assert f"{name}-verb-1" in [one.name for one in listed]
+    splits = [
+        figures.DrawnSplit(split.name, split, figures.LineStyle(drawing.METHOD, "-", "o"))
+        for split in world_survey.splits
+    ][:count]
+    figure = figures.verb_figure(splits, verb)
+    figure.canvas.draw()
+    for axes, one in zip(figure.axes, splits, strict=False):
+        assert axes.get_title() == f"{one.name} ({len(one.split.points_of_verb(verb)):,})"
+        assert axes.title.get_window_extent().y1 <= figure.bbox.height
+
+
 def test_several_datasets_have_figures_together_with_names_of_their_own(world_survey, placeless_survey):
     names = [one.name for one in drawings(world_survey, world_survey, placeless_survey)]
     assert len(set(names)) == len(names)

@@ -43,9 +43,19 @@ def test_each_method_has_its_figure_and_interval_and_published_ones_are_hollow(c
         ends = [line.get_xdata() for line in axes.lines if len(line.get_xdata()) == 2]
         assert [line.get_xdata()[0] for line in marks[:2]] == pytest.approx(100 * compared.comparison.mean[:, row])
         np.testing.assert_allclose(ends, 100 * compared.comparison.interval[:, row])
-    assert [text.get_text() for text in panels[1].get_yticklabels()] == ["ours", "base", "theirs (published)"]
+    assert [text.get_text() for text in panels[1].get_yticklabels()] == ["ours", "base", "theirs"]
+    assert drawings(compared)[0].caption.endswith("Published figures: paper, 1.")
     assert marks[2].get_xdata()[0] == 41.5
     assert marks[2].get_markerfacecolor() != marks[0].get_markerfacecolor()
+
+
+def test_published_figures_of_several_tables_are_named_by_their_tables_too(compared):
+    [(at, printed)] = compared.published
+    other = dataclasses.replace(printed, source="another_paper", table="Table 2", value=Decimal("44.0"))
+    of_methods, *_ = drawings(dataclasses.replace(compared, published=[(at, printed), (at, other)]))
+    labels = [text.get_text() for text in of_methods.draw().axes[1].get_yticklabels()]
+    assert labels[2:] == ["theirs (paper, 1)", "theirs (another paper,\nTable 2)"]
+    assert "Published figures:" not in of_methods.caption
 
 
 def test_the_curves_are_of_each_method(compared):

@@ -103,6 +103,24 @@ def test_a_system_that_was_trained(publish, marked_data, trained):
     assert "ref:nearest" in against_annotators[0].signature
 
 
+def test_more_answers_of_a_system_count_as_in_the_notebooks(publish, marked_data, trained):
+    # By hand: of six answers, the sixth of the first query and the fifth of the second are the reference, (0, 30). The
+    # notebook keeps five of 2D-TAN's, so that R@10 is R@5, and more of SCDM's on Charades-STA.
+    queries = load_annotations("charades-sta", "test", data_dir=marked_data).queries.query_id[:2]
+    lists = [[[0.0, 30.0] if at == right else [0.0, 3.0] for at in range(6)] for right in (5, 4)]
+    answers = [
+        (query, [[*moment, 1 - at / 10] for at, moment in enumerate(of)])
+        for query, of in zip(queries, lists, strict=True)
+    ]
+    for model in ("tan2d", "scdm"):
+        trained(model, model, dataset="charades-sta", split="test", answers=answers)
+    table = "Compare SOTA and Human"
+    rows = [row(name, "50.0", measure=f"R@{n},IoU=0.5") for name in ("2D-TAN", "SCDM") for n in (1, 5, 10)]
+    publish("hidden_challenges_notebooks.csv", *((table, *of[1:]) for of in rows))
+    found = reproduce("hidden-challenges-people", marked_data, trained=read_run_folders(trained.folder))
+    assert [of.ours for of in found] == [0, 50, 50, 0, 50, 100]
+
+
 def test_few_draws_are_not_judged(publish, marked_data):
     publish("hidden_challenges_table1.csv", row("Random Human", "42.8"))
     (random,) = reproduce("hidden-challenges-1", marked_data, np.random.default_rng(1), runs=5)

@@ -10,16 +10,18 @@ from hypothesis import strategies as st
 from truemoment import Annotations
 from truemoment.exceptions import InputError, MeasureError
 from truemoment.features.base import Features
-from truemoment.records import as_strings
+from truemoment.records import Queries, as_strings
 from truemoment.retrieval import ranking
 from truemoment.retrieval.blind import by_lengths
 from truemoment.retrieval.chance import chance
+from truemoment.retrieval.clip_frames import thinned
 from truemoment.retrieval.clips import clips_of
 from truemoment.retrieval.measures import parse_retrieval_measures, ranks, recall_of_each
-from truemoment.retrieval.pooling import pooled_clips, thinned
+from truemoment.retrieval.pooling import pooled_clips, unit
 from truemoment.retrieval.ranking import RightPlaces, Similarities, places_both_ways
 from truemoment.retrieval.results import evaluate_retrieval
 from truemoment.retrieval.similarity_file import read_similarities, write_similarities
+from truemoment.worlds import FilmSettings, make_films
 
 MEASURES = parse_retrieval_measures("t2c:R@1; t2c:R@3; t2c:MdR; t2c:MnR; t2c:MRR; c2t:R@1; c2t:R@3; c2t:MdR; c2t:MnR")
 
@@ -218,14 +220,14 @@ def test_a_file_of_similarities(tmp_path):
     matrix = np.random.default_rng(0).normal(size=(3, 2)).astype(np.float32)
     write_similarities(tmp_path / "s.npz", matrix, np.array([0, 1, 1]), as_strings(["a", "b"], "video_id"))
     read = read_similarities(tmp_path / "s.npz")
-    assert read.matrix.tolist() == matrix.tolist()
+    assert read.similarities.block(slice(None)).tolist() == matrix.tolist()
     assert (read.clip_of.tolist(), read.video_id.tolist()) == ([0, 1, 1], ["a", "b"])
 
 
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"scores": np.eye(2)}, "found scores, expected an array named similarity"),
+        ({"scores": np.eye(2)}, "found scores, expected an array named similarity, or texts and clips"),
         ({"similarity": np.ones((2, 3))}, "found 2 texts and 3 clips, expected as many, or clip_of"),
         ({"similarity": np.ones(4)}, "found 4 numbers of type float64, expected texts x clips of floating point"),
         ({"similarity": np.ones((2, 2), dtype=int)}, "expected texts x clips of floating point"),
@@ -240,3 +242,29 @@ def test_a_broken_file_of_similarities(tmp_path, arrays, message):
         read_similarities(tmp_path / "s.npz")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("nearness", [0.0, 1.0])
+def test_zero_shot_on_a_thousand_simulated_clips(nearness):
+    # Specification, section 8.3: chance within three standard errors at nearness 0, R@1 of 0.98 or more at 1.
+    settings = FilmSettings(minutes=100, n_sentences=200, nearness=nearness, n_dimensions=128)
+    films = make_films({"test": 5}, settings, np.random.default_rng(0))
+    clips = clips_of(films.annotations("test"))
+    vectors, _ = pooled_clips(films, clips)
+    queries = Queries(clips.text_id, clips.video_id, clips.duration_s, clips.sentence)
+    texts = unit(films.vectors(queries))
+    found = evaluate_retrieval(
+        Similarities.of_vectors(texts, vectors),
+        clips.clip_of,
+        clips.video_id,
+        parse_retrieval_measures("t2c:R@1; t2c:R@5; t2c:R@10"),
+        resamples=10,
+    )
+    values = [figure.value for figure in found.figures]
+    if nearness:
+        assert values[0] >= 0.98
+    else:
+        n = len(clips)
+        assert n > 900
+        for value, k in zip(values, (1, 5, 10), strict=True):
+            assert abs(value - k / n) < 3 * np.sqrt(k / n * (1 - k / n) / n)

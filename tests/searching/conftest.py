@@ -1,8 +1,12 @@
 """Indexes of films of plain colours."""
 
 import shutil
+import sys
+from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # tests of large indexes share drawn_indexes
 
 
 @pytest.fixture(scope="session")

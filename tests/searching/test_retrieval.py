@@ -142,7 +142,7 @@ def test_the_first_look_takes_the_videos_of_the_best_pieces(collection):
 
 
 def test_videos_are_found_behind_many_pieces_of_one(collection, monkeypatch):
-    monkeypatch.setattr("truemoment.searching.retrieval.PIECES_AT_FIRST", 3)
+    monkeypatch.setattr("truemoment.searching.first_stage.PIECES_AT_FIRST", 3)
     index = collection(12, 400)
     chosen = FirstStage(index).best_videos(np.ones((2, 16), dtype=np.float32), 10)
     assert [len(names) for names in chosen] == [10, 10]

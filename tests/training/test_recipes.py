@@ -13,8 +13,8 @@ from truemoment.training.vocabulary import UNKNOWN, make_vocabulary, word_number
 
 def test_every_family_has_a_small_and_a_full_recipe():
     families = {"tan2d", "blind-tan", "tcn-dcm", "mdd", "ctrl", "acrn", "ablr", "scdm", "drn", "vlg-net"}
-    families |= {"tsp-prl", "wssl"}
-    others = {"tan2d-windows", "blind-tan-256", "vlg-net-mad", "vlg-net-mad-full"}
+    families |= {"tsp-prl", "wssl", "mean-pool", "frame-sequence"}
+    others = {"tan2d-windows", "tan2d-mixtures", "blind-tan-256", "vlg-net-mad", "vlg-net-mad-full"}
     assert set(names()) == families | {f"{name}-full" for name in families} | others
 
 
@@ -120,14 +120,17 @@ def test_the_hash_stands_for_every_value_but_the_words():
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("train.epoch=3", "train"),
-        ("settings.hiden=3", "settings"),
+        (
+            "train.epoch=3",
+            "field train: object contains unknown field epoch, expected one of epochs, batch, learning_rate",
+        ),
+        ("settings.hiden=3", "field settings: object contains unknown field hiden, expected one of n_clips, hidden"),
         ("train.epochs=0", "train.epochs"),
         ("train.epochs=many", "train.epochs"),
         ("train.learning_rate=-1", "train.learning_rate"),
         ("decode.nms=1.5", "decode.nms"),
         ("text.tokens=letters", "text.tokens"),
-        ("colour=red", "colour"),
+        ("colour=red", "object contains unknown field colour, expected one of model, about, settings"),
     ],
 )
 def test_an_unknown_key_or_a_wrong_value_is_refused_by_name(change, told):
@@ -181,7 +184,9 @@ def test_a_recipe_that_is_nested_too_deeply_is_refused(tmp_path, kind):
     read = f"from truemoment.training.recipes import read_recipe; read_recipe({str(path)!r})"
     done = subprocess.run([sys.executable, "-c", read], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert re.search(rf"InputError: {path}:\d+: is nested too deeply, expected 16 levels at most", done.stderr)
+    ours = r":\d+: is nested too deeply, expected 16 levels at most"
+    of_libyaml = r": is not YAML \(.*exceeded maximum nesting depth"  # since 0.2.6, where it reads ahead past 1,000
+    assert re.search(f"InputError: {re.escape(str(path))}({ours}|{of_libyaml})", done.stderr)
 
 
 def test_a_recipe_of_aliases_is_refused(tmp_path):

@@ -3,6 +3,7 @@
 import importlib.util
 import sys
 import types
+from pathlib import Path
 
 import pytest
 
@@ -74,7 +75,8 @@ def test_a_tracker_that_cannot_start_is_one_line(tiny, monkeypatch, tmp_path):
     wandb.__spec__ = importlib.util.spec_from_loader("wandb", None)
     monkeypatch.setitem(sys.modules, "wandb", wandb)
 
-    def refuse(*_):
+    def refuse(_name, _settings, options):
+        assert Path(options["wandb"]["dir"]).is_dir()  # else Weights & Biases 0.31 warns
         raise wandb.Error("No API key configured.")
 
     accelerator = types.SimpleNamespace(init_trackers=refuse)

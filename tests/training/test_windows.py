@@ -10,8 +10,9 @@ from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import Features
 from truemoment.features.resampling import normalise, resample
 from truemoment.intervals import temporal_iou
-from truemoment.records import Annotations
-from truemoment.searching.windows import LongVideo
+from truemoment.records import Annotations, Queries
+from truemoment.searching.windowed import Windowed
+from truemoment.searching.windows import LongVideo, Windows
 from truemoment.training import checkpoints
 from truemoment.training.epoch_data import TrainingData, make_epoch_data
 from truemoment.training.examples import WindowTable, make_long_video_table
@@ -128,6 +129,18 @@ class TestRecipes:
     def test_what_no_window_is_is_refused_by_name(self, change, told):
         with pytest.raises(InputError, match=told):
             read_recipe("tan2d", [change])
+
+    @pytest.mark.parametrize(
+        ("name", "told"),
+        [
+            ("ctrl", "ctrl learns from sliding windows itself; predict long videos with truemoment.searching.windowed"),
+            ("acrn", "acrn learns from sliding windows itself"),
+            ("wssl", "wssl learns without the times of moments, by which windows are drawn"),
+        ],
+    )
+    def test_methods_that_cannot_learn_from_windows_are_refused_before_a_run_is_made(self, name, told):
+        with pytest.raises(InputError, match=rf"{name}.yaml: field windows: {told}"):
+            read_recipe(name, ["windows.seconds=8"])
 
 
 class TestTables:
@@ -297,6 +310,30 @@ def test_a_film_without_a_window_is_not_answered(film_task, films):
     found = in_windows(method, task.recipe.windows).ground(splits["val"].queries, 10)
     assert len(found) == len(splits["val"].queries)
     assert found.abstains.all()
+
+
+@pytest.mark.parametrize("name", ["ctrl", "acrn", "ablr", "scdm", "drn"])
+def test_a_method_for_short_videos_answers_films_window_by_window(name, task, films, tmp_path):
+    """Each window cut out of the film and answered by itself as a video; the moments of all of them, ranked."""
+    splits, store = films
+    perform(task(name, "train.epochs=1", "decode.nms=1"), tmp_path / "run", {})
+    method = load_grounder(tmp_path / "run", store=store)
+    of = splits["test-iid"].queries
+    one = Queries(of.query_id[:1], of.video_id[:1], of.duration_s[:1], of.sentence[:1])
+    windows = Windows(window_s=20.0, stride_s=10.0)
+    film, expected = store[one.video_id[0]], []
+    for low, high in zip(*windows.rows_of(len(film), store.fps), strict=True):
+        video = method.with_features(Features({"part": film[low:high]}, fps=store.fps))
+        asked = Queries(one.query_id, ["part"], np.array([(high - low) / store.fps]), one.sentence)
+        found = video.ground(asked, 20)
+        shift = low / store.fps
+        expected += zip(found.start_s + shift, found.end_s + shift, found.score, strict=True)
+    found = Windowed(method, windows, nms=1.0, features=store, each=20).ground(one, 10_000)
+    assert (np.diff(found.score) <= 0).all()
+    moments = np.stack([found.start_s, found.end_s, found.score], axis=1)
+    assert len(moments) == len(expected)
+    order = np.lexsort(moments.round(3).T), np.lexsort(np.array(expected).round(3).T)
+    np.testing.assert_allclose(moments[order[0]], np.array(expected)[order[1]], atol=1e-3)
 
 
 def test_variants_are_of_whole_videos(film_task, tmp_path):

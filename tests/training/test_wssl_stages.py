@@ -57,12 +57,6 @@ def test_weights_do_not_depend_on_any_time(split, task, tmp_path):
     assert not changed(weights(tmp_path / "one"), weights(tmp_path / "other"))
 
 
-def test_windows_are_refused(task, tmp_path):
-    """They are drawn so that they show the moment or do not."""
-    with pytest.raises(UsageError, match="windows: are drawn by times of moments, which wssl must not use"):
-        perform(task("wssl", "windows={seconds: 8}"), tmp_path / "run", {})
-
-
 def test_a_model_that_needs_times_does_depend_on_them(task, tmp_path):
     """The test above can fail."""
     one = task("ablr", "train.epochs=1")

@@ -124,11 +124,11 @@ def _scores(
     self_iou = statistics.fmean(repeats) if repeats else None
     flags = []
     if median_s is not None and len(times) >= 5 and median_s < FAST * usual_s:
-        flags.append("much faster than the others")
+        flags.append("less than a third of the median time")
     if gold.total >= 3 and gold.right < GOLD_LEAST * gold.total:
         flags.append("gold below 60 %")
     if len(repeats) >= 2 and self_iou is not None and self_iou < SELF_LEAST:
-        flags.append("repeats below 0.4")
+        flags.append("agreement with self below 0.4")
     if absent.total >= 2 and absent.right == 0:
-        flags.append("finds what is not there")
+        flags.append("no absent query found")
     return PersonScores(len(answers), median_s, self_iou, len(repeats), gold, absent, agreement, tuple(flags))

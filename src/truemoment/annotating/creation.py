@@ -21,7 +21,7 @@ from truemoment.annotating.controls import absent_pairs, moved_moment
 from truemoment.annotating.events import append
 from truemoment.annotating.instructions import DEFAULT, read_instructions
 from truemoment.annotating.people import OWNER, Link, add_people, add_person
-from truemoment.annotating.store import connect, create_database
+from truemoment.annotating.store import connect, create_database, written
 from truemoment.annotating.study import ControlShares, StudyFolder, StudySettings, Task, refuse_network
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.files import atomic_folder, atomic_write, read_json_lines
@@ -136,7 +136,7 @@ def new_study(folder: Path, annotations: Annotations, videos: Path, plan: StudyP
     """
     refuse_network(folder.parent if folder.parent.is_dir() else Path())
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder}: is there already, expected a new folder")
+        raise UsageError(f"{folder}: already exists, expected a new folder")
     if plan.people and plan.people < plan.per_query:
         raise UsageError(f"got {plan.people} people for {plan.per_query} answers per query, expected as many or more")
     rng = np.random.default_rng([plan.seed, 0])
@@ -146,11 +146,11 @@ def new_study(folder: Path, annotations: Annotations, videos: Path, plan: StudyP
     if not any(query.kind == "query" for query in found):
         names = sorted({query.video_id for query in queries})
         raise MissingFileError(
-            f"{videos}: holds none of the {len(names)} videos, expected files such as {names[0]}{VIDEO_SUFFIXES[0]}"
+            f"{videos}: contains none of the {len(names)} videos, expected files such as {names[0]}{VIDEO_SUFFIXES[0]}"
         )
     text = DEFAULT[plan.task] if plan.instructions is None else read_instructions(plan.instructions)
     settings = _settings(folder, plan, source, text)
-    with atomic_folder(folder) as fresh:
+    with written(folder), atomic_folder(folder) as fresh:
         made = StudyFolder(fresh)
         made.write_settings(settings)
         with atomic_write(made.instructions) as stream:

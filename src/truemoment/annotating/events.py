@@ -47,3 +47,9 @@ def last_event(connection: sqlite3.Connection) -> int:
 def is_closed(connection: sqlite3.Connection) -> bool:
     """Whether the study is closed: then nobody can change an answer."""
     return connection.execute("SELECT 1 FROM events WHERE kind = 'close' LIMIT 1").fetchone() is not None
+
+
+def identity_of_study(connection: sqlite3.Connection) -> str:
+    """Return a random name that no other study has: the key of its first event."""
+    row = connection.execute("SELECT key FROM events ORDER BY seq LIMIT 1").fetchone()
+    return "" if row is None else str(row["key"])

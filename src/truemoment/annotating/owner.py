@@ -26,7 +26,7 @@ from truemoment.annotating.results import read_state
 from truemoment.annotating.routes import StudyService
 from truemoment.annotating.store import connect
 from truemoment.datasets.answer_file import PersonAnswer
-from truemoment.diagnosis.answer_agreement import QueryAgreement, answer_agreement, by_query
+from truemoment.diagnosis.answer_agreement import QueryAgreement, answer_agreement
 from truemoment.documents import as_json
 from truemoment.exceptions import UsageError
 from truemoment.pages.app import RouteOf, Visit, page_route, route
@@ -37,6 +37,10 @@ EVERY_S = 10.0
 """The figures are computed at most that often."""
 
 INTERVAL_RESAMPLES = 200
+
+
+Figures = tuple[int, float, dict[str, Any], tuple[QueryAgreement, ...]]
+"""Last event, when the figures were computed, the owner's table, and the agreement on each query."""
 
 
 class CountRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -65,7 +69,7 @@ class OwnerService:
     def __init__(self, service: StudyService, base: str) -> None:
         self.service, self.base = service, base
         self._lock = threading.Lock()
-        self._summary: tuple[int, float, dict[str, Any], list[QueryAgreement]] | None = None
+        self._summary: Figures | None = None
 
     # ------------------------------------------------------------------------------------------- figures
 
@@ -77,7 +81,7 @@ class OwnerService:
             return Response(status_code=304)
         return self._figures()[2]
 
-    def _figures(self) -> tuple[int, float, dict[str, Any], list[QueryAgreement]]:
+    def _figures(self) -> Figures:
         with self._lock:
             known = self._summary
             last = self.service.store.read(last_event)
@@ -85,7 +89,7 @@ class OwnerService:
                 known = self._summary = self.service.store.read(self._compute)
             return known
 
-    def _compute(self, connection: sqlite3.Connection) -> tuple[int, float, dict[str, Any], list[QueryAgreement]]:
+    def _compute(self, connection: sqlite3.Connection) -> Figures:
         settings, service = self.service.settings, self.service
         state = read_state(connection)
         rows = read_study_answers(connection, service.tables)
@@ -113,7 +117,7 @@ class OwnerService:
             "not_playable": state.not_playable,
             "people": people,
         }
-        return last, time.monotonic(), as_json(document), by_query(answers)
+        return last, time.monotonic(), as_json(document), agreement.queries
 
     @staticmethod
     def _person(row: sqlite3.Row, scores: PersonScores | None) -> dict[str, Any]:
@@ -173,9 +177,7 @@ class OwnerService:
             row = connection.execute("SELECT query_id, sentence, video FROM queries WHERE id = ?", (number,)).fetchone()
             if row is None:
                 raise PageError(404, "there is no such query")
-            answers = [
-                of for of in read_study_answers(connection, self.service.tables) if of.line.query_id == row["query_id"]
-            ]
+            answers = read_study_answers(connection, self.service.tables, query=number)
             return {
                 "query_id": row["query_id"],
                 "sentence": row["sentence"],

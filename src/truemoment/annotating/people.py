@@ -65,7 +65,7 @@ def number_of(connection: sqlite3.Connection, name: str) -> int:
     if row is None:
         known = connection.execute("SELECT name FROM people WHERE role = ? ORDER BY id", (PERSON,)).fetchall()
         names = [of["name"] for of in known]
-        hint = f"{names[0]} to {names[-1]}" if names else "nobody is there yet"
+        hint = f"{names[0]} to {names[-1]}" if names else "it has no people yet"
         raise UsageError(f"got {name!r}, expected a person of the study ({hint})")
     return int(row["id"])
 

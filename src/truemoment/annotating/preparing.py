@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from pathlib import Path
 from truemoment.annotating.events import append
 from truemoment.annotating.store import Store
 from truemoment.annotating.study import StudyFolder
-from truemoment.exceptions import TrueMomentError
+from truemoment.exceptions import InputError, TrueMomentError
 from truemoment.processes import end_with_parent, processes
 from truemoment.video.prepared import PreparedVideo, prepare_video
 
@@ -28,18 +29,41 @@ class VideoOutcome:
 
 
 def prepare_one(video: int, path: str, folder: str) -> VideoOutcome:
-    """Prepare a video; what cannot be read is no error of the study."""
+    """Prepare a video; one that cannot be read is no error of the study.
+
+    Raises
+    ------
+    InputError
+        If the disk is full: the video may be ready later.
+    """
     try:
         return VideoOutcome(video, prepare_video(Path(path), Path(folder)))
     except (TrueMomentError, OSError, MemoryError) as error:
+        if _is_disk_full(error):
+            problem = "the disk is full; make room, then run 'truemoment annotate prepare' again"
+            raise InputError(problem, path=Path(folder)) from None
         return VideoOutcome(video, None, str(error) or type(error).__name__)
 
 
-def waiting_videos(connection: sqlite3.Connection) -> list[tuple[int, str]]:
-    """Return the videos that are not prepared yet, number and path: those that are needed first come first."""
+def _is_disk_full(error: BaseException | None) -> bool:
+    """Whether an error, or one that it comes from, is that of a full disk."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def waiting_videos(connection: sqlite3.Connection, *, again: bool = False) -> list[tuple[int, str]]:
+    """Return the videos that are not prepared yet, number and path: those that are needed first come first.
+
+    With `again` also those that did not play: their files may have been replaced.
+    """
     rows = connection.execute(
         "SELECT v.id, v.path, min(coalesce(t.place, 0)) AS place FROM videos v LEFT JOIN queries q ON q.video = v.id "
-        "LEFT JOIN tasks t ON t.query = q.id WHERE v.state = 'waiting' GROUP BY v.id ORDER BY place, v.id"
+        "LEFT JOIN tasks t ON t.query = q.id WHERE v.state = 'waiting' OR ? AND v.state = 'not playable' "
+        "GROUP BY v.id ORDER BY place, v.id",
+        (again,),
     ).fetchall()
     return [(int(row["id"]), str(row["path"])) for row in rows]
 
@@ -72,8 +96,8 @@ def record_outcome(connection: sqlite3.Connection, outcome: VideoOutcome) -> Non
 def prepare_study(
     study: StudyFolder, store: Store, *, workers: int = 1, on_done: Callable[[VideoOutcome], None] = lambda _: None
 ) -> None:
-    """Prepare all videos of a study that are not yet, and wait for the end."""
-    waiting = store.read(waiting_videos)
+    """Prepare all videos of a study that are not yet, also those that did not play before, and wait for the end."""
+    waiting = store.read(lambda connection: waiting_videos(connection, again=True))
     if not waiting:
         return
     with processes(min(workers, len(waiting)), end_with_parent) as pool:
@@ -108,8 +132,8 @@ class BackgroundPreparation:
     def _run(self) -> None:
         while not self._stop.is_set() and (waiting := self._store.read(waiting_videos)):
             video, path = waiting[0]
-            outcome = prepare_one(video, path, str(self._study.media(video).absolute()))
             with contextlib.suppress(Exception):  # the disk is full, or the study is being closed
+                outcome = prepare_one(video, path, str(self._study.media(video).absolute()))
                 self._store.write(lambda connection, of=outcome: record_outcome(connection, of))  # type: ignore[misc]  # a default binds it
                 continue
             self._stop.wait(5.0)

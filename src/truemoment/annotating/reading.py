@@ -34,6 +34,15 @@ class StudyFrameTables:
         return FrameTable.of_runs(decode_json(data, VideoFrames, path=path))
 
 
+DAY_S = 86400
+
+
+@cache
+def _day(days: int) -> str:
+    """Return the date of a number of days since 1970."""
+    return dt.datetime.fromtimestamp(days * DAY_S, dt.UTC).date().isoformat()
+
+
 _ANSWERS = (
     "SELECT t.id AS task, t.place, t.control, t.state, t.shown, p.name, q.query_id, q.sentence, v.id AS video, "
     "v.video_id, v.duration_s, v.copy, a.body, a.submitted_at, a.active_s FROM answers a JOIN tasks t ON t.id = a.task "
@@ -48,9 +57,12 @@ class TaskAnswer(msgspec.Struct, frozen=True):
     line: PersonAnswer
 
 
-def read_study_answers(connection: sqlite3.Connection, tables: StudyFrameTables) -> list[TaskAnswer]:
-    """Return all answers of a study, by query and person."""
-    rows = connection.execute(_ANSWERS + "ORDER BY q.id, p.id, t.place").fetchall()
+def read_study_answers(
+    connection: sqlite3.Connection, tables: StudyFrameTables, *, query: int | None = None
+) -> list[TaskAnswer]:
+    """Return the answers of a study, or of one of its queries, by query and person."""
+    where, values = ("", ()) if query is None else ("WHERE q.id = ? ", (query,))
+    rows = connection.execute(f"{_ANSWERS}{where}ORDER BY q.id, p.id, t.place", values).fetchall()
     return [TaskAnswer(row["task"], _line(row, tables)) for row in rows]
 
 
@@ -73,7 +85,7 @@ def _line(row: sqlite3.Row, tables: StudyFrameTables) -> PersonAnswer:
         task_place=row["place"],
         active_s=row["active_s"],
         copy=bool(row["copy"]),
-        submitted_day="" if at is None else dt.datetime.fromtimestamp(at, dt.UTC).date().isoformat(),
+        submitted_day="" if at is None else _day(at // DAY_S),
         submitted=at is not None,
         set_aside=row["state"] == "set aside",
         shown=msgspec.json.decode(row["shown"], type=tuple[float, float]) if row["shown"] else None,

@@ -12,7 +12,7 @@ import msgspec
 from starlette.responses import RedirectResponse, Response
 
 from truemoment.annotating.answers import AnswerRequest
-from truemoment.annotating.events import append
+from truemoment.annotating.events import append, identity_of_study
 from truemoment.annotating.instructions import as_html
 from truemoment.annotating.people import OWNER, PERSON
 from truemoment.annotating.reading import StudyFrameTables
@@ -77,15 +77,16 @@ class StudyService:
     streams: Streams = field(default_factory=Streams)
 
     def __post_init__(self) -> None:
-        """Make the reader of frame tables."""
+        """Make the reader of frame tables, and read which study it is: another one may have the same name."""
         self.tables = StudyFrameTables(self.study)
+        self.identity = self.store.read(identity_of_study)
 
     def write(self, function: Callable[[sqlite3.Connection], T]) -> T:
         """Return the result of a write that is stored; a full disk is an answer in words."""
         try:
             return self.store.write(function)
         except StorageError as error:
-            raise PageError(503, f"nothing was stored: {error}; the owner must make room on the disk") from None
+            raise PageError(503, f"the change is not stored ({error.reason}); tell the owner of the study") from None
         except InputError as error:
             raise PageError(400, error.problem, error.field or "") from None
 
@@ -95,7 +96,7 @@ class StudyService:
         """Return how far a person is."""
         progress = self.store.read(lambda connection: progress_of(connection, visit.visitor.number, self.settings))
         shown = {
-            "study": self.settings.name,
+            "study": self.identity,
             "task": self.settings.task,
             "several": self.settings.several,
             "review": self.settings.review,
@@ -140,7 +141,7 @@ class StudyService:
             saved = self.write(lambda connection: save(connection, person, task, visit.body, self.settings))
         except ConflictError as conflict:
             body = {
-                "error": "somebody, or another tab, has changed this answer",
+                "error": "this answer was changed in another tab",
                 "field": "base",
                 "version": conflict.version,
                 "answer": conflict.answer,

@@ -16,7 +16,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
 
-from truemoment.exceptions import InputError
+from truemoment.exceptions import InputError, TrueMomentError
 
 T = TypeVar("T")
 
@@ -31,8 +31,20 @@ BUSY_S = 10.0
 SCHEMA_FILE = Path(__file__).with_name("schema.sql")
 
 
-class StorageError(Exception):
-    """A write could not be stored; nothing of it is."""
+class StorageError(TrueMomentError):
+    """A write could not be stored, and nothing of it is: the disk is full, or fails.
+
+    Parameters
+    ----------
+    path
+        The database.
+    reason
+        What SQLite says.
+    """
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path}: cannot be written ({reason})")
+        self.reason = reason
 
 
 def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
@@ -55,6 +67,15 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
         problem = f"has form {form}, expected {FORM}"
         raise InputError(problem, path=path, hint="another version of TrueMoment made this study; install that version")
     return connection
+
+
+@contextlib.contextmanager
+def written(path: Path) -> Iterator[None]:
+    """Let errors of SQLite in this block be a :class:`StorageError` of a database."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise StorageError(path, str(error)) from None
 
 
 def create_database(path: Path) -> None:
@@ -166,7 +187,7 @@ class Store:
                 writer.execute("ROLLBACK")
             for _, future in batch:
                 if not future.done():
-                    future.set_exception(StorageError(str(error)))
+                    future.set_exception(StorageError(self.path, str(error)))
             return
         self.changed_at = time.monotonic()
         for future, result in done:

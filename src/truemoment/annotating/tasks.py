@@ -57,13 +57,14 @@ class SaveResult(msgspec.Struct, omit_defaults=True):
 
 
 class Progress(msgspec.Struct):
-    """Where a person is."""
+    """How far a person is; `last` is the last task that the person has answered or begun, None for none."""
 
     name: str
     done: int
     of: int
     state: str
     closed: bool
+    last: int | None
 
 
 class AliveRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -84,7 +85,14 @@ def progress_of(connection: sqlite3.Connection, person: int, settings: StudySett
     of = counts["all_of"]
     if not settings.people:
         of = connection.execute("SELECT count(*) FROM queries WHERE kind IN ('query', 'practice')").fetchone()[0]
-    return Progress(row["name"], counts["done"], of, row["state"], is_closed(connection))
+    last = connection.execute(
+        "SELECT id FROM tasks WHERE person = ? AND state IN ('submitted', 'set aside', 'draft') "
+        "ORDER BY place DESC LIMIT 1",
+        (person,),
+    ).fetchone()
+    return Progress(
+        row["name"], counts["done"], of, row["state"], is_closed(connection), None if last is None else last["id"]
+    )
 
 
 def view(connection: sqlite3.Connection, person: int, task: int) -> TaskView:
@@ -97,7 +105,8 @@ def view(connection: sqlite3.Connection, person: int, task: int) -> TaskView:
     if row is None:
         raise PageError(404, "there is no such task")
     before = connection.execute(
-        "SELECT max(place), id FROM tasks WHERE person = ? AND place < ? AND state IN ('submitted', 'draft')",
+        "SELECT id FROM tasks WHERE person = ? AND place < ? AND state IN ('submitted', 'set aside', 'draft') "
+        "ORDER BY place DESC LIMIT 1",
         (person, row["place"]),
     ).fetchone()
     saved = current(connection, task).answer
@@ -112,7 +121,7 @@ def view(connection: sqlite3.Connection, person: int, task: int) -> TaskView:
         place=row["place"],
         practice=row["control"] == "practice",
         shown=msgspec.json.decode(row["shown"], type=tuple[float, float]) if row["shown"] else None,
-        before=before["id"],
+        before=None if before is None else before["id"],
     )
 
 
@@ -144,8 +153,8 @@ def next_task(connection: sqlite3.Connection, person: int, settings: StudySettin
         (person, place),
     ).fetchone()
     task = None if row is None else int(row["id"])
-    if task is None and not settings.people:
-        task = _lease_next(connection, person, settings)
+    if not settings.people:
+        task = _lease_next(connection, person, settings) if task is None else _renewed(connection, task)
     waiting = 0
     if task is None:
         waiting = connection.execute(
@@ -154,6 +163,12 @@ def next_task(connection: sqlite3.Connection, person: int, settings: StudySettin
             (settings.people, person),
         ).fetchone()[0]
     return NextTask(task, waiting)
+
+
+def _renewed(connection: sqlite3.Connection, task: int) -> int:
+    """Let the lease of a task begin anew."""
+    connection.execute("UPDATE tasks SET lease_until = ? WHERE id = ?", (now() + LEASE_S, task))
+    return task
 
 
 def _lease_next(connection: sqlite3.Connection, person: int, settings: StudySettings) -> int | None:
@@ -175,11 +190,12 @@ def _lease_next(connection: sqlite3.Connection, person: int, settings: StudySett
     if control is not None:
         return _lease(connection, person, *control, time)
     rows = connection.execute(
-        "SELECT q.id, q.video, (SELECT count(DISTINCT t.person) FROM tasks t WHERE t.query = q.id AND t.control = '' "
-        "AND t.state NOT IN ('taken back', 'set aside')) AS has FROM queries q JOIN videos v ON v.id = q.video "
+        "SELECT q.id, q.video, (SELECT count(DISTINCT t.person) FROM tasks t JOIN people p ON p.id = t.person "
+        "WHERE t.query = q.id AND t.control = '' AND (t.state = 'submitted' OR t.state IN ('waiting', 'draft') "
+        "AND t.lease_until >= ? AND p.state != 'revoked')) AS has FROM queries q JOIN videos v ON v.id = q.video "
         "WHERE q.kind = 'query' AND v.state = 'ready' AND NOT EXISTS "
         "(SELECT 1 FROM tasks t WHERE t.query = q.id AND t.person = ? AND t.state != 'taken back')",
-        (person,),
+        (time, person),
     ).fetchall()
     rows = [row for row in rows if row["has"] < settings.per_query]
     if not rows:
@@ -315,15 +331,14 @@ def practice_feedback(
     moments = [(float(start), float(end)) for start, end in msgspec.json.decode(row["hidden"])["moments"]]
     if not moments:
         right = answer.verdict in ("absent", "no fit")
-        return Feedback(right, "Right: it is not there." if right else "This is not in the video.", [])
+        return Feedback(right, "This is not in the video.", [])
     if answer.verdict == "fits":
-        return Feedback(True, "Right: it fits.", moments)
+        return Feedback(True, "The sentence fits this moment.", moments)
     iou = best_iou(answer.moments, moments, table)
     if iou is None:
-        return Feedback(False, "Others agreed that it is there, at the moment shown.", moments)
-    right = iou >= least_iou
-    begin = "Right" if right else "Others marked another moment"
-    return Feedback(right, f"{begin}: your moment and theirs share {100 * iou:.0f} % of their common length.", moments)
+        return Feedback(False, "Others agreed that this is in the video.", moments)
+    overlap = "does not overlap with the agreed moment" if not iou else f"and the agreed one have an IoU of {iou:.2f}"
+    return Feedback(iou >= least_iou, f"Your moment {overlap}.", moments)
 
 
 def best_iou(marked: tuple[FrameSpan, ...], references: list[tuple[float, float]], table: FrameTable) -> float | None:

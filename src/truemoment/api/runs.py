@@ -14,9 +14,10 @@ from truemoment.reports import training as reports
 from truemoment.reports.model import Report
 from truemoment.reports.result import Result
 from truemoment.reports.training_curves import save_curves
+from truemoment.training.mixtures import read_mix, with_sources
 from truemoment.training.preparation import RunData, prepare
 from truemoment.training.recipes import read_recipe
-from truemoment.training.runs import MEASURES, TrainingResult, document, perform
+from truemoment.training.runs import TrainingResult, document, perform
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -65,7 +66,9 @@ def train(
     features: str | None = None,
     tests: Sequence[str] = (),
     changes: Mapping[str, object] | None = None,
-    measures: str = MEASURES,
+    measures: str | None = None,
+    sentences: Sequence[str] = (),
+    mix: Sequence[str] = (),
     seed: int = 0,
     on_epoch: Callable[[Any], None] = lambda _: None,
 ) -> TrainedRun:
@@ -89,7 +92,11 @@ def train(
     changes
         Changed settings of the recipe, as ``{"train.epochs": 3}``.
     measures
-        Measures of the test splits.
+        Measures of the test splits. [default: those of the kind of model]
+    sentences
+        Vectors of the sentences, for models that rank clips: files, or ``encoder:NAME``.
+    mix
+        A mixture to learn from, as ``truemoment train --mix`` writes it.
     seed
         Seed of all draws.
     on_epoch
@@ -116,7 +123,9 @@ def train(
         None if data_dir is None else Path(data_dir),
     )
     settings = read_recipe(recipe, [f"{key}={value}" for key, value in (changes or {}).items()])
-    task, splits = prepare(settings, RunData(source, features, tests=tuple(tests)), seed)
+    settings = with_sources(settings, read_mix(mix))
+    data = RunData(source, features, tests=tuple(tests), sentences=tuple(sentences))
+    task, splits = prepare(settings, data, seed)
     folder = Path(out)
     result = perform(task, folder, splits, measures=measures, on_epoch=on_epoch)
     save_curves(result)

@@ -13,7 +13,9 @@ from truemoment.reports.result import Result
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
 from truemoment.searching.pictures import SearchResult, ranked
-from truemoment.searching.session import RankingOptions, SearchSession, SearchTarget
+from truemoment.searching.searcher import RankingOptions
+from truemoment.searching.session import SearchSession, SearchTarget
+from truemoment.searching.shards import SharedAnswer
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -28,14 +30,14 @@ class FoundMoments(Result):
         Rank, video, start and end in seconds, score.
     index
         The index that was searched.
-    n_scored
-        Number of videos that were scored exactly.
+    answer
+        How many videos were scored exactly, and what ended the search.
     """
 
     query: str
     moments: tuple[SearchResult, ...]
     index: Index
-    n_scored: int
+    answer: SharedAnswer
 
     def report(self) -> Report:
         """Return the report for people."""
@@ -43,7 +45,7 @@ class FoundMoments(Result):
 
     def document(self) -> dict[str, Any]:
         """Return the document for programs, as ``truemoment search --json`` writes it."""
-        return reports.document(self.query, self.moments, self.index, self.n_scored)
+        return reports.document(self.query, self.moments, self.index, self.answer)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row a moment: video, start and end in seconds, score."""
@@ -110,5 +112,5 @@ def search(
     options = EncoderOptions(model, fps, None, device)
     index, videos = SearchTarget(Path(target), options).open()
     session = SearchSession(index, options, RankingOptions(top, apart_s, exact, None), videos)
-    found = session.find(query)
-    return FoundMoments(query, tuple(ranked(index, found)), index, session.n_scored)
+    answer = session.find(query)
+    return FoundMoments(query, tuple(ranked(index, answer.found.moments)), index, answer)

@@ -17,7 +17,7 @@ from truemoment.auditing.resampling import Paired, intervals, paired
 from truemoment.auditing.setup import AuditSetup
 from truemoment.auditing.verdict import Verdict, judge_floors
 from truemoment.baselines import ExpectedValue
-from truemoment.caching import pack_text, unpack_text
+from truemoment.caching import Cache, pack_text, unpack_text
 from truemoment.evaluation import evaluate
 from truemoment.floors import NETWORK, FloorResult, answers_a_query, join_measures
 from truemoment.intervals import Floats
@@ -181,14 +181,19 @@ class Results:
     def verbs(self) -> list[str]:
         """First verb of each sentence, "" where it has none."""
         self.on_status("verbs")
-        sentences = self.setup.annotations.queries.sentence.tolist()
-        packed = self.setup.cache.arrays(
-            "verbs",
-            {"engine": self.setup.engine, "sentences": self.setup.annotations.sha256},
-            lambda: {"verbs": pack_text([first_verb(of) for of in verbs_of(sentences, get_engine(self.setup.engine))])},
-        )
-        return unpack_text(packed["verbs"])
+        return first_verbs(self.setup.annotations, self.setup.engine, self.setup.cache)
 
     def paired(self, a: Scores, b: Scores, name: str) -> Paired:
         """Compare two systems; `name` seeds the draws."""
         return paired(a, b, self.stream(name), resamples=self.setup.resamples, permutations=self.setup.permutations)
+
+
+def first_verbs(annotations: Annotations, engine: str, cache: Cache) -> list[str]:
+    """Return the first verb of each sentence, "" where it has none."""
+    sentences = annotations.queries.sentence.tolist()
+    packed = cache.arrays(
+        "verbs",
+        {"engine": engine, "sentences": annotations.sha256},
+        lambda: {"verbs": pack_text([first_verb(of) for of in verbs_of(sentences, get_engine(engine))])},
+    )
+    return unpack_text(packed["verbs"])

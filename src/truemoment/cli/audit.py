@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shlex
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -154,7 +155,9 @@ def command(
             read=partial(how.read, progress=output.progress),
             on_status=on_status,
         )
-    deliver(reports.report(found), lambda: reports.document(found), output, page)
+    browse = ["truemoment", "browse", str(predictions), *data.words(), *measuring.protocol_words()]
+    report = replace(reports.report(found), browse=shlex.join(browse))
+    deliver(report, lambda: reports.document(found), output, page)
     for outcome in found.outcomes:
         words = f"gate {outcome.condition.text}: {'passes' if outcome.passed else 'FAILS'} ({outcome.why})"
         click.echo(printable(words), err=True)

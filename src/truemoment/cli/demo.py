@@ -21,6 +21,8 @@ from truemoment.cli.options import (
     status_line,
     write_text,
 )
+from truemoment.cli.search_page import SearchPageOptions, page_serving_options
+from truemoment.cli.serving import ServingOptions
 from truemoment.exceptions import UsageError
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ SEGMENT_S = 2.0
 @click.option(
     "--collect", "collecting", is_flag=True, help="Simulate a described film instead, and collect its sentences."
 )
+@click.option("--browse", "browsing", is_flag=True, help="Serve a page on which answers of two methods are looked at.")
+@click.option("--serve", is_flag=True, help="Serve the page of --search, on which sentences are typed.")
 @click.option(
     "--minutes",
     type=float,
@@ -64,11 +68,15 @@ SEGMENT_S = 2.0
 @seed_option("the world and all draws")
 @click.option("--no-open", is_flag=True, help="Do not open the pages in a browser.")
 @click.option("--quiet", is_flag=True, help="No progress, and no list of what was written.")
+@page_serving_options
 def command(
     out: Path,
     videos: int,
     searching: bool,
     collecting: bool,
+    browsing: bool,
+    serve: bool,
+    serving: ServingOptions,
     minutes: float | None,
     speech: str,
     seed: int,
@@ -81,17 +89,25 @@ def command(
     Both methods are trained on it; one of them gets frame features that are noise.
 
     With --search, a video of some minutes is rendered, indexed by a small built-in model, and
-    searched for each event in it.
+    searched for each event in it; with --serve also on a page, by sentences of your own.
+
+    With --browse, short videos are rendered, and the answers of two methods are shown on a page.
 
     With --collect, a film with audio description is simulated, the described sentences are
     collected, and compared with the truth.
     """
-    if searching and collecting:
-        raise UsageError("got --search and --collect, expected one of them")
-    if searching:
-        from truemoment.cli.demo_search import search_demo
+    if searching + collecting + browsing > 1:
+        raise UsageError("got two of --search, --collect and --browse, expected one of them")
+    if serve and not searching:
+        raise UsageError("--serve: goes with --search")
+    page = SearchPageOptions(guest=False, no_open=no_open, collections=None, export_dir=None)
+    if browsing:
+        from truemoment.cli.demo_browse import browse_demo
 
-        search_demo(out, 5.0 if minutes is None else minutes, seed, no_open=no_open, quiet=quiet)
+        browse_demo(out, seed, serving, page, quiet=quiet)
+        return
+    if searching:
+        _search(out, 5.0 if minutes is None else minutes, seed, serving if serve else None, page, quiet=quiet)
         return
     if collecting:
         from truemoment.cli.demo_collect import collect_demo
@@ -120,6 +136,19 @@ def command(
     if not no_open:
         for path in pages:
             open_page(path)
+
+
+def _search(
+    out: Path, minutes: float, seed: int, serving: ServingOptions | None, page: SearchPageOptions, *, quiet: bool
+) -> None:
+    """Run the demo of search, and serve its page if `serving` says where."""
+    from truemoment.cli.demo_search import search_demo, serve_demo
+
+    if serving is not None:
+        serving.listening()
+    search_demo(out, minutes, seed, no_open=page.no_open or serving is not None, quiet=quiet)
+    if serving is not None:
+        serve_demo(out, serving, page)
 
 
 def _written_of(name: str) -> list[str]:

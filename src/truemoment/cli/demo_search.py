@@ -17,6 +17,8 @@ from truemoment.reports.render import terminal
 from truemoment.reports.words import clock, points
 
 if TYPE_CHECKING:
+    from truemoment.cli.search_page import SearchPageOptions
+    from truemoment.cli.serving import ServingOptions
     from truemoment.records import Annotations, Predictions
     from truemoment.searching.index import Index
     from truemoment.video.encoders import Encoder
@@ -76,6 +78,15 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
         _write_next_steps(out, annotations)
     if not no_open:
         open_page(out / PAGE)
+
+
+def serve_demo(out: Path, serving: ServingOptions, page: SearchPageOptions) -> None:
+    """Serve the search page of the demo's index until Ctrl-C."""
+    from truemoment.cli.search_page import serve_search
+    from truemoment.searching.encoder_options import EncoderOptions
+    from truemoment.searching.index import Index
+
+    serve_search(Index(out / INDEX), EncoderOptions(), serving, page)
 
 
 def _claim(out: Path) -> None:

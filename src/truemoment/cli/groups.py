@@ -86,6 +86,10 @@ class Measuring:
         """Return the protocol; None for the dataset's own."""
         return None if self.protocol is None else get_protocol(self.protocol)
 
+    def protocol_words(self) -> list[str]:
+        """Return the option that names the protocol, if it was given."""
+        return [] if self.protocol is None else ["--protocol", self.protocol]
+
 
 measuring_options = bound("measuring", Measuring, options.measuring_options)
 """--measures and --protocol, as ``measuring``."""

@@ -11,9 +11,10 @@ import click
 
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.groups import Output, Workers, bound, workers_options
+from truemoment.cli.model_options import device_option, model_option
 from truemoment.cli.options import FILE, json_option, refuse_outputs, shown_path, status_line
 from truemoment.exceptions import InputError, UsageError
-from truemoment.searching.encoder_options import DEFAULT_FPS, DEFAULT_MODEL, EncoderOptions, index_of
+from truemoment.searching.encoder_options import DEFAULT_FPS, EncoderOptions, index_of
 from truemoment.text import one_line, short_line
 
 if TYPE_CHECKING:
@@ -26,20 +27,36 @@ SHOWN = 20
 
 EXIT_NOT_ALL = 1
 
-model_option = click.option(
-    "--model",
-    metavar="NAME|FOLDER",
-    help=f"CLIP or SigLIP: NAME or NAME@COMMIT on the hub, a folder, or scenes. [default: {DEFAULT_MODEL}]",
-)
-device_option = click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1 ... [default: a GPU if there is one]")
+
+class _IndexCommand(click.Command):
+    """``truemoment index VIDEO...``, with commands on an index that begin with a word of their own."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401 - as click has it
+    ) -> click.Context:
+        """Return the context of a command on an index if the first word names one, and no file has that name."""
+        from truemoment.cli.index_commands import COMMANDS
+
+        if args and args[0] in COMMANDS and not Path(args[0]).exists():
+            return COMMANDS[args[0]].make_context(f"{info_name} {args[0]}", args[1:], parent=parent, **extra)
+        return super().make_context(info_name, args, parent=parent, **extra)
 
 
-@click.command("index")
+@click.command("index", cls=_IndexCommand)
 @click.argument("videos", metavar="VIDEO...", nargs=-1, required=True, type=FILE)
 @click.option("-o", "--out", type=FILE, metavar="INDEX", help="Folder of the index. [default: VIDEO.index]")
 @model_option
 @click.option("--fps", type=float, metavar="F", help=f"Frames per second to embed. [default: {DEFAULT_FPS:g}]")
 @click.option("--proposals", metavar="SCHEME", help="Candidate moments. [default: windows of about 64 s and 256 s]")
+@click.option(
+    "--codes",
+    is_flag=True,
+    help="Make codes of the pieces, for a first stage in an eighth of the memory. [default: from 220 hours on]",
+)
 @click.option("--partial", is_flag=True, help="Index the readable part of damaged or truncated videos, with a warning.")
 @device_option
 @workers_options
@@ -51,6 +68,7 @@ def command(
     out: Path | None,
     options: EncoderOptions,
     partial: bool,
+    codes: bool,
     processes: Workers,
     json_path: Path | None,
     quiet: bool,
@@ -62,10 +80,15 @@ def command(
 
     Exit status 1 means that some videos could not be read.
 
+    Two more commands work on an index: calibrate measures when a search may stop, and serve answers
+    searches of a share of the videos.
+
     \b
     truemoment index video.mp4
     truemoment search "a man opens a door" video.mp4.index
     truemoment index ~/Videos -o videos.index --workers 4
+    truemoment index calibrate videos.index --sentences sentences.txt
+    truemoment index serve videos.index --shard 3/8
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.reports import search as reports
     from truemoment.searching.index import found_in
@@ -85,6 +108,7 @@ def command(
         engine=cast("Engine", processes.engine),
         workers=processes.workers,
         partial=partial,
+        codes=codes,
     )
     durations_s = {name: about.duration_s for name, (_, about) in found_in(out).items()}
     if done.failed and not durations_s:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -28,21 +28,39 @@ from truemoment.inputs import updating
 from truemoment.text import printable
 
 if TYPE_CHECKING:
+    from truemoment.distribution import Engine
     from truemoment.served import Endpoint, Prompt
     from truemoment.served.prediction import Price
     from truemoment.video import Sampling
 
 DEFAULT_FPS = 1.0
+DEFAULT_REQUESTS = 4
 EXIT_NOT_ALL = 1
 
 
 @dataclass(frozen=True)
-class _RunOptions:
+class _RunPredictionOptions:
     """Options of a trained run."""
 
     features: str | None
     change: str | None
     chunk_s: float | None
+    sentences: Path | None
+    first_look: int | None
+    engine: str
+
+    @property
+    def given(self) -> list[str]:
+        """The options of a run that are given."""
+        values = {
+            "--features": self.features,
+            "--change": self.change,
+            "--chunks": self.chunk_s,
+            "--sentences": self.sentences,
+            "--first-look": self.first_look,
+            "--engine": None if self.engine == "local" else self.engine,
+        }
+        return [name for name, value in values.items() if value is not None]
 
 
 @dataclass(frozen=True)
@@ -79,7 +97,7 @@ class _RequestOptions:
     max_tokens: int
     fields: tuple[str, ...]
     key_variable: str | None
-    workers: int
+    workers: int | None
     retries: int
     timeout_s: float
 
@@ -125,7 +143,7 @@ class _PredictionFiles:
 
 _OF_RUNS = (
     *("endpoint", "dataset", "annotations", "split", "data_dir", "features", "change", "chunk_s", "seed", "limit"),
-    "out",
+    *("sentences", "first_look", "engine", "workers", "out"),
 )
 """Options that a trained run has too, beside --json and --quiet."""
 
@@ -142,6 +160,22 @@ _OF_RUNS = (
     type=float,
     metavar="S",
     help="Cut the videos of a RUN into chunks of S seconds; times count from the start of a chunk.",
+)
+@count_option(
+    "--first-look",
+    None,
+    "Compare a query with the K windows of its film with the frame most like it, for a RUN on films; 0 for all. "
+    "[default: as the recipe]",
+    least=0,
+    metavar="K",
+)
+@click.option("--sentences", type=FILE, metavar="FILE", help="Sentence vectors for --first-look, .h5 or .npz.")
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="Where parts of films are predicted: this machine, or a Ray cluster (environment variable RAY_ADDRESS).",
 )
 @click.option("--videos", type=FILE, metavar="DIR", help="Folder of videos, VIDEO.mp4 etc.")
 @click.option(
@@ -173,7 +207,13 @@ _OF_RUNS = (
     help="A field of the request; null leaves it out. May be repeated.",
 )
 @click.option("--key-variable", metavar="NAME", help="Environment variable with the key. [default: OPENAI_API_KEY]")
-@count_option("--workers", 4, "Number of requests at a time.", least=1, most=256)
+@count_option(
+    "--workers",
+    None,
+    "Number of requests at a time, or of processes for a RUN on films. [default: 4 requests; all cores]",
+    least=1,
+    most=256,
+)
 @count_option("--retries", 6, "Number of retries of a request that fails.", least=0, most=100)
 @click.option(
     "--timeout",
@@ -191,14 +231,14 @@ _OF_RUNS = (
 @json_option("Write the report as JSON ('-': to standard output, and nothing else goes there).")
 @click.option("--quiet", is_flag=True, help="No report, and no progress on standard error.")
 @bound("requests", _RequestOptions)
-@bound("run", _RunOptions)
+@bound("run", _RunPredictionOptions)
 @bound("frames", _FrameOptions)
 @bound("files", _PredictionFiles)
 def command(
     endpoint: str,
     requests: _RequestOptions,
     data: AnnotationSource,
-    run: _RunOptions,
+    run: _RunPredictionOptions,
     frames: _FrameOptions,
     seed: int,
     limit: int | None,
@@ -221,22 +261,31 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     if Path(endpoint).is_dir():
         _refuse_others(Path(endpoint))
-        _predict_with_run(Path(endpoint), data, run, files, seed=seed, limit=limit)
+        _predict_with_run(Path(endpoint), data, run, files, seed=seed, limit=limit, workers=requests.workers)
         return
-    _refuse_no_endpoint(endpoint, changed=any(of is not None for of in (run.features, run.change, run.chunk_s)))
+    _refuse_no_endpoint(endpoint, run.given)
     _predict_with_endpoint(endpoint, data, requests, frames, files, seed=seed, limit=limit, price=_price(price))
 
 
 def _predict_with_run(
-    folder: Path, data: AnnotationSource, run: _RunOptions, files: _PredictionFiles, *, seed: int, limit: int | None
+    folder: Path,
+    data: AnnotationSource,
+    run: _RunPredictionOptions,
+    files: _PredictionFiles,
+    *,
+    seed: int,
+    limit: int | None,
+    workers: int | None,
 ) -> None:
     """Predict with a trained run."""
     from truemoment.reports import prediction as reports
+    from truemoment.training.film_parts import parts_folder
     from truemoment.training.prediction import predict_with_run
     from truemoment.training.progress import unseen
+    from truemoment.training.run_options import RunOptions
 
     files.refuse_names()
-    inputs = [*files_of_run(folder), source_file(run.features), *data.files()]
+    inputs = [*files_of_run(folder), source_file(run.features), run.sentences, *data.files()]
     refuse_outputs(inputs, [files.out, files.json_path])
 
     def track(items: Any, what: str) -> Any:  # noqa: ANN401 - a progress bar
@@ -244,17 +293,30 @@ def _predict_with_run(
 
         return tqdm(items, desc=what, leave=False)
 
-    found = predict_with_run(
+    options = RunOptions(
         folder,
-        data,
-        files.out,
-        features=run.features,
-        change=run.change,
-        chunk_s=run.chunk_s,
-        seed=seed,
-        limit=limit,
-        track=track if files.output.progress else unseen,
+        data.data_dir,
+        run.features,
+        run.change,
+        seed,
+        sentences=run.sentences,
+        first_look=run.first_look,
     )
+    try:
+        found = predict_with_run(
+            options,
+            data,
+            files.out,
+            chunk_s=run.chunk_s,
+            limit=limit,
+            engine=cast("Engine", run.engine),
+            workers=workers,
+            track=track if files.output.progress else unseen,
+        )
+    except KeyboardInterrupt:
+        if parts_folder(files.out).is_dir():
+            click.echo("truemoment: finished parts are saved; the same command resumes from there", err=True)
+        raise
     deliver_log(reports.report_of_run(found), lambda: reports.document_of_run(found), files.output)
     for note in found.notes:
         click.echo(printable(f"note: {note}"), err=True)
@@ -299,7 +361,7 @@ def _predict_with_endpoint(
         paths,
         sampling,
         shuffle_seed=seed if frames.shuffled else None,
-        workers=requests.workers,
+        workers=requests.workers or DEFAULT_REQUESTS,
         progress=files.output.progress,
         dataset=reference.dataset,
         split=reference.split,
@@ -332,16 +394,15 @@ def _refuse_others(folder: Path) -> None:
         raise UsageError(f"{', '.join(given)}: needs an endpoint, and {shown_path(folder)} is a folder")
 
 
-def _refuse_no_endpoint(endpoint: str, *, changed: bool) -> None:
+def _refuse_no_endpoint(endpoint: str, given: list[str]) -> None:
     """Refuse what is neither a run nor an address, and options of a run that were given with an address."""
     if "://" not in endpoint:
         raise UsageError(
             f"{shown_path(Path(endpoint))}: no such run of truemoment train, and no address of a served model, "
             "expected e.g. runs/tan2d or http://localhost:8000/v1"
         )
-    if changed:
-        options = "--features, --change, --chunks"
-        raise UsageError(f"{options}: are of a folder made by truemoment train, and {endpoint} is none")
+    if given:
+        raise UsageError(f"{', '.join(given)}: belongs to a folder made by truemoment train, and {endpoint} is none")
 
 
 def _fields(texts: tuple[str, ...]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from truemoment.datasets.source import AnnotationSource
 @click.command("retrieve")
 @click.argument("source", type=FILE)
 @click.option("--sentences", type=FILE, metavar="FILE", help="Vectors of the sentences: FILE.h5 or FILE.npz.")
+@click.option("--model", type=FILE, metavar="RUN", help="A run of truemoment train mean-pool or frame-sequence.")
 @data_options
 @click.option("--fit-split", metavar="NAME", help="Split that the blind floor learns. [default: train; none for none]")
 @click.option(
@@ -45,6 +46,7 @@ from truemoment.datasets.source import AnnotationSource
 def command(
     source: Path,
     sentences: Path | None,
+    model: Path | None,
     data: AnnotationSource,
     fit_split: str | None,
     margin_s: float,
@@ -59,11 +61,13 @@ def command(
     """Rank all clips by a text and all texts by a clip, from features in SOURCE.
 
     Each sentence of a split is a text, and its moment is its clip. A clip's vector is the mean of the
-    directions of at most 12 frames. SOURCE may also be FILE.npz with your own similarities.
+    directions of at most 12 frames, or what a trained --model makes of them. SOURCE may also be
+    FILE.npz with your own similarities, or the vectors that a run has written.
 
     \b
     truemoment retrieve clips.h5 --sentences texts.h5 --dataset mad --split test --data-dir data
     truemoment retrieve similarities.npz --measures "t2c:R@1; c2t:MdR"
+    truemoment retrieve clips.h5 --sentences texts.h5 --model runs/pool --dataset lsmdc16 --split test-1000
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.reports import retrieval as reports
     from truemoment.retrieval.measures import DEFAULT_MEASURES, parse_retrieval_measures
@@ -80,10 +84,15 @@ def command(
         seed=seed,
         save=save_similarities,
     )
-    if sentences is None:
+    shown = _with_bar if output.progress else list
+    if model is not None:
+        from truemoment.training.ranking_runs import rank_with_run
+
+        ranked = rank_with_run(model, str(source), sentences, data, choices, track=shown)
+    elif sentences is None:
         ranked = rank_similarities(source, choices)
     else:
-        ranked = rank_features(source, sentences, data, choices, _with_bar if output.progress else list)
+        ranked = rank_features(source, sentences, data, choices, shown)
     deliver(reports.report(ranked), lambda: reports.document(ranked), output)
 
 

@@ -14,7 +14,8 @@ import click
 
 from truemoment.cli.delivery import deliver, deliver_log, suggest, write_files
 from truemoment.cli.groups import Output, PageOutput, bound, data_options, output_options
-from truemoment.cli.index import EXIT_NOT_ALL, device_option, index_with_progress, model_option
+from truemoment.cli.index import EXIT_NOT_ALL, index_with_progress
+from truemoment.cli.model_options import device_option, model_option
 from truemoment.cli.options import (
     FILE,
     MOST_RESAMPLES,
@@ -27,6 +28,8 @@ from truemoment.cli.options import (
     status_line,
     write_text,
 )
+from truemoment.cli.search_page import SearchPageOptions, page_serving_options, search_page_options, serve_search
+from truemoment.cli.serving import ServingOptions
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import InputError, UsageError
 from truemoment.measures import Measure, parse_measures
@@ -35,8 +38,11 @@ from truemoment.text import as_text, one_line, short_line
 
 if TYPE_CHECKING:
     from truemoment.searching.building import IndexReport
+    from truemoment.searching.index import Index
     from truemoment.searching.pictures import Pictures, SearchResult
-    from truemoment.searching.session import RankingOptions, SearchSession, SearchTarget
+    from truemoment.searching.searcher import RankingOptions
+    from truemoment.searching.session import SearchSession, SearchTarget
+    from truemoment.searching.shards import SharedAnswer, SharedIndex
     from truemoment.searching.split_search import SplitSearch
 
 STANDARD_INPUT = "-"
@@ -65,7 +71,23 @@ OF_A_SENTENCE = {
     "start": "--start",
     "candidates": "--candidates",
     "exact": "--exact",
+    "per_video": "--per-video",
+    "shards": "--shards",
+    "wait_s": "--wait-s",
     "style": "--table",
+}
+OF_A_PAGE = {
+    "host": "--host",
+    "port": "--port",
+    "name": "--name",
+    "certificate": "--certificate",
+    "key": "--key",
+    "behind_proxy": "--behind-proxy",
+    "plain_http": "--plain-http",
+    "guest": "--guest",
+    "no_open": "--no-open",
+    "collections": "--collections",
+    "export_dir": "--export",
 }
 OF_A_SWEEP = {
     "lengths": "--lengths",
@@ -85,6 +107,7 @@ class _ResultOptions:
     apart_s: float | None
     candidates: int | None
     exact: bool
+    per_video: int | None
 
     def refuse(self) -> None:
         """Refuse times that no video has."""
@@ -93,10 +116,26 @@ class _ResultOptions:
 
     def of_sentence(self) -> RankingOptions:
         """Return the ranking of the moments of a sentence."""
-        from truemoment.searching.session import RankingOptions
+        from truemoment.searching.searcher import RankingOptions
 
         apart_s = APART_S if self.apart_s is None else self.apart_s
-        return RankingOptions(self.top or TOP, apart_s, self.exact, self.candidates)
+        return RankingOptions(self.top or TOP, apart_s, self.exact, self.candidates, self.per_video)
+
+
+@dataclass(frozen=True)
+class _Machines:
+    """Options of an index that several machines share."""
+
+    shards: str | None
+    wait_s: float
+
+    def shared(self, index: Index) -> SharedIndex | None:
+        """Return the shards of an index; None for this machine alone."""
+        from truemoment.searching.shards import ShardAddress, SharedIndex
+
+        if self.shards is None:
+            return None
+        return SharedIndex(ShardAddress.read_all(self.shards), index.settings, self.wait_s)
 
 
 @dataclass(frozen=True)
@@ -239,10 +278,22 @@ class _SweepOptions:
 @count_option(
     "--candidates",
     None,
-    "Number of videos that are scored exactly, after a first stage over all. [default: 20]",
+    "Number of videos that are scored exactly, after a first stage over all. [default: 20; of a calibrated index 40 at "
+    "most]",
     least=1,
 )
 @click.option("--exact", is_flag=True, help="Score all videos exactly.")
+@count_option(
+    "--per-video",
+    None,
+    "Pieces of a video that the first stage of an index with codes compares exactly before those of others. "
+    "[default: 3]",
+    least=1,
+)
+@click.option("--shards", metavar="HOST:PORT,...", help="Machines that share the index, by truemoment index serve.")
+@click.option(
+    "--wait-s", type=float, default=30.0, show_default=True, metavar="S", help="How long a shard may take, seconds."
+)
 @model_option
 @click.option("--index", "index_path", type=FILE, metavar="DIR", help="Folder of a VIDEO's index. [default: beside it]")
 @click.option(
@@ -279,18 +330,26 @@ class _SweepOptions:
 @count_option("--resamples", 1000, "Resamples of the videos, for intervals of the sweep.", least=2, most=MOST_RESAMPLES)
 @seed_option("all draws of the sweep")
 @output_options
+@click.option("--serve", is_flag=True, help="Serve a page on which sentences are typed and moments are played.")
+@page_serving_options
+@search_page_options
 @bound("ranking", _ResultOptions)
 @bound("files", _MomentFiles)
 @bound("video", _Video)
 @bound("queries", _QueryOptions)
+@bound("machines", _Machines)
 @bound("sweeping", _SweepOptions)
 def command(
     words: tuple[str, ...],
+    serve: bool,
+    serving: ServingOptions,
+    search_page: SearchPageOptions,
     ranking: _ResultOptions,
     files: _MomentFiles,
     video: _Video,
     data: AnnotationSource,
     queries: _QueryOptions,
+    machines: _Machines,
     sweeping: _SweepOptions,
     output: Output,
 ) -> None:
@@ -302,6 +361,8 @@ def command(
     With - for the sentence, sentences are read from standard input, one a line, and answered as they
     come: the model is loaded once.
 
+    With --serve in place of a sentence, sentences are typed on a page, and moments are played there.
+
     With --dataset or --annotations in place of a sentence, every query of a split is answered, for
     truemoment evaluate; this also works on features: FILE.h5 with --sentences FILE.h5. With --sweep
     videos are cut into chunks of several lengths, and the measures at each length are reported.
@@ -311,6 +372,7 @@ def command(
     truemoment search "a dog on the beach" videos.index --top 10 --clips found --html found.html
     truemoment search "a dog on the beach" film.mp4.index -o found.otio
     truemoment search - videos.index
+    truemoment search --serve videos.index
     truemoment search videos.index --annotations mine.jsonl -o preds.jsonl
     truemoment search CLIP_frames.h5 --sentences CLIP_sentences.h5 --dataset mad --split test -o preds.jsonl
     truemoment search CLIP_frames.h5 --sentences CLIP_sentences.h5 --dataset mad --split test --sweep
@@ -320,6 +382,14 @@ def command(
 
     queries.refuse()
     ranking.refuse()
+    if serve:
+        _refuse_with_page()
+        serving.listening()
+        target = video.target(_only_target(words), output)
+        index, _ = target.open()
+        serve_search(index, target.options, serving, search_page)
+        return
+    _refuse_given(OF_A_PAGE, "goes with --serve")
     if output.json_path == files.csv_path == STANDARD_OUTPUT:
         raise UsageError("--json and --csv: both to standard output, expected one of them")
     if files.page == STANDARD_OUTPUT:
@@ -348,7 +418,7 @@ def command(
         _search_split(target, data, queries, output, top=ranking.top, fps=video.fps)
         return
     index, only = target.open()
-    session = SearchSession(index, target.options, ranking.of_sentence(), only)
+    session = SearchSession(index, target.options, ranking.of_sentence(), only, shared=machines.shared(index))
     if query == STANDARD_INPUT:
         _search_lines(session, output)
     else:
@@ -409,19 +479,23 @@ def _sweep_split(
 
 def _search_lines(session: SearchSession, output: Output) -> None:
     """Answer sentences of standard input with tables."""
+    from truemoment.searching.pictures import ranked
+
     session.load()  # somebody who types should wait before the first sentence, and not after each
     for sentence in _lines(quiet=output.quiet):
-        results = _find(sentence, session)
+        answer = _find(sentence, session)
         click.echo(f"\n{sentence}")
-        _deliver(sentence, results, session, output)
+        _deliver(sentence, ranked(session.index, answer.found.moments), answer, session, output)
+        _note_silent(answer)
 
 
 def _search_sentence(query: str, session: SearchSession, files: _MomentFiles, out: Path | None, output: Output) -> None:
     """Answer one sentence, with the files that the options ask for."""
     from truemoment.reports import search as reports
-    from truemoment.searching.pictures import Pictures
+    from truemoment.searching.pictures import Pictures, ranked
 
-    results = _find(query, session)
+    answer = _find(query, session)
+    results = ranked(session.index, answer.found.moments)
     pictures = Pictures(session.index, files.thumbnails, files.clips, in_memory=files.page is not None)
     results = pictures.add(results, _bar("pictures and clips", "moment") if output.progress else iter)
     if files.csv_path == STANDARD_OUTPUT:
@@ -430,12 +504,13 @@ def _search_sentence(query: str, session: SearchSession, files: _MomentFiles, ou
         write_text(files.csv_path, reports.as_csv(query, results))
     if out is not None:
         _export(query, results, session, files, out)
-    _deliver(query, results, session, output, files)
+    _deliver(query, results, answer, session, output, files)
     if not output.quiet:
-        _note_places(pictures, session, output)
+        _note_places(pictures, answer, session, output)
+    _note_silent(answer)
     for why in pictures.failed.values():
         click.echo(short_line(f"no pictures or clips: {why}"), err=True)
-    if pictures.failed:
+    if pictures.failed or answer.silent:
         click.get_current_context().exit(EXIT_NOT_ALL)
 
 
@@ -449,18 +524,18 @@ def _export(query: str, results: list[SearchResult], session: SearchSession, fil
     write_text(out, exported(moments, check_ending(out), names_only=files.names_only))
 
 
-def _find(sentence: str, session: SearchSession) -> list[SearchResult]:
-    from truemoment.searching.pictures import ranked
+def _find(sentence: str, session: SearchSession) -> SharedAnswer:
     from truemoment.searching.session import cut_short
 
     if line := cut_short(session.encoder, [sentence]):
         _note(line)
-    return ranked(session.index, session.find(sentence))
+    return session.find(sentence)
 
 
 def _deliver(
     query: str,
     results: list[SearchResult],
+    answer: SharedAnswer,
     session: SearchSession,
     output: Output,
     files: _MomentFiles = _MomentFiles(None, None, None, None, False, None),
@@ -474,7 +549,7 @@ def _deliver(
     page = PageOutput(html=files.page, open_it=False, figures=None)
 
     def document() -> dict[str, Any]:
-        return reports.document(query, results, session.index, session.n_scored)
+        return reports.document(query, results, session.index, answer)
 
     if files.csv_path == STANDARD_OUTPUT:
         write_files(report, document, output, page)
@@ -482,8 +557,10 @@ def _deliver(
         deliver(report, document, output, page)
 
 
-def _note_places(pictures: Pictures, session: SearchSession, output: Output) -> None:
+def _note_places(pictures: Pictures, answer: SharedAnswer, session: SearchSession, output: Output) -> None:
     """Write where clips and pictures are, and what a user should know about them and the first stage."""
+    from truemoment.reports import search as reports
+
     index = session.index
     for what, path in (("clips", pictures.clips), ("pictures", pictures.thumbnails)):
         if path is not None:
@@ -491,8 +568,14 @@ def _note_places(pictures: Pictures, session: SearchSession, output: Output) -> 
     if pictures.among_videos():
         where = f"{shown_path(pictures.clips or Path())} is in the folder of the videos of {shown_path(index.path)}"
         _note(f"{where}: if the folder is indexed again, the clips are indexed as videos")
-    if session.n_scored < session.n_videos == len(index):
-        _note(f"the first stage selected {session.n_scored:,} of {len(index):,} videos to score; --exact scores all")
+    if session.n_videos == len(index) and (ending := reports.ending(answer, index)):
+        _note(ending)
+
+
+def _note_silent(answer: SharedAnswer) -> None:
+    """Name the shards that did not answer, also with --quiet."""
+    if answer.silent:
+        _note(f"no answer from {', '.join(answer.silent)}: moments of their videos are missing")
 
 
 def _note(line: str) -> None:
@@ -508,6 +591,20 @@ def _bar(what: str, unit: str) -> Callable[[list[Any]], Iterable[Any]]:
     from tqdm import tqdm
 
     return lambda items: tqdm(items, desc=what, unit=unit, leave=False)
+
+
+def _refuse_with_page() -> None:
+    """Refuse options that a page does not use."""
+    of_output = {"json_path": "--json", "page": "--html", "out": "-o", "dataset": "--dataset", "split": "--split"}
+    of_output |= {"annotations": "--annotations", "top": "--top"}
+    _refuse_given(OF_QUERIES | OF_A_SENTENCE | OF_A_SWEEP | of_output, "does not go with --serve; the page has its own")
+
+
+def _only_target(words: tuple[str, ...]) -> Path:
+    """Return the index or video of a page."""
+    if len(words) != 1:
+        raise UsageError(f"got {len(words)} arguments and --serve, expected one: the index or video to search")
+    return Path(words[0])
 
 
 def _refuse_files(*folders: tuple[str, Path | None]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
@@ -26,6 +26,7 @@ from truemoment.exceptions import UsageError
 from truemoment.folders import lock_folder, refuse_links
 
 if TYPE_CHECKING:
+    from truemoment.distribution import Engine
     from truemoment.training.sweep import Dial, SweepGrid
     from truemoment.training.sweep_data import SweepData
     from truemoment.training.trials import TrialOutcome
@@ -52,14 +53,17 @@ class _Data:
 class _Processes:
     """The options of the processes."""
 
-    jobs: int
+    jobs: int | None
     threads: int | None
+    engine: str
 
     def threads_each(self) -> int:
         """Return the threads of each process."""
         from truemoment.metaevaluation.workers import available_cores
 
-        return self.threads or max(1, available_cores() // self.jobs)
+        if self.engine == "ray":
+            return self.threads or 1  # Ray gives a core to each
+        return self.threads or max(1, available_cores() // (self.jobs or 1))
 
 
 @click.command("sweep")
@@ -94,9 +98,18 @@ class _Processes:
 @bound(
     "processes",
     _Processes,
-    count_option("--jobs", 1, "Number of worker processes.", least=1, most=256),
+    count_option(
+        "--jobs", None, "Number of worker processes. [default: 1; on a Ray cluster, all cores]", least=1, most=256
+    ),
     count_option(
         "--threads", None, "Number of threads of each process. [default: the cores, divided]", least=1, most=1024
+    ),
+    click.option(
+        "--engine",
+        type=click.Choice(["local", "ray"]),
+        default="local",
+        show_default=True,
+        help="This machine, or a Ray cluster (environment variable RAY_ADDRESS).",
     ),
 )
 @click.option(
@@ -151,7 +164,7 @@ def command(
     if n_finished and not output.quiet:
         click.echo(f"{n_finished} of {n_finished + n_missing} cells are finished already", err=True)
     with trial_lines(n_missing, "cells", lambda of: _name(of, grid.dial), shown, output) as on_cell:
-        for outcome in sweep.train(processes.jobs, processes.threads_each()):
+        for outcome in sweep.train(processes.jobs, processes.threads_each(), cast("Engine", processes.engine)):
             on_cell(outcome)
     result = sweep.result()
     if results is not None:

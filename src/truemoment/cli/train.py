@@ -11,7 +11,7 @@ import click
 
 from truemoment.cli.delivery import deliver, suggest
 from truemoment.cli.groups import Learning, Output, learning_options, output_options
-from truemoment.cli.options import FILE, files_of_run, refuse_outputs, seed_option, shown_path
+from truemoment.cli.options import FILE, files_of_run, refuse_outputs, seed_option, shown_path, source_file
 from truemoment.exceptions import UsageError
 from truemoment.text import printable
 
@@ -24,13 +24,32 @@ if TYPE_CHECKING:
 @click.command("train")
 @click.argument("recipe", metavar="RECIPE")
 @learning_options
+@click.option(
+    "--sentences",
+    multiple=True,
+    metavar="FILE",
+    help="Vectors of the sentences, for models that rank clips: FILE.h5, FILE.npz or encoder:NAME.",
+)
+@click.option(
+    "--fps", type=click.FloatRange(0, min_open=True), metavar="F", help="Rows a second of features that state none."
+)
+@click.option(
+    "--mix",
+    multiple=True,
+    metavar="NAME[:SPLIT]=SHARE",
+    help="Learn from a mixture: a dataset or FILE.jsonl and its share, e.g. mad=0.32,by=films.",
+)
 @click.option("--train-split", default="train", show_default=True, metavar="NAME", help="Split to learn from.")
 @click.option(
     "--select-split",
     metavar="NAME",
     help="Split that chooses the epoch. [default: the recipe's; 'held out' if the dataset has none]",
 )
-@click.option("--force", is_flag=True, help="Allow a test split to choose the epoch. Every result then says so.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Allow a test split to choose the epoch, or its films in a mixture. Every result then says so.",
+)
 @click.option(
     "--on-missing-video",
     type=click.Choice(["refuse", "skip"]),
@@ -48,6 +67,9 @@ if TYPE_CHECKING:
 def command(
     recipe: str,
     learning: Learning,
+    sentences: tuple[str, ...],
+    fps: float | None,
+    mix: tuple[str, ...],
     train_split: str,
     select_split: str | None,
     force: bool,
@@ -62,6 +84,7 @@ def command(
 
     Recipes: tan2d, blind-tan, tcn-dcm, mdd, ctrl, acrn, ablr, scdm, drn, vlg-net, tsp-prl and wssl, which are small,
     each also as -full (drn-full); and tan2d-windows, vlg-net-mad and vlg-net-mad-full for videos that last hours.
+    mean-pool and frame-sequence rank clips by text; "truemoment retrieve --model RUN" uses the run.
 
     The run keeps the epoch that is best on the validation split; that of wssl keeps the last one. The same command
     resumes an interrupted run.
@@ -73,20 +96,25 @@ def command(
     truemoment audit preds.jsonl --dataset charades-cd --split test-ood --model runs/tan2d
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.measures import parse_measures
+    from truemoment.models import get_family
     from truemoment.reports import training as reports
     from truemoment.reports.training_curves import save_curves
+    from truemoment.retrieval.measures import parse_retrieval_measures
+    from truemoment.training.mixtures import read_mix, with_sources
     from truemoment.training.preparation import RunData, prepare
     from truemoment.training.recipes import read_recipe
     from truemoment.training.results import keep
-    from truemoment.training.runs import MEASURES, document, perform
+    from truemoment.training.runs import document, perform
 
     # Mistakes in the options are reported before files are read.
-    loaded = read_recipe(recipe, learning.changes)
+    loaded = with_sources(read_recipe(recipe, learning.changes), read_mix(mix))
     if measures is not None:
-        parse_measures(measures)
+        parse = parse_retrieval_measures if get_family(loaded.model).retrieves else parse_measures
+        parse(measures)
     name = learning.dataset or (learning.annotations or Path("own")).stem
     out = out or Path("runs") / f"{loaded.model}-{name}-{loaded.hash[:6]}-{seed}"
-    _refuse_outputs([*files_of_run(out), _own_recipe(recipe), *learning.files()], [results, output.json_path])
+    read = [*learning.files(), *map(source_file, sentences), *(Path(of.annotations or "") for of in loaded.data or ())]
+    _refuse_outputs([*files_of_run(out), _own_recipe(recipe), *read], [results, output.json_path])
     data = RunData(
         learning.source,
         learning.features,
@@ -95,12 +123,14 @@ def command(
         learning.tests,
         force=force,
         skip_missing=on_missing_video == "skip",
+        sentences=sentences,
+        fps=fps,
     )
     task, tests = prepare(loaded, data, seed, warn=lambda line: click.echo(printable(line), err=True))
     with _epoch_lines(loaded.train, output) as (track, on_epoch):
         if not output.quiet:
             click.echo("\n".join(reports.opening(task, shown_path(out))), err=True)
-        result = perform(task, out, tests, measures=measures or MEASURES, track=track, on_epoch=on_epoch)
+        result = perform(task, out, tests, measures=measures, track=track, on_epoch=on_epoch)
     if results is not None:
         keep(results, result.tests)
     save_curves(result)

@@ -62,6 +62,8 @@ def command(
     from truemoment.training.variants import VariantGrid, make_variants
 
     loaded = read_recipe(recipe, learning.changes)
+    if get_family(loaded.model).retrieves:
+        raise UsageError(f"{loaded.model} ranks clips, expected a recipe of a model that answers with moments")
     if measures is not None:
         parse_measures(measures)
     grid = VariantGrid(

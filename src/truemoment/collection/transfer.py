@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from truemoment.collection.clip_lines import ClipLine, read_clip_lines
 from truemoment.collection.clips import PlacedClips, place_clips
+from truemoment.datasets.clip_lines import ClipLine, read_clip_lines
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import FeatureStore
 from truemoment.features.opening import open_features

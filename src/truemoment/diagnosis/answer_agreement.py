@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -36,6 +36,11 @@ def set_iou_of(these: Sequence[Moment], those: Sequence[Moment]) -> float:
     >>> set_iou_of([(0, 2), (4, 6)], [(1, 5)])
     0.3333333333333333
     """
+    if len(these) == 1 and len(those) == 1:  # most answers
+        (start, end), (other_start, other_end) = these[0], those[0]
+        both = max(0.0, min(end, other_end) - max(start, other_start))
+        either = end - start + (other_end - other_start) - both
+        return both / either if either > 0 else 0.0
     both, i, k = 0.0, 0, 0
     while i < len(these) and k < len(those):
         both += max(0.0, min(these[i][1], those[k][1]) - max(these[i][0], those[k][0]))
@@ -112,6 +117,8 @@ class AnswerAgreement:
         Share of pairs with a SetIoU of 0.5 or more, and without overlap.
     n_pairs
         Number of pairs.
+    queries
+        Agreement on each query.
     """
 
     verdicts: Mapping[str, int]
@@ -124,6 +131,7 @@ class AnswerAgreement:
     disjoint: float
     n_pairs: int
     n_queries: int
+    queries: tuple[QueryAgreement, ...] = field(repr=False)
 
 
 def by_query(answers: Mapping[str, Sequence[PersonAnswer]]) -> list[QueryAgreement]:
@@ -160,6 +168,7 @@ def answer_agreement(
         disjoint=float(np.mean(ious <= 0)) if len(ious) else float("nan"),
         n_pairs=len(ious),
         n_queries=len(marked),
+        queries=tuple(queries),
     )
 
 

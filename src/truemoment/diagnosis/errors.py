@@ -115,6 +115,8 @@ class ErrorKinds:
         Rank of the first hit among the first K answers, 0 where there is none.
     duplicates : (Q,)
         Whether that hit is hidden by duplicates.
+    iou, best_iou : (Q,)
+        IoU of the first answer, and the best of the first K.
     table
         One line a kind, then ``hidden`` and ``hidden by duplicates``.
     """
@@ -128,6 +130,8 @@ class ErrorKinds:
     counts: Bools
     rank_of_hit: Ints
     duplicates: Bools
+    iou: Floats
+    best_iou: Floats
     table: tuple[ErrorKind, ...]
 
 
@@ -170,9 +174,10 @@ def error_kinds(
         looked_at("duplicates", lambda overlaps: _duplicates(overlaps, threshold)),
         looked_at("IoU of the first hit", lambda overlaps: _iou_of_hit(overlaps, threshold)),
         looked_at("AxIoU, the hit first", lambda overlaps: _axiou_hit_first(overlaps, threshold, depth)),
+        looked_at("best IoU", lambda overlaps: overlaps.best_iou[:, -1].astype(np.float64)),
     )
     scores = evaluate(annotations, predictions, measure_list, protocol)
-    hits, iou, average, kinds, ranks, repeats, iou_of_hit, average_hit_first = scores.numerator
+    hits, iou, average, kinds, ranks, repeats, iou_of_hit, average_hit_first, best_iou = scores.numerator
     counts = scores.weight[0] > 0
     kind, rank_of_hit = kinds.astype(np.int64), ranks.astype(np.int64)
     now = np.stack([hits, iou, average])
@@ -199,6 +204,8 @@ def error_kinds(
         counts=counts,
         rank_of_hit=rank_of_hit,
         duplicates=duplicates,
+        iou=iou,
+        best_iou=best_iou,
         table=tuple(table),
     )
 

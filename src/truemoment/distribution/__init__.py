@@ -14,10 +14,11 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, get_args
 
 from truemoment.distribution.cluster import ray_cluster
@@ -52,6 +53,12 @@ class JobRunner(Generic[J, R]):
         Of a worker process; None for its share of the cores.
     on_gpu
         Whether a job needs a GPU of a cluster.
+    memory_mb
+        Megabytes that a job needs. On this machine fewer processes work if they do not fit; a machine of a cluster
+        gets so many jobs as fit.
+    seconds
+        Estimates how long a job takes, in any unit. Long jobs are then done first, so that none is left over at the
+        end; all jobs are listed before the first begins.
     """
 
     do: Callable[[J], R]
@@ -60,6 +67,8 @@ class JobRunner(Generic[J, R]):
     needs: str
     threads: int | None = None
     on_gpu: bool = False
+    memory_mb: int | None = None
+    seconds: Callable[[J], float] | None = None
 
 
 def begin_worker(threads: int) -> None:
@@ -83,6 +92,8 @@ def distribute(engine: Engine, jobs: Iterator[J], work: JobRunner[J, R], workers
     workers
         Number of processes. None for 1; on a cluster, for all its cores.
     """
+    if work.seconds is not None:
+        jobs = iter(sorted(jobs, key=work.seconds, reverse=True))
     return by_ray(jobs, work, workers) if engine == "ray" else by_local(jobs, work, workers)
 
 
@@ -92,7 +103,8 @@ def by_local(jobs: Iterator[J], work: JobRunner[J, R], workers: int | None) -> I
     When a worker dies, the jobs that were under way are done again one by one, so that the blame is clear: one that
     ends its worker :data:`TRIES` times alone is given up.
     """
-    if workers is None or workers == 1:
+    workers = workers_that_fit(workers or 1, work.memory_mb, free_memory_mb())
+    if workers == 1:
         yield from map(work.do, jobs)
         return
     threads = work.threads or max(1, (os.cpu_count() or 1) // workers)
@@ -118,6 +130,28 @@ def by_local(jobs: Iterator[J], work: JobRunner[J, R], workers: int | None) -> I
                 yield work.given_up(job, TRIES)
             else:
                 retries.append((number, job))
+
+
+def workers_that_fit(workers: int, memory_mb: int | None, free_mb: int | None) -> int:
+    """Return how many processes work at once, 1 at least, if a job needs so much of the memory that is free.
+
+    Examples
+    --------
+    >>> workers_that_fit(8, 1000, 3500), workers_that_fit(8, None, 3500), workers_that_fit(8, 9000, 3500)
+    (3, 8, 1)
+    """
+    if memory_mb is None or free_mb is None:
+        return workers
+    return max(1, min(workers, free_mb // memory_mb))
+
+
+def free_memory_mb() -> int | None:
+    """Return the memory that processes can get on this machine, MB; None where that is not known."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) // 1024 for line in lines if line.startswith("MemAvailable:")), None)
 
 
 def _in_pool(
@@ -161,8 +195,9 @@ def by_ray(jobs: Iterator[J], work: JobRunner[J, R], workers: int | None) -> Ite
     """
     with ray_cluster(workers) as ray:
         n_gpus = 1 if work.on_gpu else 0
-        task = ray.remote(num_cpus=1, num_gpus=n_gpus, max_retries=TRIES + 1)(_call)
         resources: dict[str, float] = ray.cluster_resources()
+        memory = _memory_of(work.memory_mb, resources)
+        task = ray.remote(num_cpus=1, num_gpus=n_gpus, memory=memory, max_retries=TRIES + 1)(_call)
         most = 2 * (workers or max(1, int(resources.get("GPU" if n_gpus else "CPU", 1))))
         running: dict[Any, J] = {}
         try:
@@ -177,6 +212,16 @@ def by_ray(jobs: Iterator[J], work: JobRunner[J, R], workers: int | None) -> Ite
         finally:
             for reference in running:
                 ray.cancel(reference, force=True)
+
+
+def _memory_of(memory_mb: int | None, resources: Mapping[str, float]) -> int | None:
+    """Return the bytes that a job needs of a cluster, which waits for ever for more than it has."""
+    if memory_mb is None:
+        return None
+    there_mb = resources.get("memory", 0.0) / 1e6
+    if memory_mb > there_mb:
+        raise InputError(f"a job needs {memory_mb:,} MB of memory, the cluster has {there_mb:,.0f} MB")
+    return memory_mb * 1_000_000
 
 
 def _call(do: Callable[[J], R], job: J) -> R:

@@ -63,11 +63,15 @@ class ExportedMoment:
         return one_line(self.sentence)[:NAME_LENGTH]
 
 
-def film_of(video_id: str, path: Path, time_code: str | None = None) -> ExportedFilm:
+def film_of(
+    video_id: str, path: Path, time_code: str | None = None, *, table: FrameTable | None = None
+) -> ExportedFilm:
     """Read the frame times of a video, its rate, and its time code.
 
     Parameters
     ----------
+    table
+        Its frame table, if it was read before.
     time_code
         Time code of the first frame; None for that of the file, if it has one.
 
@@ -78,7 +82,7 @@ def film_of(video_id: str, path: Path, time_code: str | None = None) -> Exported
     UsageError
         If the time code does not fit the rate.
     """
-    table, _ = frame_table(path)
+    table = table or frame_table(path)[0]
     rate = constant_rate(table)
     if rate is None:
         if time_code is not None:

@@ -103,3 +103,14 @@ def frames_of_time_code(text: str, rate: Fraction) -> int:
         total = 60 * hours + minutes
         count -= base // 15 * (total - total // 10)
     return count
+
+
+def frames_of_day(rate: Fraction) -> int:
+    """Return the number of frames after which time codes begin again, 24 hours of them.
+
+    Examples
+    --------
+    >>> frames_of_day(Fraction(25)), frames_of_day(Fraction(30000, 1001))
+    (2160000, 2589408)
+    """
+    return frames_of_time_code(f"23:59:59;{nominal(rate) - 1:02d}", rate) + 1

@@ -12,7 +12,7 @@ from typing import Any
 
 from truemoment.exceptions import MissingPackageError, UsageError
 from truemoment.exporting.moments import ExportedFilm, ExportedMoment, only_rate
-from truemoment.exporting.rates import SMPTE
+from truemoment.exporting.rates import SMPTE, frames_of_day
 
 
 def otio_text(moments: Sequence[ExportedMoment], *, names_only: bool = False) -> str:
@@ -25,6 +25,13 @@ def edl_text(moments: Sequence[ExportedMoment], *, names_only: bool = False) -> 
     """Return a CMX 3600 edit list; comments name the file of each reel."""
     otio = _otio()
     rate = _rate_of_time_code(moments, ".edl")
+    for moment in moments:
+        film, day = moment.film, frames_of_day(rate)
+        if len(film.table) > day and film.first_frame + moment.last >= day:
+            raise UsageError(
+                f".edl: a moment of {film.path.name} ends after 24 hours, where time codes begin again; expected "
+                ".otio, .fcpxml or --clips"
+            )
     if not moments:  # the adapter needs an event
         return "TITLE: no moment\n"
     timeline = _timeline(otio, moments, names_only=names_only)

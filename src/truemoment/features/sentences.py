@@ -121,6 +121,9 @@ class SentenceFile:
         self._first = min(self._known)
         self.n_dimensions = len(self._read(self._first))
 
+    def __contains__(self, query_id: object) -> bool:
+        return query_id in self._known
+
     def vectors(self, queries: Queries) -> Frames:
         """Return the vectors of queries, (Q, D)."""
         try:

@@ -80,6 +80,9 @@ FORMATS: Mapping[str, Format] = MappingProxyType({module.FORMAT.name: module.FOR
 
 HEAD_BYTES = 1 << 18
 
+MOST_STATED = 80
+"""Characters of a statement of a file that are shown."""
+
 
 def get_format(name: str) -> Format:
     """Return a format by name."""
@@ -233,7 +236,14 @@ def match_rows(
     answers, report = match(
         rows, annotations, recognised=recognised, on_unknown=on_unknown, on_negative=on_negative, name=name
     )
-    return answers, replace(report, notes=_header_notes(rows))
+    return answers, replace(report, notes=_header_notes(rows), windows=_header_windows(rows))
+
+
+def _header_windows(rows: PredictionRows) -> str:
+    """Return the windows of films that a file states its answers were chosen from."""
+    made_by = rows.header.get("made_by")
+    windows = made_by.get("windows") if isinstance(made_by, dict) else None
+    return " ".join(windows.split())[:MOST_STATED] if isinstance(windows, str) else ""
 
 
 def _header_notes(rows: PredictionRows) -> tuple[str, ...]:

@@ -80,6 +80,8 @@ class MatchReport:
         How answers in words were read; None if the file has none.
     notes
         Notes in the file itself (``made_by.notes``), e.g. that the features were simulated.
+    windows
+        Windows of films that the predictions were chosen from, as the file states (``made_by.windows``); "" for all.
     """
 
     format: str
@@ -108,11 +110,13 @@ class MatchReport:
     signs: tuple[str, ...] = ()
     parsing: Parsing | None = None
     notes: tuple[str, ...] = ()
+    windows: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return all fields by the names that they have in JSON documents, where the notes have another one."""
         fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
-        return fields | {"told": fields.pop("notes")}
+        fields |= {"told": fields.pop("notes")}
+        return {name: value for name, value in fields.items() if name != "windows" or value}
 
 
 def plain_text(sentence: str) -> str:

@@ -1,4 +1,4 @@
-"""Models: networks that score candidate moments, one file a family.
+"""Models: networks that score candidate moments or rank clips, one file a family.
 
 =========  ===================================================================================================
 tan2d      2D-TAN (Zhang et al. 2020): a map of candidate moments, convolved
@@ -15,6 +15,9 @@ tsp-prl    TSP-PRL (Wu et al. 2020): an agent moves a window, by a tree of polic
 wssl       WSSL (Duan et al. 2018): a localizer and a caption generator, trained without times
 =========  ===================================================================================================
 
+Two rank clips by text instead (:mod:`truemoment.models.retrieval_model`): ``mean-pool``, the mean direction of the
+frames, and ``frame-sequence``, a transformer over them (CLIP4Clip, Luo et al. 2021).
+
 Importing this package loads no PyTorch; :func:`get_family` does.
 """
 
@@ -28,7 +31,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from truemoment.exceptions import MissingPackageError, UsageError
 
 if TYPE_CHECKING:
-    from truemoment.models.base import GroundingModel, Inputs, Need
+    from truemoment.models.base import Inputs, Need, TrainableModel
 
 __all__ = ["FAMILIES", "Family", "get_family"]
 
@@ -38,8 +41,13 @@ class ModelFamily(NamedTuple):
 
     title: str
     settings: type[Any]
-    build: Callable[[Any, Inputs], GroundingModel]
+    build: Callable[[Any, Inputs], TrainableModel]
     needs: frozenset[Need]
+
+    @property
+    def retrieves(self) -> bool:
+        """Whether it ranks clips by text; else it answers with moments."""
+        return "sentence" in self.needs
 
 
 FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
@@ -56,6 +64,8 @@ FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
         "vlg-net": ("VLG-Net", "vlg_net", "VlgNet"),
         "tsp-prl": ("TSP-PRL", "tsp_prl", "TspPrl"),
         "wssl": ("WSSL", "wssl", "Wssl"),
+        "mean-pool": ("mean pooling", "mean_pool", "MeanPool"),
+        "frame-sequence": ("sequential head", "frame_sequence", "FrameSequence"),
     }
 )
 """Title, module and class of each family by name; the settings are the class name with ``Settings``."""

@@ -25,7 +25,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from truemoment.exceptions import UsageError
 from truemoment.models.base import Count, Inputs, ModelOutput
 from truemoment.models.window_model import Fusion, WindowModel, WindowSettings
 
@@ -45,6 +44,11 @@ class AcrnSettings(WindowSettings, frozen=True, forbid_unknown_fields=True):
     pool: Count = 16
     attention: Literal["matched", "every"] = "matched"
 
+    def __post_init__(self) -> None:
+        """Check what depends on two settings."""
+        if self.semantic % self.pool:
+            raise ValueError(f"got pool {self.pool}, expected a divisor of semantic, {self.semantic}")
+
 
 class TensorFusion(Fusion):
     """Linear layer of ``[v; s; p(v) p(s)^T]``; in the flattened product, numbers of the sentence run fastest.
@@ -54,13 +58,11 @@ class TensorFusion(Fusion):
     semantic, hidden
         H and K.
     pool
-        Numbers that are averaged.
+        Numbers that are averaged, a divisor of H.
     """
 
     def __init__(self, semantic: int, hidden: int, pool: int) -> None:
         super().__init__()
-        if semantic % pool:
-            raise UsageError(f"settings.pool: got {pool}, expected a divisor of settings.semantic, {semantic}")
         self.pool = pool
         self.hidden = nn.Linear(2 * semantic + (semantic // pool) ** 2, hidden)
 

@@ -1,7 +1,7 @@
 """The contract of a model: named tensors in, scored moments out.
 
-A model states what it needs (:data:`Need`), how it sees a video (:meth:`GroundingModel.see`), what it learns
-(:meth:`GroundingModel.losses`) and which moments it answers with (:meth:`GroundingModel.answer`). Shapes: B pairs of a
+A model states what it needs (:data:`Need`), how it sees a video (:meth:`TrainableModel.see`), what it learns
+(:meth:`TrainableModel.losses`) and which moments it answers with (:meth:`GroundingModel.answer`). Shapes: B pairs of a
 sentence and a video, T rows of D features, L tokens, V verbs, K nouns per verb, C candidates, H hidden.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
 
 import msgspec
 import numpy as np
@@ -39,6 +39,7 @@ Need = Literal[
     "word numbers",
     "word vectors",
     "heads",
+    "sentence",
 ]
 """An input of a model beside the word vectors, see :class:`PairTensors`; a model gets only what it names."""
 
@@ -78,7 +79,7 @@ class PairTensors:
     n_words : (B,) int64
         Tokens of each sentence, 1 or more.
     video : (B, ...) float32
-        What :meth:`GroundingModel.see` returns for each video; (B, C, 3, D) for a model that needs "windows": means of
+        What :meth:`TrainableModel.see` returns for each video; (B, C, 3, D) for a model that needs "windows": means of
         the context before a window, of the window, and of the context after it.
     verbs : (B, V) int64
         Positions of verbs among the tokens, padded with -1.
@@ -96,6 +97,8 @@ class PairTensors:
         Start and end of each sliding window, NaN after the last window of a video; one window a pair in training.
     heads : (B, L) int64
         Position of the word that each word depends on, -1 for none and after the end of a sentence.
+    sentence : (B, ...)
+        What :meth:`~truemoment.models.retrieval_model.RetrievalModel.see_texts` returns for each sentence.
     """
 
     n_words: Tensor
@@ -108,6 +111,7 @@ class PairTensors:
     duration_s: Tensor | None = None
     windows_s: Tensor | None = None
     heads: Tensor | None = None
+    sentence: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.n_words)
@@ -133,7 +137,17 @@ class Batch(PairTensors):
 
     def known(
         self,
-        name: Literal["video", "iou", "moment", "duration_s", "windows_s", "heads", "word_numbers", "word_vectors"],
+        name: Literal[
+            "video",
+            "iou",
+            "moment",
+            "duration_s",
+            "windows_s",
+            "heads",
+            "sentence",
+            "word_numbers",
+            "word_vectors",
+        ],
     ) -> Tensor:
         """Return an input that the model needs."""
         value: Tensor | None = getattr(self, name)
@@ -169,10 +183,36 @@ class MomentTensors(NamedTuple):
     score: Tensor
 
 
-class GroundingModel(nn.Module, abc.ABC):
-    """A model, built as ``Model(settings, inputs)``.
+# What a model keeps of S sentences: tensors (S, ...).
+EncodedQuery = tuple[Tensor, ...]
 
-    A subclass states what it `needs`, and defines :meth:`forward`, :meth:`losses` and :meth:`answer`.
+
+class Branches(Protocol):
+    """A model whose weights do not change any more, with video and sentence encoded apart, then fused.
+
+    The windows of a film are then encoded once, whatever it is asked. The scores are those of
+    :meth:`GroundingModel.forward`, up to rounding.
+    """
+
+    def encode_video(self, video: Tensor) -> Tensor:
+        """Return what the model keeps of W videos, (W, ...), of what it sees of them, (W, T, D)."""
+        ...
+
+    def encode_query(self, batch: Batch) -> EncodedQuery:
+        """Return what the model keeps of the S sentences of a batch; its videos are not read."""
+        ...
+
+    def fuse(self, video: Tensor, query: EncodedQuery) -> Tensor:
+        """Return the logits of each sentence and video, (S, W, C)."""
+        ...
+
+
+class TrainableModel(nn.Module, abc.ABC):
+    """What the training loop asks of a model, built as ``Model(settings, inputs)``.
+
+    A subclass states what it `needs`, and defines :meth:`forward` and :meth:`losses`. What it outputs decides the rest:
+    moments (:class:`GroundingModel`), or vectors of clips and sentences
+    (:class:`~truemoment.models.retrieval_model.RetrievalModel`).
     """
 
     name: ClassVar[str]
@@ -183,9 +223,6 @@ class GroundingModel(nn.Module, abc.ABC):
 
     least_batch: ClassVar[int] = 1
     """Smallest batch that the model learns from: 2 for statistics of a batch."""
-
-    n_candidates: int
-    """Largest number of moments of an answer."""
 
     def see(self, video: VideoRows, n_rows: int) -> np.ndarray[Any, np.dtype[np.float32]]:
         """Return a video as the model sees it, of the same shape for every video.
@@ -207,14 +244,6 @@ class GroundingModel(nn.Module, abc.ABC):
     def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return the weighted terms of the loss by name, each a scalar; the loss is their sum."""
 
-    @abc.abstractmethod
-    def answer(self, batch: Batch, output: ModelOutput) -> MomentTensors:
-        """Return the moments of each query and their scores."""
-
-    def windows_s(self, duration_s: float) -> Floats:
-        """Return start and end in seconds of the sliding windows of a video, (C, 2), for a model that needs them."""
-        raise UsageError(f"{self.name} has no sliding windows, asked for those of {duration_s:g} s")
-
     def start_stage(self, losses: frozenset[str]) -> None:
         """Prepare for a stage of training in which these terms of the loss are learned; none for all."""
 
@@ -234,6 +263,21 @@ class GroundingModel(nn.Module, abc.ABC):
         return sum(parameter.numel() for parameter in self.parameters() if parameter.requires_grad)
 
 
+class GroundingModel(TrainableModel):
+    """A model that answers with moments; a subclass also defines :meth:`answer`."""
+
+    n_candidates: int
+    """Largest number of moments of an answer."""
+
+    @abc.abstractmethod
+    def answer(self, batch: Batch, output: ModelOutput) -> MomentTensors:
+        """Return the moments of each query and their scores."""
+
+    def windows_s(self, duration_s: float) -> Floats:
+        """Return start and end in seconds of the sliding windows of a video, (C, 2), for a model that needs them."""
+        raise UsageError(f"{self.name} has no sliding windows, asked for those of {duration_s:g} s")
+
+
 class MapModel(GroundingModel):
     """A model that scores the C cells of a sparse map; cell (a, b) is the moment from a / N to (b + 1) / N.
 
@@ -247,6 +291,10 @@ class MapModel(GroundingModel):
         super().__init__()
         self.proposals = proposals
         self.n_candidates = len(proposals.cells[0])
+
+    def branches(self) -> Branches | None:
+        """Return the branches of the model as its weights are now; None if its scores cannot be divided so."""
+        return None
 
     def answer(self, batch: Batch, output: ModelOutput) -> MomentTensors:
         """Return every cell, scored by the sigmoid of its logit: the expected IoU, rescaled as in the loss."""

@@ -248,14 +248,18 @@ class Drn(GroundingModel):
         return torch.cat([segments[:, :1].clamp(0.0, 1.0), segments[:, 1:]], dim=1)
 
     def answer(self, batch: Batch, output: ModelOutput) -> MomentTensors:
-        """Return the segment of each location that is a candidate, and the video where no location is one."""
+        """Return the segment of each location that is a candidate, and the video where no location is one.
+
+        The video has the score 0, and not 1 as in the authors' code: a window of a long video without a candidate must
+        not rank above windows with one.
+        """
         del batch
         segments = segments_at(output.extras["distances"], self.at).double() / self.settings.n_clips
         matched = output.logits.sigmoid()
         scored = torch.where(self.scored_by_iou, matched * output.extras["iou"].sigmoid(), matched).sqrt()
         is_candidate = matched > self.settings.candidate_probability
         score = scored.masked_fill(~is_candidate, -torch.inf)
-        whole = torch.ones_like(score[:, :1]).masked_fill(is_candidate.any(dim=1, keepdim=True), -torch.inf)
+        whole = torch.zeros_like(score[:, :1]).masked_fill(is_candidate.any(dim=1, keepdim=True), -torch.inf)
         start, end = functional.pad(segments[..., 0], (0, 1)), functional.pad(segments[..., 1], (0, 1), value=1.0)
         return MomentTensors(start, end, torch.cat([score, whole], dim=1))
 

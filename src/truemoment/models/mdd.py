@@ -31,13 +31,14 @@ import torch
 from torch import Tensor, nn
 
 from truemoment.exceptions import UsageError
-from truemoment.models.base import Batch, Count, Inputs, MapModel, ModelOutput, Need, Weight
+from truemoment.models.base import Batch, Count, EncodedQuery, Inputs, MapModel, ModelOutput, Need, Weight
 from truemoment.models.layers.attention import CellAttention
 from truemoment.models.layers.cell_convolution import CellConvolutions
 from truemoment.models.layers.fusion import fuse
 from truemoment.models.layers.phrase_attention import PhraseAttention
 from truemoment.models.layers.positions import cell_codes, map_codes, position_loss
 from truemoment.models.layers.query import QueryEncoder
+from truemoment.models.layers.sparse_convolution import convolutions_to_answer
 from truemoment.models.layers.temporal_map import FrameEncoder, MaxMoments
 from truemoment.models.losses import candidate_loss, scaled_iou
 from truemoment.proposals import SparseMap
@@ -235,20 +236,31 @@ class MDD(MapModel):
         "confounder_share": the standard deviation of what the deconfounder adds, relative to that of the cells. The
         product of several branches may vanish; below 0.001 they have no effect.
         """
-        sentence, tokens = self.encode_query(batch.words, batch.n_words)
-        query = self._gated(batch, sentence, tokens)
+        sentence, query = self.sentences_of(batch)
         cells = self.moments(self.encode_frames(batch.known("video")))
         extras = {}
         if self.settings.reconstruct and batch.iou is not None:
             extras["positions"] = self.locate(cells).tanh()
         if len(self.confounders):
-            confounded = self._confounded(query if self.settings.asks == "gated" else sentence, cells)
+            confounded = self.confounded(query if self.settings.asks == "gated" else sentence, cells)
             extras["confounder_share"] = confounded.detach().std() / cells.detach().std()
             cells = cells + confounded
+        return ModelOutput(self.score(self.convolutions(self.fused(query, cells))).squeeze(-1), extras)
+
+    def sentences_of(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Return the sentences as encoded and as gated by their phrases, (B, H) each."""
+        sentence, tokens = self.encode_query(batch.words, batch.n_words)
+        return sentence, self._gated(batch, sentence, tokens)
+
+    def fused(self, query: Tensor, cells: Tensor) -> Tensor:
+        """Return gated sentences (B, H) fused with cells (B, C, H)."""
         if self.settings.project:
             query, cells = self.project_sentence(query), self.project_cells(cells)
-        fused = fuse(query, cells) if self.settings.normalise else query[:, None] * cells
-        return ModelOutput(self.score(self.convolutions(fused)).squeeze(-1), extras)
+        return fuse(query, cells) if self.settings.normalise else query[:, None] * cells
+
+    def branches(self) -> MDDBranches:
+        """Return the cells and the sentences apart."""
+        return MDDBranches(self)
 
     def _gated(self, batch: Batch, sentence: Tensor, tokens: Tensor) -> Tensor:
         """Sentences with their phrases, (B, H)."""
@@ -259,8 +271,8 @@ class MDD(MapModel):
         query: Tensor = self.gate(sentence, tokens, batch.verbs, batch.nouns)
         return query
 
-    def _confounded(self, query: Tensor, cells: Tensor) -> Tensor:
-        """The product of what the branches find (eq. 11), (B, C, H)."""
+    def confounded(self, query: Tensor, cells: Tensor) -> Tensor:
+        """Return the product of what the branches find (eq. 11), (B, C, H)."""
         product: Tensor = self.confounders[0](query, cells)
         for branch in self.confounders[1:]:
             product = product * branch(query, cells)
@@ -276,6 +288,34 @@ class MDD(MapModel):
             away = position_loss(output.extras["positions"], self.codes)
             terms["reconstruction"] = settings.reconstruction_weight * away
         return terms
+
+
+class MDDBranches:
+    """MDD in branches: the cells of a video are kept before the confounders and the sentence."""
+
+    def __init__(self, model: MDD) -> None:
+        self.model = model
+        self._convolve = convolutions_to_answer(model.convolutions)
+
+    def encode_video(self, video: Tensor) -> Tensor:
+        """Return cells (W, C, H)."""
+        cells: Tensor = self.model.moments(self.model.encode_frames(video))
+        return cells
+
+    def encode_query(self, batch: Batch) -> EncodedQuery:
+        """Return sentences as encoded and as gated, (S, H) each."""
+        return self.model.sentences_of(batch)
+
+    def fuse(self, video: Tensor, query: EncodedQuery) -> Tensor:
+        """Return logits (S, W, C)."""
+        n_sentences, n_windows = len(query[0]), len(video)
+        sentence, gated = (of.repeat_interleave(n_windows, dim=0) for of in query)
+        cells = video.repeat(n_sentences, 1, 1)
+        if len(self.model.confounders):
+            asked = gated if self.model.settings.asks == "gated" else sentence
+            cells = cells + self.model.confounded(asked, cells)
+        logits: Tensor = self.model.score(self._convolve(self.model.fused(gated, cells)))
+        return logits.view(n_sentences, n_windows, -1)
 
 
 def _dictionary(kind: str, settings: MDDSettings, inputs: Inputs) -> nn.Module:

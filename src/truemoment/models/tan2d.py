@@ -19,10 +19,11 @@ from typing import ClassVar, Literal
 import msgspec
 from torch import Tensor, nn
 
-from truemoment.models.base import Batch, Count, Inputs, MapModel, ModelOutput, Need
+from truemoment.models.base import Batch, Count, EncodedQuery, Inputs, MapModel, ModelOutput, Need
 from truemoment.models.layers.cell_convolution import CellConvolutions
 from truemoment.models.layers.fusion import fuse
 from truemoment.models.layers.query import QueryEncoder
+from truemoment.models.layers.sparse_convolution import convolutions_to_answer
 from truemoment.models.layers.temporal_map import ConvMoments, FrameEncoder, MaxMoments
 from truemoment.models.losses import candidate_loss, scaled_iou
 from truemoment.proposals import SparseMap
@@ -85,12 +86,47 @@ class Tan2D(MapModel):
 
     def forward(self, batch: Batch) -> ModelOutput:
         """Score every candidate."""
-        sentence, _ = self.encode_query(batch.words, batch.n_words)
-        cells = self.moments(self.encode_frames(batch.known("video")))
-        fused = fuse(self.project_sentence(sentence), self.project_cells(cells))
+        fused = fuse(self.sentences_of(batch), self.cells_of(batch.known("video")))
         return ModelOutput(self.score(self.convolutions(fused)).squeeze(-1))
+
+    def sentences_of(self, batch: Batch) -> Tensor:
+        """Return the sentences as they are fused, (B, H)."""
+        sentence, _ = self.encode_query(batch.words, batch.n_words)
+        projected: Tensor = self.project_sentence(sentence)
+        return projected
+
+    def cells_of(self, video: Tensor) -> Tensor:
+        """Return the cells of videos (B, T, D) as they are fused, (B, C, H)."""
+        cells: Tensor = self.project_cells(self.moments(self.encode_frames(video)))
+        return cells
+
+    def branches(self) -> Tan2DBranches:
+        """Return the cells and the sentences apart."""
+        return Tan2DBranches(self)
 
     def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return "cells"."""
         target = scaled_iou(batch.known("iou"), self.settings.iou_low, self.settings.iou_high)
         return {"cells": candidate_loss(output.logits, target)}
+
+
+class Tan2DBranches:
+    """2D-TAN in branches: the cells of a video are kept before they meet the sentence."""
+
+    def __init__(self, model: Tan2D) -> None:
+        self.model = model
+        self._convolve = convolutions_to_answer(model.convolutions)
+
+    def encode_video(self, video: Tensor) -> Tensor:
+        """Return cells (W, C, H)."""
+        return self.model.cells_of(video)
+
+    def encode_query(self, batch: Batch) -> EncodedQuery:
+        """Return sentences (S, H)."""
+        return (self.model.sentences_of(batch),)
+
+    def fuse(self, video: Tensor, query: EncodedQuery) -> Tensor:
+        """Return logits (S, W, C)."""
+        fused = fuse(query[0][:, None], video)
+        logits: Tensor = self.model.score(self._convolve(fused.flatten(0, 1)))
+        return logits.view(fused.shape[:3])

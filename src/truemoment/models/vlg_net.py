@@ -40,7 +40,7 @@ from torch import Tensor, nn
 from truemoment.exceptions import UsageError
 from truemoment.features.base import Frames
 from truemoment.features.resampling import interpolate
-from truemoment.models.base import Batch, Count, Inputs, MapModel, ModelOutput, Need, VideoRows
+from truemoment.models.base import Batch, Count, EncodedQuery, Inputs, MapModel, ModelOutput, Need, VideoRows
 from truemoment.models.layers.additive_attention import real_words
 from truemoment.models.layers.gcnext import GCNeXt
 from truemoment.models.layers.graph_matching import GraphMatching
@@ -186,10 +186,19 @@ class VlgNet(MapModel):
 
     def forward(self, batch: Batch) -> ModelOutput:
         """Score every cell."""
-        clips, words = self.encode_clips(batch.known("video")), self.encode_words(batch)
-        counts = real_words(batch.n_words, words.shape[2])
+        words = self.encode_words(batch)
+        return ModelOutput(self.match_cells(self.encode_clips(batch.known("video")), words, batch.n_words))
+
+    def match_cells(self, clips: Tensor, words: Tensor, n_words: Tensor) -> Tensor:
+        """Return the logits (B, C) of clips (B, H, N) and words (B, H, L)."""
+        counts = real_words(n_words, words.shape[2])
         clips, words = self.match(clips, words, counts)
-        return ModelOutput(self.score_cells(self.moments(clips, words, counts)))
+        return self.score_cells(self.moments(clips, words, counts))
+
+    def branches(self) -> VlgNetBranches | None:
+        """Return clips and words apart; None if padding behind a sentence changes its scores, as published."""
+        as_published = "published" in (self.settings.padding, self.settings.neighbours)
+        return None if as_published else VlgNetBranches(self)
 
     def encode_clips(self, video: Tensor) -> Tensor:
         """Return clips (B, H, N) of rows (B, T, D); T is a multiple of N."""
@@ -234,3 +243,29 @@ class VlgNet(MapModel):
         """Return "cells"."""
         target = scaled_iou(batch.known("iou"), self.settings.iou_low, self.settings.iou_high)
         return {"cells": candidate_loss(output.logits, target)}
+
+
+class VlgNetBranches:
+    """VLG-Net in branches: the clips of a video are kept before they are matched with words."""
+
+    def __init__(self, model: VlgNet) -> None:
+        self.model = model
+
+    def encode_video(self, video: Tensor) -> Tensor:
+        """Return clips (W, H, N)."""
+        return self.model.encode_clips(video)
+
+    def encode_query(self, batch: Batch) -> EncodedQuery:
+        """Return words (S, H, L) and their number, (S,)."""
+        return self.model.encode_words(batch), batch.n_words
+
+    def fuse(self, video: Tensor, query: EncodedQuery) -> Tensor:
+        """Return logits (S, W, C)."""
+        n_windows, (words, n_words) = len(video), query
+        longest = int(n_words.max())
+        logits = self.model.match_cells(
+            video.repeat(len(words), 1, 1),
+            words[:, :, :longest].repeat_interleave(n_windows, dim=0),
+            n_words.repeat_interleave(n_windows),
+        )
+        return logits.view(len(words), n_windows, -1)

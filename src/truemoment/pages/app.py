@@ -24,11 +24,13 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from truemoment.exceptions import TrueMomentError
+from truemoment.files import read_number
 from truemoment.pages.errors import PageError, error_response, on_known_error, on_page_error, on_unexpected_error
 from truemoment.pages.security import MOST_BODY_BYTES, Address, Application, Guard
 from truemoment.pages.sessions import FindVisitor, Tries, Visitor, sign_in, visitor_of
 from truemoment.pages.static_files import StaticFiles
 from truemoment.pages.templates import PageTemplates
+from truemoment.records import MAX_TIME_S
 
 MOST_NUMBER = (1 << 53) - 1
 """Largest number that a browser and SQLite both hold exactly."""
@@ -52,6 +54,8 @@ class Site:
         Templates of its pages.
     static
         Files of its pages: scripts and style sheets.
+    most_body_bytes
+        Size of the largest body that a request may have.
     """
 
     title: str
@@ -61,6 +65,7 @@ class Site:
     templates: PageTemplates = field(default_factory=PageTemplates)
     static: StaticFiles = field(default_factory=StaticFiles)
     tries: Tries = field(default_factory=Tries)
+    most_body_bytes: int = MOST_BODY_BYTES
 
 
 @dataclass(frozen=True)
@@ -99,6 +104,28 @@ class Visit:
         if not text.isascii() or not text.isdecimal() or len(text) > 16 or not least <= int(text) <= most:
             raise PageError(400, f"got {text[:40]!r}, expected a whole number from {least} to {most}", name)
         return int(text)
+
+    def query_seconds(self, name: str, default: float | None = None) -> float:
+        """Return a time in seconds of the query string; `default` None means that it must be there."""
+        text = self.request.query_params.get(name)
+        if text is None and default is not None:
+            return default
+        value = read_number(text)
+        if not 0 <= value <= MAX_TIME_S:
+            raise PageError(400, f"got {(text or '')[:40]!r}, expected seconds, 0 or more", name)
+        return value
+
+    def query_text(self, name: str, most: int = 200) -> str:
+        """Return a text of the query string, without blanks around it; "" if it is not there."""
+        text = self.request.query_params.get(name, "").strip()
+        if len(text) > most:
+            raise PageError(400, f"got {len(text):,} characters, expected at most {most:,}", name)
+        return text
+
+    def require_same_site(self) -> None:
+        """Refuse a read that costs work and comes from another page."""
+        if self.request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            raise PageError(403, "expected a request of the page itself")
 
 
 Handler = Callable[[Visit], object]
@@ -141,10 +168,10 @@ def route(
         async def endpoint(request: Request) -> Response:
             visitor = await run_in_threadpool(visitor_of, request, site.cookie, site.find_visitor)
             if visitor is None:
-                raise PageError(401, "you are not signed in; open your link again")
+                raise PageError(401, "you are not signed in; please open your link again")
             if visitor.role not in roles:
-                raise PageError(403, "this is not yours to use")
-            value = None if body is None else decoded(await body_of(request), body)
+                raise PageError(403, "your link does not allow this")
+            value = None if body is None else decoded(await body_of(request, site.most_body_bytes), body)
             return as_response(await run_in_threadpool(handler, Visit(request, visitor, value, site)))
 
         return Route(path, endpoint, methods=[method])
@@ -215,7 +242,7 @@ def make_app(
             Exception: on_unexpected_error,
         },
     )
-    return Guard(cast(Application, inner), site.address)
+    return Guard(cast(Application, inner), site.address, site.most_body_bytes)
 
 
 def _common_routes(site: Site) -> list[Route]:
@@ -246,13 +273,13 @@ def _common_routes(site: Site) -> list[Route]:
     ]
 
 
-async def body_of(request: Request) -> bytes:
+async def body_of(request: Request, most_bytes: int = MOST_BODY_BYTES) -> bytes:
     """Return the body of a request; one that is too large is refused before it is read whole."""
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)
-        if size > MOST_BODY_BYTES:
-            raise PageError(413, f"expected at most {MOST_BODY_BYTES:,} bytes")
+        if size > most_bytes:
+            raise PageError(413, f"expected at most {most_bytes:,} bytes")
         parts.append(part)
     return b"".join(parts)
 

@@ -23,6 +23,10 @@ CACHED = {"Cache-Control": "private, max-age=3600"}
 VIDEO_TYPES = {".mp4": "video/mp4", ".m4v": "video/mp4", ".mov": "video/quicktime", ".webm": "video/webm"}
 
 
+class VideoChangedError(PageError):
+    """Another file has taken the place of the one that was prepared."""
+
+
 class Identities:
     """Remembers which files have the identity that was prepared, by their place, size and time of change."""
 
@@ -35,9 +39,9 @@ class Identities:
         try:
             found = path.stat()
         except (OSError, ValueError):
-            raise PageError(404, "the video is gone") from None
+            raise PageError(404, "the video file is missing") from None
         if not stat.S_ISREG(found.st_mode):
-            raise PageError(404, "the video is gone")
+            raise PageError(404, "the video file is missing")
         key = (str(path), found.st_size, found.st_mtime_ns, found.st_ino)
         with self._lock:
             known = self._known.get(key)
@@ -49,7 +53,7 @@ class Identities:
             with self._lock:
                 self._known[key] = known
         if known != identity:
-            raise PageError(404, "the video was exchanged since it was prepared")
+            raise VideoChangedError(404, "the video file has changed since it was prepared")
         return found
 
 

@@ -26,6 +26,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Names of this machine that nobody else can use."""
 
 MOST_BODY_BYTES = 1 << 16
+"""Size of a request's body, unless a site allows more."""
 
 READS = ("GET", "HEAD")
 
@@ -104,8 +105,8 @@ def host_name(host: str) -> str:
 class Guard:
     """Checks each request before the application sees it, and adds the headers of :data:`HEADERS` to each answer."""
 
-    def __init__(self, app: Application, address: Address) -> None:
-        self.app, self.address = app, address
+    def __init__(self, app: Application, address: Address, most_body_bytes: int = MOST_BODY_BYTES) -> None:
+        self.app, self.address, self.most_body_bytes = app, address, most_body_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -142,6 +143,6 @@ class Guard:
         if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             return 415, "expected a body of type application/json"
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MOST_BODY_BYTES:
-            return 413, f"expected at most {MOST_BODY_BYTES:,} bytes"
+        if not length.isdecimal() or int(length) > self.most_body_bytes:
+            return 413, f"expected at most {self.most_body_bytes:,} bytes"
         return None

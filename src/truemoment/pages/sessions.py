@@ -109,7 +109,7 @@ def sign_in(token: str, cookie: str, find: FindVisitor, tries: Tries, *, tls: bo
     tries.check()
     if not _TOKEN.fullmatch(token) or find(sha256_of_token(token)) is None:
         tries.add_wrong()
-        raise PageError(401, "this link is not valid, or no longer; ask the owner of the page for another", "token")
+        raise PageError(401, "this link is not valid (any more); ask the owner of the page for a new one", "token")
     response = Response(status_code=303, headers={"Location": "/"})
     response.set_cookie(
         cookie, token, max_age=COOKIE_DAYS * 86400, path="/", secure=tls, httponly=True, samesite="strict"

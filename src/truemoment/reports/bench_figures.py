@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ROW_IN, AROUND_IN, PANEL_IN, NAMES_IN = 0.24, 1.55, 2.6, 1.1
-"""Height of a method, and what a figure has around its panels; width of a panel, and of the names."""
+ROW_IN, AROUND_IN, LEGEND_IN = 0.22, 0.65, 0.8
+"""Height of a method, of what a panel has around its methods, and of the legend, inches."""
 
 LINES = (
     (NETWORK, FLOOR, (0, (4, 2))),
@@ -88,18 +88,18 @@ def figure(result: BenchResult) -> Figure:
     """Draw a panel a split, a bar a method, diamonds for published figures, and lines for baselines."""
     methods = result.trained
     with drawing_style():
-        drawn = new_figure(ROW_IN * len(methods) + AROUND_IN)
-        drawn.set_size_inches(NAMES_IN + PANEL_IN * len(result.splits), ROW_IN * len(methods) + AROUND_IN)
-        panels = drawn.subplots(1, len(result.splits), sharex=True, sharey=True, squeeze=False)[0]
+        drawn = new_figure((ROW_IN * len(methods) + AROUND_IN) * len(result.splits) + LEGEND_IN)
+        panels = drawn.subplots(len(result.splits), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         for axes, split in zip(panels, result.splits, strict=True):
             _panel(axes, result, split)
         panels[0].set_yticks(range(len(methods)), [shortened(of.title, 24) for of in methods])
         panels[0].set_ylim(len(methods) - 0.4, -0.6)
         panels[0].set_xlim(left=0)
+        panels[-1].set_xlabel(f"{result.headline}, %")
         handles = {
             label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
         }
-        drawn.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=2)
+        drawn.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=2, columnspacing=0.8)
     return drawn
 
 
@@ -136,7 +136,7 @@ def _panel(axes: Axes, result: BenchResult, split: str) -> None:
                 label="published",
             )
     axes.set_title(split, loc="left")
-    axes.set_xlabel(f"{result.headline}, %")
+    axes.tick_params(axis="x", labelbottom=True)
     axes.grid(axis="x")
     axes.tick_params(axis="y", length=0)
 

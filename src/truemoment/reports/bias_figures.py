@@ -356,25 +356,36 @@ def _not_shown(survey: Survey) -> str:
 
 def densities_figure(drawn: Sequence[DrawnSplit], *, of_length: bool = False) -> Figure:
     """Draw the density of moments by split, two a row; by start and end, or by start and length."""
-    rows = (len(drawn) + 1) // 2
-    columns = min(len(drawn), 2)
     with drawing_style():
-        figure = new_figure(0.75 + 2.05 * rows if columns == 2 else 4.0)
-        panels = figure.subplots(rows, columns, squeeze=False).ravel()
-        for axes in panels[len(drawn) :]:
-            axes.set_axis_off()
-        for number, (axes, one) in enumerate(zip(panels, drawn, strict=False)):
+        figure, panels = _square_panels(len(drawn))
+        for axes, one in zip(panels, drawn, strict=True):
             axes.set_title(f"{shortened(one.name, 18)} ({len(one.split.points):,})", fontsize=SMALL)
             draw_locations(axes, one.split.points, of_length=of_length)
             constant = one.split.constant.value
             if constant is not None and not of_length:
                 axes.plot(constant.start_norm, constant.end_norm, "o", ms=8, mfc="none", mec=FLOOR, mew=1.6)
-            if number % columns == 0:
-                axes.set_ylabel("length" if of_length else "end")
-            if number >= len(drawn) - columns:
-                axes.set_xlabel("start, share of the video")
+        _label_panels(panels, "length" if of_length else "end")
         scale_legend(figure, DENSITY_BOUNDS, SCALE_MEANS)
     return figure
+
+
+def _square_panels(count: int) -> tuple[Figure, list[Axes]]:
+    """Make a figure with a panel for each of `count` splits, two a row."""
+    columns, rows = min(count, 2), -(-count // 2)
+    figure = new_figure(0.75 + 2.05 * rows if columns == 2 else 4.0)
+    panels = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for axes in panels[count:]:
+        axes.set_axis_off()
+    return figure, panels[:count]
+
+
+def _label_panels(panels: Sequence[Axes], upward: str) -> None:
+    """Name the axes at the left and at the bottom of panels that are two a row."""
+    columns = min(len(panels), 2)
+    for axes in panels[::columns]:
+        axes.set_ylabel(upward)
+    for axes in panels[-columns:]:
+        axes.set_xlabel("start, share of the video")
 
 
 def draw_locations(axes: Axes, points: Floats, *, of_length: bool = False) -> None:
@@ -457,20 +468,13 @@ def verb_shift_figure(train: SplitSurvey, test: SplitSurvey, verbs: Sequence[str
 
 def verb_figure(drawn: Sequence[DrawnSplit], verb: str) -> Figure:
     """Draw where the moments of one verb lie in each split (Closer Look, Fig. 4c)."""
-    columns = min(len(drawn), 2)
-    rows = -(-len(drawn) // columns)
     with drawing_style():
-        figure = new_figure(0.6 + 1.9 * rows)
-        panels = figure.subplots(rows, columns, squeeze=False)
-        for axes in panels.flat[len(drawn) :]:
-            axes.set_axis_off()
-        for axes, one in zip(panels.flat, drawn, strict=False):
+        figure, panels = _square_panels(len(drawn))
+        for axes, one in zip(panels, drawn, strict=True):
             points = one.split.points_of_verb(verb)
             draw_locations(axes, points)
             axes.set_title(f"{shortened(one.name, 16)} ({len(points):,})", fontsize=SMALL)
-            axes.set_xlabel("start")
-        for row in panels:
-            row[0].set_ylabel("end")
+        _label_panels(panels, "end")
         scale_legend(figure, DENSITY_BOUNDS, SCALE_MEANS)
     return figure
 

@@ -249,20 +249,22 @@ def methods_table(compared: ComparedFiles) -> Table:
         name = Cell(f"{letter}: {method}" if comparison.baseline is None else method)
         runs = [Cell(str(len(comparison.values[number])))] if several else []
         rows.append((name, *runs, *(column[number] for column in columns)))
-    published = [
-        (
-            Cell(_published_name(line)),
-            *([Cell("")] if several else []),
-            *(Cell(line[row].percent if row in line else "") for row in measures),
+    published: dict[str, list[tuple[Cell, ...]]] = {}
+    for line in _published_rows(compared):
+        figure = next(iter(line.values()))
+        published.setdefault(f"Published, unchecked: {figure.where}", []).append(
+            (
+                Cell(figure.method or "unnamed"),
+                *([Cell("")] if several else []),
+                *(Cell(line[row].percent if row in line else "") for row in measures),
+            )
         )
-        for line in _published_rows(compared)
-    ]
     first = 1 + several
     marked = [first + row for row, column in enumerate(columns) if any(" " in cell.text for cell in column)]
     return Table(
         "Measures in percent",
         ("method", *(["runs"] if several else []), *map(compared.heading, measures)),
-        (("", tuple(rows)), *([("Published, unchecked", tuple(published))] if published else [])),
+        (("", tuple(rows)), *((title, tuple(of_table)) for title, of_table in published.items())),
         text_columns=(0, *marked),
     )
 
@@ -309,12 +311,6 @@ def _published_rows(compared: ComparedFiles) -> list[dict[int, PublishedFigure]]
             lines.append(line := {})
         line[measure] = figure
     return [line for lines in rows.values() for line in lines]
-
-
-def _published_name(line: dict[int, PublishedFigure]) -> str:
-    figure = next(iter(line.values()))
-    where = ", ".join(word for word in (figure.source, figure.table) if word)
-    return f"{figure.method or 'unnamed'} ({where})"
 
 
 def differences_table(compared: ComparedFiles) -> Table:

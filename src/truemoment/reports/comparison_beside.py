@@ -10,6 +10,7 @@ from truemoment.compared_changes import ChangedMethod
 from truemoment.compared_files import ComparedFiles
 from truemoment.compared_runs import FileRun
 from truemoment.compared_splits import SplitResult
+from truemoment.comparison import PublishedFigure
 from truemoment.diagnosis.shuffled import SLIGHT_NORM
 from truemoment.reports.model import Cell, Drawing, Table
 from truemoment.reports.split_bars import Kind, SplitBar, split_bars
@@ -25,6 +26,26 @@ def runs_beside(compared: ComparedFiles) -> Iterator[tuple[str, FileRun]]:
         yield from ((f"{method}, {split.name}", run) for method, runs in split.runs.items() for run in runs)
     for of in compared.changed:
         yield from ((f"{of.method}, {of.way}", run) for run in of.runs)
+
+
+def one_source(compared: ComparedFiles) -> str:
+    """Return where all published figures of a comparison are printed; "" if there are none or several places."""
+    figures = [
+        of for beside in (compared.published or (), *(of.published for of in compared.splits)) for _, of in beside
+    ]
+    places = {of.where for of in figures}
+    return places.pop() if len(places) == 1 else ""
+
+
+def published_name(compared: ComparedFiles, figure: PublishedFigure) -> str:
+    """Return the name of a published figure in a drawing: its method, and its source where there are several."""
+    return figure.method if figure.method and one_source(compared) else figure.label
+
+
+def published_caption(compared: ComparedFiles) -> str:
+    """Return the sentence of a caption that names the source of all published figures; "" if there is not one."""
+    source = one_source(compared)
+    return f" Published figures: {source}." if source else ""
 
 
 # --------------------------------------------------------------------------------------- other splits
@@ -74,6 +95,7 @@ def split_drawings(compared: ComparedFiles) -> list[Drawing]:
             compared.heading(row),
             name=f"splits-{row + 1}",
             splits=[split.name for split in compared.splits],
+            note=published_caption(compared),
         )
         for row in range(min(len(measures), MOST_MEASURES))
     ]
@@ -87,11 +109,10 @@ def _split_bars(compared: ComparedFiles, row: int) -> Iterator[SplitBar]:
             yield SplitBar(method, split.name, float(split.value[method][row]), (low, high), kind)
         seen = set()
         for at, of in split.published:
-            source = ", ".join(word for word in (of.source, of.table) if word)
-            name = f"{of.method or 'unnamed'} ({source})"
+            name = published_name(compared, of)
             if at == row and name not in seen:
                 seen.add(name)
-                yield SplitBar(name, split.name, of.fraction, kind="published", source=source)
+                yield SplitBar(name, split.name, of.fraction, kind="published", source=of.where)
 
 
 def splits_document(compared: ComparedFiles) -> list[dict[str, Any]]:

@@ -9,18 +9,20 @@ import numpy as np
 
 from truemoment.compared_files import ComparedFiles
 from truemoment.diagnosis.curves import recall_curves
-from truemoment.reports.comparison_beside import changed_drawings, split_drawings
+from truemoment.reports.comparison_beside import changed_drawings, published_caption, published_name, split_drawings
 from truemoment.reports.comparison_lengths import length_drawings
-from truemoment.reports.drawing import FLOOR, INK, METHOD, PAPER, SOFT, drawing_style, new_figure, shortened
+from truemoment.reports.drawing import FLOOR, INK, METHOD, PAPER, SOFT, drawing_style, new_figure, wrapped
 from truemoment.reports.model import Drawing
 from truemoment.reports.threshold_curves import MOST, curves_figure
-from truemoment.text import one_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROW_IN, AROUND_IN = 0.22, 0.75
 """Height of a method in a panel, and what a panel has beside it."""
+
+NAME_WIDTH, LINE_IN = 26, 0.13
+"""Letters of a line of a name, and height of a further line, inches."""
 
 MOST_PANELS = 6
 """Measures that are drawn; the table has all of them."""
@@ -37,7 +39,7 @@ def drawings(compared: ComparedFiles) -> list[Drawing]:
         "methods",
         "Methods by measure",
         f"Figure of each method in {shown}, with its 95 % interval by resampling videos. The diamond is the sentence "
-        "network, which never sees a video; hollow marks are published figures.",
+        f"network, which never sees a video; hollow marks are published figures.{published_caption(compared)}",
         partial(_methods_figure, compared),
     )
     of_thresholds = Drawing(
@@ -66,11 +68,12 @@ def _methods_figure(compared: ComparedFiles) -> Figure:
     measures = range(min(len(comparison.measures), MOST_PANELS))
     beside = [_published(compared, row) for row in measures]
     n_rows = [len(comparison.methods) + len(of) for of in beside]
+    labels = [[wrapped(name, NAME_WIDTH) for name in (*comparison.methods, *(name for name, _ in of))] for of in beside]
+    row_in = ROW_IN + LINE_IN * max(label.count("\n") for of_row in labels for label in of_row)
     with drawing_style():
-        figure = new_figure(sum(ROW_IN * count + AROUND_IN for count in n_rows))
+        figure = new_figure(sum(row_in * count + AROUND_IN for count in n_rows))
         panels = figure.subplots(len(measures), 1, squeeze=False, height_ratios=[count + 2 for count in n_rows])[:, 0]
         for row, axes in zip(measures, panels, strict=True):
-            names = [*comparison.methods, *(f"{system} (published)" for system, _ in beside[row])]
             for number, method in enumerate(comparison.methods):
                 value = 100 * comparison.mean[number, row]
                 low, high = 100 * comparison.interval[number, row]
@@ -80,9 +83,9 @@ def _methods_figure(compared: ComparedFiles) -> Figure:
                     axes.plot([low, high], [number, number], color=colour, linewidth=1.6, solid_capstyle="round")
                 axes.plot([value], [number], color=colour, marker="D" if blind else "o", linestyle="none")
             for number, (_, published) in enumerate(beside[row], start=len(comparison.methods)):
-                axes.plot([published], [number], color=INK, marker="o", mfc=PAPER, linestyle="none")
-            axes.set_yticks(range(len(names)), [shortened(one_line(name), 26) for name in names])
-            axes.set_ylim(len(names) - 0.4, -0.6)
+                axes.plot([published], [number], "o", color=INK, mfc=PAPER, clip_on=False)
+            axes.set_yticks(range(n_rows[row]), labels[row])
+            axes.set_ylim(n_rows[row] - 0.4, -0.6)
             axes.set_title(compared.heading(row), fontsize="medium", loc="left")
             axes.grid(axis="x")
             axes.tick_params(axis="y", length=0)
@@ -93,10 +96,10 @@ def _methods_figure(compared: ComparedFiles) -> Figure:
 
 
 def _published(compared: ComparedFiles, row: int) -> list[tuple[str, float]]:
-    """Return the published figures of a measure in percent, with their methods."""
+    """Return the published figures of a measure in percent, with their names."""
     factor = {"percent": 1.0, "fraction": 100.0}
     return [
-        (of.method, factor[of.unit] * float(of.value))
+        (published_name(compared, of), factor[of.unit] * float(of.value))
         for at, of in compared.published or ()
         if at == row and of.unit in factor
     ]

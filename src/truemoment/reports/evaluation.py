@@ -210,6 +210,7 @@ def _counted(*things: tuple[int, str, str]) -> list[str]:
 
 def signature(evaluation: EvaluatedFile) -> str:
     """Return the signature that belongs to every figure of the table."""
-    return evaluation.scores.signature() + (
+    windows = f"|windows:{one_line(evaluation.match.windows)}" if evaluation.match.windows else ""
+    return f"{evaluation.scores.signature()}{windows}" + (
         f"|intervals:{evaluation.resamples} resamples of videos, seed {evaluation.seed}" if evaluation.resamples else ""
     )

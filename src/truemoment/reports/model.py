@@ -101,6 +101,11 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Remarks(Finding):
+    """Remarks on the blocks before them, such as reasons that a table refers to; a page stresses none of them."""
+
+
+@dataclass(frozen=True)
 class Paragraph:
     """A paragraph between other blocks."""
 
@@ -264,6 +269,8 @@ class Report:
         What belongs to every figure: convention, data, version, draws, seed.
     hashes
         SHA-256 of each file that was read, by label.
+    browse
+        Command that shows every query on a page; "" for none.
     """
 
     title: str
@@ -276,6 +283,7 @@ class Report:
     reading: tuple[tuple[str, str], ...] = ()
     signature: str = ""
     hashes: tuple[tuple[str, str], ...] = ()
+    browse: str = ""
 
     def blocks(self) -> Iterator[Block]:
         """Go through all blocks in order, folded ones too."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
-from truemoment.reports.model import Block, Cell, Finding, Report, Section, Table
+from truemoment.reports.model import Block, Cell, Remarks, Report, Section, Table
 from truemoment.reproduction.base import Reproduced, ReproducedTable, Reproduction
 from truemoment.reproduction.systems import NO_RUN
 from truemoment.version import __version__ as version
@@ -34,6 +34,7 @@ def document(reproduction: Reproduction) -> dict[str, Any]:
                 "datasets": of.table.datasets,
                 **({"why_not_run": of.why_not} if of.why_not else {}),
                 "figures": [_figure(row) for row in of.rows],
+                **(of.table.details(of.rows) if of.rows else {}),
             }
             for of in reproduction.tables
         ],
@@ -118,8 +119,8 @@ def _blocks(of: ReproducedTable) -> tuple[Block, ...]:
         if rows:
             blocks.append(_unchecked(heading if blocks else f"{caption}. {heading}", rows, reasons))
     if reasons:
-        blocks.append(Finding(tuple(f"{_letter(number)}: {reason}" for number, reason in enumerate(reasons))))
-    return (*blocks, *of.table.drawings(of.rows))
+        blocks.append(Remarks(tuple(f"{_letter(number)}: {reason}" for number, reason in enumerate(reasons))))
+    return (*blocks, *of.table.blocks(of.rows), *of.table.drawings(of.rows))
 
 
 def _judged(caption: str, rows: Sequence[Reproduced], reasons: Sequence[str]) -> Table:

@@ -7,13 +7,16 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from truemoment.reports.csv_text import no_formula
 from truemoment.reports.model import Block, Cell, Details, Gallery, Paragraph, Picture, Report, Section, Table
 from truemoment.reports.words import clock, counted
 from truemoment.searching.building import IndexReport
 from truemoment.searching.index import Index
-from truemoment.searching.layout import Settings
+from truemoment.searching.layout import Calibration, Settings
 from truemoment.searching.pictures import SearchResult
+from truemoment.searching.shards import SharedAnswer
 from truemoment.searching.split_search import SearchPrediction
 from truemoment.text import one_line, printable, printable_lines
 from truemoment.version import __version__ as version
@@ -80,8 +83,21 @@ def as_csv(query: str, results: Sequence[SearchResult]) -> str:
     return stream.getvalue()
 
 
-def document(query: str, results: Sequence[SearchResult], index: Index, n_scored: int) -> dict[str, Any]:
-    """Return what programs read of a search; `n_scored` videos were scored exactly."""
+def ending(answer: SharedAnswer, index: Index) -> str:
+    """Return a note on videos that were not scored and what that means; "" if all were."""
+    found, calibration = answer.found, index.settings.calibration
+    scored = f"{found.n_videos:,} of {counted(len(index), 'video')}"
+    if found.ended_by == "all" or found.n_videos >= len(index):
+        return ""
+    if calibration and found.ended_by == "rule":
+        return f"complete with probability {calibration.quantile:g} as calibrated: {scored} scored; --exact scores all"
+    if calibration:
+        return f"stopped at {scored}, before the calibrated rule ended the search; --candidates scores more"
+    return f"the first stage selected {scored} to score; --exact scores all"
+
+
+def document(query: str, results: Sequence[SearchResult], index: Index, answer: SharedAnswer) -> dict[str, Any]:
+    """Return what programs read of a search."""
     return {
         "schema": "truemoment/search/1",
         "truemoment": version,
@@ -89,7 +105,9 @@ def document(query: str, results: Sequence[SearchResult], index: Index, n_scored
         "index": index.name,
         **_of_settings(index.settings),
         "n_videos": len(index),
-        "n_scored": n_scored,
+        "n_scored": answer.found.n_videos,
+        "ended_by": answer.found.ended_by,
+        "silent_shards": list(answer.silent),
         "seed": None,
         "moments": [
             {
@@ -201,3 +219,19 @@ def document_of_index(
         "bound_by": done.bound_by,
         "seconds": done.wall_s,
     }
+
+
+def report_of_calibration(found: Calibration, where: str) -> Report:
+    """Return what people read of a calibration."""
+    sample = f"{counted(found.n_videos, 'video')}, {counted(found.n_sentences, 'sentence')} of {found.sentences}"
+    facts = (
+        ("index", where),
+        ("sample", sample),
+        ("rule", f"a search stops {found.delta:.4f} above the best piece of the next video ({found.quantile:g})"),
+    )
+    return Report(title=f"Calibration of {where}", facts=facts, sections=())
+
+
+def document_of_calibration(found: Calibration, where: str) -> dict[str, Any]:
+    """Return what programs read of a calibration."""
+    return {"schema": "truemoment/calibration/1", "truemoment": version, "index": where, **msgspec.to_builtins(found)}

@@ -83,7 +83,12 @@ class SplitBar(NamedTuple):
 
 
 def split_bars(
-    bars: Sequence[SplitBar], measure: str, *, name: str = "splits", splits: Sequence[str] | None = None
+    bars: Sequence[SplitBar],
+    measure: str,
+    *,
+    name: str = "splits",
+    splits: Sequence[str] | None = None,
+    note: str = "",
 ) -> Drawing:
     """Return the figure of a measure: a row a method (floors and published ones last), a bar a split.
 
@@ -97,13 +102,15 @@ def split_bars(
         Name of the file of the figure.
     splits
         Order of the splits; by default that in which they occur. Only the first :data:`MOST_SPLITS` are drawn.
+    note
+        Sentence that the caption has besides, after a blank.
     """
     splits = list(dict.fromkeys(bar.split for bar in bars) if splits is None else splits)
     kinds = [words for kind, words in KINDS.items() if any(bar.kind == kind for bar in bars)]
     left_out = f" {listed(splits[MOST_SPLITS:])}: not drawn." if len(splits) > MOST_SPLITS else ""
     caption = (
         f"{measure} in percent by split: {listed(kinds)}, with 95 % intervals by resampling videos where the "
-        f"predictions are known.{left_out} After Closer Look, Fig. 7."
+        f"predictions are known.{note}{left_out} After Closer Look, Fig. 7."
     )
     return Drawing(
         name,

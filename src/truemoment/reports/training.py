@@ -6,14 +6,18 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from truemoment.reports.model import Cell, Report, Section, Table
-from truemoment.reports.words import counted, points
+from truemoment.reports.words import UNDEFINED, counted, low_to_high, points
+from truemoment.retrieval.measures import parse_retrieval_measures
 from truemoment.text import one_line, printable
 
 if TYPE_CHECKING:  # these modules load PyTorch
     from truemoment.records import Annotations
     from truemoment.training.checkpoints import Epoch
     from truemoment.training.recipes import Optimisation
+    from truemoment.training.retriever import BesideZeroShot
     from truemoment.training.runs import TrainingResult, TrainingTask
 
 
@@ -49,14 +53,7 @@ def epoch_line(epoch: Epoch, optimisation: Optimisation) -> str:
 
 def report(result: TrainingResult) -> Report:
     """Return the figures on the test splits, a column a split."""
-    splits = list(dict.fromkeys(row.split for row in result.tests))
-    measures = list(dict.fromkeys(row.measure for row in result.tests))
-    values = {(row.split, row.measure): float(row.value) for row in result.tests if row.value}
-    rows = tuple(
-        (Cell(measure), *(Cell(points(values.get((split, measure), math.nan), 2)) for split in splits))
-        for measure in measures
-    )
-    table = Table("", ("measure, %", *splits), (("", rows),))
+    table = _beside_zero_shot(result.beside_zero_shot) if result.beside_zero_shot else _figures(result)
     best, model = result.best, result.run.recipe.model
     measure = next(iter(best.val))
     how = f"chosen by {measure}"
@@ -71,11 +68,35 @@ def report(result: TrainingResult) -> Report:
             *((("caution", result.run.notes[-1]),) if result.run.forced else ()),  # shown with --quiet too
         ),
         sections=(
-            Section("tests", "Test splits", (table,) if rows else ()),
+            Section("tests", "Test splits", (table,) if result.tests else ()),
             Section("parts", "Trained parameters", (_parts(result),) if result.parts else ()),
         ),
         notes=result.run.notes[:-1] if result.run.forced else result.run.notes,
     )
+
+
+def _figures(result: TrainingResult) -> Table:
+    """Return the figures on the test splits, a column a split."""
+    splits = list(dict.fromkeys(row.split for row in result.tests))
+    measures = list(dict.fromkeys(row.measure for row in result.tests))
+    values = {(row.split, row.measure): float(row.value) for row in result.tests if row.value}
+    rows = tuple(
+        (Cell(measure), *(Cell(points(values.get((split, measure), math.nan), 2)) for split in splits))
+        for measure in measures
+    )
+    return Table("", ("measure, %", *splits), (("", rows),))
+
+
+def _beside_zero_shot(found: Sequence[BesideZeroShot]) -> Table:
+    """Return the figures of a model that ranks clips, beside those before training."""
+    groups: dict[str, list[tuple[Cell, ...]]] = {}
+    for of in found:
+        times = 100.0 if parse_retrieval_measures(of.measure)[0].is_fraction else 1.0
+        interval = low_to_high(np.asarray(of.ci95), 2, times=times) or UNDEFINED
+        shown = (f"{times * of.value:.2f}", f"{times * of.zero_shot:.2f}", f"{times * of.difference:+.2f}", interval)
+        groups.setdefault(of.split, []).append(tuple(map(Cell, (of.measure, *shown))))
+    headings = ("measure", "trained", "zero-shot", "difference", "95 % interval")
+    return Table("", headings, tuple((split, tuple(rows)) for split, rows in groups.items()))
 
 
 def _parts(result: TrainingResult) -> Table:
@@ -95,7 +116,7 @@ def _parts(result: TrainingResult) -> Table:
 def audit_words(result: TrainingResult, data: Sequence[str]) -> list[str]:
     """Return the command that audits the predictions; `data` are the options of the annotations."""
     splits = list(dict.fromkeys(row.split for row in result.tests))
-    if not splits:
+    if not splits or result.beside_zero_shot:
         return []
     split = splits[-1]
     words = ["truemoment", "audit", str(result.folder / f"{split}.jsonl"), *data, "--split", split]

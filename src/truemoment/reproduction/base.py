@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from truemoment.exceptions import MissingFileError
 from truemoment.features.base import SIMULATED
 from truemoment.protocols import Protocol, get_protocol
 from truemoment.records import Annotations
-from truemoment.reports.model import Drawing
+from truemoment.reports.model import Block, Drawing
 from truemoment.reproduction.run_folders import RunFolder
 from truemoment.scores import Scores
 
@@ -185,6 +185,8 @@ class PublishedTable:
         Takes the published figures and the inputs, and yields every figure of the table.
     drawings
         Takes these figures and returns what is drawn of them; by default nothing is.
+    blocks, details
+        Take these figures and return what stands below them, for people and for programs; by default nothing.
     """
 
     name: str
@@ -194,6 +196,8 @@ class PublishedTable:
     figures: str
     compute: Callable[[Sequence[PublishedFigure], TableInputs], Iterable[Reproduced]]
     drawings: Callable[[Sequence[Reproduced]], Sequence[Drawing]] = lambda _: ()
+    blocks: Callable[[Sequence[Reproduced]], Sequence[Block]] = lambda _: ()
+    details: Callable[[Sequence[Reproduced]], Mapping[str, Any]] = lambda _: {}
 
 
 @dataclass(frozen=True)

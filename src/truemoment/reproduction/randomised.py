@@ -20,7 +20,7 @@ from truemoment.evaluation import evaluate
 from truemoment.exceptions import MissingFileError
 from truemoment.records import Annotations
 from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs, data_signature, unchecked
-from truemoment.reproduction.hidden_challenges import DATASETS, PAPER, PROTOCOL, TEST
+from truemoment.reproduction.hidden_challenges import DATASETS, PAPER, PROTOCOL, TEST, of_kept
 from truemoment.reproduction.run_folders import RunFolder, RunPredictions
 from truemoment.reproduction.systems import SYSTEMS, MeasureRun, RunFigure, System, TrainedMethods
 from truemoment.scores import Scores
@@ -33,9 +33,6 @@ RANDOMISED = " (randomised video)"
 
 SLIGHT_NORM: Mapping[str, float] = MappingProxyType({"2D-TAN": 0.05, "SCDM": 0.1})
 """Displacement below which the notebook calls an answer slightly changed, start and end together, by method."""
-
-KEPT = 5
-"""Answers per query in the notebooks."""
 
 OTHER_SEGMENTS = "not judged: the length of the authors' segments is not published; ours are 16 per video"
 RANDOM = " (random)"
@@ -68,7 +65,7 @@ class RandomisedRuns:
 
     def measure_scores(self, measures: Sequence[str]) -> MeasureRun:
         """Return what measures the score of a run; at most as many answers count as the notebooks keep."""
-        counted = tuple(dict.fromkeys(map(_of_kept, measures)))
+        counted = tuple(dict.fromkeys(map(of_kept, measures)))
 
         @functools.cache
         def scores(run: RunFolder, dataset: str, ending: str) -> tuple[Scores, str] | None:
@@ -82,7 +79,7 @@ class RandomisedRuns:
             found = scores(run, figure.dataset, SHUFFLED if figure.method.endswith(RANDOMISED) else "")
             if found is None:
                 return None
-            name = _of_kept(figure.measure)
+            name = of_kept(figure.measure)
             return RunFigure(found[0].value(name), f"{name}|{found[0].signature()}", found[1])
 
         return measure
@@ -99,18 +96,6 @@ class RandomisedRuns:
             return RunFigure(moved.share_unchanged, signature, before.remark)
         bound = SLIGHT_NORM[figure.method.partition(" (")[0]]
         return RunFigure(moved.share_within(bound), signature, f"slightly: by less than {bound:g} of the video")
-
-
-def _of_kept(measure: str) -> str:
-    """Return a recall, at the depth of the notebooks' lists.
-
-    Examples
-    --------
-    >>> _of_kept("R@10,IoU=0.5"), _of_kept("R@1,IoU=0.5")
-    ('R@5,IoU=0.5', 'R@1,IoU=0.5')
-    """
-    rank, _, threshold = measure.removeprefix("R@").partition(",")
-    return f"R@{min(int(rank), KEPT)},{threshold}"
 
 
 def randomised(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import Bools, Floats, Ints
-from truemoment.records import Annotations, Strings, numbers_of
+from truemoment.records import Annotations, Strings, as_strings, numbers_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +71,10 @@ class Clips:
 
 
 def clips_of(annotations: Annotations, margin_s: float = 0.0) -> Clips:
-    """Return a clip for each query, trimmed to its first moment plus a margin on each side.
+    """Return a clip for each distinct first moment, trimmed to it plus a margin on each side.
 
-    Queries without a moment are left out. A margin does not reach beyond the video.
+    Queries about one moment are texts of one clip, which is called by the first of them (:func:`clip_name`). Queries
+    without a moment are left out. A margin does not reach beyond the video.
 
     Raises
     ------
@@ -93,13 +94,50 @@ def clips_of(annotations: Annotations, margin_s: float = 0.0) -> Clips:
             f"query {queries.query_id[q]!r}: found a moment from {start_s[q]:g} to {end_s[q]:g} s, expected an end "
             "after the start"
         )
+    text, clip_of = _distinct(np.stack([numbers_of(queries.video_id), start_s, end_s]))
+    names = [
+        clip_name(own_id(q), video) for q, video in zip(queries.query_id[text], queries.video_id[text], strict=True)
+    ]
+    duration_s = queries.duration_s[text]
     return Clips(
-        clip_id=queries.query_id,
-        video_id=queries.video_id,
-        start_s=np.maximum(start_s - margin_s, 0.0),
-        end_s=np.fmin(end_s + margin_s, np.where(queries.duration_s > 0, queries.duration_s, np.inf)),
-        duration_s=queries.duration_s,
+        clip_id=as_strings(names, "clip_id"),
+        video_id=queries.video_id[text],
+        start_s=np.maximum(start_s[text] - margin_s, 0.0),
+        end_s=np.fmin(end_s[text] + margin_s, np.where(duration_s > 0, duration_s, np.inf)),
+        duration_s=duration_s,
         text_id=queries.query_id,
         sentence=queries.sentence,
-        clip_of=np.arange(len(queries)),
+        clip_of=clip_of,
     )
+
+
+def clip_name(query_id: str, video_id: str) -> str:
+    """Return the name of a query's clip: the id without ``#K``, unless that is the whole video.
+
+    Examples
+    --------
+    >>> clip_name("1001_Film_00.00.10.000-00.00.12.500#1", "1001_Film"), clip_name("v#1", "v")
+    ('1001_Film_00.00.10.000-00.00.12.500', 'v#1')
+    """
+    name, mark, _ = query_id.rpartition("#")
+    return name if mark and name != video_id else query_id
+
+
+def own_id(query_id: str) -> str:
+    """Return the id of a query in its own source, where those of several sources are told apart by ``SOURCE/ID``.
+
+    Examples
+    --------
+    >>> own_id("mad/17"), own_id("17")
+    ('17', '17')
+    """
+    return query_id.partition("/")[2] or query_id
+
+
+def _distinct(columns: Floats) -> tuple[Ints, Ints]:
+    """Return the first place of each distinct column, in order, and the number of each column among them."""
+    _, first, number = np.unique(columns, axis=1, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    new = np.empty_like(order)
+    new[order] = np.arange(len(order))
+    return first[order], np.asarray(new[number.ravel()])

@@ -100,9 +100,9 @@ def rank_similarities(path: Path, choices: RetrievalChoices) -> RankedClips:
         If the file is missing or malformed.
     """
     given = read_similarities(path)
-    similarities = Similarities.of_matrix(given.matrix)
+    similarities = given.similarities
     result = _evaluated(similarities, given.clip_of, given.video_id, choices)
-    pool = (*given.matrix.shape, len(np.unique(given.video_id)))
+    pool = (similarities.n_texts, similarities.n_clips, len(np.unique(given.video_id)))
     source = (("similarities", f"{printable(path.name)}#{sha256_of(path)[:8]}"),)
     return RankedClips(result, None, pool, source, choices)
 
@@ -144,18 +144,44 @@ def rank_features(
         )
     vectors, n_short = pooled_clips(store, clips, track)
     similarities = Similarities.of_vectors(unit(texts.vectors(queries)), vectors)
+    source = (
+        ("clips", f"mean of at most 12 frames of {store.name}, margin {choices.margin_s:g} s"),
+        ("texts", texts.name),
+    )
+    return rank_clips(similarities, clips, data, annotations, choices, source=source, n_short=n_short)
+
+
+def rank_clips(
+    similarities: Similarities,
+    clips: Clips,
+    data: AnnotationSource,
+    annotations: Annotations,
+    choices: RetrievalChoices,
+    *,
+    source: tuple[tuple[str, str], ...],
+    n_short: int = 0,
+) -> RankedClips:
+    """Rank the clips of a split by similarities, beside the blind floor.
+
+    Parameters
+    ----------
+    similarities, clips
+        Of the sentences and the clips.
+    data, annotations
+        The split.
+    source
+        What the similarities come from, as (label, words).
+    n_short
+        Number of clips shorter than a frame.
+    """
     result = _evaluated(similarities, clips.clip_of, clips.video_id, choices)
     floor = _blind_floor(data, annotations, clips, choices)
     if choices.save is not None:
         matrix = np.concatenate([block for _, block in similarities.blocks()])
         write_similarities(choices.save, matrix, clips.clip_of, clips.video_id)
-    source = (
-        ("data", f"{annotations.dataset}/{annotations.split}#{annotations.sha256[:8]}"),
-        ("clips", f"mean of at most 12 frames of {store.name}, margin {choices.margin_s:g} s"),
-        ("texts", texts.name),
-    )
+    of_data = ("data", f"{annotations.dataset}/{annotations.split}#{annotations.sha256[:8]}")
     pool = (clips.n_texts, len(clips), len(np.unique(clips.video_id)))
-    return RankedClips(result, floor, pool, source, choices, clips, n_short)
+    return RankedClips(result, floor, pool, (of_data, *source), choices, clips, n_short)
 
 
 def _evaluated(

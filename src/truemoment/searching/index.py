@@ -17,14 +17,18 @@ from truemoment.intervals import Ints
 from truemoment.proposals import Proposals, read_proposals
 from truemoment.searching.layout import (
     ABOUT,
+    MANIFEST,
     MEND,
+    PIECES,
     ROWS,
     SETTINGS,
     VIDEOS,
     About,
     Rows,
     all_finite,
+    count_pieces,
     is_file,
+    mapped_pieces,
     norms_in,
     pieces_in,
     read_about,
@@ -33,6 +37,7 @@ from truemoment.searching.layout import (
     rows_in,
     spans_of,
 )
+from truemoment.searching.manifest import read_manifest, refuse_newer
 from truemoment.video import identity_of
 
 
@@ -48,10 +53,13 @@ class Index(FileStore):
     def __init__(self, path: Path | str) -> None:
         path = reading(Path(path))
         self.settings = read_settings(path)
-        self._found = found_in(path)
+        from_manifest = read_manifest(path)
+        self._by_manifest = from_manifest is not None
+        self._found = found_in(path) if from_manifest is None else from_manifest
         if not self._found:
             raise InputError("contains no video yet", path=path, hint="index one: truemoment index VIDEO -o INDEX")
-        files = [path / SETTINGS, *(folder / ABOUT for folder, _ in self._found.values())]
+        abouts = [path / MANIFEST] if self._by_manifest else [folder / ABOUT for folder, _ in self._found.values()]
+        files = [path / SETTINGS, *abouts]
         notes = [f"{of.video_id}: {note}" for _, of in self._found.values() for note in of.notes]
         super().__init__("index", path, self._found, files=files, fps=self.settings.fps, notes=notes)
         self.n_dimensions = self.settings.n_dimensions
@@ -84,6 +92,18 @@ class Index(FileStore):
         """Return the means of the pieces of a video, of length 1, (C, D), memory-mapped."""
         return pieces_in(*self._found[self._named(video_id)], self.settings)
 
+    def n_pieces(self, video_id: str) -> int:
+        """Return the number of pieces of a video."""
+        return count_pieces(self.about(video_id).n_frames, self.settings.fps)
+
+    def some_pieces(self, video_id: str, numbers: Ints) -> Rows:
+        """Return some pieces of a video (K, D); only these are read."""
+        folder, about = self._found[self._named(video_id)]
+        pieces: Rows = mapped_pieces(folder, about, self.settings)[numbers]
+        if not all_finite(pieces):
+            raise InputError("holds numbers that are not finite", path=folder / PIECES, hint=MEND)
+        return pieces
+
     def check(self, video_id: str) -> None:
         """Refuse a video whose rows are not finite, or whose norms are those of other rows; each is examined once.
 
@@ -92,7 +112,9 @@ class Index(FileStore):
         name = self._named(video_id)
         if name in self._checked:
             return
-        folder, _ = self._found[name]
+        folder, about = self._found[name]
+        if self._by_manifest:
+            refuse_newer(self.path / MANIFEST, folder, about)
         rows = self.rows(name)
         if not all_finite(rows):
             raise InputError("holds numbers that are not finite", path=folder / ROWS, hint=MEND)

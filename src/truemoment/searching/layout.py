@@ -12,6 +12,8 @@
         norms.npy                  (P,): length of the mean of each proposal's rows, which no query changes
         pieces.npy                 (C, D): means of pieces of 4 s, of length 1: the first look at many videos
     INDEX/parts/VIDEO-HASH-KEY/    parts of a video that is not done yet, a few minutes each
+    INDEX/manifest.msgpack         of a large index: what the files about.json say of all videos
+    INDEX/codes/                   of a large index: codes of all pieces, see truemoment.searching.codes
 
 Every file appears under its name only when complete, so whatever ends the program, at most the parts under way are
 lost, ; what is damaged nevertheless is refused by a search and made again by that command.
@@ -30,6 +32,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec import UNSET, UnsetType
 
 from truemoment.arrays import map_npy, refusing_damage
 from truemoment.exceptions import InputError, MissingFileError, UsageError
@@ -46,10 +49,13 @@ SETTINGS, ABOUT, ROWS, NORMS, PIECES = "index.json", "about.json", "features.npy
 
 VIDEOS, PARTS = "videos", "parts"
 
+MANIFEST, CODES = "manifest.msgpack", "codes"
+"""Of a large index: see :mod:`truemoment.searching.manifest` and :mod:`truemoment.searching.codes`."""
+
 FOLDER_NAME = r"[A-Za-z0-9_-]{1,80}-[0-9a-f]{8}"
 """Names that :func:`folder_name` gives."""
 
-OWN = (SETTINGS, LOCK, f"{VIDEOS}/*/*", f"{PARTS}/*/*")
+OWN = (SETTINGS, LOCK, MANIFEST, f"{VIDEOS}/*/*", f"{PARTS}/*/*", f"{CODES}/*")
 """What lies in an index, for :func:`~truemoment.folders.refuse_links`."""
 
 MEND = "delete its folder and index the video again"
@@ -88,6 +94,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Type of the rows on disk.
     proposals
         Candidate moments, as :func:`~truemoment.proposals.read_proposals` reads them.
+    calibration
+        When a search may stop; unset until ``truemoment index calibrate`` measures it.
     """
 
     model: str
@@ -99,6 +107,30 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     dtype: DType = "float16"
     schema: str = SCHEMA
     truemoment: str = version
+    calibration: Calibration | UnsetType = UNSET
+
+
+class Calibration(msgspec.Struct, frozen=True, kw_only=True):
+    """When a search may stop, measured on a sample, see :mod:`truemoment.searching.stopping`.
+
+    Parameters
+    ----------
+    delta
+        How far the best moment of a video scores above its best piece, at `quantile` of pairs of sentence and video.
+    quantile
+        Share of the pairs.
+    n_videos, n_sentences, seed
+        The sample.
+    sentences
+        Name of the file of sentences, and the first digits of its hash.
+    """
+
+    delta: float
+    quantile: float
+    n_videos: int
+    n_sentences: int
+    sentences: str
+    seed: int = 0
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,6 +190,9 @@ def read_settings(path: Path) -> Settings:
     settings = read_json(file, Settings)
     if settings.schema != SCHEMA:
         raise InputError(f"got {settings.schema!r}, expected {SCHEMA!r}", path=file, field="schema")
+    of = settings.calibration
+    if of and not (math.isfinite(of.delta) and of.delta >= 0 and 0 < of.quantile < 1):
+        raise InputError("expected delta of 0 or more, and a quantile between 0 and 1", path=file, field="calibration")
     if not (math.isfinite(settings.fps) and settings.fps > 0) or settings.n_dimensions < 1:
         raise InputError("expected frames a second and numbers a row above 0", path=file)
     try:
@@ -209,10 +244,15 @@ def norms_in(folder: Path, n_spans: int) -> Rows:
     return mapped(folder / NORMS, (n_spans,), "float32")
 
 
+def mapped_pieces(folder: Path, about: About, settings: Settings) -> Rows:
+    """Return the means of the pieces of a video (C, D), memory-mapped; whether they are finite is not examined."""
+    shape = (count_pieces(about.n_frames, settings.fps), settings.n_dimensions)
+    return mapped(folder / PIECES, shape, "float16")
+
+
 def pieces_in(folder: Path, about: About, settings: Settings) -> Rows:
     """Return the means of the pieces of a video, of length 1, (C, D), memory-mapped."""
-    shape = (_count_pieces(about.n_frames, settings.fps), settings.n_dimensions)
-    pieces = mapped(folder / PIECES, shape, "float16")
+    pieces = mapped_pieces(folder, about, settings)
     if not all_finite(pieces):
         raise InputError("holds numbers that are not finite", path=folder / PIECES, hint=MEND)
     return pieces
@@ -275,10 +315,11 @@ def piece_starts(n_frames: int, fps: float) -> Ints:
     >>> piece_starts(20, 2.0).tolist(), piece_starts(3, 2.0).tolist()
     ([0, 8], [0])
     """
-    return np.arange(_count_pieces(n_frames, fps), dtype=np.int64) * _piece_frames(fps)
+    return np.arange(count_pieces(n_frames, fps), dtype=np.int64) * _piece_frames(fps)
 
 
-def _count_pieces(n_frames: int, fps: float) -> int:
+def count_pieces(n_frames: int, fps: float) -> int:
+    """Return the number of pieces of so many frames."""
     return max(1, n_frames // _piece_frames(fps))
 
 

@@ -111,7 +111,7 @@ class Pictures:
         picture = thumbnail(result.path, (of.start_s + of.end_s) / 2, outline=self._outlines[result.path])
         if self.thumbnails is None:
             return replace(result, picture=picture)
-        file = self.thumbnails / f"{_name_of(result)}.jpg"
+        file = self.thumbnails / f"{name_of_files(result)}.jpg"
         with _folder_of(file), atomic_write(file) as stream:
             stream.write(picture)
         return replace(result, picture=picture, thumbnail=file)
@@ -119,7 +119,7 @@ class Pictures:
     def _clip_of(self, result: SearchResult) -> SearchResult:
         if self.clips is None:
             return result
-        of, file = result.moment, self.clips / f"{_name_of(result)}.mp4"
+        of, file = result.moment, self.clips / f"{name_of_files(result)}.mp4"
         with _folder_of(file):
             cut_clip(result.path, file, of.start_s, of.end_s, outline=self._outlines[result.path])
         return replace(result, clip=file)
@@ -153,7 +153,7 @@ def _folder_of(file: Path) -> Iterator[None]:
         raise
 
 
-def _name_of(result: SearchResult) -> str:
+def name_of_files(result: SearchResult) -> str:
     """Return the name of the files of a moment: rank, video and start; file systems count the bytes of a name."""
     hours, minutes, seconds = clock(result.moment.start_s).split(":")
     video = re.sub(r"[^\w.-]+", "_", result.moment.video_id).encode("utf-8", "replace")[:NAME_BYTES]

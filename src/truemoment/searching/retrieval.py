@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.exceptions import InputError, MissingPackageError, UsageError
+from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import Frames
 from truemoment.features.sentences import SentenceStore
 from truemoment.intervals import best_kept
 from truemoment.proposals import span_seconds
 from truemoment.records import Annotations, Predictions, Queries
+from truemoment.searching.first_stage import FirstStage, VideoRanking
 from truemoment.searching.index import Index
 from truemoment.searching.layout import MEND
 
@@ -30,9 +31,6 @@ CANDIDATES = 20
 
 NMS = 0.3
 """IoU above which the worse of two moments of a video goes (MAD)."""
-
-PIECES_AT_FIRST = 1024
-"""Pieces that are looked up first; more, where they belong to too few videos."""
 
 SCORES_AT_ONCE = 1 << 23
 """Scores that are held at a time (64 MiB)."""
@@ -62,7 +60,7 @@ def search_index(
     apart_s: float | None = None,
     candidates: int | None = None,
     videos: Iterable[str] | None = None,
-    first_stage: FirstStage | None = None,
+    first_stage: VideoRanking | None = None,
     track: Callable[[Sequence[str]], Iterable[str]] = iter,
 ) -> list[list[FoundMoment]]:
     """Find the best moments of an index for each sentence.
@@ -93,13 +91,7 @@ def search_index(
     list
         For each sentence its moments, best first; of equal scores the longer moment of a video, and videos by name.
     """
-    vectors = np.atleast_2d(np.asarray(sentence_vectors, dtype=np.float32))
-    if vectors.shape[1] != index.n_dimensions:
-        raise UsageError(
-            f"got sentence vectors of {vectors.shape[1]} numbers, but {index.name} has {index.n_dimensions} a row"
-        )
-    if not np.isfinite(vectors).all():
-        raise UsageError("got sentence vectors that hold numbers that are not finite")
+    vectors = checked_vectors(index, sentence_vectors)
     _refuse_settings(top, nms, apart_s, candidates)
     names = sorted(index if videos is None else videos)
     for_all = range(len(vectors))
@@ -108,11 +100,22 @@ def search_index(
         first_look = first_stage or FirstStage(index, names)
         best_videos = first_look.best_videos(vectors, candidates)
         sentences_of = {name: [s for s in for_all if name in best_videos[s]] for name in names}
-    best: list[list[FoundMoment]] = [[] for _ in for_all]
+    best = BestMoments(index, vectors, top, nms=nms, apart_s=apart_s)
     for name in track([name for name in names if sentences_of[name]]):
-        for s, found in _of_video(index, name, vectors, sentences_of[name], _Wanted(top, nms, apart_s, best)):
-            best[s] = sorted([*best[s], *found], key=lambda of: -of.score)[:top]  # sorted() keeps the order of ties
-    return best
+        best.score(name, sentences_of[name])
+    return best.found
+
+
+def checked_vectors(index: Index, sentence_vectors: Frames) -> Frames:
+    """Return vectors of sentences (S, D) as float32; refuse those of another size and numbers that are not finite."""
+    vectors = np.atleast_2d(np.asarray(sentence_vectors, dtype=np.float32))
+    if vectors.shape[1] != index.n_dimensions:
+        raise UsageError(
+            f"got sentence vectors of {vectors.shape[1]} numbers, but {index.name} has {index.n_dimensions} a row"
+        )
+    if not np.isfinite(vectors).all():
+        raise UsageError("got sentence vectors that hold numbers that are not finite")
+    return vectors
 
 
 def _refuse_settings(top: int, nms: float, apart_s: float | None, candidates: int | None) -> None:
@@ -122,109 +125,74 @@ def _refuse_settings(top: int, nms: float, apart_s: float | None, candidates: in
         raise UsageError(f"got moments {apart_s:g} s apart, expected 0 or more")
 
 
-class _Wanted(NamedTuple):
-    """How many moments, what IoU is too much or what distance too little, and what was found so far."""
+def moment_scores(index: Index, name: str, sentence_vectors: Frames) -> npt.NDArray[np.float64]:
+    """Return the score of each candidate moment of a video (:meth:`Index.spans`) for each sentence, (S, P).
 
-    top: int
-    nms: float
-    apart_s: float | None
-    best: list[list[FoundMoment]]
-
-
-def _of_video(
-    index: Index, name: str, vectors: Frames, numbers: Sequence[int], wanted: _Wanted
-) -> Iterator[tuple[int, list[FoundMoment]]]:
-    """Score a video for some sentences; nothing comes for those that have better moments already."""
+    Raises
+    ------
+    InputError
+        If the rows or norms of the video are damaged.
+    """
     from truemoment.searching.scoring import span_scores  # noqa: PLC0415 - it asks for its package itself
 
     index.check(name)
-    about, (first, end) = index.about(name), index.spans(name)
-    rows, norms = index.rows(name), index.norms(name)
-    if not len(first):
-        return
-    # Moments that are too near each other are those that overlap with half the distance added at either end.
-    margin = 0.0 if wanted.apart_s is None else wanted.apart_s / 2 * index.settings.fps
-    threshold = wanted.nms if wanted.apart_s is None else 0.0
-    order = np.argsort(first - end, kind="stable")  # long moments first: of equal ones the whole still picture
-    at_once = max(1, SCORES_AT_ONCE // len(first))
-    for low in range(0, len(numbers), at_once):
-        some = list(numbers[low : low + at_once])
-        scores = span_scores(rows, vectors[some], first, end, norms).round(DECIMALS)
-        if not np.abs(scores).max() <= LARGEST_SCORE:
-            raise InputError("gives scores beyond 1: its norms are damaged", path=index.path, field=name, hint=MEND)
-        for s, score in zip(some, scores, strict=True):
-            so_far = wanted.best[s]
-            if len(so_far) == wanted.top and score.max() <= so_far[-1].score:
-                continue
-            kept = order[
-                best_kept(score[order], first[order] - margin, end[order] + margin, threshold=threshold, top=wanted.top)
-            ]
-            start_s, end_s = span_seconds(first[kept], end[kept], index.settings.fps, about.duration_s)
-            yield (
-                s,
-                [
-                    FoundMoment(name, *of)
-                    for of in zip(*(c.tolist() for c in (start_s, end_s, score[kept])), strict=True)
-                ],
-            )
+    first, end = index.spans(name)
+    scores: npt.NDArray[np.float64] = span_scores(
+        index.rows(name), np.atleast_2d(sentence_vectors), first, end, index.norms(name)
+    ).round(DECIMALS)
+    if not np.abs(scores).max(initial=0.0) <= LARGEST_SCORE:
+        raise InputError("gives scores beyond 1: its norms are damaged", path=index.path, field=name, hint=MEND)
+    return scores
 
 
-class FirstStage:
-    """The first look at many videos: the means of their pieces, to be looked up by a sentence.
+class BestMoments:
+    """The best moments of each sentence in the videos that were scored, in any order of the videos.
 
     Parameters
     ----------
     index
-        Of which index.
-    videos
-        Which of its videos; by default all.
+        Where.
+    vectors : (S, D)
+        Of the sentences.
+    top, nms, apart_s
+        As for :func:`search_index`.
     """
 
-    def __init__(self, index: Index, videos: Iterable[str] | None = None) -> None:
-        try:
-            import faiss  # noqa: PLC0415 - only a collection needs it
-        except ModuleNotFoundError:
-            raise MissingPackageError("faiss-cpu", "search", "the first look at many videos") from None
-        self.video_ids = sorted(index if videos is None else videos)
-        # Half precision, as the pieces lie on disk: 1,200 hours are a million pieces, 1.1 GB at 512 numbers.
-        kind = faiss.ScalarQuantizer.QT_fp16
-        self._pieces = faiss.IndexScalarQuantizer(index.n_dimensions, kind, faiss.METRIC_INNER_PRODUCT)
-        lengths = []
-        for name in self.video_ids:
-            pieces = index.pieces(name)
-            self._pieces.add_sa_codes(np.ascontiguousarray(pieces).view(np.uint8))  # its codes are half precision
-            lengths.append(len(pieces))
-        self._video = np.repeat(np.arange(len(lengths)), lengths)
+    def __init__(
+        self, index: Index, vectors: Frames, top: int, *, nms: float = NMS, apart_s: float | None = None
+    ) -> None:
+        self.index, self.vectors, self.top = index, vectors, top
+        # Moments that are too near each other are those that overlap with half the distance added at either end.
+        self._margin = 0.0 if apart_s is None else apart_s / 2 * index.settings.fps
+        self._threshold = nms if apart_s is None else 0.0
+        self.found: list[list[FoundMoment]] = [[] for _ in vectors]
 
-    @property
-    def n_pieces(self) -> int:
-        """How many pieces there are."""
-        return len(self._video)
+    def score(self, name: str, sentences: Sequence[int]) -> None:
+        """Score every candidate moment of a video for some sentences, and keep the best; equal ones by video."""
+        for s, moments in self._of_video(name, sentences):
+            ranked = sorted([*self.found[s], *moments], key=lambda of: (-of.score, of.video_id))  # else as they come
+            self.found[s] = ranked[: self.top]
 
-    def best_videos(self, sentence_vectors: Frames, many: int) -> list[set[str]]:
-        """Return for each sentence the videos that its best pieces belong to, `many` if there are so many.
-
-        Parameters
-        ----------
-        sentence_vectors : (S, D)
-        many
-            Videos a sentence.
-        """
-        vectors = np.ascontiguousarray(sentence_vectors, dtype=np.float32)
-        many = min(many, len(self.video_ids))
-        best_videos: list[set[str]] = [set() for _ in vectors]
-        left, n_pieces = np.arange(len(vectors)), min(PIECES_AT_FIRST, self.n_pieces)
-        while len(left):
-            _, numbers = self._pieces.search(vectors[left], n_pieces)
-            enough = []
-            for s, of_sentence in zip(left, numbers, strict=True):
-                video = self._video[of_sentence[of_sentence >= 0]]
-                _, first = np.unique(video, return_index=True)
-                ranked = video[np.sort(first)][:many]  # by the best piece of each
-                best_videos[s] = {self.video_ids[v] for v in ranked}
-                enough.append(len(ranked) == many or n_pieces == self.n_pieces)
-            left, n_pieces = left[~np.array(enough)], min(4 * n_pieces, self.n_pieces)
-        return best_videos
+    def _of_video(self, name: str, sentences: Sequence[int]) -> Iterator[tuple[int, list[FoundMoment]]]:
+        """Return the moments of a video; nothing comes for sentences that have better moments already."""
+        index = self.index
+        index.check(name)
+        about, (first, end) = index.about(name), index.spans(name)
+        if not len(first):
+            return
+        order = np.argsort(first - end, kind="stable")  # long moments first: of equal ones the whole still picture
+        ends = first[order] - self._margin, end[order] + self._margin
+        at_once = max(1, SCORES_AT_ONCE // len(first))
+        for low in range(0, len(sentences), at_once):
+            some = list(sentences[low : low + at_once])
+            scores = moment_scores(index, name, self.vectors[some])
+            for s, score in zip(some, scores, strict=True):
+                if len(self.found[s]) == self.top and score.max() < self.found[s][-1].score:
+                    continue
+                kept = order[best_kept(score[order], *ends, threshold=self._threshold, top=self.top)]
+                start_s, end_s = span_seconds(first[kept], end[kept], index.settings.fps, about.duration_s)
+                columns = (column.tolist() for column in (start_s, end_s, score[kept]))
+                yield s, [FoundMoment(name, *of) for of in zip(*columns, strict=True)]
 
 
 def first_stage_recall(

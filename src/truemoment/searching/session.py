@@ -5,18 +5,20 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from truemoment.distribution import Engine
 from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, UsageError
 from truemoment.searching.building import IndexReport, Progress, build_index, unseen
+from truemoment.searching.codes import LEAST_PIECES, has_codes, make_codes
 from truemoment.searching.encoder_options import EncoderOptions, index_of
 from truemoment.searching.extraction import Loader
 from truemoment.searching.index import Index, found_in
 from truemoment.searching.layout import Settings, is_index
-from truemoment.searching.retrieval import CANDIDATES, FirstStage, FoundMoment, search_index
+from truemoment.searching.manifest import write_manifest
+from truemoment.searching.searcher import IndexSearcher, RankingOptions
+from truemoment.searching.shards import SharedAnswer, SharedIndex
 from truemoment.searching.writing import IndexWriter, list_videos
 from truemoment.text import printable
 from truemoment.video import VIDEO_SUFFIXES, identity_of
@@ -37,6 +39,7 @@ def index_videos(
     engine: Engine = "local",
     workers: int | None = None,
     partial: bool = False,
+    codes: bool = False,
     on_progress: Progress = unseen,
     on_status: Note = lambda _: None,
 ) -> tuple[Settings, IndexReport]:
@@ -52,6 +55,8 @@ def index_videos(
         Model and frame rate.
     engine, workers, partial, on_progress
         As for :func:`~truemoment.searching.building.build_index`.
+    codes
+        Whether codes of the pieces are made (:mod:`truemoment.searching.codes`); a large index has them anyway.
     on_status
         Receives what is being done.
     """
@@ -71,7 +76,21 @@ def index_videos(
             partial=partial,
             on_progress=on_progress,
         )
+        _make_for_many(out, codes=codes, on_status=on_status)
     return settings, report
+
+
+def _make_for_many(out: Path, *, codes: bool, on_status: Note) -> None:
+    """Make what a large index has beside its videos: a manifest, and codes of the pieces."""
+    found = found_in(out)
+    write_manifest(out, {name: about for name, (_, about) in found.items()})
+    if not found:
+        return
+    index = Index(out)
+    if codes or has_codes(index) or sum(map(index.n_pieces, index)) >= LEAST_PIECES:
+        on_status("coding the pieces")
+        make_codes(index)
+        on_status("")
 
 
 class SearchTarget:
@@ -163,33 +182,6 @@ class SearchTarget:
         return [self.path, index, *videos, *(index.absolute().parent / path.name for path in videos)]
 
 
-@dataclass(frozen=True)
-class RankingOptions:
-    """How moments are ranked and selected.
-
-    Parameters
-    ----------
-    top
-        Number of moments.
-    apart_s
-        Minimum time between two of them, seconds.
-    exact
-        Whether all videos are scored exactly.
-    candidates
-        Number of videos that are scored exactly after the first stage; None for the default.
-    """
-
-    top: int
-    apart_s: float
-    exact: bool = False
-    candidates: int | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse a number of candidates where all videos are scored."""
-        if self.exact and self.candidates is not None:
-            raise UsageError("got --exact and --candidates, expected one of them")
-
-
 class SearchSession:
     """Searches of one index: its model and its first stage are loaded once.
 
@@ -203,14 +195,22 @@ class SearchSession:
         How moments are ranked.
     videos
         Videos to search; None for all.
+    shared
+        The machines that share the index; None for this one alone.
     """
 
     def __init__(
-        self, index: Index, options: EncoderOptions, ranking: RankingOptions, videos: list[str] | None = None
+        self,
+        index: Index,
+        options: EncoderOptions,
+        ranking: RankingOptions,
+        videos: list[str] | None = None,
+        *,
+        shared: SharedIndex | None = None,
     ) -> None:
-        self.index, self.options, self.ranking, self.videos = index, options, ranking, videos
+        self.index, self.options, self.ranking, self.shared = index, options, ranking, shared
+        self._searcher = IndexSearcher(index, ranking, videos)
         self._encoder: Encoder | None = None
-        self._first_stage: FirstStage | None = None
 
     @property
     def encoder(self) -> Encoder:
@@ -222,33 +222,20 @@ class SearchSession:
     @property
     def n_videos(self) -> int:
         """Number of videos that are searched."""
-        return len(self.index if self.videos is None else self.videos)
-
-    @property
-    def n_scored(self) -> int:
-        """Number of videos that are scored exactly."""
-        if self.ranking.exact:
-            return self.n_videos
-        return min(self.ranking.candidates or CANDIDATES, self.n_videos)
+        return len(self._searcher.videos)
 
     def load(self) -> None:
         """Load the model and the first stage, so that no search waits for them."""
         _ = self.encoder
-        if self.n_scored < self.n_videos:
-            self._first_stage = FirstStage(self.index, sorted(self.index if self.videos is None else self.videos))
+        if self.shared is None and self._searcher.has_stages:
+            self._searcher.first_stage()
 
-    def find(self, sentence: str) -> list[FoundMoment]:
+    def find(self, sentence: str) -> SharedAnswer:
         """Return the moments that a sentence describes, best first."""
-        many = None if self.ranking.exact else self.ranking.candidates or CANDIDATES
-        return search_index(
-            self.index,
-            self.encoder.sentences([sentence]),
-            self.ranking.top,
-            apart_s=self.ranking.apart_s,
-            candidates=many,
-            videos=self.videos,
-            first_stage=self._first_stage,
-        )[0]
+        vectors = self.encoder.sentences([sentence])
+        if self.shared is not None:
+            return self.shared.find(vectors, self.ranking)[0]
+        return SharedAnswer(self._searcher.find(vectors)[0])
 
 
 def cut_short(encoder: Encoder, sentences: list[str]) -> str:

@@ -16,12 +16,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 
 from truemoment.exceptions import UsageError
 from truemoment.features.base import FeatureStore
 from truemoment.grounders import Grounder
 from truemoment.intervals import TIE, Floats, Ints, best_kept
 from truemoment.records import Annotations, Predictions, Queries, as_strings, numbers_of
+from truemoment.searching.first_look import WindowRanking
 from truemoment.searching.windows import LongVideo, Window, WindowDraws, WindowedFeatures, Windows
 
 MOST_PAIRS = 4096
@@ -40,6 +42,49 @@ class Seeing(Grounder, Protocol):
 
     def with_features(self, features: Any) -> Grounder:  # noqa: ANN401 - some take a store of one class alone
         """Return the same method, as it was fitted, looking at other features."""
+        ...
+
+
+class WindowScores(NamedTuple):
+    """Candidate moments of W windows of a film and their scores for S queries.
+
+    `start_s` and `end_s` (W, C) are seconds of the film; `score` is (S, W, C), or (S, K, C) where each query asks K of
+    the windows.
+    """
+
+    start_s: Floats
+    end_s: Floats
+    score: npt.NDArray[np.float32]
+
+
+class WindowScorer(Protocol):
+    """Scores every candidate moment of windows of a film; it keeps what it has seen of the last film."""
+
+    def __call__(
+        self, queries: Queries, windows: Sequence[Window], store: FeatureStore, chosen: Ints | None = None
+    ) -> WindowScores:
+        """Return the scores of queries of one film.
+
+        Parameters
+        ----------
+        queries
+            S queries.
+        windows
+            All windows of the film.
+        store
+            Features of the films.
+        chosen : (S, K)
+            Windows that each query asks; None for all.
+        """
+        ...
+
+
+@runtime_checkable
+class ScoresWindows(Seeing, Protocol):
+    """A Grounder that may have a way to score all windows of a film that is faster than answering each as a video."""
+
+    def window_scorer(self) -> WindowScorer | None:
+        """Return it, if there is one."""
         ...
 
 
@@ -71,6 +116,8 @@ class Windowed:
         Number of moments to predict in a window, 1 or more. Those that the method leaves out itself are lost.
     seed
         Of the windows that :meth:`fit` draws.
+    ranking
+        Chooses the windows that a query asks; None for all.
     track
         Shows how far it is: ``follow(items, "what they are")``.
 
@@ -94,6 +141,7 @@ class Windowed:
     features: FeatureStore | None = None
     each: int = 100
     seed: int = 0
+    ranking: WindowRanking | None = None
     track: Callable[[Any, str], Any] = lambda items, _: items
 
     def __post_init__(self) -> None:
@@ -139,6 +187,36 @@ class Windowed:
         if top < 1:
             raise UsageError(f"got top={top}, expected 1 or more")
         store = self._store()
+        scorer = self.grounder.window_scorer() if isinstance(self.grounder, ScoresWindows) else None
+        if scorer is not None and store is not None:
+            found = self._scored(scorer, queries, store, top)
+        else:
+            found = self._asked(queries, store, top)
+        nothing = (np.zeros(0), np.zeros(0), np.zeros(0))
+        answers = [found.get(row, nothing) for row in range(len(queries))]
+        start_s, end_s, score = (np.concatenate(columns) for columns in zip(nothing, *answers, strict=True))
+        offsets = np.cumsum([0, *(len(answer[0]) for answer in answers)])
+        return Predictions(queries.query_id, offsets, start_s, end_s, score, self.name)
+
+    def _scored(
+        self, scorer: WindowScorer, queries: Queries, store: FeatureStore, top: int
+    ) -> dict[int, tuple[Floats, Floats, Floats]]:
+        """Return the moments of each query of a method that scores all candidates of a film."""
+        found = {}
+        for rows, windows in self.track(list(self._films(queries, store)), "queries of films"):
+            asked = queries.select(rows)
+            chosen = self._chosen(windows, asked)
+            start_s, end_s, score = scorer(asked, windows, store, chosen)
+            for at, row in enumerate(rows.tolist()):
+                of = slice(None) if chosen is None else chosen[at]
+                ends = start_s[of].ravel(), np.fmin(end_s[of], queries.duration_s[row]).ravel()
+                found[row] = _ranked(*ends, score[at].ravel(), self.nms, top)
+        return found
+
+    def _asked(
+        self, queries: Queries, store: FeatureStore | None, top: int
+    ) -> dict[int, tuple[Floats, Floats, Floats]]:
+        """Return the moments of each query of a method that answers each window as a video."""
         jobs = list(self._jobs(queries, store))
         found: dict[int, tuple[Floats, Floats, Floats]] = {}
         parts: list[_Moments] = []
@@ -153,11 +231,13 @@ class Windowed:
                 for at, row in enumerate(job.rows.tolist()):
                     found[row] = _stitched(parts, at, self.nms, top)
                 parts = []
-        nothing = (np.zeros(0), np.zeros(0), np.zeros(0))
-        answers = [found.get(row, nothing) for row in range(len(queries))]
-        start_s, end_s, score = (np.concatenate(columns) for columns in zip(nothing, *answers, strict=True))
-        offsets = np.cumsum([0, *(len(answer[0]) for answer in answers)])
-        return Predictions(queries.query_id, offsets, start_s, end_s, score, self.name)
+        return found
+
+    def _chosen(self, windows: Sequence[Window], queries: Queries) -> Ints | None:
+        """Return the windows that each query of a film asks, (S, K); None for all."""
+        if self.ranking is None or self.ranking.most >= len(windows):
+            return None
+        return self.ranking(windows, queries)
 
     def _store(self) -> FeatureStore | None:
         """Features of the videos; None where the method sees none."""
@@ -168,8 +248,8 @@ class Windowed:
         found: FeatureStore | None = self.grounder.features
         return found
 
-    def _jobs(self, queries: Queries, store: FeatureStore | None) -> Iterator[_Job]:
-        """Divide queries and windows so that few are held at a time; the windows of some queries follow each other."""
+    def _films(self, queries: Queries, store: FeatureStore | None) -> Iterator[tuple[Ints, list[Window]]]:
+        """Go through the films that have windows: some of their queries at a time, with all windows."""
         number = numbers_of(queries.video_id)
         order = np.argsort(number, kind="stable")
         for rows in np.split(order, np.flatnonzero(np.diff(number[order])) + 1) if len(order) else []:
@@ -179,11 +259,25 @@ class Windowed:
                 continue
             n_rows = max(1, min(MOST_MOMENTS // (len(windows) * self.each), MOST_PAIRS))
             for low in range(0, len(rows), n_rows):
-                some = rows[low : low + n_rows]
-                n_windows = max(1, min(MOST_PAIRS // len(some), MOST_WINDOWS))
-                for at in range(0, len(windows), n_windows):
-                    last = at + n_windows >= len(windows)
-                    yield _Job(video.video_id, some, tuple(windows[at : at + n_windows]), last)
+                yield rows[low : low + n_rows], windows
+
+    def _jobs(self, queries: Queries, store: FeatureStore | None) -> Iterator[_Job]:
+        """Divide queries and windows so that few are held at a time; the windows of some queries follow each other."""
+        for rows, windows in self._films(queries, store):
+            chosen = self._chosen(windows, queries.select(rows))
+            if chosen is None:
+                yield from _jobs_of(rows, windows)
+                continue
+            for row, numbers in zip(rows.tolist(), chosen.tolist(), strict=True):
+                yield from _jobs_of(np.array([row]), [windows[number] for number in numbers])
+
+
+def _jobs_of(rows: Ints, windows: Sequence[Window]) -> Iterator[_Job]:
+    """Divide windows of a film that are asked the same queries."""
+    n_windows = max(1, min(MOST_PAIRS // len(rows), MOST_WINDOWS))
+    for at in range(0, len(windows), n_windows):
+        last = at + n_windows >= len(windows)
+        yield _Job(windows[0].video_id, rows, tuple(windows[at : at + n_windows]), last)
 
 
 class _Moments(NamedTuple):
@@ -233,5 +327,12 @@ def _stitched(parts: Sequence[_Moments], number: int, nms: float, top: int) -> t
         np.concatenate([getattr(part, name)[of] for part, of in zip(parts, slices, strict=True)])
         for name in ("start_s", "end_s", "score")
     )
+    return _ranked(start_s, end_s, score, nms, top)
+
+
+def _ranked(
+    start_s: Floats, end_s: Floats, score: npt.NDArray[Any], nms: float, top: int
+) -> tuple[Floats, Floats, Floats]:
+    """Return the best moments that non-maximum suppression keeps, best first."""
     kept = best_kept(score, start_s, end_s, threshold=nms + TIE, top=top)  # equal is kept, as within a video
-    return start_s[kept], end_s[kept], score[kept]
+    return start_s[kept], end_s[kept], score[kept].astype(np.float64)

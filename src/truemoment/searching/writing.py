@@ -24,7 +24,9 @@ from truemoment.files import atomic_folder, atomic_write
 from truemoment.folders import LOCK, TEMPORARY, lock_folder, refuse_links, remove_leftovers
 from truemoment.searching.layout import (
     ABOUT,
+    CODES,
     FOLDER_NAME,
+    MANIFEST,
     NORMS,
     OWN,
     PARTS,
@@ -191,6 +193,7 @@ class IndexWriter:
         if self._is_new:
             with atomic_write(self.path / SETTINGS) as stream:
                 stream.write(msgspec.json.format(msgspec.json.encode(self.settings), indent=1) + b"\n")
+        (self.path / MANIFEST).unlink(missing_ok=True)  # it is written again when all is done
         videos, parts = self.path / VIDEOS, self.path / PARTS
         try:
             for folder in (videos, parts):
@@ -389,7 +392,10 @@ def remove_index(path: Path) -> None:
                         shutil.rmtree(folder)
                 with contextlib.suppress(OSError):  # it does not exist, or holds something else
                     videos.rmdir()
-            (path / SETTINGS).unlink(missing_ok=True)
+            for file in (path / SETTINGS, path / MANIFEST, *(path / CODES).glob("*")):
+                file.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # there are none
+                (path / CODES).rmdir()
         with contextlib.suppress(OSError):  # it holds something else
             path.rmdir()
     except OSError as error:

@@ -8,7 +8,7 @@ import numpy as np
 
 from truemoment.exceptions import UsageError
 from truemoment.features.base import FeatureStore
-from truemoment.models.base import GroundingModel
+from truemoment.models.base import TrainableModel
 from truemoment.models.window_model import WindowModel
 from truemoment.records import Queries
 from truemoment.training.examples import Pairs, make_pairs, read_rows, read_sentences
@@ -22,7 +22,7 @@ def pairs_to_answer(
     store: FeatureStore | None,
     vocabulary: TokenVocabulary,
     recipe: Recipe,
-    model: GroundingModel,
+    model: TrainableModel,
     *,
     track: Callable[[Sequence[str]], Iterable[str]] = lambda ids: ids,
 ) -> Pairs:

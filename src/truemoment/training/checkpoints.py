@@ -85,6 +85,10 @@ class Run(msgspec.Struct, frozen=True):
         Name and commit of the model of the hub that made the word vectors; "" for others.
     made_of
         Dataset that a resplit folder was made of, and whose features are simulated; "" for other annotations.
+    sentences
+        Sources of the vectors of sentences, for a model that compares them.
+    fps
+        Rows a second of features that state none; None if the rows cover each video evenly.
     schema, truemoment
         Form of the file, and version that wrote it.
     """
@@ -101,6 +105,8 @@ class Run(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     text_encoder: str = ""
     made_of: str = ""
+    sentences: tuple[str, ...] = ()
+    fps: float | None = None
     schema: str = SCHEMA
     truemoment: str = ""
 

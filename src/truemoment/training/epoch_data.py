@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -12,13 +13,16 @@ from msgspec import UNSET
 
 from truemoment.exceptions import UsageError
 from truemoment.features.base import FeatureStore
-from truemoment.intervals import Bools
-from truemoment.models.base import TIMES, GroundingModel, MapModel, Need
+from truemoment.features.sentences import SentenceStore
+from truemoment.intervals import Bools, Floats
+from truemoment.models.base import TIMES, MapModel, Need, TrainableModel
+from truemoment.models.retrieval_model import RetrievalModel
 from truemoment.models.window_model import WindowModel
 from truemoment.records import Annotations, Strings
 from truemoment.searching.windows import WindowDraws
 from truemoment.targets import cell_ious, moment_shares, usable
 from truemoment.training.answering import pairs_to_answer
+from truemoment.training.clip_pairs import ClipPairs
 from truemoment.training.examples import (
     LongVideoTable,
     Pairs,
@@ -57,6 +61,10 @@ class TrainingData:
         The words known.
     seed
         Of all draws.
+    texts
+        Vectors of the sentences, for a model that compares them; None for others.
+    weights : (Q,)
+        How often each training query is drawn in an epoch; None for once.
     """
 
     recipe: Recipe
@@ -65,6 +73,8 @@ class TrainingData:
     store: FeatureStore | None
     vocabulary: TokenVocabulary
     seed: int
+    texts: SentenceStore | None = None
+    weights: Floats | None = None
 
 
 class EpochData(Protocol):
@@ -81,8 +91,8 @@ class EpochData(Protocol):
         ...
 
     @property
-    def watch(self) -> Validation:
-        """What measures answers to the validation split."""
+    def measure(self) -> str:
+        """The measure that chooses the epoch."""
         ...
 
     def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
@@ -97,15 +107,18 @@ class EpochData(Protocol):
 def queries_kept(annotations: Annotations, needs: frozenset[Need]) -> Bools:
     """Which queries can be learned from, shape (Q,): those with a usable first reference.
 
-    Where a model does not need times, those of videos with a duration: no time of a reference is read.
+    Where a model does not need times, those of videos with a duration: no time of a reference is read. Where it ranks
+    clips, those with a moment.
     """
     first = annotations.offsets[:-1]
+    if "sentence" in needs:  # a clip needs no duration of its video
+        return np.asarray(annotations.end_s[first] > annotations.start_s[first])
     if not needs & TIMES:
         return np.asarray(annotations.duration_s[first] > 0)
     return np.asarray(usable(annotations)[first])
 
 
-def make_targets(first: Annotations, model: GroundingModel) -> dict[str, npt.NDArray[Any]]:
+def make_targets(first: Annotations, model: TrainableModel) -> dict[str, npt.NDArray[Any]]:
     """Return what a model learns from references, a row a query, by name; nothing that it does not need."""
     columns: dict[str, npt.NDArray[Any]] = {}
     if "cell ious" in model.needs and isinstance(model, MapModel):
@@ -117,17 +130,18 @@ def make_targets(first: Annotations, model: GroundingModel) -> dict[str, npt.NDA
 
 def make_epoch_data(data: TrainingData, network: Network, track: Track) -> EpochData:
     """Prepare the pairs of a recipe: windows if it has a block ``windows``, else whole videos."""
-    kept = data.train.select_queries(queries_kept(data.train, network.model.needs))
+    is_kept = queries_kept(data.train, network.model.needs)
+    kept = data.train.select_queries(is_kept)
     if not kept.n_queries:
         raise UsageError(f"{data.train.dataset}/{data.train.split} holds no query that can be learned from")
+    if data.weights is not None:
+        data = dataclasses.replace(data, weights=data.weights[is_kept])
+    if isinstance(network.model, RetrievalModel):
+        return ClipPairs.of(data, kept, network.model, track)
     first = kept.select_rows(kept.offsets[:-1])
     windowing = data.recipe.windows
     if windowing is UNSET:
         return WholeVideos.of(data, first, network, track)
-    if not network.model.needs & TIMES:
-        raise UsageError(f"windows: are drawn by times of moments, which {data.recipe.model} must not use")
-    if "windows" in network.model.needs:
-        raise UsageError(f"windows: {data.recipe.model} has windows of its own, expected a recipe without this block")
     return VideoWindows.of(data, windowing, first, network, track=track)
 
 
@@ -171,10 +185,16 @@ class WholeVideos:
             sentences = read_sentences(first.sentence.tolist(), data.vocabulary, recipe, model.needs)
             windows, log = windows_to_learn(first, store, sentences, recipe, model, track=shown)
             of_query = windows.query
+            windows.weights = None if data.weights is None else data.weights[of_query]
             return cls(data, first.query_id[of_query], first.video_id[of_query], windows, val_pairs, watch, log)
         pairs = make_pairs(first.queries, store, data.vocabulary, recipe, model, track=shown)
-        pairs.columns = {**pairs.columns, **make_targets(first, model)}
+        pairs.columns, pairs.weights = {**pairs.columns, **make_targets(first, model)}, data.weights
         return cls(data, first.query_id, first.video_id, pairs, val_pairs, watch, {})
+
+    @property
+    def measure(self) -> str:
+        """The measure that chooses the epoch."""
+        return self.watch.measure
 
     def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
         """Return the same pairs in every epoch."""
@@ -270,7 +290,14 @@ class VideoWindows:
             "windows without the moment": float(drawn.negative.mean()),
             "moments longer than a window": float(self.draws.longer.mean()),
         }
-        return Pairs(self.sentences, np.arange(len(drawn.first)), table, columns=columns), log
+        pairs = Pairs(self.sentences, np.arange(len(drawn.first)), table, columns=columns)
+        pairs.weights = self.data.weights
+        return pairs, log
+
+    @property
+    def measure(self) -> str:
+        """The measure that chooses the epoch."""
+        return self.watch.measure
 
     def validate(self, network: Network) -> dict[str, float]:
         """Return the figures of a network on whole videos of the validation split."""

@@ -26,7 +26,7 @@ from truemoment.intervals import Floats, Ints
 from truemoment.language import get_engine
 from truemoment.language.heads import CHAIN, word_heads
 from truemoment.language.phrases import phrase_trees
-from truemoment.models.base import GroundingModel, Need, VideoRows
+from truemoment.models.base import Need, TrainableModel, VideoRows
 from truemoment.records import Queries, numbers_of
 from truemoment.searching.windows import LongVideo
 from truemoment.training.network import TokenBatch
@@ -125,7 +125,7 @@ def make_table(
     store: FeatureStore,
     queries: Queries,
     recipe: Recipe,
-    model: GroundingModel,
+    model: TrainableModel,
     track: Callable[[Sequence[str]], Iterable[str]] = lambda ids: ids,
 ) -> ClipTable:
     """Return the videos of queries as a model sees them.
@@ -188,7 +188,7 @@ def make_long_video_table(
 
 
 def see_video(
-    store: FeatureStore, video_id: str, duration_s: float, recipe: Recipe, model: GroundingModel
+    store: FeatureStore, video_id: str, duration_s: float, recipe: Recipe, model: TrainableModel
 ) -> FloatTable:
     """Return a video as a model sees it, (T, D)."""
     return model.see(read_rows(store, video_id, duration_s, recipe), recipe.rows)
@@ -294,6 +294,11 @@ class Pairs(Dataset[TokenBatch]):
         Arrays (Q, ...) of further inputs by name, see :class:`~truemoment.models.base.PairTensors`.
     other : (Q,) or None
         Row of another video for each pair.
+
+    Attributes
+    ----------
+    weights : (Q,) or None
+        How often each pair is drawn in an epoch; None for once.
     """
 
     def __init__(
@@ -306,6 +311,7 @@ class Pairs(Dataset[TokenBatch]):
         other: Ints | None = None,
     ) -> None:
         self.sentences, self.video, self.table, self.columns, self.other = sentences, video, table, columns, other
+        self.weights: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.video)
@@ -334,9 +340,9 @@ class Pairs(Dataset[TokenBatch]):
         )
 
     def order(self, size: int, rng: np.random.Generator) -> Ints:
-        """Return the pairs in a drawn order; each run of `size` is a batch."""
+        """Return the pairs in a drawn order, each as often as its weight says; each run of `size` is a batch."""
         del size
-        return rng.permutation(len(self))
+        return drawn_pairs(len(self), self.weights, rng)
 
     def with_others(self, video_ids: Sequence[str], rng: np.random.Generator) -> Pairs:
         """Return the pairs with another video each, drawn evenly from the pairs of another video."""
@@ -344,12 +350,31 @@ class Pairs(Dataset[TokenBatch]):
         return Pairs(self.sentences, self.video, self.table, columns=self.columns, other=other)
 
 
+def drawn_pairs(n_pairs: int, weights: Floats | None, rng: np.random.Generator) -> Ints:
+    """Return pairs in a drawn order; one of weight 2.3 stands in it twice, and thrice in 3 of 10 draws.
+
+    Examples
+    --------
+    >>> np.bincount(drawn_pairs(4, np.array([1.0, 2.0, 0.5, 0.5]), np.random.default_rng(0)), minlength=4)[:2].tolist()
+    [1, 2]
+    """
+    if weights is None:
+        return rng.permutation(n_pairs)
+    times = np.floor(weights).astype(np.int64)
+    rest = weights - times
+    n_more = round(float(rest.sum()))  # the same in every epoch
+    if n_more:
+        more = rng.choice(n_pairs, size=n_more, replace=False, p=rest / rest.sum())
+        times[more] += 1
+    return rng.permutation(np.repeat(np.arange(n_pairs), times))
+
+
 def make_pairs(
     queries: Queries,
     store: FeatureStore | None,
     vocabulary: TokenVocabulary,
     recipe: Recipe,
-    model: GroundingModel,
+    model: TrainableModel,
     *,
     track: Callable[[Sequence[str]], Iterable[str]] = lambda ids: ids,
 ) -> Pairs:

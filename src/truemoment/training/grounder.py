@@ -18,8 +18,10 @@ from truemoment.models import FAMILIES, get_family
 from truemoment.models.base import Inputs
 from truemoment.models.decoding import as_predictions
 from truemoment.records import Annotations, Predictions, Queries
+from truemoment.searching.first_look import WindowRanking
 from truemoment.training import checkpoints
 from truemoment.training.answering import pairs_to_answer
+from truemoment.training.hardware import prediction_device
 from truemoment.training.network import Network
 from truemoment.training.progress import Track, unseen
 from truemoment.training.recipes import naming, resolve
@@ -44,6 +46,8 @@ class TrainedGrounder:
         What it sees of videos; None for a model that sees none.
     track
         Shows how far it is.
+    ranking
+        Chooses the windows of a film that a query asks; None for all.
     """
 
     run: checkpoints.Run
@@ -51,6 +55,7 @@ class TrainedGrounder:
     vocabulary: TokenVocabulary
     features: FeatureStore | None
     track: Track = unseen
+    ranking: WindowRanking | None = None
 
     @property
     def name(self) -> str:
@@ -84,7 +89,7 @@ class TrainedGrounder:
             )
         if recipe.windows is not UNSET:
             method = AllCandidates(self.name, self.network, self.vocabulary, recipe, self.features)
-            return in_windows(method, recipe.windows, track=self.track).ground(queries, top)
+            return in_windows(method, recipe.windows, ranking=self.ranking, track=self.track).ground(queries, top)
         unknown = ~(queries.duration_s > 0)
         if unknown.any():
             raise InputError(
@@ -140,6 +145,8 @@ def load_grounder(
     run = checkpoints.read_run(folder)
     recipe = resolve(msgspec.to_builtins(run.recipe), folder / "run.json")
     family = get_family(recipe.model)
+    if family.retrieves:
+        raise UsageError(f"{folder}: is a run of {recipe.model}, which ranks clips: use truemoment retrieve --model")
     vocabulary = read_vocabulary(folder / "words.json")
     settings = msgspec.convert(recipe.settings, family.settings)
     inputs = Inputs(run.n_dimensions, run.n_vector, vocabulary.words)
@@ -154,11 +161,12 @@ def load_grounder(
     model = family.build(settings, inputs)
     network = Network(vocabulary, run.n_vector, model)
     checkpoints.load_into(network, tensors, weights)
-    network.to("cuda" if torch.cuda.is_available() else "cpu")
+    network.to(prediction_device())
     if "video" not in model.needs:
         if features is not None:
             raise UsageError(f"{run.recipe.model} sees no video, expected no --features")
     elif store is None:
         source = run.features if features is None else features
-        store = open_features(source, dataset=run.made_of or run.train.dataset, data_dir=data_dir, seed=run.seed)
+        dataset = run.made_of or run.train.dataset
+        store = open_features(source, dataset=dataset, data_dir=data_dir, seed=run.seed, fps=run.fps)
     return TrainedGrounder(run, network, vocabulary, store, track)

@@ -1,4 +1,7 @@
-"""What a figure was made on: the machine, and the state of the code."""
+"""What runs are made on: the device of predictions, the machine, and the state of the code.
+
+Training takes its devices from accelerate (:mod:`truemoment.training.loop`).
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,20 @@ import platform
 import shutil
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
 
 TIMEOUT_S = 20.0
 """How long `git` may take to answer."""
+
+
+def prediction_device() -> torch.device:
+    """Return the device that a trained network predicts on: a GPU if there is one, else the processor."""
+    import torch  # noqa: PLC0415 - asked only by what predicts
+
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def hardware() -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -151,8 +151,9 @@ class _Stages:
         step = Step(network, learner, optimiser, self.accelerator, recipe.train, losses, clipped)
         while _next_stage(history, recipe) == stage:
             before = [of for of in history if of.stage == stage]
-            set_rate(optimiser, recipe.train.rate_of(settings, len(before) + 1))
-            ended = self._epoch(len(history) + 1, stage, step, before)
+            rate = recipe.train.rate_of(settings, len(before) + 1)
+            set_rate(optimiser, rate)
+            ended = self._epoch(len(history) + 1, stage, replace(step, rate=rate), before)
             history = [*history, ended]
             if self.accelerator.is_main_process:
                 checkpoints.save_epoch(self.folder, network, optimiser_tensors(optimiser), history)
@@ -163,7 +164,7 @@ class _Stages:
 
     def _epoch(self, number: int, stage: int, step: Step, before: list[Epoch]) -> Epoch:
         """Train for an epoch and validate; `before` are the earlier epochs of the stage."""
-        measure = self.epochs.watch.measure
+        measure = self.epochs.measure
         pairs, log = self.epochs.epoch(number)
         started = time.perf_counter()
         settings = self.data.recipe.train.every_stage[stage]
@@ -171,7 +172,9 @@ class _Stages:
         torch.manual_seed(int(np.random.SeedSequence([self.data.seed, number]).generate_state(1)[0]))
         step.learner.train()
         steps = self.track(loader, f"epoch {number}")
-        taken = (number - 1) * step.steps_of(len(loader))  # all epochs have as many batches
+        n_steps = step.steps_of(len(loader))  # all epochs have as many batches
+        taken = (number - 1) * n_steps
+        step = replace(step, stage=(taken - len(before) * n_steps, (settings.epochs or 1) * n_steps))
         loss, watched, waited = _one_epoch(step, steps, self.epochs.query_id, taken)
         seconds = time.perf_counter() - started
         val = self.epochs.validate(self.network)
@@ -295,7 +298,8 @@ def _as_it_is(examples: Any) -> Any:  # noqa: ANN401 - a batch, which the pairs 
 class Step:
     """A step of training: what learns, by which rule, the terms of the loss (none for all), and what is clipped.
 
-    The learner contains the network, or a copy of it for each device.
+    The learner contains the network, or a copy of it for each device. `rate` is the learning rate of the epoch; `stage`
+    is the number of the stage's first step, and how many it has.
     """
 
     network: Network
@@ -305,6 +309,8 @@ class Step:
     rule: Optimisation
     losses: frozenset[str]
     clipped: list[torch.nn.Parameter]
+    rate: float = 0.0
+    stage: tuple[int, int] = (0, 1)
 
     def steps_of(self, n_batches: int) -> int:
         """Return the number of optimiser steps that batches of one epoch make."""
@@ -321,6 +327,9 @@ class Step:
             Optimiser steps of the run before it.
         """
         self.network.model.start_step(number)
+        if self.rule.changes_by_step:
+            first, n_steps = self.stage
+            set_rate(self.optimiser, self.rate * self.rule.factor_at((number - first + 1) / n_steps))
         with self.accelerator.accumulate(self.learner):
             output, terms = self.learner(examples)
             if self.losses:

@@ -8,7 +8,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from truemoment.models.base import Batch, GroundingModel, ModelOutput, MomentTensors, PairTensors, tensors_of
+from truemoment.exceptions import UsageError
+from truemoment.models.base import (
+    Batch,
+    GroundingModel,
+    ModelOutput,
+    MomentTensors,
+    PairTensors,
+    TrainableModel,
+    tensors_of,
+)
 from truemoment.training.vocabulary import PADDING, TokenVocabulary
 
 
@@ -54,7 +63,7 @@ class Network(nn.Module):
     """
 
     def __init__(
-        self, vocabulary: TokenVocabulary, n_vector: int, model: GroundingModel, *, fine_tuned: bool = False
+        self, vocabulary: TokenVocabulary, n_vector: int, model: TrainableModel, *, fine_tuned: bool = False
     ) -> None:
         super().__init__()
         self.model = model
@@ -69,16 +78,24 @@ class Network(nn.Module):
 
     def forward(self, examples: TokenBatch) -> tuple[ModelOutput, dict[str, Tensor]]:
         """Score the candidates; in training, return the terms of the loss too."""
-        batch = self._batch(examples)
+        batch = self.batch_of(examples)
         output: ModelOutput = self.model(batch)
         return output, self.model.losses(batch, output) if self.training else {}
 
     def answer(self, examples: TokenBatch) -> MomentTensors:
         """Return the moments of each query and their scores."""
-        batch = self._batch(examples)
-        return self.model.answer(batch, self.model(batch))
+        model, batch = self.grounding_model, self.batch_of(examples)
+        return model.answer(batch, model(batch))
 
-    def _batch(self, examples: TokenBatch) -> Batch:
+    @property
+    def grounding_model(self) -> GroundingModel:
+        """The model, if it answers with moments."""
+        if not isinstance(self.model, GroundingModel):
+            raise UsageError("the model ranks clips and answers with no moment: use truemoment retrieve")
+        return self.model
+
+    def batch_of(self, examples: TokenBatch) -> Batch:
+        """Return examples with the vectors of their words."""
         return Batch(
             words=self.table(examples.numbers),
             word_numbers=examples.numbers,

@@ -19,9 +19,6 @@ from truemoment.training.recipes import Optimisation, TrainingStage
 MOMENTUM = 0.9
 """Momentum of stochastic gradient descent where a recipe names none."""
 
-SLOWER = 0.1
-"""Factor of the learning rate of the slower parts of a stage."""
-
 
 def parameters_of(network: nn.Module, parts: Sequence[str], key: str = "train.stages") -> dict[str, nn.Parameter]:
     """Return the parameters of parts by name, all for no part; those that are never trained are left out.
@@ -65,7 +62,7 @@ def make_optimiser(train: Optimisation, stage: TrainingStage, network: nn.Module
     slower = parameters_of(network, stage.slower) if stage.slower else {}
     groups: list[dict[str, Any]] = [
         {"params": [of for name, of in trained.items() if (name in slower) is is_slower], "factor": factor}
-        for is_slower, factor in ((False, 1.0), (True, SLOWER))
+        for is_slower, factor in ((False, 1.0), (True, stage.slower_factor))
     ]
     groups = [group for group in groups if group["params"]]
     rate, decay = train.rate_of(stage, 1), train.weight_decay
@@ -81,7 +78,7 @@ def make_optimiser(train: Optimisation, stage: TrainingStage, network: nn.Module
 
 
 def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
-    """Set the learning rate; that of slower parts is a tenth of it."""
+    """Set the learning rate; that of slower parts is a share of it."""
     for group in optimiser.param_groups:
         group["lr"] = rate * group["factor"]
 

@@ -7,15 +7,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import UNSET
 
 from truemoment.datasets.source import AnnotationSource
+from truemoment.distribution import Engine
 from truemoment.exceptions import UsageError
-from truemoment.features.changed import CHANGES, ChangedFeatures
+from truemoment.files import sha256_of
 from truemoment.io import write_predictions
-from truemoment.records import Annotations
+from truemoment.records import Annotations, Queries
 from truemoment.searching.chunks import chunked
-from truemoment.training.grounder import load_grounder
+from truemoment.searching.first_look import FirstLook, LookedAt, looked_at
+from truemoment.training.film_parts import predict_films, remove_parts
+from truemoment.training.grounder import TrainedGrounder
 from truemoment.training.progress import Track, unseen
+from truemoment.training.run_options import RunOptions
+from truemoment.training.windows import windows_of
+from truemoment.version import __version__
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,61 +57,108 @@ class RunPrediction:
 
 
 def predict_with_run(
-    run: Path,
+    options: RunOptions,
     source: AnnotationSource,
     out: Path,
     *,
-    features: str | None = None,
-    change: str | None = None,
     chunk_s: float | None = None,
-    seed: int = 0,
     limit: int | None = None,
+    engine: Engine = "local",
+    workers: int | None = None,
     track: Track = unseen,
 ) -> RunPrediction:
     """Predict the queries of a split with a trained run, and write the predictions.
 
+    A run on windows of films predicts in parts (:mod:`truemoment.training.film_parts`), which the same call resumes.
+
     Parameters
     ----------
-    run
-        Folder of the run.
+    options
+        The run, and how it predicts.
     source
         The split.
     out
         File of predictions.
-    features
-        Source of features; None for that of the run.
-    change, seed
-        How the videos are changed, and the seed of the change; None for not at all.
     chunk_s
         Length of the chunks that videos are cut into, in seconds (:func:`~truemoment.searching.chunks.chunked`); times
         then count from the start of a chunk. None for whole videos.
     limit
         Number of queries to predict; None for all.
+    engine, workers
+        Who predicts the parts of films, see :func:`~truemoment.training.film_parts.predict_films`.
     track
         Shows progress.
     """
-    if change is not None and change not in CHANGES:
-        raise UsageError(f"--change: unknown {change!r}, expected one of {', '.join(CHANGES)}")
-    method = load_grounder(run, features=features, data_dir=source.data_dir, track=track)
-    made_by = method.run.made_by
-    if change is not None and change != "original":
-        if method.features is None:
-            raise UsageError(f"--change {change}: {method.name} sees no video")
-        method = method.with_features(ChangedFeatures(method.features, change, seed))
-        made_by |= {"videos": f"{change}, seed {seed}"}
+    method = options.load(track)
+    recipe, made_by, notes = method.run.recipe, dict(method.run.made_by), list(method.run.notes)
+    if options.changes:
+        made_by |= {"videos": f"{options.change}, seed {options.seed}"}
     annotations = source.read()
+    in_parts = recipe.windows is not UNSET and chunk_s is None
+    if not in_parts and (engine != "local" or workers is not None):
+        raise UsageError("--workers and --engine: are of a run on windows of whole films")
     if chunk_s is not None:
-        if method.features is None:
-            raise UsageError(f"--chunks: {method.name} sees no video")
-        chunks = chunked(annotations, chunk_s)
-        store = chunks.features(method.features)
-        has_rows = np.array([video_id in store for video_id in chunks.annotations.queries.video_id], dtype=bool)
-        method, annotations = method.with_features(store), chunks.annotations.select_queries(has_rows)
+        method, annotations = _in_chunks(method, annotations, chunk_s)
         made_by |= {"chunks": f"{chunk_s:g} s; times count from the start of a chunk"}
     queries = annotations.queries.first(limit)
-    predictions = method.ground(queries, top=method.run.recipe.decode.top)
+    if method.ranking is not None:
+        looked = _looked_at(method, annotations, queries)
+        made_by |= {"windows": looked.name, "references_in_windows": looked.share}
+        note = f"windows: {looked.name}; {100 * looked.share:.1f} % of the references lie in them"
+        made_by |= {"notes": [*made_by.get("notes", []), note]}
+        notes.append(note)
+    if in_parts:
+        request = _request(method, options, annotations, queries)
+        predictions = predict_films(
+            options, request, annotations, queries, out, engine=engine, workers=workers, track=track
+        )
+    else:
+        predictions = method.ground(queries, top=recipe.decode.top)
     write_predictions(out, predictions, annotations, made_by=made_by)
+    remove_parts(out)
     unknown, n_words = method.unknown_words(queries)
-    note = f"{unknown:,} of {n_words:,} words are unknown to {method.name}"
-    notes = (*((note,) if unknown else ()), *method.run.notes)
-    return RunPrediction(method.name, annotations, made_by, seed, len(predictions), out, notes)
+    if unknown:
+        notes.insert(0, f"{unknown:,} of {n_words:,} words are unknown to {method.name}")
+    return RunPrediction(method.name, annotations, made_by, options.seed, len(predictions), out, tuple(notes))
+
+
+def _in_chunks(
+    method: TrainedGrounder, annotations: Annotations, chunk_s: float
+) -> tuple[TrainedGrounder, Annotations]:
+    """Return the method with the features of chunks, and the queries of chunks that have rows."""
+    if method.features is None:
+        raise UsageError(f"--chunks: {method.name} sees no video")
+    if method.ranking is not None:
+        raise UsageError("--chunks: is of short videos, and a first look of whole films: expected one of them")
+    chunks = chunked(annotations, chunk_s)
+    store = chunks.features(method.features)
+    has_rows = np.array([video_id in store for video_id in chunks.annotations.queries.video_id], dtype=bool)
+    return method.with_features(store), chunks.annotations.select_queries(has_rows)
+
+
+def _looked_at(method: TrainedGrounder, annotations: Annotations, queries: Queries) -> LookedAt:
+    """Return what the first look leaves of the references of the queries that are predicted."""
+    windowing, features = method.run.recipe.windows, method.features
+    if windowing is UNSET or features is None:
+        raise UsageError(f"{method.name} has no windows")
+    asked = annotations.select_queries(np.arange(annotations.n_queries) < len(queries))
+    return looked_at(asked, windows_of(windowing), features, method.ranking)
+
+
+def _request(
+    method: TrainedGrounder, options: RunOptions, annotations: Annotations, queries: Queries
+) -> dict[str, Any]:
+    """Return what is predicted; parts of another request are not used."""
+    look = method.ranking if isinstance(method.ranking, FirstLook) else None
+    return {
+        "schema": "truemoment/prediction-parts/1",
+        "truemoment": __version__,
+        "run": sha256_of(options.run / "best.safetensors"),
+        "recipe": method.run.recipe.hash,
+        "annotations": annotations.sha256,
+        "queries": len(queries),
+        "features": "" if method.features is None else method.features.name,
+        "first_look": look.most if look else 0,
+        "sentences": look.sentences.name if look else "",
+        "seed": options.seed,
+    }

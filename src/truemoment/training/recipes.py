@@ -11,6 +11,8 @@
     select: {measure: AxIoU@10, split: val, patience: 3}
     decode: {nms: 0.45}
     windows: {seconds: 25.6, negatives: 0.7}    # only for hours-long video: a window of a video is the video
+    clips: {margin_s: 0.5, pool: 1000}          # only for models that rank clips
+    data: [{annotations: clean.jsonl}, {dataset: mad, share: 0.32}]    # a mixture instead of one training split
 
 Unknown keys and wrong kinds are refused with the key's name. A recipe's `hash` covers every value, defaults included,
 so two runs of one hash have the same settings.
@@ -21,10 +23,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -34,14 +37,22 @@ from truemoment.files import in_words, lower_first, read_bytes
 from truemoment.language.tokens import How
 from truemoment.measures import parse_measure
 from truemoment.proposals import Tail
+from truemoment.retrieval.measures import parse_retrieval_measures
 from truemoment.training.epochs import MOST_EPOCHS
+from truemoment.training.recipe_sources import Clipping, MixtureSource, refuse_sources
 
-S = TypeVar("S")
+if TYPE_CHECKING:  # it loads PyTorch
+    from truemoment.models.base import Need
+
+S = TypeVar("S", bound=Struct)
 
 Positive = Annotated[int, Meta(ge=1, le=1_000_000)]
 Above0 = Annotated[float, Meta(gt=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 
+
+WINDOWED = "truemoment.searching.windowed.Windowed"
+"""What predicts long videos with any method."""
 
 MOST_BYTES, DEEPEST = 1 << 16, 16
 """Size and nesting of a recipe beyond which it is not read; ours hold 500 bytes in two levels."""
@@ -107,7 +118,9 @@ class TrainingStage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     batch
         In place of that of the run.
     slower
-        Parts that are trained at a tenth of the learning rate, named as in `trained`.
+        Parts that are trained at a lower rate, named as in `trained`.
+    slower_factor
+        Their rate as a share of the learning rate.
     """
 
     epochs: Annotated[int, Meta(ge=1, le=MOST_EPOCHS)] | None = None
@@ -117,6 +130,7 @@ class TrainingStage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     keep: Literal["best", "last"] = "best"
     batch: Positive | None = None
     slower: tuple[str, ...] = ()
+    slower_factor: Annotated[float, Meta(gt=0, le=1)] = 0.1
 
 
 class Schedule(Struct, frozen=True, forbid_unknown_fields=True):
@@ -161,6 +175,10 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
         Factor of half the sum of squares of all trained numbers, as a term of the loss.
     schedule
         How the learning rate falls; constant if unset.
+    warm_up
+        Share of the steps of a stage in which the rate rises from 0; 0 if unset.
+    decay
+        ``cosine``: after that it falls to 0 along half a cosine, step by step; constant if unset.
     stages
         Parts of the run, one after the other; one if unset.
     sentences
@@ -185,6 +203,8 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
     clipped: Annotated[tuple[str, ...], Meta(min_length=1)] | UnsetType = UNSET
     l2: Above0 | UnsetType = UNSET
     schedule: Schedule | UnsetType = UNSET
+    warm_up: Annotated[float, Meta(ge=0, lt=1)] | UnsetType = UNSET
+    decay: Literal["cosine"] | UnsetType = UNSET
     stages: Annotated[tuple[TrainingStage, ...], Meta(min_length=1)] | UnsetType = UNSET
     sentences: Literal["all", "one a video"] | UnsetType = UNSET
     accumulate: Positive | UnsetType = UNSET
@@ -221,6 +241,27 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
             return rate
         return rate * self.schedule.factor ** sum(epoch > after for after in self.schedule.after)
 
+    @property
+    def changes_by_step(self) -> bool:
+        """Whether the rate changes within an epoch."""
+        return bool(self.warm_up) or self.decay is not UNSET
+
+    def factor_at(self, share: float) -> float:
+        """Return the factor of the rate after a share of the steps of a stage, 0 to 1.
+
+        Examples
+        --------
+        >>> rule = Optimisation(warm_up=0.1, decay="cosine")
+        >>> [round(rule.factor_at(share), 3) for share in (0.05, 0.1, 0.55, 1.0)]
+        [0.5, 1.0, 0.5, 0.0]
+        """
+        warm_up = self.warm_up or 0.0
+        if share < warm_up:
+            return share / warm_up
+        if self.decay is UNSET:
+            return 1.0
+        return 0.5 * (1 + math.cos(math.pi * min(1.0, (share - warm_up) / (1 - warm_up))))
+
 
 class EpochSelection(Struct, frozen=True, forbid_unknown_fields=True):
     """Which epoch is kept.
@@ -249,10 +290,14 @@ class Decoding(Struct, frozen=True, forbid_unknown_fields=True):
         A moment whose IoU with a better one is above this is left out; 1 for none.
     top
         Moments a query.
+    first_look
+        Windows of a film that a query is compared with: those with the frame that is most like the sentence
+        (:mod:`truemoment.searching.first_look`). All if unset; only ``truemoment predict`` uses it, training does not.
     """
 
     nms: Share = 0.45
     top: Positive = 10
+    first_look: Positive | UnsetType = UNSET
 
 
 class Windowing(Struct, frozen=True, forbid_unknown_fields=True):
@@ -292,7 +337,7 @@ class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
         Of the family; after :func:`resolve` every one of them.
     rows
         Rows of features a video (or a window) is resampled to, a multiple of the model's clips; only for models that
-        see resampled rows.
+        see resampled rows. Of a model that ranks clips: the most frames of a clip.
     normalise
         Whether each row of features is divided by its length first.
     text, train, select, decode
@@ -300,6 +345,13 @@ class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
     windows
         For hours-long video: what the model sees are windows of it, and `decode` is of whole videos. Unset, every video
         is seen as a whole.
+    clips
+        For models that rank clips by text.
+    data
+        A mixture that is learned from, in place of the training split.
+    steps
+        Of a study of mixtures: all rows take as many ``epochs`` (also if unset), or as many steps as the largest
+        (``equal``).
     """
 
     model: str
@@ -312,6 +364,9 @@ class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
     select: EpochSelection = EpochSelection()
     decode: Decoding = Decoding()
     windows: Windowing | UnsetType = UNSET  # unset, it is not written: recipes without windows keep their hashes
+    clips: Clipping | UnsetType = UNSET
+    data: Annotated[tuple[MixtureSource, ...], Meta(min_length=1)] | UnsetType = UNSET
+    steps: Literal["epochs", "equal"] | UnsetType = UNSET
 
     @property
     def hash(self) -> str:
@@ -358,6 +413,11 @@ def read_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
     return resolve(values, path)
 
 
+def read_yaml(path: Path) -> Any:  # noqa: ANN401 - checked by the caller
+    """Read a small YAML file: no aliases, 16 levels, 64 KB."""
+    return _parse(read_bytes(path), path)
+
+
 def resolve(values: Mapping[str, Any], path: Path | None = None) -> Recipe:
     """Check a recipe's values and fill in every setting of its family."""
     from truemoment.models import get_family  # noqa: PLC0415 - PyTorch is loaded only when a recipe is used
@@ -366,13 +426,47 @@ def resolve(values: Mapping[str, Any], path: Path | None = None) -> Recipe:
     with naming(path, "model"):
         family = get_family(recipe.model)
     with naming(path, "select.measure"):
-        parse_measure(recipe.select.measure)
+        _refuse_measure(recipe, retrieves=family.retrieves)
+    if recipe.windows is not UNSET and family.retrieves:
+        raise InputError(f"got windows, but {recipe.model} ranks clips", path=path, field="windows")
+    if recipe.clips is not UNSET and not family.retrieves:
+        raise InputError(f"got clips, but {recipe.model} answers with moments", path=path, field="clips")
+    refuse_sources(recipe.data or (), path)
     settings = _convert(recipe.settings, family.settings, path, "settings.")
     clips = getattr(settings, "n_clips", 1)
     if "video" in family.needs and recipe.rows % clips:
         raise InputError(f"got {recipe.rows}, expected a multiple of the {clips} clips", path=path, field="rows")
+    if recipe.windows is not UNSET:
+        _refuse_windows(recipe.model, family.needs, path)
+    if recipe.decode.first_look is not UNSET and recipe.windows is UNSET:
+        problem = f"got {recipe.decode.first_look} windows, expected a recipe with a block windows"
+        raise InputError(problem, path=path, field="decode.first_look")
     plain = msgspec.json.decode(msgspec.json.encode(settings))  # lists for tuples, as a file gives them back
     return msgspec.structs.replace(recipe, settings=plain)
+
+
+def _refuse_measure(recipe: Recipe, *, retrieves: bool) -> None:
+    """Refuse a measure that is none, or by which no epoch can be chosen, because smaller is better."""
+    name = recipe.select.measure
+    if not retrieves:
+        parse_measure(name)
+        return
+    found = parse_retrieval_measures(name)
+    if len(found) != 1 or not found[0].is_fraction:
+        raise UsageError(f"got {name}, expected one measure of which more is better, e.g. t2c:R@1")
+
+
+def _refuse_windows(model: str, needs: frozenset[Need], path: Path | None) -> None:
+    """Refuse a recipe of a model that cannot learn from windows of long videos."""
+    from truemoment.models.base import TIMES  # noqa: PLC0415 - it loads PyTorch
+
+    if "windows" in needs:
+        method = f"learns from sliding windows itself; predict long videos with {WINDOWED}"
+    elif not needs & TIMES:
+        method = "learns without the times of moments, by which windows are drawn"
+    else:
+        return
+    raise InputError(f"{model} {method}; expected a recipe without this block", path=path, field="windows")
 
 
 @contextlib.contextmanager
@@ -411,7 +505,20 @@ def _convert(values: Mapping[str, Any], kind: type[S], path: Path | None, field:
         problem, _, at = str(error).partition(" - at `$")
         inner = at.rstrip("`").lstrip(".")
         words = in_words(lower_first(problem))
+        if "contains unknown field" in words and (known := _fields_at(kind, inner)):
+            words += f", expected one of {', '.join(known)}"
         raise InputError(words, path=path, field=(field + inner).rstrip(".") or None) from None
+
+
+def _fields_at(kind: type[Struct], inner: str) -> tuple[str, ...]:
+    """Return the fields of the part of a recipe at a dotted key; none if it is not one part."""
+    for name in filter(None, inner.split(".")):
+        hint = get_type_hints(kind).get(name)
+        parts = [of for of in (hint, *get_args(hint)) if isinstance(of, type) and issubclass(of, Struct)]
+        if len(parts) != 1:
+            return ()
+        kind = parts[0]
+    return kind.__struct_fields__
 
 
 def _parse(data: bytes, path: Path) -> Any:  # noqa: ANN401 - checked by the caller
@@ -438,13 +545,19 @@ def _refuse_traps(data: bytes, path: Path) -> None:
     if len(data) > MOST_BYTES:
         raise InputError(f"holds {len(data):,} bytes, expected {MOST_BYTES:,} at most", path=path)
     depth = 0
-    for event in yaml.parse(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        line = None if event.start_mark is None else event.start_mark.line + 1
-        if depth > DEEPEST:
-            raise InputError(f"is nested too deeply, expected {DEEPEST} levels at most", path=path, line=line)
-        if isinstance(event, yaml.AliasEvent):
-            raise InputError(f"got the alias *{event.anchor}, expected the value itself", path=path, line=line)
+    too_deep = f"is nested too deeply, expected {DEEPEST} levels at most"
+    try:
+        for event in yaml.parse(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            line = None if event.start_mark is None else event.start_mark.line + 1
+            if depth > DEEPEST:
+                raise InputError(too_deep, path=path, line=line)
+            if isinstance(event, yaml.AliasEvent):
+                raise InputError(f"got the alias *{event.anchor}, expected the value itself", path=path, line=line)
+    except yaml.scanner.ScannerError as error:  # libyaml reads ahead, and some versions end at 1,000 open brackets
+        if "nesting depth" not in str(error) or error.problem_mark is None:
+            raise
+        raise InputError(too_deep, path=path, line=error.problem_mark.line + 1) from None
 
 
 def _change(values: dict[str, Any], change: str) -> None:

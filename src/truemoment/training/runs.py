@@ -12,12 +12,15 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import torch
 from accelerate import PartialState
 
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import UsageError
 from truemoment.features.base import FeatureStore
+from truemoment.features.sentences import SentenceStore
 from truemoment.folders import lock_folder, refuse_links
+from truemoment.intervals import Floats
 from truemoment.io import write_predictions
 from truemoment.measures import parse_measures
 from truemoment.models import get_family
@@ -27,20 +30,32 @@ from truemoment.training import checkpoints
 from truemoment.training.checkpoints import Epoch
 from truemoment.training.epoch_data import TrainingData
 from truemoment.training.epochs import OWN_FILES, TRACKED, epoch_folders
-from truemoment.training.grounder import TrainedGrounder, load_grounder, read_vocabulary, write_vocabulary
+from truemoment.training.grounder import load_grounder, read_vocabulary, write_vocabulary
 from truemoment.training.hardware import commit, hardware
-from truemoment.training.loop import source_of, train
-from truemoment.training.network import parts_of
+from truemoment.training.loop import build_network, source_of, train
+from truemoment.training.network import Network, parts_of
 from truemoment.training.progress import Track, unseen
 from truemoment.training.recipes import Recipe
 from truemoment.training.results import ResultRow
-from truemoment.training.vocabulary import TokenVocabulary, make_vocabulary, text_encoder_of, with_commit
+from truemoment.training.retriever import RETRIEVAL_MEASURES, BesideZeroShot, load_retriever, rank_split
+from truemoment.training.vocabulary import NO_WORDS, TokenVocabulary, make_vocabulary, text_encoder_of, with_commit
 from truemoment.version import __version__
 
 MEASURES = "R@1,IoU=0.5; R@1,IoU=0.7; dR@1,IoU=0.5; dR@1,IoU=0.7; mIoU; AxIoU@10"
 """Measured on test splits."""
 
-RUN_FIELDS = ("recipe", "seed", "train", "val", "features", "features_name", "n_dimensions", "n_vector")
+RUN_FIELDS = (
+    "recipe",
+    "seed",
+    "train",
+    "val",
+    "features",
+    "features_name",
+    "n_dimensions",
+    "n_vector",
+    "sentences",
+    "fps",
+)
 
 HELD_OUT = "held out"
 HELD_OUT_SHARE = 0.1
@@ -80,6 +95,14 @@ class TrainingTask:
         Whether a test split may be learned from or choose, which every result says.
     notes
         What every result must say.
+    caution
+        What results say of a forced run; "" for that a test split was learned from or chose.
+    text_sources, texts
+        Sources of the vectors of sentences, and the vectors, for a model that compares them.
+    weights
+        How often each training query is drawn in an epoch; None for once.
+    fps
+        Rows a second of features that state none.
     """
 
     recipe: Recipe
@@ -93,10 +116,16 @@ class TrainingTask:
     data_dir: Path | None = None
     forced: bool = False
     notes: tuple[str, ...] = ()
+    caution: str = ""
+    text_sources: tuple[str, ...] = ()
+    texts: SentenceStore | None = None
+    weights: Floats | None = None
+    fps: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse features for a model that sees none, none for one that does, and a test split that chooses unasked."""
-        sees = "video" in get_family(self.recipe.model).needs
+        family = get_family(self.recipe.model)
+        sees = "video" in family.needs
         if sees and self.store is None:
             raise UsageError(f"{self.recipe.model} sees the video: give --features, e.g. --features FILE.hdf5")
         if not sees and self.store is not None:
@@ -104,7 +133,7 @@ class TrainingTask:
         if (is_test(self.val.split) or is_test(self.train.split)) and not self.forced:
             which = self.val.split if is_test(self.val.split) else self.train.split
             raise UsageError(f"{which} is a test split: nothing is learned from it or chosen by it, unless forced")
-        if not np.all(self.val.queries.duration_s > 0):
+        if not family.retrieves and not np.all(self.val.queries.duration_s > 0):
             raise UsageError(
                 f"{self.val.dataset}/{self.val.split} holds videos of unknown duration, candidates are shares"
             )
@@ -126,6 +155,8 @@ class TrainingResult:
         Trainable numbers of each part of the model by name, and of "words", the word vectors, if they are learned.
     tests
         Rows of figures on the test splits.
+    beside_zero_shot
+        Of a model that ranks clips: its figures beside those before training.
     """
 
     folder: Path
@@ -134,6 +165,7 @@ class TrainingResult:
     n_parameters: int
     parts: dict[str, int] = field(default_factory=dict)
     tests: tuple[ResultRow, ...] = field(default=())
+    beside_zero_shot: tuple[BesideZeroShot, ...] = ()
 
     @property
     def best(self) -> Epoch:
@@ -178,7 +210,7 @@ def perform(
     folder: Path,
     tests: Mapping[str, Annotations],
     *,
-    measures: str = MEASURES,
+    measures: str | None = None,
     track: Track = unseen,
     on_epoch: Callable[[Epoch], None] = lambda _: None,
 ) -> TrainingResult:
@@ -193,34 +225,35 @@ def perform(
     folder
         The run's; made if it is not there.
     tests
-        Test splits by name; answers go to ``FOLDER/SPLIT.jsonl``.
+        Test splits by name; answers go to ``FOLDER/SPLIT.jsonl``, vectors of clips and sentences to ``SPLIT.npz``.
     measures
-        What is measured on them.
+        What is measured on them; None for the default of the kind of model.
     track, on_epoch
         As for :func:`truemoment.training.loop.train`.
     """
     refuse_names((task.val.split, *tests))
+    retrieves = get_family(task.recipe.model).retrieves
     there = checkpoints.read_run(folder) if (folder / "run.json").exists() else None
     text_encoder = text_encoder_of(task.recipe.text) if there is None else there.text_encoder
     text = with_commit(task.recipe.text, text_encoder)
-    vocabulary = make_vocabulary(text, task.train.queries.sentence, task.sentences, task.data_dir, seed=task.seed)
+    vocabulary = NO_WORDS
+    if not retrieves:
+        vocabulary = make_vocabulary(text, task.train.queries.sentence, task.sentences, task.data_dir, seed=task.seed)
     run = _run_of(task, vocabulary, text_encoder)
     processes = PartialState()
     with lock_folder(folder) if processes.is_main_process else contextlib.nullcontext():
         with processes.main_process_first():
             _claim(folder, run, vocabulary, tests)
-        data = TrainingData(task.recipe, task.train, task.val, task.store, vocabulary, task.seed)
+        data = TrainingData(
+            task.recipe, task.train, task.val, task.store, vocabulary, task.seed, task.texts, task.weights
+        )
         history = train(data, folder, track=track, on_epoch=on_epoch)
         if not processes.is_main_process:
             return TrainingResult(folder, run, history, 0)
-        grounder = dataclasses.replace(load_grounder(folder, store=task.store), track=track)
-        rows = tuple(
-            row
-            for split, of in tests.items()
-            for row in _answer(grounder, of, folder / f"{split}.jsonl", measures, history)
-        )
-        network = grounder.network
-        result = TrainingResult(folder, run, history, network.model.n_parameters(), parts_of(network), rows)
+        answer = _rank if retrieves else _ground
+        network, rows, beside = answer(task, folder, run, tests, measures=measures, history=history, track=track)
+        n_parameters = network.model.n_parameters()
+        result = TrainingResult(folder, run, history, n_parameters, parts_of(network), rows, beside)
         checkpoints.write_document(folder / "result.json", document(result))
         return result
 
@@ -242,6 +275,8 @@ def _run_of(task: TrainingTask, vocabulary: TokenVocabulary, text_encoder: str) 
         notes=(*task.notes, *_notes_of(task)),
         text_encoder=text_encoder,
         made_of=task.made_of,
+        sentences=task.text_sources,
+        fps=task.fps,
         truemoment=__version__,
     )
 
@@ -249,10 +284,11 @@ def _run_of(task: TrainingTask, vocabulary: TokenVocabulary, text_encoder: str) 
 def _notes_of(task: TrainingTask) -> list[str]:
     """Return what results must say of a test split used by force, and of times where the model needs none."""
     notes = []
-    if not get_family(task.recipe.model).needs & TIMES:
+    family = get_family(task.recipe.model)
+    if not family.retrieves and not family.needs & TIMES:
         notes.append(LAST_EPOCH if task.recipe.train.keeps_last else BEST_EPOCH.format(val=task.val.split))
     if task.forced:  # reports read it as the last one
-        notes.append(FORCED.format(train=task.train.split, val=task.val.split))
+        notes.append(task.caution or FORCED.format(train=task.train.split, val=task.val.split))
     return notes
 
 
@@ -271,7 +307,7 @@ def _claim(folder: Path, run: checkpoints.Run, vocabulary: TokenVocabulary, test
         folder,
         *OWN_FILES,
         f"{TRACKED}/*/*",
-        *(f"{split}.jsonl" for split in tests),
+        *(f"{split}.{ending}" for split in tests for ending in ("jsonl", "npz")),
         *(f"{epoch.name}/*" for epoch in epoch_folders(folder)),
     )
     words = folder / "words.json"
@@ -292,16 +328,61 @@ def _claim(folder: Path, run: checkpoints.Run, vocabulary: TokenVocabulary, test
     checkpoints.write_document(folder / "run.json", run)
 
 
-def _answer(
-    grounder: TrainedGrounder, of: Annotations, path: Path, measures: str, history: list[Epoch]
+# The best network, its figures on the test splits, and those beside the network before training.
+Answered = tuple[Network, tuple[ResultRow, ...], tuple[BesideZeroShot, ...]]
+
+
+def _ground(
+    task: TrainingTask,
+    folder: Path,
+    run: checkpoints.Run,
+    tests: Mapping[str, Annotations],
+    *,
+    measures: str | None,
+    history: list[Epoch],
+    track: Track,
+) -> Answered:
+    """Answer the test splits with moments, write the answers, and measure them."""
+    grounder = dataclasses.replace(load_grounder(folder, store=task.store), track=track)
+    rows: list[ResultRow] = []
+    for split, of in tests.items():
+        answers = grounder.ground(of.queries, run.recipe.decode.top)
+        write_predictions(folder / f"{split}.jsonl", answers, of, made_by=run.made_by)
+        measured = evaluate(of, answers, parse_measures(measures or MEASURES)).measured()
+        figures = [(figure.measure, figure.value, figure.n_queries or 0) for figure in measured]
+        rows += _rows(run, of, figures, history)
+    return grounder.network, tuple(rows), ()
+
+
+def _rank(
+    task: TrainingTask,
+    folder: Path,
+    run: checkpoints.Run,
+    tests: Mapping[str, Annotations],
+    *,
+    measures: str | None,
+    history: list[Epoch],
+    track: Track,
+) -> Answered:
+    """Rank the clips of the test splits, write their vectors, and measure beside the network before training."""
+    retriever = load_retriever(folder, store=task.store, texts=task.texts, track=track)
+    torch.manual_seed(task.seed)
+    start = build_network(task.recipe, NO_WORDS, run.n_dimensions).to(next(retriever.network.parameters()).device)
+    rows: list[ResultRow] = []
+    beside: list[BesideZeroShot] = []
+    for split, of in tests.items():
+        found, n_texts = rank_split(retriever, start, of, folder / f"{split}.npz", measures or RETRIEVAL_MEASURES)
+        rows += _rows(run, of, [(one.measure, one.value, n_texts) for one in found], history)
+        beside += found
+    return retriever.network, tuple(rows), tuple(beside)
+
+
+def _rows(
+    run: checkpoints.Run, of: Annotations, figures: Sequence[tuple[str, float | None, int]], history: list[Epoch]
 ) -> list[ResultRow]:
-    """Answer a test split, write the answers, and measure them."""
-    run = grounder.run
-    answers = grounder.ground(of.queries, run.recipe.decode.top)
-    write_predictions(path, answers, of, made_by=run.made_by)
+    """Return figures (measure, value, number of queries) of a split as rows."""
     best = next(epoch for epoch in reversed(history) if epoch.best)
     made_with = {"commit": commit(), "hardware": hardware(), "truemoment": __version__}
-    measured = evaluate(of, answers, parse_measures(measures)).measured()
     return [
         ResultRow(
             recipe=run.recipe.model,
@@ -311,9 +392,9 @@ def _answer(
             split=of.split,
             data=of.sha256[:8],
             features=run.features_name or "none",
-            measure=figure.measure,
-            value="" if figure.value is None else f"{figure.value:.6f}",
-            n_queries=figure.n_queries or 0,
+            measure=measure,
+            value="" if value is None else f"{value:.6f}",
+            n_queries=n_queries,
             trained_on=run.made_by["trained_on"],
             chosen_on=run.made_by["chosen_on"],
             epoch=best.epoch,
@@ -321,7 +402,7 @@ def _answer(
             notes=" | ".join(run.notes),
             **made_with,
         )
-        for figure in measured
+        for measure, value, n_queries in figures
     ]
 
 
@@ -339,5 +420,13 @@ def document(result: TrainingResult) -> dict[str, Any]:
         "commit": commit(),
         "hardware": hardware(),
         "figures": [msgspec.to_builtins(row) for row in result.tests],
+        **({"beside_zero_shot": [_beside(of) for of in result.beside_zero_shot]} if result.beside_zero_shot else {}),
         "notes": list(result.run.notes),
     }
+
+
+def _beside(of: BesideZeroShot) -> dict[str, Any]:
+    """Return a figure beside zero-shot as JSON; an interval that is undefined is null."""
+    ci95 = None if np.isnan(of.ci95[0]) else list(of.ci95)
+    values = {"split": of.split, "measure": of.measure, "value": of.value, "zero_shot": of.zero_shot}
+    return values | {"difference": of.difference, "ci95": ci95}

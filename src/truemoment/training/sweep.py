@@ -123,7 +123,8 @@ def read_methods(recipes: Sequence[str], changes: Sequence[str] = ()) -> tuple[M
     changes
         ``KEY=VALUE`` for all recipes, or ``NAME:KEY=VALUE`` for one of them.
     """
-    from truemoment.training.runs import is_test  # noqa: PLC0415 - it loads PyTorch
+    from truemoment.models import get_family  # noqa: PLC0415 - it loads PyTorch
+    from truemoment.training.runs import is_test  # noqa: PLC0415 - as above
 
     if not recipes:
         raise UsageError("which recipes? name one or more, e.g. tan2d blind-tan")
@@ -139,6 +140,8 @@ def read_methods(recipes: Sequence[str], changes: Sequence[str] = ()) -> tuple[M
             raise UsageError(f"recipe {text!r}: its name becomes a folder's, expected letters, digits, '.', '_', '-'")
         if any(name.lower() == other.name.lower() for other in methods):
             raise UsageError(f"recipe {name!r} occurs twice, expected each name once; give the file another name")
+        if get_family(recipe.model).retrieves:
+            raise UsageError(f"recipe {name!r} ranks clips, expected recipes of models that answer with moments")
         if is_test(recipe.select.split):
             raise UsageError(f"recipe {name!r} chooses its epoch on {recipe.select.split}, expected no test split")
         methods.append(Method(name, recipe))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from truemoment.caching import NO_CACHE, Cache
 from truemoment.datasets import made_of
+from truemoment.distribution import Engine
 from truemoment.exceptions import UsageError
 from truemoment.measures import parse_measure, parse_measures
 from truemoment.records import Annotations
@@ -74,10 +75,10 @@ class Sweep:
         self._references = (*floors, *self._run_rules(on_status))
         return rows_of_cells, len(self._missing)
 
-    def train(self, jobs: int = 1, threads: int = 1) -> Iterator[TrialOutcome]:
+    def train(self, jobs: int | None = 1, threads: int = 1, engine: Engine = "local") -> Iterator[TrialOutcome]:
         """Train the missing cells, and yield the outcome of each; in so many processes with so many threads each."""
         trainer = Trainer(self.data.grid, self.data, "; ".join(self.measures), threads)
-        for outcome in train_trials(self._missing, trainer, workers=jobs):
+        for outcome in train_trials(self._missing, trainer, workers=jobs, engine=engine):
             self._finished.append(outcome)
             yield outcome
 

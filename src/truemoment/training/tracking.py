@@ -34,13 +34,18 @@ def tracker_of(recipe: Recipe) -> Tracker | None:
 
 def start_tracking(accelerator: Accelerator, recipe: Recipe, seed: int, folder: Path) -> None:
     """Start the tracker of a run, and write its settings there."""
+    tracker = tracker_of(recipe)
+    if tracker is None:
+        return
+    tracked = folder / TRACKED
+    tracked.mkdir(parents=True, exist_ok=True)  # Weights & Biases warns if it does not exist
     settings = {"recipe": recipe.hash, "seed": seed, **_flat(msgspec.to_builtins(recipe))}
-    with _refusing(tracker_of(recipe)):
-        accelerator.init_trackers(PROJECT, settings, {"wandb": {"dir": str(folder / TRACKED), "name": folder.name}})
+    with _refusing(tracker):
+        accelerator.init_trackers(PROJECT, settings, {"wandb": {"dir": str(tracked), "name": folder.name}})
 
 
 @contextmanager
-def _refusing(tracker: Tracker | None) -> Iterator[None]:
+def _refusing(tracker: Tracker) -> Iterator[None]:
     """Raise UsageError where Weights & Biases cannot start: nobody is logged in, or its server does not answer."""
     known = importlib.import_module("wandb").Error if tracker == "wandb" else ()
     try:

@@ -229,7 +229,7 @@ class Trainer:
             task, tests = self.prepare(trial)
             folder.parent.mkdir(parents=True, exist_ok=True)
             on_epoch = self._stopping(task.recipe.train.most_epochs)
-            with _threads(self.threads):
+            with use_threads(self.threads):
                 rows = perform(task, folder, tests, measures=self.measures, on_epoch=on_epoch).tests
         except (InputError, MissingFileError, UsageError, MissingPackageError) as error:
             return TrialOutcome(trial, stops=str(error))
@@ -304,7 +304,7 @@ def _given_up(trial: TrainingTrial, times: int) -> TrialOutcome:
 
 
 @contextlib.contextmanager
-def _threads(threads: int) -> Iterator[None]:
+def use_threads(threads: int) -> Iterator[None]:
     """Let PyTorch use so many threads inside this block."""
     import torch  # noqa: PLC0415 - asked only by what trains
 

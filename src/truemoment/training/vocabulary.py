@@ -54,6 +54,10 @@ class TokenVocabulary:
         return [number.get(token, UNKNOWN) for token in tokens]
 
 
+NO_WORDS = TokenVocabulary((), np.zeros((2, 1), dtype=np.float32))
+"""Of a model that compares whole sentences."""
+
+
 def make_vocabulary(
     text: Text, train_sentences: Iterable[str], all_sentences: Iterable[str], data_dir: Path | None, *, seed: int = 0
 ) -> TokenVocabulary:

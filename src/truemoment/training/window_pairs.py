@@ -24,7 +24,15 @@ from truemoment.models.sliding_windows import positives
 from truemoment.models.window_model import WindowModel, WindowSettings
 from truemoment.records import Annotations, numbers_of
 from truemoment.targets import moment_shares
-from truemoment.training.examples import ClipTable, FloatTable, Pairs, SentenceTable, empty_table, read_rows
+from truemoment.training.examples import (
+    ClipTable,
+    FloatTable,
+    Pairs,
+    SentenceTable,
+    drawn_pairs,
+    empty_table,
+    read_rows,
+)
 from truemoment.training.network import TokenBatch
 from truemoment.training.recipes import Recipe
 
@@ -123,7 +131,7 @@ class WindowsToLearn(Pairs):
 
     def order(self, size: int, rng: np.random.Generator) -> Ints:
         """Return the pairs in a drawn order, of which each `size` are a batch without two pairs of one moment."""
-        order = rng.permutation(len(self))
+        order = drawn_pairs(len(self), self.weights, rng)
         return distinct_batches(order, self.moment, size, rng) if self.distinct else order
 
 

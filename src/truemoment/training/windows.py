@@ -16,7 +16,9 @@ import numpy as np
 
 from truemoment.exceptions import UsageError
 from truemoment.features.base import FeatureStore
+from truemoment.models.base import MapModel
 from truemoment.records import Annotations, Predictions, Queries, numbers_of
+from truemoment.searching.first_look import WindowRanking
 from truemoment.searching.windowed import Windowed
 from truemoment.searching.windows import Windows
 from truemoment.training.examples import ClipTable, FloatTable, Pairs, SentenceTable, read_sentences, see_video
@@ -24,6 +26,7 @@ from truemoment.training.network import Network
 from truemoment.training.recipes import Recipe, Windowing
 from truemoment.training.scoring import score
 from truemoment.training.vocabulary import TokenVocabulary
+from truemoment.training.window_scores import EncodedWindows
 
 MOST_BYTES_KEPT = 500_000_000
 """Of windows resampled: those of a video of 110 minutes are 68 MB at 64 rows of 512 numbers."""
@@ -59,6 +62,12 @@ class AllCandidates:
         """Return itself: training is elsewhere."""
         del train, val
         return self
+
+    def window_scorer(self) -> EncodedWindows | None:
+        """Return what encodes the windows of a film once; None for a model without branches."""
+        model = self.network.model
+        branches = model.branches() if isinstance(model, MapModel) and self.features is not None else None
+        return None if branches is None else EncodedWindows(self.network, branches, self.vocabulary, self.recipe)
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
         """Answer each query with its `top` best candidates, best first; or with all as they are listed, if not more."""
@@ -104,7 +113,7 @@ class AllCandidates:
     @functools.cached_property
     def _seen(self) -> Callable[[str, float], FloatTable]:
         """What the network sees of a window; windows come again with other queries, and are kept while they fit."""
-        features, recipe, model = self.features, self.recipe, self.network.model
+        features, recipe, model = self.features, self.recipe, self.network.grounding_model
         if features is None:
             raise UsageError(f"{self.name} sees no video, expected no features")
         most = MOST_BYTES_KEPT // (4 * recipe.rows * max(features.n_dimensions, 1))
@@ -114,9 +123,20 @@ class AllCandidates:
 
 
 def in_windows(
-    method: AllCandidates, windowing: Windowing, *, track: Callable[[Any, str], Any] = lambda items, _: items
+    method: AllCandidates,
+    windowing: Windowing,
+    *,
+    ranking: WindowRanking | None = None,
+    track: Callable[[Any, str], Any] = lambda items, _: items,
 ) -> Windowed:
     """Return a method as one for long videos, as a recipe's block `windows` says; `decode` is of whole videos."""
-    windows = Windows(windowing.seconds, windowing.stride * windowing.seconds, windowing.tail)
-    n_candidates = method.network.model.n_candidates
-    return Windowed(method, windows, method.recipe.decode.nms, method.features, each=n_candidates, track=track)
+    n_candidates = method.network.grounding_model.n_candidates
+    nms = method.recipe.decode.nms
+    return Windowed(
+        method, windows_of(windowing), nms, method.features, each=n_candidates, ranking=ranking, track=track
+    )
+
+
+def windows_of(windowing: Windowing) -> Windows:
+    """Return the windows in which videos are answered."""
+    return Windows(windowing.seconds, windowing.stride * windowing.seconds, windowing.tail)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO
@@ -19,7 +20,7 @@ from truemoment.exceptions import InputError
 from truemoment.folders import temporary_file
 from truemoment.inputs import reading
 from truemoment.video.clips import ClipForm, encode_part
-from truemoment.video.frames import Outline, opened, read_errors
+from truemoment.video.frames import Outline, opened, origin_s, read_errors
 from truemoment.video.stamps import FrameTable
 
 CODECS = ("h264", "vp9", "av1")
@@ -40,28 +41,64 @@ COPY_LINES, COPY_KEY_S, COPY_CRF = 720, 1.0, 21
 MOST_TICKS_A_SECOND = 1_000_000
 
 
-def why_copy(path: Path, table: FrameTable, outline: Outline) -> str:
-    """Return why browsers would not play a video exactly; "" if they do."""
-    return next(_reasons(path, table, outline), "")
+def why_copy(path: Path, table: FrameTable, outline: Outline, *, slow: bool = True) -> str:
+    """Return why browsers would not play a video exactly; "" if they do.
+
+    Parameters
+    ----------
+    slow
+        Whether a file that plays exactly, but slowly, counts too.
+    """
+    own = _wrong(path, table, outline)
+    return next(chain(own, _slow(path, outline)) if slow else own, "")
 
 
-def _reasons(path: Path, table: FrameTable, outline: Outline) -> Iterator[str]:
+def why_unplayable(path: Path) -> str:
+    """Return why browsers would not play a video at all, or at other times, as far as its head shows; "" if they do.
+
+    Nothing is decoded, and the file is not read whole.
+    """
+    with opened(path) as (container, stream):
+        started = stream.start_time
+        first_s = 0.0 if started is None else float(started * (stream.time_base or 0))
+        clock_s = origin_s(container, first_s)
+        half_frame_s = 0.5 / float(stream.average_rate or 25)
+    return next(chain(_unknown(path), _late(clock_s, first_s - clock_s, half_frame_s)), "")
+
+
+def _wrong(path: Path, table: FrameTable, outline: Outline) -> Iterator[str]:
+    yield from _unknown(path)
+    yield from _late(outline.origin_s, float(table.edges_s[0]), table.duration_s / len(table) / 2)
+
+
+def _late(clock_s: float, first_s: float, half_frame_s: float) -> Iterator[str]:
+    if abs(clock_s) >= half_frame_s:
+        yield f"its clock starts at {clock_s:.2f} s"
+    if first_s >= half_frame_s:
+        yield f"its first frame is shown at {first_s:.2f} s"
+
+
+def _unknown(path: Path) -> Iterator[str]:
+    """Yield what browsers do not know of a file."""
     with opened(path) as (container, stream):
         names = set(container.format.name.split(","))
         codec, pixels = stream.codec_context.name, stream.codec_context.pix_fmt or ""
         codec = _CODEC_OF_DECODER.get(codec, codec)
-    is_mp4 = "mp4" in names and path.suffix.lower() in (".mp4", ".m4v")
-    if not is_mp4 and not ("webm" in names and path.suffix.lower() == ".webm"):
+    if not _is_mp4(path, names) and not ("webm" in names and path.suffix.lower() == ".webm"):
         yield f"a file of type {path.suffix.lower() or 'unknown'}"
     if codec not in CODECS:
         yield f"codec {codec}"
     if pixels not in PIXEL_FORMATS:
         yield f"pixels {pixels or 'unknown'}"
-    half_frame_s = table.duration_s / len(table) / 2
-    if abs(outline.origin_s) >= half_frame_s:
-        yield f"its clock starts at {outline.origin_s:.2f} s"
-    if float(table.edges_s[0]) >= half_frame_s:
-        yield f"its first frame is shown at {table.edges_s[0]:.2f} s"
+
+
+def _is_mp4(path: Path, names: set[str]) -> bool:
+    return "mp4" in names and path.suffix.lower() in (".mp4", ".m4v")
+
+
+def _slow(path: Path, outline: Outline) -> Iterator[str]:
+    with opened(path) as (container, _):
+        is_mp4 = _is_mp4(path, set(container.format.name.split(",")))
     if is_mp4 and not _index_in_front(path):
         yield "its index stands at the end"
     if max(np.diff([0.0, *outline.keyframes_s, outline.duration_s])) > MOST_KEY_S + 0.1:

@@ -27,7 +27,8 @@ class VideoFrames(FrameRuns, forbid_unknown_fields=True):
     copy_why: str
     """Why a copy is played; "" if the file itself is."""
 
-    strip: StripLayout
+    strip: StripLayout | None
+    """None as long as the pictures are being made."""
 
     has_peaks: bool
     """Whether there is sound, and so peaks of it."""
@@ -56,8 +57,15 @@ class PreparedVideo:
     copy_why: str
 
 
-def prepare_video(path: Path, folder: Path) -> PreparedVideo:
+def prepare_video(path: Path, folder: Path, *, copy_slow: bool = True) -> PreparedVideo:
     """Make what a page needs of a video in a folder; what is there already, of the same file, is kept.
+
+    The frame table is written first, so that a page can use it while pictures and peaks are made.
+
+    Parameters
+    ----------
+    copy_slow
+        Whether a file that browsers play exactly, but slowly, gets a copy too.
 
     Raises
     ------
@@ -71,28 +79,22 @@ def prepare_video(path: Path, folder: Path) -> PreparedVideo:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FRAMES).unlink(missing_ok=True)
     table, outline = frame_table(path)
-    why = why_copy(path, table, outline)
+    why = why_copy(path, table, outline, slow=copy_slow)
     played = path
     if why:
         played = folder / COPY
         write_playable(path, played, table, outline)
         table, outline = frame_table(played)
+    runs = table.runs()
+    found = VideoFrames(runs.tick, runs.runs, runs.end, identity=identity, copy_why=why, strip=None, has_peaks=False)
+    _write(folder / FRAMES, msgspec.json.encode(found))
     strip = make_strip(played, outline)
     _write(folder / STRIP, strip.jpeg)
     peaks = make_peaks(played, outline)
     (folder / PEAKS).unlink(missing_ok=True)
     if peaks is not None:
         _write(folder / PEAKS, peaks)
-    runs = table.runs()
-    found = VideoFrames(
-        runs.tick,
-        runs.runs,
-        runs.end,
-        identity=identity,
-        copy_why=why,
-        strip=strip.layout,
-        has_peaks=peaks is not None,
-    )
+    found = msgspec.structs.replace(found, strip=strip.layout, has_peaks=peaks is not None)
     _write(folder / FRAMES, msgspec.json.encode(found))
     return PreparedVideo(played, identity, identity_of(played), table, why)
 
@@ -104,7 +106,7 @@ def read_prepared(path: Path, folder: Path, identity: str) -> PreparedVideo | No
     except (OSError, msgspec.DecodeError):
         return None
     played = folder / COPY if found.copy_why else path
-    if found.identity != identity or not played.is_file() or not (folder / STRIP).is_file():
+    if found.identity != identity or not played.is_file() or found.strip is None or not (folder / STRIP).is_file():
         return None
     return PreparedVideo(played, identity, identity_of(played), FrameTable.of_runs(found), found.copy_why)
 

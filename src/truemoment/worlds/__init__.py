@@ -19,12 +19,14 @@ Examples
 
 from truemoment.worlds.export import read_features, write_world
 from truemoment.worlds.features import Features
+from truemoment.worlds.film_noise import CollectionNoise
 from truemoment.worlds.films import FilmSettings, make_films, write_films
 from truemoment.worlds.timelines import Events
 from truemoment.worlds.toy import ToyGrounder
 from truemoment.worlds.world import World, WorldSettings, make_world
 
 __all__ = [
+    "CollectionNoise",
     "Events",
     "Features",
     "FilmSettings",

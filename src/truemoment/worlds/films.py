@@ -15,8 +15,13 @@ embedding of a sentence is ::
     10 * (nearness * content + (1 - nearness) * noise),
 
 where `content` is the direction of place + shot + event, averaged over the frames of the moment, and the noise has
-length 1. The default `nearness` lets the zero-shot baseline score about as on MAD (R@1 and R@100 at an IoU of 0.1: 6.6
-% and 47.7 % there, 6.3 % and 48.1 % in a film of 107 minutes with 638 sentences here).
+length 1. With `style`, a part of the noise lies in a few directions that are the same for all sentences, as how
+something is worded does; a model can learn to ignore them. Without it, the cosine is the best ranking there is. The
+default `nearness` lets the zero-shot baseline score about as on MAD (R@1 and R@100 at an IoU of 0.1: 6.6 % and 47.7 %
+there, 6.3 % and 48.1 % in a film of 107 minutes with 638 sentences here).
+
+Sentences can be as an automatic collection finds them (:mod:`truemoment.worlds.film_noise`); the vector of a sentence
+that lost words is nearer to noise.
 
 Durations, numbers of sentences and lengths of moments have the means of MAD (Soldan et al. 2022, Tables 1 and 7,
 section A.1.3); films end 0 to 2 frames before their annotated duration, as feature files do.
@@ -42,6 +47,7 @@ from truemoment.intervals import Floats, Ints
 from truemoment.records import Annotations, Queries
 from truemoment.version import __version__ as version
 from truemoment.worlds.features import prototypes
+from truemoment.worlds.film_noise import CollectionNoise, Described, collect
 from truemoment.worlds.grammar import ACTIONS, FREQUENCY, N_CHOICES, OBJECTS, describe
 
 CAUTION = (
@@ -79,6 +85,9 @@ MOMENT_S = (0.6, 30.0)
 PLACES = 0.4
 """Places a scene: each is seen again and again."""
 
+STYLES = 16
+"""Directions of style; half of the dimensions where that is less."""
+
 BLOCK_FRAMES = 4096
 
 
@@ -94,6 +103,8 @@ class FilmSettings:
         Mean number of sentences per film, 1 or more.
     nearness
         Similarity of a sentence to its moment, from 0 (none) to 1.
+    style
+        Share of the noise of sentences that lies in :data:`STYLES` directions, the same in all films; from 0 to 1.
     moment_s, shot_s, scene_s
         Mean length of a moment, of a shot and of a scene.
     n_dimensions
@@ -103,6 +114,7 @@ class FilmSettings:
     minutes: float = 116.85
     n_sentences: int = 640
     nearness: float = 0.09
+    style: float = 0.0
     moment_s: float = 4.1
     shot_s: float = 5.0
     scene_s: float = 90.0
@@ -111,6 +123,8 @@ class FilmSettings:
     def __post_init__(self) -> None:
         if not 0 <= self.nearness <= 1:
             raise UsageError(f"nearness: got {self.nearness}, expected a number from 0 to 1")
+        if not 0 <= self.style <= 1:
+            raise UsageError(f"style: got {self.style}, expected a number from 0 to 1")
         for name, least, most in (
             ("minutes", 0.1, 600.0),
             ("n_sentences", 1, 100_000),
@@ -145,6 +159,8 @@ class SimulatedFilm:
         Number of the first event's query; the others follow.
     seed
         Seed of its vectors.
+    noise
+        Faults of the collection of its sentences; None for none.
     """
 
     film_id: str
@@ -160,6 +176,13 @@ class SimulatedFilm:
     sentence: tuple[str, ...]
     first_query: int
     seed: int
+    noise: CollectionNoise | None = None
+
+    @functools.cached_property
+    def described(self) -> Described:
+        """The sentences as they were collected; without noise, one for each event."""
+        true = Described.without_noise(self.start_s, self.end_s, self.sentence)
+        return true if self.noise is None else collect(true, self.noise, self.duration_s, self.seed)
 
     @functools.cached_property
     def shot_of_frame(self) -> Ints:
@@ -230,13 +253,20 @@ class SimulatedFilms:
 
     def annotations(self, split: str) -> Annotations:
         """Return the sentences of a split with their moments."""
-        films = self._of_split(split)
         rows = [
-            (str(film.first_query + k), film.film_id, film.duration_s, film.sentence[k], film.start_s[k], film.end_s[k])
-            for film in films
-            for k in range(len(film.sentence))
+            (str(film.first_query + k), film.film_id, film.duration_s, of.sentence[k], of.start_s[k], of.end_s[k])
+            for film in self._of_split(split)
+            for of in (film.described,)
+            for k in range(len(of))
         ]
         return Annotations.from_rows(rows, dataset="mad", split=split)
+
+    def collected(self, noise: CollectionNoise, film_ids: Iterable[str] | None = None) -> SimulatedFilms:
+        """Return the same films, whose sentences were collected with noise; None for those of all films."""
+        chosen = set(self.films if film_ids is None else film_ids)
+        films = (dataclasses.replace(of, noise=noise) if name in chosen else of for name, of in self.films.items())
+        shared = np.concatenate([self._common, self._of_action, self._of_object])
+        return SimulatedFilms(self.settings, films, shared)
 
     def vectors(self, queries: Queries) -> Frames:
         """Return the embeddings of queries by their ids, (Q, D)."""
@@ -254,13 +284,30 @@ class SimulatedFilms:
         """Return the embeddings of the sentences of a film, (M, D)."""
         film = self._film(film_id)
         setting = self._setting(film)
-        embedding = self._events(film)
+        events = self._events(film)
         for row, (first, end) in enumerate(zip(*film.frames_of_events, strict=True)):
-            embedding[row] += setting[film.shot_of_frame[first:end]].mean(axis=0)
-        embedding /= np.linalg.norm(embedding, axis=1, keepdims=True)
-        noise = prototypes(len(embedding), self.n_dimensions, np.random.default_rng([film.seed, 2])).astype(np.float32)
-        nearness = np.float32(self.settings.nearness)
+            events[row] += setting[film.shot_of_frame[first:end]].mean(axis=0)
+        events /= np.linalg.norm(events, axis=1, keepdims=True)
+        noise = self._noise_of_sentences(film, len(events))
+        of = film.described
+        embedding, noise = events[of.first], noise[of.first]
+        joined = of.last > of.first
+        embedding[joined] += events[of.last[joined]]
+        embedding[joined] /= np.linalg.norm(embedding[joined], axis=1, keepdims=True)
+        nearness = (np.float32(self.settings.nearness) * of.kept.astype(np.float32))[:, None]
         return np.asarray(np.float32(SCALE) * (nearness * embedding + (1 - nearness) * noise), dtype=np.float32)
+
+    def _noise_of_sentences(self, film: SimulatedFilm, n_sentences: int) -> Frames:
+        """Return noise of length 1, (M, D), of which a share lies in the directions of style."""
+        rng = np.random.default_rng([film.seed, 2])
+        noise = prototypes(n_sentences, self.n_dimensions, rng)
+        if self.settings.style:
+            n_styles = min(STYLES, self.n_dimensions // 2)
+            styles = prototypes(n_styles, self.n_dimensions, np.random.default_rng([STYLES, self.n_dimensions]))
+            drawn = prototypes(n_sentences, n_styles, rng) @ np.linalg.qr(styles.T)[0].T
+            share = self.settings.style
+            noise = np.sqrt(1 - share) * noise + np.sqrt(share) * drawn
+        return np.asarray(noise, dtype=np.float32)
 
     def _film(self, film_id: str) -> SimulatedFilm:
         try:
@@ -279,7 +326,7 @@ class SimulatedFilms:
         number = int(query_id) if query_id.isdecimal() else -1
         at = int(np.searchsorted(self._first_queries, number, side="right")) - 1
         film = self._in_order[at] if at >= 0 else None
-        if film is None or number - film.first_query >= len(film.sentence):
+        if film is None or number - film.first_query >= len(film.described):
             raise InputError(f"there is no query {query_id!r} about these films", field="query_id")
         return film.film_id, number - film.first_query
 
@@ -445,8 +492,8 @@ def _write_vectors(hdf5: Any, path: Path, vectors: Iterable[tuple[str, Frames]],
 def _entries(films: Iterable[SimulatedFilm]) -> dict[str, dict[str, object]]:
     entries: dict[str, dict[str, object]] = {}
     for film in films:
-        for k, sentence in enumerate(film.sentence):
-            start_s, end_s = float(film.start_s[k]), float(film.end_s[k])
+        for k, sentence in enumerate(film.described.sentence):
+            start_s, end_s = float(film.described.start_s[k]), float(film.described.end_s[k])
             inner_s = (end_s - start_s) / 10
             entries[str(film.first_query + k)] = {
                 "movie": film.film_id,

@@ -5,6 +5,8 @@
  * @typedef {{verdict: string, reasons: string[], comment: string, moments: Moment[]}} Answer
  */
 
+export const MOST_MOMENTS = 50; // the server takes no more
+
 /** @returns {Answer} */
 export function emptyAnswer() {
   return { verdict: "", reasons: [], comment: "", moments: [] };

@@ -1,4 +1,4 @@
-// Questions that a person answers before going on.
+// Dialogs: which of two answers counts, and the feedback after a practice task.
 
 import { clock } from "./frames.js";
 import { spanText } from "./timeline.js";
@@ -8,39 +8,43 @@ import { spanText } from "./timeline.js";
  * @param {HTMLDialogElement} dialog
  * @param {import("./answer.js").Answer} mine
  * @param {import("./answer.js").Answer} theirs
- * @param {import("./frames.js").FrameTable | undefined} table
+ * @param {import("./frames.js").FrameTable | null} table null where the answer is one to another task
  * @returns {Promise<"mine" | "theirs" | "both">}
  */
 export function showConflict(dialog, mine, theirs, table) {
   const buttons = /** @type {["mine" | "theirs" | "both", string][]} */ ([
-    ["mine", "Keep mine"], ["theirs", "Take the other"],
+    ["mine", "Keep the answer of this tab"], ["theirs", "Use the stored answer"],
   ]);
-  if (mine.moments.length && theirs.moments.length) buttons.push(["both", "Keep both in view"]);
-  return ask(dialog, "conflict-title", "This task was changed in another tab", [
-    `Mine: ${inWords(mine, table)}`, `The other: ${inWords(theirs, table)}`,
+  if (mine.moments.length && theirs.moments.length) buttons.push(["both", "Keep the moments of both"]);
+  return ask(dialog, "conflict-title", "This answer was also changed in another tab", [
+    `This tab: ${inWords(mine, table)}`, `Stored answer: ${inWords(theirs, table)}`,
   ], buttons);
 }
 
 /**
  * @param {import("./answer.js").Answer} answer
- * @param {import("./frames.js").FrameTable | undefined} table
+ * @param {import("./frames.js").FrameTable | null} table
  */
 function inWords(answer, table) {
-  if (!answer.moments.length) return { "": "no answer", absent: "not in the video" }[answer.verdict] || answer.verdict;
-  return answer.moments.map((of) => (table ? spanText(table, of) : `frames ${of.first} to ${of.last}`)).join("; ");
+  if (answer.moments.length) {
+    return answer.moments.map((of) => (table ? spanText(table, of) : `frames ${of.first} to ${of.last}`)).join("; ");
+  }
+  const verdict = { "": "no answer", absent: "not in the video", broken: "does not play" }[answer.verdict] || answer.verdict;
+  return [verdict, ...answer.reasons].join(", ");
 }
 
 /**
- * Show what others agreed on, after a practice task.
+ * Show the agreed moments after a practice task.
  * @param {HTMLDialogElement} dialog
  * @param {{right: boolean, text: string, moments: [number, number][]}} feedback
  */
 export function showFeedback(dialog, feedback) {
   const lines = [feedback.text];
   if (feedback.moments.length) {
-    lines.push(`Others: ${feedback.moments.map(([start, end]) => `${clock(start)} – ${clock(end)}`).join("; ")}`);
+    const moments = feedback.moments.map(([start, end]) => `${clock(start)} – ${clock(end)}`);
+    lines.push(`Agreed moment${moments.length > 1 ? "s" : ""}: ${moments.join("; ")}`);
   }
-  return ask(dialog, "feedback-title", feedback.right ? "✓ Practice" : "Practice", lines, [["next", "Go on"]]);
+  return ask(dialog, "feedback-title", feedback.right ? "✓ Correct" : "Practice", lines, [["next", "Next task"]]);
 }
 
 /**
@@ -62,7 +66,7 @@ function ask(dialog, id, title, lines, buttons) {
     return paragraph;
   });
   const row = document.createElement("div");
-  row.className = "marks";
+  row.className = "row";
   dialog.replaceChildren(heading, ...texts, row);
   return new Promise((resolve) => {
     buttons.forEach(([name, text], number) => {

@@ -1,22 +1,13 @@
 // The owner's page: who is done, how people agree, and what the owner decides.
 
 import { get, send } from "./api.js";
+import { decide } from "./decisions.js";
+import { button, byId, element } from "./page.js";
 
 const EVERY_MS = 5000;
 const PER_PAGE = 100;
 let seen = 0;
 let offset = 0;
-
-/** @param {string} id @returns {any} */
-const byId = (id) => document.getElementById(id);
-
-/** @param {string} name @param {string} text @param {string} kind */
-function element(name, text = "", kind = "") {
-  const made = document.createElement(name);
-  made.textContent = text;
-  if (kind) made.className = kind;
-  return made;
-}
 
 /** @param {number | null | undefined} value @param {number} digits */
 function figure(value, digits = 2) {
@@ -25,7 +16,8 @@ function figure(value, digits = 2) {
 
 /** @param {number} seconds */
 function minutes(seconds) {
-  return `${Math.floor(seconds / 60)}:${String(Math.round(seconds % 60)).padStart(2, "0")}`;
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }
 
 /** @param {number | null} seconds */
@@ -45,101 +37,92 @@ async function refresh() {
   const gone = found.videos["not playable"] ? ` · ${found.videos["not playable"]} videos do not play` : "";
   byId("state").textContent =
     `${found.closed ? "closed" : "running"} · ${found.answers} of ${found.needed} answers, ${share} % · ${found.people.length} people${waiting}${gone}`;
-  byId("people").tBodies[0].replaceChildren(...found.people.map((/** @type {any} */ of) => rowOf(of, found.closed)));
+  const focused = document.activeElement?.getAttribute("aria-label");
+  byId("people").tBodies[0].replaceChildren(...found.people.flatMap((/** @type {any} */ of) => rowOf(of, found.closed)));
+  if (focused) byId("people").querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
   byId("figures").textContent = figuresOf(found);
   byId("broken").replaceChildren(
-    ...Object.entries(found.not_playable).map(([name, why]) => element("li", `does not play: ${name}: ${why}`)),
+    ...Object.entries(found.not_playable).map(([name, why]) => element("li", `Video ${name} does not play: ${why}`)),
   );
-  byId("close").disabled = found.closed;
+  byId("close-study").disabled = found.closed;
+  if (byId("problem").dataset.kind === "refresh") byId("problem").hidden = true;
   byId("add").disabled = found.closed;
 }
 
 /** @param {any} found */
 function figuresOf(found) {
   const parts = [];
+  const verdicts = { absent: "not in the video", broken: "does not play", "no fit": "does not fit" };
+  const counts = Object.entries(found.verdicts).map(([name, count]) => `${verdicts[/** @type {keyof verdicts} */ (name)] || name} ${count}`);
+  if (counts.length) parts.push(`Answers: ${counts.join(", ")}.`);
   if (found.pairs) {
-    parts.push(`mean IoU of two ${figure(found.mean_iou)}`);
-    parts.push(`pairs at .5 or more ${Math.round(100 * found.at_half)} %`);
-    parts.push(`${Math.round(100 * found.disjoint)} % do not overlap`);
+    parts.push(
+      `Two people who mark the same query have a mean IoU of ${figure(found.mean_iou)}; ${Math.round(100 * found.at_half)} % of pairs ` +
+        `have 0.5 or more, and ${Math.round(100 * found.disjoint)} % do not overlap.`,
+    );
   }
-  if (found.presence !== null) parts.push(`two agree on presence in ${Math.round(100 * found.presence)} %`);
-  for (const [name, count] of Object.entries(found.verdicts)) parts.push(`${name} ${count}`);
-  return parts.join(" · ");
+  if (found.presence !== null) parts.push(`Two people agree in ${Math.round(100 * found.presence)} % of pairs whether it is in the video.`);
+  return parts.join(" ");
 }
 
-/** @param {any} of @param {boolean} isClosed */
+/** @param {any} of @param {boolean} isClosed @returns {HTMLElement[]} the row of a person, and one of the flags */
 function rowOf(of, isClosed) {
   const row = document.createElement("tr");
   const name = element("td", `${of.name}${of.state === "revoked" ? " (revoked)" : ""}`);
-  for (const flag of of.flags || []) name.append(element("span", `! ${flag}`, "flag"));
-  const counts = (/** @type {[number, number] | undefined} */ pair) => (pair && pair[1] ? `${pair[0]}/${pair[1]}` : "–");
+  const counts = (/** @type {[number, number] | undefined} */ pair) => (pair && pair[1] ? `${pair[0]} of ${pair[1]}` : "–");
   const error = of.agreement_error;
   const agreement = error ? ` (${figure(of.agreement - error)}–${figure(of.agreement + error)})` : "";
   const cells = [
-    `${of.done}/${of.tasks}`, of.median_s === undefined || of.median_s === null ? "–" : minutes(of.median_s),
+    `${of.done} of ${of.tasks}`, of.median_s === undefined || of.median_s === null ? "–" : minutes(of.median_s),
     figure(of.self_iou), counts(of.gold), counts(of.absent), `${figure(of.agreement)}${agreement}`,
   ];
-  row.append(name, ...cells.map((text) => element("td", text, "number")), element("td", ago(of.seen_s)));
-  const actions = document.createElement("td");
+  row.append(name, ...cells.map((text) => element("td", text, "number")), element("td", ago(of.seen_s)), actionsOf(of, isClosed));
+  if (!of.flags?.length) return [row];
+  row.className = "flagged";
+  const flags = document.createElement("tr");
+  const cell = element("td", of.flags.map((/** @type {string} */ flag) => `! ${flag}`).join("   "), "flags");
+  cell.colSpan = 9;
+  flags.append(cell);
+  return [row, flags];
+}
+
+/** @param {any} of @param {boolean} isClosed */
+function actionsOf(of, isClosed) {
+  const cell = element("td", "", "buttons");
+  const { name } = of;
   if (!isClosed && of.state !== "revoked") {
-    actions.append(
-      button("revoke", `revoke ${of.name}`, () => decide(`Revoke ${of.name}?`, "The link ends at once. Answers stay.", () => send("POST", `/api/owner/people/${of.name}/revoke`))),
-      button("replace", `replace ${of.name}`, () => decide(`Replace ${of.name}?`, "The link ends. A new person gets what was not submitted.", async () => showLinks(await send("POST", `/api/owner/people/${of.name}/replace`)))),
+    const revoke = () => send("POST", `/api/owner/people/${name}/revoke`);
+    const replace = async () => showLinks(await send("POST", `/api/owner/people/${name}/replace`));
+    cell.append(
+      button("revoke…", `revoke ${name}`, () => ask(`Revoke ${name}?`, "The link stops working. Answers are kept.", "Revoke", revoke)),
+      button("replace…", `replace ${name}`, () =>
+        ask(`Replace ${name}?`, "The link stops working. A new person gets the tasks that are not submitted.", "Replace", replace)),
     );
   }
   if (!isClosed && of.done) {
-    actions.append(button("set aside…", `set aside the answers of ${of.name}`, () => decide(`Set aside all answers of ${of.name}?`, "They are kept and counted, and are not exported as annotations. Your reason goes into the datasheet.", (why) => send("POST", `/api/owner/people/${of.name}/set-aside`, { why }), true)));
+    const text = "They stay in answers.jsonl, but not in annotations.jsonl. Your reason is written into the datasheet.";
+    const exclude = (/** @type {string} */ why) => send("POST", `/api/owner/people/${name}/set-aside`, { why });
+    cell.append(button("exclude…", `exclude the answers of ${name}`, () => ask(`Exclude all answers of ${name}?`, text, "Exclude", exclude, "Reason")));
   }
-  row.append(actions);
-  return row;
+  return cell;
 }
 
-/** @param {string} text @param {string} label @param {() => void} act */
-function button(text, label, act) {
-  const made = document.createElement("button");
-  made.textContent = text;
-  made.setAttribute("aria-label", label);
-  made.addEventListener("click", act);
-  return made;
-}
-
-/**
- * Ask before something is decided.
- * @param {string} title @param {string} text @param {(value: string) => Promise<any>} act @param {boolean} hasField
- * @param {string} label
- */
-function decide(title, text, act, hasField = false, label = "Reason") {
-  const dialog = byId("ask");
-  const heading = element("h2", title);
-  heading.id = "ask-title";
-  const field = document.createElement("input");
-  field.type = "text";
-  field.maxLength = 500;
-  field.id = "ask-field";
-  const caption = document.createElement("label");
-  caption.htmlFor = "ask-field";
-  caption.textContent = label;
-  const row = element("div", "", "actions");
-  const yes = button("Yes", title, async () => {
-    dialog.close();
-    await act(field.value).then(() => reload()).catch(fail);
-  });
-  yes.className = "main";
-  row.append(yes, button("No", "no", () => dialog.close()));
-  dialog.replaceChildren(heading, element("p", text), ...(hasField ? [caption, field] : []), row);
-  dialog.showModal();
+/** @param {string} title @param {string} text @param {string} yes @param {(value: string) => Promise<any>} act @param {string} label */
+function ask(title, text, yes, act, label = "") {
+  decide(byId("ask"), { title, text, yes, label, act: (value) => act(value).then(() => reload()).catch(fail) });
 }
 
 /** @param {{links: {name: string, link: string}[]}} found */
 function showLinks(found) {
   const place = byId("links");
   place.hidden = false;
-  place.textContent = `Links, shown only now. Give each person one:\n${found.links.map((of) => `${of.name}  ${of.link}`).join("\n")}`;
+  place.textContent = `Links, shown only once. Give each person their own:\n${found.links.map((of) => `${of.name}  ${of.link}`).join("\n")}`;
 }
 
-/** @param {unknown} error */
-function fail(error) {
+/** @param {unknown} error @param {string} kind "refresh": it goes away with the next one that succeeds */
+function fail(error, kind = "") {
   const place = byId("problem");
+  place.dataset.kind = kind;
   place.hidden = false;
   place.textContent = error instanceof Error ? error.message : String(error);
 }
@@ -176,17 +159,17 @@ byId("more").addEventListener("click", () => {
   showQueries().catch(fail);
 });
 byId("add").addEventListener("click", () =>
-  decide("Add people", "They get the answers that are missing.", async (value) => {
+  ask("Add people", "They get the queries that still need answers.", "Add", async (value) => {
     showLinks(await send("POST", "/api/owner/people", { count: Number(value) || 1 }));
-  }, true, "How many"),
+  }, "Number of people"),
 );
-byId("close").addEventListener("click", () =>
-  decide("Close the study?", "Nobody can change an answer afterwards.", () => send("POST", "/api/owner/close")),
+byId("close-study").addEventListener("click", () =>
+  ask("Close the study?", "Nobody can change an answer afterwards. This cannot be undone.", "Close the study", () => send("POST", "/api/owner/close")),
 );
 byId("export").addEventListener("click", async () => {
   try {
     let { job, state, why } = await send("POST", "/api/owner/export");
-    byId("job").textContent = "exporting";
+    byId("job").textContent = "exporting…";
     while (state === "waiting" || state === "running") {
       await new Promise((resolve) => setTimeout(resolve, 300));
       ({ state, why } = await get(`/api/jobs/${job}`));
@@ -194,7 +177,7 @@ byId("export").addEventListener("click", async () => {
     if (state !== "ready") throw new Error(why || "the export failed");
     const link = document.createElement("a");
     link.href = `/api/jobs/${job}/file`;
-    link.textContent = "download the export";
+    link.textContent = "Download the export";
     link.className = "button";
     byId("job").replaceChildren(link);
   } catch (error) {
@@ -204,5 +187,5 @@ byId("export").addEventListener("click", async () => {
 
 reload().catch(fail);
 setInterval(() => {
-  if (!document.hidden && !byId("ask").open) refresh().catch(fail);
+  if (!document.hidden && !byId("ask").open) refresh().catch((error) => fail(error, "refresh"));
 }, EVERY_MS);

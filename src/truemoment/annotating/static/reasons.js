@@ -1,8 +1,8 @@
 // Why it is unclear, or what does not fit: boxes and a comment.
 
-import { byId } from "./session.js";
+import { byId } from "./page.js";
 
-const TITLES = { unclear: "Why is it unclear?", partly: "What does not fit?", broken: "What happens?" };
+const TITLES = { unclear: "Why is it unclear?", partly: "What does not fit?", broken: "What is wrong with the video?" };
 
 /**
  * @param {{verdict: string, reasons: string[], comment: string} | null} answer null hides them

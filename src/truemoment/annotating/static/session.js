@@ -1,56 +1,51 @@
-// What the pages for marking and for judging share: the task, the player, saving, time of work, and messages.
+// What the pages for marking and for judging share: the task that is shown, saving, and submitting.
 
+import { answerOf, bothOf } from "./answer.js";
 import { RequestError, get, send } from "./api.js";
-import { FrameTable, clock } from "./frames.js";
+import { Controls } from "./controls.js";
+import { showConflict, showFeedback } from "./dialogs.js";
+import { byId } from "./page.js";
+import { FrameTable } from "./frames.js";
+import { hint, problem, showPart, showSaving } from "./messages.js";
 import { Outbox } from "./outbox.js";
 import { Overview } from "./overview.js";
 import { Player } from "./player.js";
 import { Timeline } from "./timeline.js";
+import { WorkTime } from "./work_time.js";
 
-const IDLE_MS = 60000;
-const WORDS = {
-  saved: "saved", saving: "saving", conflict: "conflict: open in another tab", refused: "refused: this link is no longer valid",
-};
-
-/** @param {string} id @returns {any} */
-export function byId(id) {
-  return document.getElementById(id);
-}
+const WAITS_MS = [1000, 2000, 4000, 8000];
+const PREPARING_MS = 1500;
+const NO_VIDEO = "The video does not play in this browser. Choose “does not play”, and submit.";
+const NO_LINK = "Your link is no longer valid. Ask the owner for a new one. Unsaved changes stay in this browser.";
 
 export class Session {
   /**
-   * @param {{load: () => void, left: (body: any) => void, conflict: (detail: any) => void, stored: (detail: any) => void}} page
-   *   `load` shows this.task; `left` takes up an answer that was not stored
+   * @param {{load: () => void, take: (answer: import("./answer.js").Answer) => void}} page `load` shows this.task; `take`
+   *   shows another answer in place of the one that is shown
    */
   constructor(page) {
     this.page = page;
     this.player = new Player(byId("video"));
     this.timeline = new Timeline(byId("timeline"));
-    this.overview = new Overview(byId("overview"), this.timeline, (frame) => this.player.show(frame));
+    this.overview = new Overview(byId("overview"), this.timeline, (frame) => this.player.goTo(frame));
+    this.controls = new Controls(this.player, this.timeline, this.overview);
+    this.time = new WorkTime(this.player);
     /** @type {any} */
     this.task = null;
-    this.version = 0;
-    this.active = 0;
-    this.lastSign = Date.now();
-    this.rates = [1, 1.5, 2, 4];
-    this.player.addEventListener("frame", () => this.showPlace());
-    this.player.addEventListener("state", () => this.showState());
-    this.player.addEventListener("wrong", () => this.say("This browser shows another frame than asked for.", true));
-    this.player.addEventListener("broken", () => this.say("The video does not play here. Say so below, and go on.", true));
-    this.timeline.addEventListener("seek", (event) => this.player.show(/** @type {CustomEvent} */ (event).detail));
-    byId("play").addEventListener("click", () => this.player.toggle());
-    byId("back").addEventListener("click", () => this.player.step(-1));
-    byId("on").addEventListener("click", () => this.player.step(1));
-    byId("rate").addEventListener("click", () => this.faster());
-    byId("mute").addEventListener("click", () => this.mute());
-    byId("zoom-in").addEventListener("click", () => this.timeline.zoom(0.5));
-    byId("zoom-out").addEventListener("click", () => this.timeline.zoom(2));
+    /** @type {FrameTable | null} */
+    this.table = null;
+    this.version = 0; // of the answer that the server is known to have
+    this.isLoading = true;
+    this.isSubmitting = false;
+    /** @type {object | null} the latest one; an earlier one that ends later does nothing */
+    this.submission = null;
+    /** @type {object | null} the latest way to a task */
+    this.entry = null;
+    this.timer = 0;
+    this.player.addEventListener("wrong", () => hint("This browser did not show the right frame. Please use Chromium or Chrome."));
+    this.player.addEventListener("broken", () => this.onBroken());
     byId("previous").addEventListener("click", () => this.previous());
-    for (const name of ["pointerdown", "keydown", "wheel"]) {
-      document.addEventListener(name, () => this.sign(), { capture: true, passive: true });
-    }
-    setInterval(() => this.tick(), 1000);
-    setInterval(() => this.alive(), IDLE_MS);
+    byId("last").addEventListener("click", () => this.previous());
   }
 
   /** Begin: who this is, what waits, and the task of the address or the next one. */
@@ -69,131 +64,209 @@ export class Session {
 
   /** @param {Outbox} outbox */
   listen(outbox) {
-    outbox.addEventListener("state", (event) => this.showSaving(/** @type {CustomEvent} */ (event).detail));
+    outbox.addEventListener("state", (event) => {
+      const state = /** @type {CustomEvent} */ (event).detail;
+      showSaving(state, outbox.queue.length);
+      if (state === "saved") problem("", "saving");
+      if (state !== "saved" && state !== "saving") this.setSubmitting(false); // the person can work meanwhile
+    });
     outbox.addEventListener("stored", (event) => {
       const { change, answer } = /** @type {CustomEvent} */ (event).detail;
       if (this.task?.task === change.task) this.version = Math.max(this.version, answer.version);
-      this.page.stored(/** @type {CustomEvent} */ (event).detail);
     });
-    outbox.addEventListener("conflict", (event) => this.page.conflict(/** @type {CustomEvent} */ (event).detail));
+    outbox.addEventListener("conflict", (event) => this.resolve(/** @type {CustomEvent} */ (event).detail));
+    outbox.addEventListener("failed", (event) => problem(/** @type {CustomEvent} */ (event).detail.message, "saving"));
     outbox.addEventListener("refused", (event) => {
       const error = /** @type {CustomEvent} */ (event).detail;
-      const isLink = error.status === 401;
-      this.say(isLink ? "Your link is no longer valid. What is not saved stays in this browser." : error.message, true);
+      problem(error.status === 401 ? NO_LINK : error.message);
     });
+  }
+
+  /** Whether the answer can be changed: a task is shown, and none is being loaded or submitted. */
+  get isReady() {
+    return this.task !== null && !this.isLoading && !this.isSubmitting;
+  }
+
+  /** @param {boolean} isLoading */
+  setLoading(isLoading) {
+    this.isLoading = isLoading;
+    byId("work").inert = !this.isReady;
+  }
+
+  /** @param {boolean} isSubmitting */
+  setSubmitting(isSubmitting) {
+    this.isSubmitting = isSubmitting;
+    byId("work").inert = !this.isReady;
   }
 
   /** @param {unknown} error */
   fail(error) {
     if (error instanceof RequestError && error.status === 401) location.href = "/in";
-    else this.say(error instanceof Error ? error.message : String(error), true);
+    else problem(error instanceof Error ? error.message : String(error));
   }
+
+  // ------------------------------------------------------------------------------------------- tasks
 
   /** Open the next task. @param {number | null} after the task that the person leaves */
   next(after) {
-    return this.outbox.still(() => this.loadNext(after));
+    return this.enter((isLatest) => this.loadNext(after, isLatest));
   }
 
   /** Open a task. @param {number} number */
   open(number) {
-    return this.outbox.still(() => this.loadTask(number));
+    return this.enter(async (isLatest) => this.load(await get(`/api/tasks/${number}`), isLatest));
   }
 
-  /** @param {number | null} after */
-  async loadNext(after) {
-    const found = await send("POST", "/api/next", { after });
-    await this.showProgress();
-    byId("done").hidden = found !== null;
-    byId("waiting").hidden = !found || found.task !== null;
-    byId("work").hidden = !found || found.task === null;
-    if (!found || found.task === null) {
-      this.task = null;
-      this.player.unload();
-      history.replaceState(null, "", "/task");
-      if (!found) return;
-      byId("waiting-text").textContent = `${found.preparing} are not ready yet. This page goes on by itself.`;
-      setTimeout(() => this.next(null).catch((error) => this.fail(error)), 1500);
-      return;
+  /** Go back to the task before; from the last page, to the last task. */
+  previous() {
+    if (this.task && !this.isReady) return;
+    const number = this.task ? this.task.before : this.me?.progress.last;
+    if (number) this.open(number).catch((error) => this.fail(error));
+  }
+
+  /** Run a step that shows a task; while the server does not answer, try again. @param {(isLatest: () => boolean) => Promise<void>} step */
+  async enter(step) {
+    clearTimeout(this.timer);
+    const entry = (this.entry = {});
+    const isLatest = () => this.entry === entry;
+    this.setLoading(true);
+    try {
+      for (let tries = 0; isLatest(); tries++) {
+        try {
+          await this.outbox?.still(() => step(isLatest));
+          return problem("", "loading");
+        } catch (error) {
+          const isTemporary = error instanceof RequestError && (error.status === 0 || error.status === 429 || error.status >= 500);
+          if (!isTemporary) throw error;
+          problem(`${error.message} The page tries again.`, "loading");
+          await new Promise((resolve) => setTimeout(resolve, WAITS_MS[Math.min(tries, WAITS_MS.length - 1)]));
+        }
+      }
+    } finally {
+      if (isLatest()) this.setLoading(false);
     }
-    await this.load(found);
   }
 
-  /** @param {number} number */
-  async loadTask(number) {
+  /** @param {number | null} after @param {() => boolean} isLatest */
+  async loadNext(after, isLatest) {
+    const found = await send("POST", "/api/next", { after });
+    if (found && found.task !== null) return this.load(found, isLatest);
     await this.showProgress();
-    const found = await get(`/api/tasks/${number}`);
-    byId("work").hidden = false;
-    byId("done").hidden = true;
-    await this.load(found);
+    if (!isLatest()) return;
+    this.task = null;
+    this.time.start(null, 0);
+    this.player.unload();
+    history.replaceState(null, "", "/task");
+    showPart(found ? "waiting" : "done");
+    byId("last").hidden = !this.me.progress.last;
+    if (!found) return;
+    byId("waiting-text").textContent = `${found.preparing} videos are not ready yet. The page continues when one is.`;
+    this.timer = setTimeout(() => this.next(null).catch((error) => this.fail(error)), PREPARING_MS);
   }
 
-  /** @param {any} task */
-  async load(task) {
+  /**
+   * Show a task. All that it needs is read first; then the page changes in one step, so that no change can reach the wrong task.
+   * @param {any} task @param {() => boolean} isLatest
+   */
+  async load(task, isLatest) {
+    const [frames] = await Promise.all([framesOf(task.video), this.showProgress()]);
+    if (!isLatest()) return;
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     this.task = task;
     this.version = task.version;
-    this.active = task.answer?.active_s || 0;
-    this.say("");
-    const kind = this.me.settings.task === "verify" ? "verify" : "task";
-    history.replaceState(null, "", `/${kind}/${task.task}`);
+    this.time.start(task.task, task.answer?.active_s || 0);
+    hint("");
+    problem(frames ? "" : NO_VIDEO);
+    showPart("work");
+    history.replaceState(null, "", `/${this.me.settings.task === "verify" ? "verify" : "task"}/${task.task}`);
     byId("sentence").textContent = task.sentence;
     byId("practice").hidden = !task.practice;
     byId("previous").disabled = task.before === null;
-    const frames = await get(`/media/${task.video}/frames.json`);
-    if (this.task !== task) return;
-    this.table = new FrameTable(frames);
-    this.timeline.load(this.table);
-    this.timeline.setPeaks(null);
-    this.overview.load(`/media/${task.video}/strip.jpg`, frames.strip);
-    this.player.load(`/media/${task.video}`, this.table);
-    if (this.me.settings.sound && frames.has_peaks) this.loadPeaks(task);
+    this.showVideo(task, frames);
     this.page.load();
     const left = this.outbox?.newest(task.task);
     if (left) {
       this.version = left.base;
-      this.page.left(left.body);
+      this.page.take(answerOf(left.body));
+      hint("An unsaved change was found in this browser. It is being saved now.");
     }
+    this.setLoading(false);
     byId("sentence").focus({ preventScroll: true });
     window.scrollTo(0, 0);
+  }
+
+  /** @param {any} task @param {any} frames */
+  showVideo(task, frames) {
+    this.table = frames && new FrameTable(frames);
+    this.timeline.load(this.table);
+    this.timeline.setPeaks(null);
+    if (!this.table) return this.player.unload();
+    this.overview.load(`/media/${task.video}/strip.jpg`, frames.strip);
+    this.player.load(`/media/${task.video}`, this.table);
+    if (this.me.settings.sound && frames.has_peaks) this.loadPeaks(task);
   }
 
   /** @param {any} task */
   async loadPeaks(task) {
     const response = await fetch(`/media/${task.video}/peaks.bin`).catch(() => null);
-    if (response?.ok && this.task === task) this.timeline.setPeaks(new Uint8Array(await response.arrayBuffer()));
+    const peaks = response?.ok ? await response.arrayBuffer().catch(() => null) : null;
+    if (peaks && this.task === task) this.timeline.setPeaks(new Uint8Array(peaks));
   }
 
-  /** @param {any} body an answer @param {boolean} now */
-  save(body, now = false) {
-    this.outbox?.put(this.task.task, this.version, { ...body, active_s: Math.round(this.active) }, now);
+  /** The video does not play; if the server does not send it now, try again. */
+  async onBroken() {
+    const { task, table } = this;
+    const found = task && (await fetch(`/media/${task.video}`, { method: "HEAD" }).catch(() => null));
+    if (!task || !table || this.task !== task) return;
+    if (found && found.status !== 429) return problem(NO_VIDEO);
+    problem("The server cannot send the video now. The page tries again.", "video");
+    setTimeout(() => {
+      if (this.task !== task) return;
+      problem("", "video");
+      this.player.load(`/media/${task.video}`, table);
+    }, 2000);
   }
 
-  previous() {
-    if (this.task?.before) this.open(this.task.before).catch((error) => this.fail(error));
+  // ------------------------------------------------------------------------------------------ saving
+
+  /** @param {import("./answer.js").Answer} answer @param {boolean} submit @param {boolean} now */
+  save(answer, submit = false, now = submit) {
+    const body = { ...answer, submit, active_s: this.time.seconds };
+    return this.outbox?.put(this.task.task, this.version, body, now);
   }
 
-  faster() {
-    const at = this.rates.indexOf(this.player.video.playbackRate);
-    this.player.setRate(this.rates[(at + 1) % this.rates.length]);
+  /** Submit an answer. The next task opens once it is stored, unless it was changed again. @param {any} answer */
+  async submit(answer) {
+    const change = this.isReady && this.save(answer, true);
+    if (!change || !this.outbox) return;
+    const submission = (this.submission = {});
+    this.setSubmitting(true);
+    const { answer: saved, error } = await this.outbox.outcome(change);
+    if (this.submission !== submission || this.task?.task !== change.task) return; // submitted again, or left
+    this.setSubmitting(false);
+    if (saved?.state !== "submitted" || this.outbox.newest(change.task)) {
+      if (!error) hint("The answer has changed since you submitted it. Please submit it again.");
+      return;
+    }
+    this.setLoading(true);
+    if (saved.feedback) await showFeedback(byId("feedback"), saved.feedback);
+    await this.next(change.task).catch((failure) => this.fail(failure));
   }
 
-  mute() {
-    this.player.video.muted = !this.player.video.muted;
-    byId("mute").setAttribute("aria-pressed", String(this.player.video.muted));
-    byId("mute").textContent = this.player.video.muted ? "sound off" : "sound";
-  }
-
-  showPlace() {
-    if (!this.table) return;
-    const { frame } = this.player;
-    this.timeline.setFrame(frame);
-    this.overview.place();
-    byId("place").textContent = `${clock(this.table.start(frame))}   frame ${frame} / ${this.table.count - 1}`;
-  }
-
-  showState() {
-    byId("play-sign").textContent = this.player.isPlaying ? "❚❚" : "▶";
-    byId("play-word").textContent = this.player.isPlaying ? "pause" : "play";
-    byId("rate").textContent = `${this.player.video.playbackRate}x`;
+  /** Another tab has changed the answer: the person chooses. @param {{change: any, version: number, answer: any}} detail */
+  async resolve({ change, version, answer }) {
+    const waiting = this.outbox?.newest(change.task)?.body || change.body;
+    const mine = answerOf(waiting);
+    const theirs = answerOf(answer);
+    const isShown = () => this.task?.task === change.task;
+    const choice = await showConflict(byId("conflict"), mine, theirs, isShown() ? this.table : null);
+    const chosen = { mine, theirs, both: bothOf(mine, theirs) }[choice];
+    if (isShown()) {
+      this.version = version;
+      this.page.take(answerOf(chosen));
+    }
+    this.outbox?.drop(change.task);
+    if (choice !== "theirs") this.outbox?.put(change.task, version, { ...chosen, active_s: waiting.active_s || 0 }, true);
   }
 
   async showProgress() {
@@ -201,42 +274,12 @@ export class Session {
     const { done, of, closed } = this.me.progress;
     byId("progress").textContent = closed ? "the study is closed" : `${done} of ${of} done`;
   }
+}
 
-  /** @param {keyof typeof WORDS | "offline"} state */
-  showSaving(state) {
-    const place = byId("saving");
-    const count = this.outbox?.queue.length || 0;
-    const text = state === "offline" ? `offline: ${count} change${count === 1 ? "" : "s"} wait here` : WORDS[state];
-    place.dataset.state = state;
-    if (place.textContent === text) return;
-    place.textContent = text;
-    if (state !== "saving" && state !== "saved") this.announce(text);
-  }
-
-  /** Say something to people who do not see. @param {string} text */
-  announce(text) {
-    byId("live").textContent = text;
-  }
-
-  /** @param {string} text a problem, or a hint @param {boolean} isProblem */
-  say(text, isProblem = false) {
-    const place = byId("problem");
-    place.hidden = !text || !isProblem;
-    if (isProblem) place.textContent = text;
-    if (!isProblem && byId("hint")) byId("hint").textContent = text;
-  }
-
-  sign() {
-    this.lastSign = Date.now();
-  }
-
-  tick() {
-    const isActive = this.player.isPlaying || Date.now() - this.lastSign < 15000;
-    if (this.task && isActive && !document.hidden) this.active += 1;
-  }
-
-  alive() {
-    if (!this.task || Date.now() - this.lastSign > IDLE_MS) return;
-    send("POST", `/api/tasks/${this.task.task}/alive`, { active_s: Math.round(this.active) }).catch(() => {});
-  }
+/** @param {number} video @returns {Promise<any>} its frames; null if it is not there */
+function framesOf(video) {
+  return get(`/media/${video}/frames.json`).catch((error) => {
+    if (error.status === 404) return null;
+    throw error;
+  });
 }

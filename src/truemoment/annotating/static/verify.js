@@ -1,10 +1,11 @@
 // The page on which a person judges whether a sentence fits a moment.
 
 import { answerOf, emptyAnswer } from "./answer.js";
-import { showConflict, showFeedback } from "./dialogs.js";
+import { byId } from "./page.js";
 import { Keys } from "./keys.js";
+import { hint } from "./messages.js";
 import { showReasons } from "./reasons.js";
-import { Session, byId } from "./session.js";
+import { Session } from "./session.js";
 
 const AROUND_S = 2;
 const REASONS = {
@@ -14,10 +15,8 @@ const REASONS = {
 
 let answer = emptyAnswer();
 let isPlayed = false;
-/** @type {any} */
-let feedback = null;
 
-const session = new Session({ load, left, conflict, stored });
+const session = new Session({ load, take });
 const { player, timeline } = session;
 
 function shown() {
@@ -37,9 +36,9 @@ function load() {
   play();
 }
 
-/** @param {any} body */
-function left(body) {
-  answer = answerOf(body);
+/** @param {import("./answer.js").Answer} other an answer in place of the one that is shown */
+function take(other) {
+  answer = other;
   show();
 }
 
@@ -66,6 +65,7 @@ function say(verdict) {
 }
 
 function changed() {
+  hint("");
   show();
   session.save(answer);
 }
@@ -73,39 +73,15 @@ function changed() {
 function missing() {
   if (!answer.verdict) return "Choose an answer.";
   if (!isPlayed && answer.verdict !== "broken") return "Play the moment to its end first (0).";
-  if (["partly", "unclear"].includes(answer.verdict) && !answer.reasons.length) return "Say why.";
+  if (["partly", "unclear"].includes(answer.verdict) && !answer.reasons.length) return "Choose at least one reason.";
   return "";
 }
 
-async function submit() {
+function submit() {
+  if (!session.isReady) return;
   const why = missing();
-  if (why) {
-    session.announce(why);
-    return session.say(why);
-  }
-  const task = session.task.task;
-  session.save({ ...answer, submit: true }, true);
-  await session.outbox?.empty();
-  if (session.task?.task !== task) return;
-  if (feedback) await showFeedback(byId("feedback"), feedback);
-  feedback = null;
-  await session.next(task).catch((error) => session.fail(error));
-}
-
-/** @param {{answer: any}} detail */
-function stored({ answer: saved }) {
-  feedback = saved.feedback || feedback;
-}
-
-/** @param {{change: any, version: number, answer: any}} detail */
-async function conflict({ change, version, answer: theirs }) {
-  const mine = answerOf(session.outbox?.newest(change.task)?.body || change.body);
-  const choice = await showConflict(byId("conflict"), mine, answerOf(theirs), session.table);
-  session.outbox?.drop(change.task);
-  session.version = version;
-  answer = choice === "theirs" ? answerOf(theirs) : mine;
-  show();
-  if (choice !== "theirs") session.save(answer, true);
+  if (why) return hint(why);
+  session.submit(answer);
 }
 
 function show() {
@@ -128,9 +104,9 @@ const keys = new Keys([
   { keys: [",", "."], text: "a frame back, on", act: (key) => player.step(key === "," ? -1 : 1) },
   { keys: ["ArrowLeft", "ArrowRight"], text: "1 s back, on", act: (key) => player.jump(key === "ArrowLeft" ? -1 : 1) },
   { keys: ["+", "-"], text: "zoom", act: (key) => timeline.zoom(key === "+" ? 0.5 : 2) },
-  { keys: ["Alt+ArrowLeft"], text: "the previous task", act: () => session.previous() },
-  { keys: ["?"], text: "this table", act: () => keys.show(byId("keys")) },
-]);
+  { keys: ["Alt+ArrowLeft"], text: "the previous task", act: () => session.previous(), always: true },
+  { keys: ["?"], text: "this table", act: () => keys.show(byId("keys")), always: true },
+], () => session.isReady);
 
 for (const button of document.querySelectorAll("[data-verdict]")) {
   button.addEventListener("click", () => say(/** @type {HTMLElement} */ (button).dataset.verdict || ""));

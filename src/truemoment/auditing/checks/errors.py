@@ -12,7 +12,7 @@ from truemoment.auditing.checks.examples import examples
 from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
 from truemoment.diagnosis.errors import ErrorKinds, error_kinds
-from truemoment.measures import DiscountedRecall, Recall
+from truemoment.measures import DiscountedRecall, Measure, Recall
 from truemoment.reports.drawing import (
     METHOD,
     METHOD_FAINT,
@@ -47,9 +47,13 @@ ERRORS = {
 
 def errors(results: Results) -> ErrorKinds:
     """Classify the first answers at the headline's threshold."""
-    setup, headline = results.setup, results.measure
-    threshold = headline.iou if isinstance(headline, Recall | DiscountedRecall) else 0.5
-    return error_kinds(setup.annotations, setup.predictions, threshold, setup.protocol)
+    setup = results.setup
+    return error_kinds(setup.annotations, setup.predictions, threshold_of(results.measure), setup.protocol)
+
+
+def threshold_of(headline: Measure) -> float:
+    """Return the IoU from which an answer is a hit, for kinds of error beside a headline measure."""
+    return headline.iou if isinstance(headline, Recall | DiscountedRecall) else 0.5
 
 
 def look(results: Results) -> AuditFinding:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Literal
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from truemoment.auditing.results import Results
 from truemoment.diagnosis.answers import first_answers
 from truemoment.diagnosis.errors import HIT, KINDS, ErrorKinds
-from truemoment.intervals import Bools, Floats, Ints, temporal_iou
+from truemoment.intervals import Bools, Floats, temporal_iou
 from truemoment.measures import Recall
 from truemoment.reports.model import Bar, Example
 
@@ -90,16 +89,9 @@ def _by_rule(results: Results, errors: ErrorKinds) -> dict[int, str]:
         ("an answer past the end of its video", 1, past),
         ("a hit", N_EXAMPLES, hit),
     ]
-    order = _order_by_hash(results)
+    order = results.annotations.queries.order_by_hash()
     selected: dict[int, str] = {}
     for why, many, marked in candidates:
         free = (query for query in order[marked[order]].tolist() if query not in selected)
         selected |= {query: why for query, _ in zip(free, range(min(many, N_EXAMPLES - len(selected))), strict=False)}
     return selected
-
-
-def _order_by_hash(results: Results) -> Ints:
-    """Return the queries by the SHA-256 of their ids, (Q,)."""
-    ids = results.annotations.queries.query_id
-    digests = [hashlib.sha256(query_id.encode("utf-8", "surrogatepass")).digest() for query_id in ids]
-    return np.array(sorted(range(len(digests)), key=digests.__getitem__), dtype=np.int64)

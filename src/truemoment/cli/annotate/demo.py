@@ -9,10 +9,11 @@ from typing import Any
 
 import click
 
-from truemoment.cli.annotate.shared import ServingOptions, folder_of, run_server, serving_options
+from truemoment.cli.annotate.shared import folder_of, run_server, serving_options
 from truemoment.cli.annotate.start import study_of_one
 from truemoment.cli.demo_folder import claim
 from truemoment.cli.options import FILE, seed_option, shown_path, status_line
+from truemoment.cli.serving import ServingOptions
 
 VIDEOS = ("park.mp4", "street.mp4", "beach.mp4")
 QUERIES, STUDY = "queries.jsonl", "study"

@@ -20,7 +20,8 @@ from truemoment.text import printable
 def command(study: Path, workers: int, quiet: bool) -> None:
     """Make playable copies, frame tables, pictures and peaks of the videos of STUDY.
 
-    An interrupted run resumes. Videos that browsers play exactly are not copied.
+    An interrupted run resumes, and videos that did not play are tried again. Videos that browsers play exactly are not
+    copied.
     """
     from tqdm import tqdm
 
@@ -31,7 +32,7 @@ def command(study: Path, workers: int, quiet: bool) -> None:
     folder = folder_of(study)
     folder.settings()
     with folder.locked(), contextlib.closing(Store(folder.database)) as store:
-        total = len(store.read(waiting_videos))
+        total = len(store.read(lambda connection: waiting_videos(connection, again=True)))
         show = not quiet and sys.stderr.isatty()
         with tqdm(total=total, desc="preparing videos", unit="video", disable=not show, leave=False) as bar:
 

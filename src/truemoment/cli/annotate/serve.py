@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from truemoment.cli.annotate.shared import ServingOptions, folder_of, run_server, serving_options, study_argument
+from truemoment.cli.annotate.shared import folder_of, run_server, serving_options, study_argument
+from truemoment.cli.serving import ServingOptions
 
 
 @click.command("serve")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from truemoment.cli.groups import bound
-from truemoment.cli.options import FILE, count_option
+from truemoment.cli.options import FILE
+from truemoment.cli.serving import ServingOptions, make_serving_options, serve_links
 from truemoment.exceptions import InputError
 from truemoment.text import printable
 
@@ -19,48 +18,13 @@ if TYPE_CHECKING:
     from truemoment.annotating.people import Link
     from truemoment.annotating.store import Store
     from truemoment.annotating.study import StudyFolder
-    from truemoment.pages.launch import Listening
 
 PORT = 8790
 """Port of a study's page; a fixed one, so that links stay valid."""
 
 
-@dataclass(frozen=True)
-class ServingOptions:
-    """Where a page is served."""
-
-    host: str
-    port: int
-    name: str | None
-    certificate: Path | None
-    key: Path | None
-    behind_proxy: bool
-    plain_http: bool
-
-    def listening(self) -> Listening:
-        """Return where the server listens, checked."""
-        from truemoment.pages.launch import Listening, require_server
-
-        require_server()
-        found = Listening(
-            self.host, self.port, self.name, self.certificate, self.key, self.behind_proxy, self.plain_http
-        )
-        found.check()
-        return found
-
-
-serving_options = bound(
-    "serving",
-    ServingOptions,
-    click.option("--host", default="127.0.0.1", show_default=True, metavar="H", help="Address to listen on."),
-    count_option("--port", PORT, "Port to listen on; 0 takes a free one.", least=0, most=65535, metavar="P"),
-    click.option("--name", metavar="NAME", help="Name under which browsers reach the page, if not this machine's own."),
-    click.option("--certificate", type=FILE, metavar="FILE", help="TLS certificate (PEM)."),
-    click.option("--key", type=FILE, metavar="FILE", help="Key of the TLS certificate (PEM)."),
-    click.option("--behind-proxy", is_flag=True, help="A web server with TLS stands before this one."),
-    click.option("--plain-http", is_flag=True, help="Accept that others on the network can read answers and links."),
-)
-"""--host, --port, --name, --certificate, --key, --behind-proxy, --plain-http, as ``serving``."""
+serving_options = make_serving_options(PORT)
+"""Options of :class:`~truemoment.cli.serving.ServingOptions`, as ``serving``."""
 
 study_argument = click.argument("study", type=FILE, metavar="STUDY")
 
@@ -85,7 +49,7 @@ def show_links(links: Iterable[Link], base: str) -> None:
     links = list(links)
     if not links:
         return
-    click.echo("\nlinks (shown only now; give each person one):")
+    click.echo("\nlinks (shown only once; give each person their own):")
     for link in links:
         click.echo(f"  {link.name}  {printable(base.rstrip('/'))}/in#{link.token}")
 
@@ -115,7 +79,7 @@ def run_server(
     """
     from truemoment.annotating.people import new_link
     from truemoment.annotating.serving import open_study
-    from truemoment.pages.launch import bind, open_address, serve
+    from truemoment.pages.launch import bind
 
     listening = serving.listening()
     with contextlib.closing(bind(listening)) as sock:
@@ -123,13 +87,7 @@ def run_server(
         with open_study(study, base=base, address=listening.address()) as server:
             before(server.store)
             link = server.store.write(lambda connection: new_link(connection, role))
-            address = f"{base}/in#{link.token}"
-
-            def on_start() -> None:
-                click.echo(f"{'link of the owner' if role == 'owner' else 'your link'}: {address}")
-                click.echo("Ctrl-C ends the server; everything is saved.")
-                if open_it and not open_address(address):
-                    click.echo("open the link in a browser")
-
-            serve(server.app, sock, listening, on_start=on_start)
-    click.echo("ended; everything is saved")
+            name = "link of the owner" if role == "owner" else "your link"
+            links = {name: f"{base}/in#{link.token}"}
+            serve_links(server.app, sock, listening, links, open_it=open_it, ending="all answers are saved")
+    click.echo("the server has stopped; all answers are saved")

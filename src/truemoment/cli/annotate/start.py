@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from truemoment.cli.annotate.shared import ServingOptions, folder_of, run_server, serving_options
+from truemoment.cli.annotate.shared import folder_of, run_server, serving_options
 from truemoment.cli.options import FILE, shown_path
+from truemoment.cli.serving import ServingOptions
 
 
 def study_of_one(queries: Path, videos: Path, study: Path, *, title: str = "") -> None:

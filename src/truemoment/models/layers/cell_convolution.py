@@ -31,7 +31,7 @@ def neighbours(cells: Cells, kernel: int) -> NDArray[np.int64]:
     return count
 
 
-class _Stack(nn.Module):
+class Stack(nn.Module):
     """Convolutions one after the other, each followed by a fixed factor for each cell and ReLU.
 
     Parameters
@@ -71,14 +71,16 @@ class _Stack(nn.Module):
         n_samples, _, hidden = cells.shape
         maps = cells.new_zeros(n_samples, self.n_clips**2, hidden).index_copy(1, self.cell, cells)
         maps = maps.transpose(1, 2).reshape(n_samples, hidden, self.n_clips, self.n_clips)
-        for layer, convolution in enumerate(self._convolutions()):
-            maps = functional.conv2d(maps, convolution.weight, convolution.bias, padding=self.paddings[layer])
+        for layer, padding in enumerate(self.paddings):
+            convolution = self.convolution(layer)
+            maps = functional.conv2d(maps, convolution.weight, convolution.bias, padding=padding)
             # ReLU(s x) is s ReLU(x) where s is not negative, and so nothing but the result is kept.
             maps = maps.mul_(self.get_buffer(f"of_map_{layer}")).relu_()
         return maps.flatten(2).index_select(2, self.cell).transpose(1, 2)
 
-    def _convolutions(self) -> list[nn.Conv2d]:
-        return cast("list[nn.Conv2d]", list(self.convolutions))
+    def convolution(self, layer: int) -> nn.Conv2d:
+        """Return the convolution of a layer."""
+        return cast("nn.Conv2d", self.convolutions[layer])
 
 
 def _candidates(proposals: SparseMap, kernel: int, margin: int) -> Cells:
@@ -89,7 +91,7 @@ def _candidates(proposals: SparseMap, kernel: int, margin: int) -> Cells:
     return np.pad(candidates, margin)
 
 
-class CellConvolutions(_Stack):
+class CellConvolutions(Stack):
     r"""2D-TAN's temporal adjacent network: (B, C, H) to (B, C, H).
 
     The map of candidates, 0 elsewhere, is padded once by :math:`(k - 1) L / 2` zeros on every side and shrinks back to
@@ -128,14 +130,15 @@ class CellConvolutions(_Stack):
         scores of a fresh network are its biases, and the first thousands of steps go into growing weights. Here the
         standard deviation is :math:`k^2 \sqrt{2 / (k^2 H)}` (He et al. 2015, times the division).
         """
-        for convolution in self._convolutions():
+        for layer in range(len(self.paddings)):
+            convolution = self.convolution(layer)
             nn.init.kaiming_normal_(convolution.weight, nonlinearity="relu")
             with torch.no_grad():
                 convolution.weight.mul_(self.kernel**2)
                 cast("Tensor", convolution.bias).zero_()
 
 
-class TriangleConvolutions(_Stack):
+class TriangleConvolutions(Stack):
     """Convolutions that stay on the candidates: (B, C, H) to (B, C, H).
 
     A layer is a convolution that keeps the size of the map, and ReLU; what is no candidate is set to 0 after each

@@ -30,7 +30,9 @@ export class Overview {
   load(address, layout) {
     this.layout = layout;
     const image = new Image();
+    this.loading = image;
     image.onload = () => {
+      if (this.loading !== image) return; // pictures of another video are wanted by now
       this.image = image;
       this.draw();
     };

@@ -120,6 +120,12 @@ export class Player extends EventTarget {
     return this.frame;
   }
 
+  /** Show a frame in place of what is played. @param {number} frame @returns {Promise<number>} as `show` */
+  goTo(frame) {
+    this.part = null;
+    return this.show(frame);
+  }
+
   async seekUntilShown() {
     this.isSeeking = true;
     const table = this.table;
@@ -152,7 +158,7 @@ export class Player extends EventTarget {
       let timer = 0;
       const finish = () => {
         clearTimeout(timer);
-        this.reported = null;
+        if (this.reported === onReport) this.reported = null;
         video.removeEventListener("seeked", onSeeked);
         video.removeEventListener("error", finish);
         resolve(reported ?? (table ? table.frameAt(video.currentTime) : 0));
@@ -162,11 +168,12 @@ export class Player extends EventTarget {
         if (reported !== null || !("requestVideoFrameCallback" in video)) finish();
         else timer = setTimeout(finish, document.hidden ? 0 : PAINT_MS);
       };
-      /** @type {((frame: number) => void) | null} */
-      this.reported = (frame) => {
+      const onReport = (/** @type {number} */ frame) => {
         reported = frame;
         if (isSought) finish();
       };
+      /** @type {((frame: number) => void) | null} */
+      this.reported = onReport;
       video.addEventListener("seeked", onSeeked);
       video.addEventListener("error", finish);
       video.currentTime = time;

@@ -4,7 +4,8 @@
 import { clock } from "./frames.js";
 
 /**
- * @typedef {{first: number, last: number, label?: string, kind?: string}} Span a moment on the line, in frames
+ * @typedef {{first: number, last: number, label?: string, kind?: string, isFixed?: boolean}} Span a moment on the line,
+ *   in frames; a fixed one has no handles
  */
 
 export class Timeline extends EventTarget {
@@ -29,6 +30,8 @@ export class Timeline extends EventTarget {
     this.spans = [];
     this.selected = 0;
     this.isFixed = false; // no handles
+    /** @type {(() => void) | null} ends the drag that is under way */
+    this.endDrag = null;
     this.from = 0;
     this.to = 1;
     this.frame = 0;
@@ -37,12 +40,14 @@ export class Timeline extends EventTarget {
     new ResizeObserver(() => this.draw()).observe(root);
   }
 
-  /** @param {import("./frames.js").FrameTable} table */
+  /** @param {import("./frames.js").FrameTable | null} table null if there is no video */
   load(table) {
+    this.endDrag?.();
     this.table = table;
     this.from = 0;
-    this.to = table.duration;
+    this.to = table ? table.duration : 1;
     this.spans = [];
+    this.drawSpans();
     this.draw();
   }
 
@@ -58,7 +63,7 @@ export class Timeline extends EventTarget {
     this.frame = frame;
     if (!this.table) return;
     const time = this.table.start(frame);
-    if ((time < this.from || time > this.to) && !this.dragged) {
+    if ((time < this.from || time > this.to) && !this.endDrag) {
       this.setWindow(time - (this.to - this.from) / 10, time + (9 * (this.to - this.from)) / 10);
     }
     this.placeHead();
@@ -196,7 +201,7 @@ export class Timeline extends EventTarget {
       const frame = isFirst ? span.first : span.last;
       const time = isFirst ? this.table.start(frame) : this.table.end(frame);
       const name = isFirst ? "start" : "end";
-      /** @type {HTMLElement} */ (handle).hidden = this.isFixed;
+      /** @type {HTMLElement} */ (handle).hidden = this.isFixed || Boolean(span.isFixed);
       handle.setAttribute("aria-label", `${name} of moment ${k + 1}`);
       handle.setAttribute("aria-valuemin", "0");
       handle.setAttribute("aria-valuemax", String(this.table.count - 1));
@@ -244,31 +249,30 @@ export class Timeline extends EventTarget {
       handle.focus({ preventScroll: true });
       this.select(k);
     }
-    this.dragged = true;
     const end = handle instanceof HTMLElement && handle.dataset.end === "first" ? "first" : "last";
-    /** @param {PointerEvent} at @param {boolean} done */
-    const go = (at, done) => {
+    let frame = -1; // the one under the pointer; none yet
+    /** @param {PointerEvent} at */
+    const go = (at) => {
       if (!this.table) return;
       this.followPointer(at.clientX);
-      const time = Math.max(0, Math.min(this.timeAt(at.clientX), this.table.duration));
-      const frame = this.table.frameAt(time);
-      if (handle) this.move(k, end, frame, done);
+      frame = this.table.frameAt(Math.max(0, Math.min(this.timeAt(at.clientX), this.table.duration)));
+      if (handle) this.move(k, end, frame, false);
       else this.dispatchEvent(new CustomEvent("seek", { detail: frame }));
     };
-    /** @param {PointerEvent} at */
-    const onMove = (at) => go(at, false);
-    /** @param {PointerEvent} at */
-    const onUp = (at) => {
-      this.root.removeEventListener("pointermove", onMove);
-      this.root.removeEventListener("pointerup", onUp);
-      this.root.removeEventListener("pointercancel", onUp);
-      this.dragged = false;
-      if (at.type === "pointerup") go(at, true);
+    this.endDrag = () => {
+      this.root.removeEventListener("pointermove", go);
+      for (const name of ["pointerup", "pointercancel"]) this.root.removeEventListener(name, onEnd);
+      this.endDrag = null;
     };
-    if (!handle) go(event, false);
-    this.root.addEventListener("pointermove", onMove);
-    this.root.addEventListener("pointerup", onUp);
-    this.root.addEventListener("pointercancel", onUp);
+    // A gesture that the browser takes over has changed the moment as far as it went: that is kept too.
+    const onEnd = (/** @type {Event} */ at) => {
+      if (at.type === "pointerup") go(/** @type {PointerEvent} */ (at));
+      this.endDrag?.();
+      if (handle && frame >= 0) this.move(k, end, frame, true);
+    };
+    if (!handle) go(event);
+    this.root.addEventListener("pointermove", go);
+    for (const name of ["pointerup", "pointercancel"]) this.root.addEventListener(name, onEnd);
   }
 
   /** Move the window when a pointer is dragged past its edge. @param {number} x */

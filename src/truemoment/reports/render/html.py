@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import platform
+import re
 from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
@@ -29,6 +30,7 @@ from truemoment.reports.model import (
     KeyFigures,
     Level,
     Paragraph,
+    Remarks,
     Report,
     Table,
 )
@@ -145,6 +147,7 @@ def _kind(block: Block) -> tuple[str, Level | None]:
 
 _KINDS: dict[type, str] = {
     Finding: "finding",
+    Remarks: "remarks",
     Table: "table",
     Drawing: "drawing",
     KeyFigures: "key_figures",
@@ -175,9 +178,14 @@ def _shown(block: Block, name: str) -> Any:  # noqa: ANN401 - what the macro of 
 
 
 def _first_words(caption: str) -> str:
-    """Return a caption up to its first stop."""
-    ends = [at for stop in (". ", "; ", ": ") if (at := caption.find(stop)) > 0]
-    return caption[: min(ends)] if ends else caption.rstrip(".")
+    """Return a caption up to its first stop.
+
+    Examples
+    --------
+    >>> _first_words("Closer Look (Yuan et al. 2021), Table 2; percent. Differences in points.")
+    'Closer Look (Yuan et al. 2021), Table 2'
+    """
+    return re.split(r"(?<!\bal)\. |[;:] ", caption.rstrip("."), maxsplit=1)[0]
 
 
 # ----------------------------------------------------------------------------------------- time lines

@@ -123,8 +123,17 @@ def _table(table: Table) -> list[str]:
     lines = caption
     for number, columns in enumerate(_folded(table)):
         lines += [""] if number else []
-        lines += _laid_out(table, columns, _FITS[-1]).splitlines()
+        lines += _laid_out(_with_cells(table, columns), columns, _FITS[-1]).splitlines()
     return lines
+
+
+def _with_cells(table: Table, columns: Sequence[int]) -> Table:
+    """Leave out rows that have nothing in these columns but the first, and groups without rows."""
+    groups = [
+        (title, tuple(row for row in rows if any(row[column].text or row[column].below for column in columns[1:])))
+        for title, rows in table.groups
+    ]
+    return replace(table, groups=tuple((title, rows) for title, rows in groups if rows))
 
 
 def _words_wrapped(table: Table) -> Table:

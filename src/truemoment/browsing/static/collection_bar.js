@@ -1,0 +1,30 @@
+// The bar that shows which collection moments are kept in; the search page and the page of a video have it.
+
+import { askName } from "./collection.js";
+import { announce, byId } from "./page.js";
+
+/** @param {import("./collection.js").Collection} collection */
+export function showBar(collection) {
+  const select = byId("collection");
+  const show = () => {
+    const names = [...new Set([collection.name, ...collection.all.map((of) => of.name)])].sort();
+    select.replaceChildren(...names.map((name) => {
+      const known = collection.all.find((of) => of.name === name);
+      const count = name === collection.name ? collection.moments.length : known ? known.count : 0;
+      return new Option(`${name} (${count})`, name, false, name === collection.name);
+    }));
+    byId("open-collection").href = `/collection/${encodeURIComponent(collection.name)}`;
+    if (collection.readOnly) byId("kept-state").textContent = collection.readOnly;
+    byId("new-collection").hidden = Boolean(collection.readOnly);
+  };
+  collection.addEventListener("change", show);
+  collection.addEventListener("note", (event) => {
+    byId("kept-state").textContent = /** @type {CustomEvent} */ (event).detail;
+    announce(/** @type {CustomEvent} */ (event).detail);
+  });
+  select.addEventListener("change", () => collection.open(select.value));
+  byId("new-collection").addEventListener("click", async () => {
+    const name = await askName(byId("naming"));
+    if (name) await collection.open(name);
+  });
+}

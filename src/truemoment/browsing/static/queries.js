@@ -1,0 +1,260 @@
+// The list of queries: filters, facets with counts, 100 rows a page. The address holds all of it.
+
+import { get } from "./api.js";
+import { Keys } from "./keys.js";
+import { KINDS, legend, smallBars } from "./lanes.js";
+import { fixed, pictureAddress } from "./moments.js";
+import { announce, byId, element, problem } from "./page.js";
+
+const PAGE = 100;
+const RANGES = /** @type {const} */ ([
+  ["iou", "IoU of the first answer"], ["length", "length of the reference, s"], ["share", "share of the video"],
+  ["duration", "duration, s"], ["n_words", "number of words"], ["agreement", "agreement of annotators"],
+]);
+const SORTS = /** @type {Record<string, string>} */ ({
+  kind: "kind, then loss", loss: "loss (1 − IoU)", iou: "IoU of the first answer", best: "best IoU", rank: "rank of the hit", offset: "distance from the reference",
+  floor: "IoU of the floor", length: "length of the reference", share: "share of the video", duration: "duration", n_words: "number of words", agreement: "agreement", id: "hash of the id",
+});
+
+/** @type {any} */ let about = null;
+/** @type {any} */ let answer = null;
+let query = new URLSearchParams(location.search);
+let turn = 0;
+let at = 0;
+
+const rows = () => /** @type {HTMLElement[]} */ ([...byId("rows").querySelectorAll("a")]);
+const offset = () => Number(query.get("offset") || 0);
+
+async function begin() {
+  about = await get("/api/about");
+  byId("figures").textContent = figures();
+  byId("command").textContent = about.command;
+  byId("mark-anew").textContent = about.mark_anew;
+  byId("legend").replaceChildren(...legend(about.kinds));
+  byId("system").replaceChildren(...about.systems.map((/** @type {any} */ of, /** @type {number} */ k) => new Option(of.name, String(k))));
+  byId("sort").replaceChildren(...about.sorts.filter((/** @type {string} */ of) => (of !== "floor" || about.floors.length) && (of !== "agreement" || about.has_agreement)).map((/** @type {string} */ of) => new Option(SORTS[of] || of, of)));
+  byId("floor").disabled = !about.floors.length;
+  byId("range-fields").replaceChildren(...RANGES.filter(([name]) => name !== "agreement" || about.has_agreement).map(([name, text]) => rangeField(name, text)));
+  byId("rows").classList.toggle("without-pictures", !about.has_videos);
+  await load();
+}
+
+function figures() {
+  const percent = (/** @type {number | null} */ of) => (of === null ? "–" : (100 * of).toFixed(2));
+  const systems = about.systems.map((/** @type {any} */ of) => `${of.name} ${percent(of.figure)}`);
+  const floors = about.floors.slice(0, 1).map((/** @type {any} */ of) => `floor ${percent(of.figure)} (${of.name})`);
+  return [`${about.dataset}/${about.split}`, `${about.queries.toLocaleString("en")} queries`, about.measure, ...systems, ...floors, `protocol ${about.protocol}`].join(" · ");
+}
+
+/** @param {string} name @param {string} text */
+function rangeField(name, text) {
+  const label = element("label", text, "range");
+  for (const [end, word] of [["low", "from"], ["high", "to"]]) {
+    const field = document.createElement("input");
+    field.type = "text";
+    field.inputMode = "decimal";
+    field.id = `${name}-${end}`;
+    field.setAttribute("aria-label", `${text}, ${word}`);
+    field.addEventListener("change", () => {
+      const ends = ["low", "high"].map((of) => byId(`${name}-${of}`).value.trim());
+      set(name, ends.some(Boolean) ? ends.join("..") : "");
+    });
+    label.append(field);
+  }
+  return label;
+}
+
+/** Show in the fields what the address says. */
+function fill() {
+  for (const name of ["system", "floor", "verb", "tag"]) byId(name).value = query.get(name) || (name === "system" ? "0" : "");
+  if (document.activeElement !== byId("words")) byId("words").value = query.get("words") || ""; // not while somebody types
+  const sort = query.get("sort") || "kind";
+  byId("sort").value = sort.replace(/^-/, "");
+  byId("falling").checked = sort.startsWith("-");
+  byId("hidden-hits").checked = query.get("hidden") === "1";
+  byId("noted").checked = query.get("noted") === "1";
+  byId("differ").value = query.has("wrong") ? `${query.get("wrong")}:${query.get("right")}` : "";
+  for (const [name] of RANGES) {
+    const [low = "", high = ""] = (query.get(name) || "").split("..");
+    if (byId(`${name}-low`)) [byId(`${name}-low`).value, byId(`${name}-high`).value] = [low, high];
+    if (query.get(name)) byId("ranges").open = true;
+  }
+}
+
+/** @param {string} name @param {string} value @param {boolean} isKept whether the place in the list is kept */
+function set(name, value, isKept = false) {
+  if (value) query.set(name, value);
+  else query.delete(name);
+  if (!isKept) query.delete("offset");
+  load();
+}
+
+async function load() {
+  const asked = ++turn;
+  history.replaceState(null, "", `/queries${query.size ? `?${query}` : ""}`);
+  const sent = new URLSearchParams(query);
+  sent.set("limit", String(PAGE));
+  try {
+    const found = await get(`/api/queries?${sent}`);
+    if (asked !== turn) return;
+    answer = found;
+  } catch (error) {
+    if (asked === turn) problem(error instanceof Error ? error.message : String(error));
+    return;
+  }
+  problem("");
+  at = 0;
+  showFacets();
+  fill();
+  byId("rows").replaceChildren(...answer.rows.map(row));
+  byId("none").hidden = answer.total > 0;
+  const last = answer.offset + answer.rows.length;
+  byId("count").textContent = answer.total ? `${answer.offset + 1}–${last} of ${answer.total.toLocaleString("en")}` : "0";
+  byId("before").disabled = answer.offset === 0;
+  byId("after").disabled = last >= answer.total;
+}
+
+function showFacets() {
+  const { facets } = answer;
+  const chosen = (query.get("kind") || "").split(",").filter(Boolean);
+  byId("kinds").replaceChildren(...about.kinds.map((/** @type {string} */ name, /** @type {number} */ k) => {
+    const made = /** @type {HTMLButtonElement} */ (element("button"));
+    made.type = "button";
+    made.append(element("kbd", String(k + 1)), ` ${name} ${facets.kinds[name].toLocaleString("en")}`);
+    made.setAttribute("aria-pressed", String(chosen.includes(name)));
+    made.title = KINDS[name]?.[0] || "";
+    made.addEventListener("click", () => kind(name, true));
+    return made;
+  }));
+  options("floor", [["", "any"], ["hit", `hits (${facets.floor.hit ?? 0})`], ["miss", `misses (${facets.floor.miss ?? 0})`]]);
+  options("verb", [["", "any"], ...named(facets.verbs, query.get("verb"))]);
+  options("tag", [["", "any"], ...named(facets.tags, query.get("tag"))]);
+  const systems = about.systems.map((/** @type {any} */ of) => of.name);
+  options("differ", [["", "any"], ...facets.differ.map((/** @type {number[]} */ [wrong, right, count]) => [`${wrong}:${right}`, `${systems[wrong]} ✗, ${systems[right]} ✓ (${count})`])]);
+  byId("differ").closest("label").hidden = systems.length < 2;
+}
+
+/** @param {Record<string, number>} counts @param {string | null} chosen */
+function named(counts, chosen) {
+  const found = Object.entries(counts).map(([name, count]) => [name, `${name} (${count})`]);
+  if (chosen && !(chosen in counts)) found.push([chosen, `${chosen} (0)`]);
+  return found;
+}
+
+/** @param {string} id @param {string[][]} choices */
+function options(id, choices) {
+  byId(id).replaceChildren(...choices.map(([value, text]) => new Option(text, value)));
+}
+
+/** @param {any} of @param {number} number */
+function row(of, number) {
+  const item = element("li");
+  const link = /** @type {HTMLAnchorElement} */ (element("a", "", "query"));
+  const place = new URLSearchParams(query);
+  place.set("at", String(answer.offset + number));
+  link.href = `/query/${of.n}?${place}`;
+  link.tabIndex = number ? -1 : 0;
+  const picture = element("div", "", "picture");
+  if (of.v !== null && of.references.length) {
+    const [start, end] = of.references[0];
+    const image = new Image();
+    image.alt = "";
+    image.loading = "lazy";
+    image.src = pictureAddress({ v: of.v, start_s: Math.max(0, start), end_s: Math.max(start, end), score: null, z: null }, 160);
+    picture.append(image);
+  }
+  const text = element("div");
+  const sentence = element("div", of.sentence);
+  sentence.dir = "auto";
+  text.append(sentence, element("span", of.query_id, "id"));
+  for (const tag of of.tags) text.append(" ", element("span", tag, "tag"));
+  if (of.note) text.append(element("div", `note: ${of.note}`, "soft"));
+  link.append(picture, text, smallBars(of), words(of));
+  link.addEventListener("focus", () => {
+    at = number;
+    rows().forEach((other, k) => (other.tabIndex = k === number ? 0 : -1));
+  });
+  item.append(link);
+  return item;
+}
+
+/** @param {any} of */
+function words(of) {
+  const box = element("div", "", "kind");
+  of.systems.forEach((/** @type {any} */ one, /** @type {number} */ k) => {
+    const line = element("div");
+    if (of.systems.length > 1) line.append(`${about.systems[k].name}: `);
+    line.append(element("span", one.kind, "name"), ` IoU ${fixed(one.iou, 2)}`);
+    if (one.rank_of_hit > 1) line.append(`, hit at rank ${one.rank_of_hit}`);
+    box.append(line);
+  });
+  if (of.floor) box.append(element("div", `floor IoU ${fixed(of.floor.iou, 2)}`, "soft"));
+  return box;
+}
+
+/** @param {string} name @param {boolean} isToggled */
+function kind(name, isToggled = false) {
+  const chosen = (query.get("kind") || "").split(",").filter(Boolean);
+  if (!isToggled) set("kind", chosen.length === 1 && chosen[0] === name ? "" : name);
+  else set("kind", (chosen.includes(name) ? chosen.filter((of) => of !== name) : [...chosen, name]).join(","));
+}
+
+/** @param {number} by pages */
+function turnPage(by) {
+  const next = offset() + by * PAGE;
+  if (next < 0 || !answer || next >= answer.total) return;
+  query.set("offset", String(next));
+  load().then(() => {
+    byId("rows").scrollIntoView({ block: "nearest" });
+    rows()[0]?.focus();
+    announce(byId("count").textContent);
+  });
+}
+
+/** @param {number} by */
+function step(by) {
+  const next = document.activeElement?.closest(".query") ? at + by : at;
+  if (next < 0 || next >= rows().length) turnPage(by);
+  else {
+    rows()[next].focus();
+    rows()[next].scrollIntoView({ block: "nearest" });
+  }
+}
+
+function setSort() {
+  set("sort", `${byId("falling").checked ? "-" : ""}${byId("sort").value}`);
+}
+
+for (const id of ["system", "floor", "verb", "tag"]) byId(id).addEventListener("change", () => set(id, byId(id).value === "0" && id === "system" ? "" : byId(id).value));
+byId("words").addEventListener("input", () => {
+  clearTimeout(silence);
+  silence = setTimeout(() => set("words", byId("words").value.trim()), 250);
+});
+let silence = 0;
+byId("differ").addEventListener("change", () => {
+  const [wrong = "", right = ""] = byId("differ").value.split(":");
+  query.set("right", right);
+  if (!right) query.delete("right");
+  set("wrong", wrong);
+});
+byId("hidden-hits").addEventListener("change", () => set("hidden", byId("hidden-hits").checked ? "1" : ""));
+byId("noted").addEventListener("change", () => set("noted", byId("noted").checked ? "1" : ""));
+for (const id of ["sort", "falling"]) byId(id).addEventListener("change", setSort);
+byId("clear").addEventListener("click", () => {
+  query = new URLSearchParams();
+  load();
+});
+byId("before").addEventListener("click", () => turnPage(-1));
+byId("after").addEventListener("click", () => turnPage(1));
+byId("filters").addEventListener("submit", (/** @type {Event} */ event) => event.preventDefault());
+byId("help").addEventListener("click", () => keys.show(byId("keys")));
+
+const keys = new Keys([
+  { keys: ["ArrowUp", "ArrowDown"], text: "row before, next", act: (key) => step(key === "ArrowUp" ? -1 : 1) },
+  { keys: ["J", "K"], text: "next row, row before", act: (key) => step(key === "K" ? -1 : 1) },
+  { keys: ["ArrowLeft", "ArrowRight"], text: "page before, next", act: (key) => turnPage(key === "ArrowLeft" ? -1 : 1) },
+  { keys: ["1", "2", "3", "4", "5", "6", "7", "8"], text: "only this kind; again: all", act: (key) => about.kinds[Number(key) - 1] && kind(about.kinds[Number(key) - 1]) },
+  { keys: ["/"], text: "the words", act: () => byId("words").select() },
+  { keys: ["?"], text: "this table", act: () => keys.show(byId("keys")) },
+], () => true);
+begin().catch((error) => problem(error.message));

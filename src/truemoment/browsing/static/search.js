@@ -1,0 +1,241 @@
+// The search page: a sentence, cards, strips, and what is kept.
+
+import { RequestError, get } from "./api.js";
+import { Cards } from "./cards.js";
+import { Collection } from "./collection.js";
+import { showBar } from "./collection_bar.js";
+import { showExport } from "./export.js";
+import { Keys } from "./keys.js";
+import { spokenTime, timesText } from "./moments.js";
+import { announce, button, byId, element, problem } from "./page.js";
+import { Stage } from "./preview.js";
+import { ShownIndex } from "./shown_index.js";
+import { Strips } from "./strips.js";
+
+const SILENCE_MS = 600; // without a key, until one video is searched
+
+const tab = Math.random().toString(36).slice(2, 10);
+let turn = 0;
+/** @type {any} */ let answer = null;
+/** @type {{v: number, start_s: number, end_s: number} | null} */ let like = null;
+let isExact = false;
+
+const field = byId("q");
+const index = new ShownIndex();
+const cards = new Cards(byId("cards"));
+const stage = new Stage(byId("video"));
+const collection = new Collection();
+const strips = new Strips(byId("strips-section"), byId("strips"));
+
+/** @param {number} v */
+const nameOf = (v) => index.nameOf(v);
+
+async function begin() {
+  const known = new URLSearchParams(location.search);
+  for (const name of ["top", "apart"]) if (known.has(name)) byId(name).value = known.get(name);
+  isExact = known.get("exact") === "1";
+  const parts = (known.get("like") || "").split(":").map(Number);
+  if (parts.length === 3 && parts.every(Number.isFinite)) like = { v: parts[0], start_s: parts[1], end_s: parts[2] };
+  if (!field.value) field.value = known.get("q") || ""; // a browser may have kept what was typed
+  field.focus();
+  collection.addEventListener("change", () => cards.markKept((moment) => Boolean(collection.find(moment))));
+  showBar(collection);
+  collection.load().catch((error) => problem(error.message));
+  say("loading the model, a few seconds");
+  await index.loaded;
+  if (known.get("videos")) byId("videos").value = known.get("videos");
+  if (!turn && (like || known.get("q"))) search();
+  const why = await index.modelLoaded();
+  if (why) say(`sentences cannot be searched: ${why}. Videos, collections and "more like this" work.`);
+  else if (!turn) say(`${index.videos.length} videos · ${index.model}`);
+}
+
+/** @param {string} text */
+function say(text) {
+  byId("state").textContent = text;
+}
+
+function settings() {
+  const found = new URLSearchParams({ top: byId("top").value, apart: byId("apart").value });
+  if (byId("videos").value) found.set("videos", byId("videos").value);
+  if (isExact) found.set("exact", "1");
+  return found;
+}
+
+function keepAddress() {
+  const shown = new URLSearchParams();
+  if (like) shown.set("like", `${like.v}:${like.start_s}:${like.end_s}`);
+  else if (field.value.trim()) shown.set("q", field.value.trim());
+  for (const name of ["videos", "top", "apart"]) if (byId(name).value) shown.set(name, byId(name).value);
+  if (isExact) shown.set("exact", "1");
+  history.replaceState(null, "", `/?${shown}`);
+}
+
+/** @returns {[string, URLSearchParams] | null} what is asked; null for nothing */
+function question() {
+  const query = settings();
+  query.set("tab", tab);
+  query.set("n", String(turn));
+  if (like) {
+    for (const [name, value] of [["v", like.v], ["start", like.start_s], ["end", like.end_s]]) query.set(String(name), String(value));
+    return ["/api/like", query];
+  }
+  query.set("q", field.value.trim());
+  return field.value.trim() ? ["/api/search", query] : null;
+}
+
+async function search() {
+  const asked = ++turn;
+  if (!like && !field.value.trim()) return;
+  problem("");
+  const began = performance.now();
+  await index.loaded;
+  if (!like && !index.isReady) {
+    say("loading the model; the sentence is searched then");
+    await index.modelLoaded();
+  }
+  const sent = asked === turn && question();
+  if (!sent) return;
+  keepAddress();
+  say("searching");
+  try {
+    const found = await get(`${sent[0]}?${sent[1]}`);
+    if (asked === turn) show(found, performance.now() - began);
+  } catch (error) {
+    if (asked !== turn || (error instanceof RequestError && error.body?.superseded)) return;
+    say("");
+    problem(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** @param {any} found @param {number} ms */
+function show(found, ms) {
+  answer = found;
+  stage.leave();
+  const asked = found.like ? `like ${nameOf(found.like.v)} ${timesText(found.like)}` : "";
+  const closely = found.scored < found.videos ? `${found.scored} looked at closely` : "all looked at closely";
+  say([asked, `${found.videos} ${found.videos === 1 ? "video" : `videos, ${closely}`}`, `${(ms / 1000).toFixed(2)} s`, index.model, found.note].filter(Boolean).join(" · "));
+  if (found.scored < found.videos) byId("state").append(" ", button("all", "look at all videos closely", () => {
+    isExact = true;
+    search();
+  }));
+  byId("state").append(element("span", " There always is a best moment. Look before you believe it."));
+  for (const moment of found.moments) {
+    moment.sentence = found.q;
+    moment.like = found.like ? asked : null;
+  }
+  cards.show(found.moments, { median: found.median, best: found.best, nameOf, canKeep: index.isOwner });
+  cards.markKept((moment) => Boolean(collection.find(moment)));
+  byId("actions").hidden = !found.moments.length;
+  byId("export").hidden = !index.isOwner;
+  index.showChanged(found.changed);
+  strips.show(found, index.videos, (v, time) => openVideo(v, time));
+  const best = found.moments[0];
+  announce(best ? `${found.moments.length} moments, the best in ${nameOf(best.v)} at ${spokenTime(best.start_s)}` : "no moment");
+}
+
+/** @param {number} v @param {number} time @param {any} moment */
+function openVideo(v, time, moment = null) {
+  const query = new URLSearchParams({ t: time.toFixed(3) });
+  if (answer?.like) query.set("like", `${answer.like.v}:${answer.like.start_s}:${answer.like.end_s}`);
+  else if (answer?.q) query.set("q", answer.q);
+  if (answer) query.set("search", answer.search);
+  if (moment) query.set("end", moment.end_s.toFixed(3));
+  location.href = `/film/${v}?${query}`;
+}
+
+/** @param {any} card @param {boolean} loop */
+function play(card, loop = false) {
+  card.preview.stop();
+  if (stage.screen === card.screen && !loop && !stage.loop) {
+    stage.player.toggle();
+    return;
+  }
+  stage.play(card.screen, card.moment, { loop });
+}
+
+async function playAll() {
+  for (let number = cards.at; number < cards.cards.length; number++) {
+    const card = cards.cards[number];
+    cards.focus(number);
+    card.preview.stop();
+    const ended = await new Promise((resolve) => {
+      const stop = () => stage.screen !== card.screen && resolve(false);
+      stage.play(card.screen, card.moment, { done: () => resolve(true) });
+      stage.addEventListener("state", stop);
+    });
+    if (!ended) return;
+  }
+}
+
+/** @param {any} moment */
+function moreLike(moment) {
+  like = { v: moment.v, start_s: moment.start_s, end_s: moment.end_s };
+  field.value = "";
+  search();
+}
+
+/** @param {string} text */
+function copy(text) {
+  navigator.clipboard?.writeText(text).then(() => announce(`copied: ${text}`), () => announce(text));
+}
+
+const withCard = (/** @type {(card: any) => void} */ act) => () => cards.current && act(cards.current);
+const keys = new Keys([
+  { keys: ["/"], text: "the search field", act: () => field.select() },
+  { keys: ["Enter"], text: "open the video at the chosen moment", act: withCard((card) => openVideo(card.moment.v, card.moment.start_s, card.moment)) },
+  { keys: ["Space"], text: "play the chosen moment here, pause", act: withCard((card) => play(card)) },
+  { keys: ["R"], text: "play it once", act: withCard((card) => stage.play(card.screen, card.moment)) },
+  { keys: ["Shift+R"], text: "play it in a loop", act: withCard((card) => play(card, true)) },
+  { keys: ["S"], text: "keep it in the collection; again: take it out", act: withCard((card) => index.isOwner && collection.toggle(card.moment)) },
+  { keys: ["M"], text: "more like this", act: withCard((card) => moreLike(card.moment)) },
+  { keys: ["F"], text: "only its video; again: all videos", act: withCard((card) => onlyVideo(card.moment.v)) },
+  { keys: ["T"], text: "copy video and time", act: withCard((card) => copy(`${nameOf(card.moment.v)} ${timesText(card.moment)}`)) },
+  { keys: ["G"], text: "next peak of a strip", act: () => strips.peak(1) },
+  { keys: ["Shift+G"], text: "peak before", act: () => strips.peak(-1) },
+  { keys: ["P"], text: "play all of the list", act: () => playAll() },
+  { keys: ["X"], text: "export", act: () => openExport() },
+  { keys: ["Ctrl+Z"], text: "undo the last change of the collection", act: () => collection.undo() },
+  { keys: ["Escape"], text: "stop", act: () => stage.leave() },
+  { keys: ["?"], text: "this table", act: () => keys.show(byId("keys")) },
+], () => true);
+
+/** @param {number} v */
+function onlyVideo(v) {
+  byId("videos").value = byId("videos").value ? "" : String(v);
+  search();
+}
+
+function openExport() {
+  if (index.isOwner && answer?.moments.length) {
+    showExport(byId("exporting"), { moments: answer.moments, count: answer.moments.length });
+  }
+}
+
+cards.addEventListener("act", (event) => {
+  const { name, card } = /** @type {CustomEvent} */ (event).detail;
+  if (name === "play") play(card);
+  else if (name === "keep") collection.toggle(card.moment);
+  else if (name === "like") moreLike(card.moment);
+  else if (name === "open") openVideo(card.moment.v, card.moment.start_s, card.moment);
+});
+stage.addEventListener("trouble", (event) => problem(/** @type {CustomEvent} */ (event).detail));
+stage.addEventListener("waiting", (event) => say(/** @type {CustomEvent} */ (event).detail));
+let silence = 0;
+field.addEventListener("input", () => {
+  like = null;
+  clearTimeout(silence);
+  const isOne = index.videos.length === 1 || byId("videos").value;
+  if (isOne && index.isReady) silence = setTimeout(search, SILENCE_MS);
+});
+byId("ask").addEventListener("submit", (/** @type {Event} */ event) => {
+  event.preventDefault();
+  clearTimeout(silence);
+  if (field.value.trim()) like = null;
+  search().then(() => answer?.moments.length && document.activeElement === field && cards.focus(0));
+});
+for (const name of ["videos", "top", "apart"]) byId(name).addEventListener("change", () => (answer || field.value) && search());
+byId("help").addEventListener("click", () => keys.show(byId("keys")));
+byId("play-all").addEventListener("click", () => playAll());
+byId("export").addEventListener("click", () => openExport());
+begin().catch((error) => problem(error.message));

@@ -1,0 +1,70 @@
+// The index that is searched: its videos, and the state of its model.
+
+import { get, send } from "./api.js";
+import { button, byId, wait } from "./page.js";
+
+const ASKED_EVERY_MS = 500;
+
+export class ShownIndex {
+  constructor() {
+    /** @type {any} */
+    this.found = null;
+    this.loaded = this.load();
+  }
+
+  async load() {
+    this.found = await get("/api/index");
+    byId("videos").replaceChildren(new Option(`all (${this.videos.length})`, ""), ...this.videos.map(videoOption));
+    this.showChanged(this.found.changed);
+  }
+
+  /** @returns {{v: number, video_id: string, duration_s: number, file: string}[]} */
+  get videos() {
+    return this.found?.videos ?? [];
+  }
+
+  get isOwner() {
+    return this.found?.role === "owner";
+  }
+
+  get isReady() {
+    return Boolean(this.found?.ready);
+  }
+
+  get model() {
+    return `${this.found.model}#${this.found.fingerprint.slice(0, 8)}`;
+  }
+
+  /** @param {number} v */
+  nameOf(v) {
+    return this.videos[v]?.video_id ?? `video ${v}`;
+  }
+
+  /** Wait until sentences can be searched, or it is known that they cannot. @returns {Promise<string>} why not; "" if they can */
+  async modelLoaded() {
+    await this.loaded;
+    for (;;) {
+      if (this.isReady) return "";
+      if (this.found.state === "failed") return this.found.why;
+      await wait(ASKED_EVERY_MS);
+      const { ready, state, why } = await get("/api/index").catch(() => this.found);
+      Object.assign(this.found, { ready, state, why });
+    }
+  }
+
+  /** @param {boolean} hasChanged on disk, since it was loaded */
+  showChanged(hasChanged) {
+    const notice = byId("notice");
+    notice.hidden = !hasChanged;
+    if (!hasChanged || notice.childElementCount) return;
+    notice.replaceChildren("The index was changed on disk. ", button("Load it anew", "", async () => {
+      await send("POST", "/api/index/reload");
+      location.reload();
+    }));
+  }
+}
+
+/** @param {any} video */
+function videoOption(video) {
+  return new Option(video.file === "here" ? video.video_id : `${video.video_id} (${video.file})`, String(video.v));
+}

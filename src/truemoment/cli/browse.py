@@ -1,0 +1,245 @@
+"""truemoment browse: look at the answers of methods, query by query, or search an index on a page."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from truemoment.cli.groups import Fitting, bound, data_options, fitting_options
+from truemoment.cli.options import FILE, PredictionOptions, engine_option, reading_options, shown_path, status_line
+from truemoment.cli.search_page import (
+    SearchPageOptions,
+    cache_folder,
+    page_serving_options,
+    search_page_options,
+    serve_search,
+)
+from truemoment.cli.serving import ServingOptions, serve_links
+from truemoment.datasets.source import AnnotationSource
+from truemoment.exceptions import UsageError
+from truemoment.io.prediction_files import NamedFile
+from truemoment.searching.encoder_options import EncoderOptions
+from truemoment.text import printable
+
+if TYPE_CHECKING:
+    from truemoment.browsing.looking import AnswerColumns
+
+NOTES = ".notes.jsonl"
+
+
+@dataclass(frozen=True)
+class LookingOptions:
+    """What the page of answers shows beside the answers."""
+
+    videos: Path | None
+    protocol: str | None
+    floors: Literal["all", "best", "none"]
+    features_index: Path | None
+    notes: Path | None
+
+    def notes_file(self, first: Path) -> Path:
+        """Return the file of notes: beside the first prediction file, unless another is named."""
+        return self.notes or first.with_name(f"{first.name.removesuffix('.jsonl')}{NOTES}")
+
+
+looking_options = bound(
+    "looking",
+    LookingOptions,
+    click.option("--videos", type=FILE, metavar="DIR", help="Folder of video files, named by video id."),
+    click.option(
+        "--protocol",
+        metavar="NAME[,FIELD=VALUE...]",
+        help="Evaluation convention. [default: default; moment-detr for QVHighlights]",
+    ),
+    click.option(
+        "--floors",
+        type=click.Choice(["all", "best", "none"]),
+        default="best",
+        show_default=True,
+        help="Blind baselines that are shown; none are fitted with none.",
+    ),
+    click.option(
+        "--features-index",
+        type=FILE,
+        metavar="INDEX",
+        help="Index of the videos: a lane shows what a sentence resembles.",
+    ),
+    click.option("--notes", type=FILE, metavar="FILE", help="File of notes. [default: PREDICTIONS.notes.jsonl]"),
+)
+"""--videos, --protocol, --floors, --features-index and --notes, as ``looking``."""
+
+
+@click.command("browse")
+@click.argument("predictions", nargs=-1, required=True, metavar="[NAME=]PREDICTIONS...|INDEX")
+@data_options
+@fitting_options
+@engine_option("Engine that finds verbs: lexicon, spacy or spacy:MODEL.")
+@looking_options
+@reading_options
+@page_serving_options
+@search_page_options
+def command(
+    predictions: tuple[str, ...],
+    data: AnnotationSource,
+    fitting: Fitting,
+    engine: str,
+    looking: LookingOptions,
+    how: PredictionOptions,
+    serving: ServingOptions,
+    search_page: SearchPageOptions,
+) -> None:
+    """Look at predictions beside references and blind baselines, query by query, on a page.
+
+    Queries are filtered by error, verb, length and words, sorted by what went wrong, and played
+    where --videos has their files. Notes go to a file, which 'annotate new --only FILE' reads.
+
+    With an INDEX in place of predictions, the page of 'search --serve' is served.
+
+    \b
+    truemoment browse preds.jsonl --dataset charades-cd --split test-ood --videos charades
+    truemoment browse ours=run1.jsonl theirs=base.jsonl --annotations mine.jsonl --split test
+    truemoment browse videos.index
+    """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.searching.layout import is_index
+
+    serving.listening()
+    if len(predictions) == 1 and is_index(Path(predictions[0])):
+        from truemoment.searching.index import Index
+
+        _refuse_of_answers()
+        serve_search(Index(Path(predictions[0])), EncoderOptions(), serving, search_page)
+        return
+    _refuse_of_search()
+    files = named_files(predictions)
+    from truemoment.browsing.looking import look_at
+
+    with status_line(show=sys.stderr.isatty()) as on_status:
+        looked = look_at(
+            files,
+            data,
+            fit_split=fitting.fit_split,
+            fit_annotations=fitting.fit_annotations,
+            protocol=looking.protocol,
+            floors=looking.floors,
+            engine=engine,
+            cache=fitting.cache(),
+            read=partial(how.read, progress=False),
+            on_status=on_status,
+        )
+    show_counts(looked)
+    serve_looking(looked, looking, serving, search_page, first=files[0][1], data_words=data.words())
+
+
+def named_files(words: Sequence[str]) -> list[tuple[str, Path]]:
+    """Read the arguments, FILE or NAME=FILE, a method each."""
+    found: dict[str, Path] = {}
+    for named in map(NamedFile.read, words):
+        if named.name in found:
+            raise UsageError(
+                f"{found[named.name]} and {named.path} would both have the name {named.name!r}; give NAME=FILE"
+            )
+        if not os.path.exists(named.path):  # noqa: PTH110 - pathlib raises at a name that is too long
+            from truemoment.exceptions import MissingFileError
+
+            raise MissingFileError(f"{shown_path(named.path)}: no such file or index")
+        found[named.name] = named.path
+    return list(found.items())
+
+
+def show_counts(looked: AnswerColumns) -> None:
+    """Print what is looked at: queries, figures, and how predictions matched."""
+    from truemoment.reports.words import points
+
+    queries = looked.annotations
+    click.echo(f"{queries.dataset}/{queries.split}: {looked.n_queries:,} queries, {queries.n_videos:,} videos")
+    if looked.n_without_moment:
+        click.echo(f"note: {looked.n_without_moment:,} queries have no reference moment and are left out", err=True)
+    for of in looked.systems:
+        click.echo(f"{of.name}: {looked.measure} {points(of.figure, 2)}")
+    for floor, figure in zip(looked.floors, looked.floor_figures, strict=True):
+        click.echo(f"floor {floor.title}: {points(figure, 2)}")
+    for line in looked.left_out:
+        click.echo(f"note: {printable(line)}", err=True)
+
+
+def serve_looking(
+    looked: AnswerColumns,
+    looking: LookingOptions,
+    serving: ServingOptions,
+    page: SearchPageOptions,
+    *,
+    first: Path,
+    data_words: Sequence[str],
+) -> None:
+    """Serve the page of answers until Ctrl-C.
+
+    Parameters
+    ----------
+    first
+        The first prediction file, beside which notes go.
+    data_words
+        Options that name the annotations.
+    """
+    from truemoment.browsing.looking_routes import Commands
+    from truemoment.browsing.looking_site import open_looking
+    from truemoment.pages.launch import bind
+    from truemoment.searching.index import Index
+
+    index = None if looking.features_index is None else Index(looking.features_index)
+    video_words = () if looking.videos is None else ("--videos", str(looking.videos))
+    files = [f"{of.name}={of.path}" for of in looked.systems]
+    commands = Commands(("truemoment", "browse", *files, *data_words, *video_words), tuple(data_words), video_words)
+    listening = serving.listening()
+    with contextlib.closing(bind(listening)) as sock:
+        base = listening.base(sock.getsockname()[1])
+        with open_looking(
+            looked,
+            cache=cache_folder(),
+            notes=looking.notes_file(first),
+            commands=commands,
+            videos=looking.videos,
+            index=index,
+            options=EncoderOptions(),
+            guests=page.guest,
+            address=listening.address(),
+        ) as server:
+            if server.service.notes.read_only:
+                click.echo(f"note: notes are read-only: {server.service.notes.read_only}", err=True)
+            if looking.videos is not None:
+                shown = server.service.videos.shown
+                here = sum(shown.state(of) == "here" for of in shown.rows)
+                click.echo(f"{here:,} of {len(shown.rows):,} videos are in {shown_path(looking.videos)}")
+            links = {"link": f"{base}/in#{server.tokens.owner}"}
+            if server.tokens.guest is not None:
+                links["link for guests, who only look"] = f"{base}/in#{server.tokens.guest}"
+            serve_links(server.app, sock, listening, links, open_it=not page.no_open, ending="notes are saved")
+    click.echo("ended")
+
+
+def _given(names: Sequence[str]) -> list[str]:
+    from click.core import ParameterSource
+
+    context = click.get_current_context()
+    return [name for name in names if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
+
+
+def _refuse_of_answers() -> None:
+    """Refuse options of predictions, where an index is given."""
+    names = ("dataset", "annotations", "split", "videos", "protocol", "floors", "features_index", "notes")
+    if given := _given(names):
+        raise UsageError(f"--{given[0].replace('_', '-')}: goes with predictions, and this is an index")
+
+
+def _refuse_of_search() -> None:
+    """Refuse options of the search page, where predictions are given."""
+    if given := _given(("collections", "export_dir")):
+        option = {"collections": "--collections", "export_dir": "--export"}[given[0]]
+        raise UsageError(f"{option}: goes with an index, and these are predictions")

@@ -1,0 +1,111 @@
+"""truemoment demo --browse: short videos, two methods, and their answers on a page."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from truemoment.cli.browse import LookingOptions, serve_looking, show_counts
+from truemoment.cli.demo_folder import claim
+from truemoment.cli.options import shown_path, status_line
+from truemoment.cli.search_page import SearchPageOptions
+from truemoment.cli.serving import ServingOptions
+
+VIDEOS, ANNOTATIONS, INDEX = "videos", "annotations.jsonl", "videos.index"
+
+SEARCHING, GUESSING = "searching", "guessing"
+"""The methods: search by the built-in model, and moments by chance."""
+
+NAMES = ("park", "street", "beach", "harbour", "garden", "station", "market", "school")
+
+MINUTES, EVENTS, TOP = 0.5, 4, 5
+
+FPS, PROPOSALS = 4.0, "windowed-grid:fps=4,window=512,tail=covered"
+
+
+def browse_demo(out: Path, seed: int, serving: ServingOptions, page: SearchPageOptions, *, quiet: bool) -> None:
+    """Render videos, let two methods answer what happens in them, and serve the page of answers.
+
+    A second call in the same folder serves what is there.
+    """
+    from truemoment.browsing.looking import look_at
+    from truemoment.datasets.source import AnnotationSource
+
+    serving.listening()
+    files = {name: out / f"{name}.jsonl" for name in (SEARCHING, GUESSING)}
+    if not (out / ANNOTATIONS).exists() or not all(path.exists() for path in files.values()):
+        _make(out, files, seed, show=not quiet and sys.stderr.isatty())
+    looked = look_at(list(files.items()), AnnotationSource(None, out / ANNOTATIONS, None, None))
+    show_counts(looked)
+    if not quiet:
+        click.echo(
+            f"in {shown_path(out)}: {VIDEOS}, {INDEX}, {ANNOTATIONS}, {', '.join(of.name for of in files.values())}"
+        )
+    options = LookingOptions(out / VIDEOS, None, "best", out / INDEX, out / "notes.jsonl")
+    words = ["--annotations", str(out / ANNOTATIONS)]
+    serve_looking(looked, options, serving, page, first=files[SEARCHING], data_words=words)
+
+
+def _make(out: Path, files: dict[str, Path], seed: int, *, show: bool) -> None:
+    """Render the videos, index them, and write annotations and predictions."""
+    import numpy as np
+
+    from truemoment.baselines.random_chance import RandomChance
+    from truemoment.datasets import own
+    from truemoment.io import write_predictions
+    from truemoment.searching.building import build_index
+    from truemoment.searching.extraction import Loader
+    from truemoment.searching.index import Index
+    from truemoment.searching.layout import Settings
+    from truemoment.searching.retrieval import EncodedSentences, IndexSearch
+    from truemoment.searching.writing import IndexWriter
+
+    claim(out, [VIDEOS, ANNOTATIONS, INDEX, *(of.name for of in files.values())])
+    with status_line(show=show) as on_status:
+        annotations = _videos(out / VIDEOS, seed, on_status)
+        on_status("indexing the videos")
+        loader = Loader("scenes")
+        encoder = loader.load()
+        settings = Settings(
+            model=loader.model,
+            encoder=encoder.name,
+            fingerprint=encoder.fingerprint,
+            n_dimensions=encoder.n_dimensions,
+            fps=FPS,
+            proposals=PROPOSALS,
+        )
+        with IndexWriter(out / INDEX, settings) as writer:
+            build_index(writer, sorted((out / VIDEOS).resolve().glob("*.mp4")), loader)
+        on_status("answering")
+        index = Index(out / INDEX)
+        queries = annotations.queries
+        answers = {
+            SEARCHING: IndexSearch(index, EncodedSentences(encoder)).ground(queries, TOP),
+            GUESSING: RandomChance(index.proposals, np.random.default_rng(seed)).ground(queries, TOP),
+        }
+        for name, predictions in answers.items():
+            write_predictions(files[name], predictions, annotations, made_by={"method": name})
+        own.write(out / ANNOTATIONS, [annotations])
+
+
+def _videos(folder: Path, seed: int, on_status: Any) -> Any:  # noqa: ANN401 - a function; annotations
+    """Render the videos, and return their annotations."""
+    import numpy as np
+
+    from truemoment.records import Annotations
+    from truemoment.worlds.scenes import render_video
+
+    folder.mkdir(exist_ok=True)
+    parts = []
+    for number, name in enumerate(NAMES):
+        on_status(f"rendering {name}.mp4")
+        rng = np.random.default_rng([seed, number])
+        parts.append(render_video(folder / f"{name}.mp4", rng, MINUTES, height=180, width=240, n_events=EVENTS))
+    columns: dict[str, Any] = {
+        of: np.concatenate([getattr(part, of) for part in parts])
+        for of in ("query_id", "video_id", "duration_s", "sentence", "start_s", "end_s", "annotator")
+    }
+    return Annotations(**columns, dataset="demo", split="demo")

@@ -1,0 +1,216 @@
+"""truemoment mixtures: train a recipe on shares of a clean and a noisy set, and compare them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from truemoment.cli.delivery import deliver
+from truemoment.cli.groups import (
+    Learning,
+    Output,
+    PageOutput,
+    Workers,
+    learning_options,
+    output_options,
+    page_options,
+    workers_options,
+)
+from truemoment.cli.options import (
+    FILE,
+    count_option,
+    refuse_files,
+    refuse_outputs,
+    shown_path,
+    source_file,
+    status_line,
+)
+from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, trial_lines
+from truemoment.exceptions import UsageError
+from truemoment.folders import lock_folder, refuse_links
+
+if TYPE_CHECKING:
+    from truemoment.distribution import Engine
+    from truemoment.training.mixture_grid import MixtureGrid
+    from truemoment.training.preparation import RunData
+    from truemoment.training.recipes import Recipe
+
+
+@click.command("mixtures")
+@click.argument("recipe", metavar="RECIPE")
+@click.option(
+    "--grid",
+    "grid_name",
+    default="table5",
+    show_default=True,
+    metavar="NAME",
+    help="Rows: table5, table6, study or FILE.yaml.",
+)
+@click.option("-o", "--out", type=FILE, required=True, metavar="DIR", help="Folder of the runs. Those in it are used.")
+@learning_options
+@click.option(
+    "--sentences", multiple=True, metavar="FILE", help="Vectors of the sentences, for models that rank clips."
+)
+@click.option(
+    "--fps", type=click.FloatRange(0, min_open=True), metavar="F", help="Rows a second of features that state none."
+)
+@click.option(
+    "--mix",
+    multiple=True,
+    metavar="NAME[:SPLIT]",
+    help="A source of the mixture; the clean one first. [default: the recipe's]",
+)
+@click.option("--simulated", is_flag=True, help="Use simulated films with known truth, which are written to DIR/films.")
+@click.option(
+    "--noise",
+    type=click.FloatRange(0, 10),
+    default=1.0,
+    show_default=True,
+    metavar="F",
+    help="Strength of the noise of simulated films; 0 for none.",
+)
+@count_option("--seeds", 3, "Number of training seeds, from 0.", least=1, most=100)
+@click.option(
+    "--measures",
+    metavar="'A; B'",
+    help="Measures on the test splits; the first is compared. [default: R@1, R@5, R@10 at 0.5, mIoU; R@K of clips]",
+)
+@click.option("--force", is_flag=True, help="Allow films of a test split in a source. Every result then says so.")
+@workers_options
+@count_option("--threads", None, "Number of threads of each process. [default: the cores, divided]", least=1, most=1024)
+@click.option("--results", type=FILE, metavar="FILE.csv", help="Add the figures to a file.")
+@page_options
+@output_options
+def command(
+    recipe: str,
+    grid_name: str,
+    out: Path,
+    learning: Learning,
+    sentences: tuple[str, ...],
+    fps: float | None,
+    mix: tuple[str, ...],
+    simulated: bool,
+    noise: float,
+    seeds: int,
+    measures: str | None,
+    force: bool,
+    processes: Workers,
+    threads: int | None,
+    results: Path | None,
+    page: PageOutput,
+    output: Output,
+) -> None:
+    """Train RECIPE on each row of a grid of mixtures, and compare the rows over films.
+
+    A row is a share of each source, as in Tables 5 and 6 of MAD. The first source is the clean set, the
+    second the noisy one. Finished runs are read and the others are trained: the same command resumes.
+
+    \b
+    truemoment mixtures tan2d-mixtures --simulated --grid study -o study --workers 2
+    truemoment mixtures vlg-net-mad --grid table5 --mix clean.jsonl --mix mad --annotations clean.jsonl \\
+        --features films.h5 -o mixtures
+    """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.metaevaluation.workers import available_cores
+    from truemoment.models import get_family
+    from truemoment.reports import mixtures as reports
+    from truemoment.training.mixture_study import MixtureStudy, read_mixture_measures
+    from truemoment.training.mixtures import read_mix, with_sources
+    from truemoment.training.preparation import RunData
+    from truemoment.training.recipes import read_recipe
+    from truemoment.training.results import keep
+
+    # Mistakes in the options are reported before files are read.
+    page.refuse()
+    refuse_files({"-o": out})
+    loaded = with_sources(read_recipe(recipe, learning.changes), read_mix(mix))
+    names = read_mixture_measures(measures, retrieves=get_family(loaded.model).retrieves)
+    if not out.absolute().parent.is_dir():
+        raise UsageError(f"-o {shown_path(out)}: cannot be made, {shown_path(out.parent)} is no folder")
+    read = [*learning.files(), *map(source_file, sentences), *(Path(of.annotations or "") for of in loaded.data or ())]
+    refuse_outputs(read, [results, output.json_path, page.html])
+    click.get_current_context().with_resource(lock_folder(out))
+    refuse_links(out, "runs/*/*/*", "films/*")
+    with status_line(show=output.progress) as on_status:
+        if simulated:
+            grid = _simulated(loaded, grid_name, out, seeds, noise, learning, on_status)
+        else:
+            data = RunData(
+                learning.source, learning.features, tests=learning.tests, force=force, sentences=sentences, fps=fps
+            )
+            grid = _given(loaded, grid_name, out, seeds, data)
+        study = MixtureStudy(grid, names)
+        n_finished, n_missing = study.start()
+    if n_finished and not output.quiet:
+        click.echo(f"{n_finished} of {n_finished + n_missing} runs are finished already", err=True)
+    each = threads or (1 if processes.engine == "ray" else max(1, available_cores() // (processes.workers or 1)))
+    with trial_lines(
+        n_missing, "runs", lambda of: f"{of.trial.method}, seed {of.trial.seed}", names[0], output
+    ) as line:
+        for outcome in study.train(workers=processes.workers, engine=cast("Engine", processes.engine), threads=each):
+            line(outcome)
+            if results is not None:
+                keep(results, outcome.rows)
+    result = study.result()
+    deliver(reports.report(result), lambda: reports.document(result), output, page)
+    if result.failed:
+        raise click.exceptions.Exit(EXIT_WITHOUT_FIGURES)
+
+
+def _simulated(
+    loaded: Recipe,
+    grid_name: str,
+    out: Path,
+    seeds: int,
+    noise: float,
+    learning: Learning,
+    on_status: Callable[[str], None],
+) -> MixtureGrid:
+    """Write simulated films, and return the rows on them."""
+    import dataclasses
+
+    import msgspec
+
+    from truemoment.datasets.source import AnnotationSource
+    from truemoment.models import get_family
+    from truemoment.training.mixture_grid import MixtureGrid, read_grid
+    from truemoment.training.preparation import RunData
+    from truemoment.training.simulated_mixtures import (
+        ANNOTATIONS,
+        FEATURES,
+        SENTENCES,
+        StudyFilms,
+        study_sources,
+        write_study_films,
+    )
+
+    if learning.dataset or learning.annotations or learning.features or loaded.data:
+        raise UsageError("--simulated: has films of its own, expected no --dataset, --annotations, --features or --mix")
+    sources = study_sources(out / "films")
+    rows = read_grid(grid_name, sources)
+    films = StudyFilms()
+    films = dataclasses.replace(films, noise=films.noise.scaled(noise))
+    write_study_films(out / "films", films, on_status)
+    folder = out / "films"
+    retrieves = get_family(loaded.model).retrieves
+    data = RunData(
+        AnnotationSource(annotations=folder / ANNOTATIONS),
+        str(folder / FEATURES),
+        sentences=(str(folder / SENTENCES),) if retrieves else (),
+    )
+    return _of(MixtureGrid(msgspec.structs.replace(loaded, data=sources), rows, tuple(range(seeds)), out, data))
+
+
+def _given(loaded: Recipe, grid_name: str, out: Path, seeds: int, data: RunData) -> MixtureGrid:
+    """Return the rows on the sources of a recipe."""
+    from truemoment.training.mixture_grid import MixtureGrid, read_grid
+
+    if not loaded.data:
+        raise UsageError("which sources? give --mix NAME for each, or a block data: in the recipe, or --simulated")
+    return _of(MixtureGrid(loaded, read_grid(grid_name, loaded.data), tuple(range(seeds)), out, data))
+
+
+def _of(grid: MixtureGrid) -> MixtureGrid:
+    return grid.with_equal_steps() if grid.recipe.steps == "equal" else grid

@@ -1,0 +1,100 @@
+"""The search page: its options, and its server. ``search --serve``, ``browse INDEX`` and the demo start it."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from truemoment.caching import Cache
+from truemoment.cli.groups import bound
+from truemoment.cli.options import FILE, shown_path
+from truemoment.cli.serving import ServingOptions, make_serving_options, serve_links
+from truemoment.exceptions import UsageError
+
+if TYPE_CHECKING:
+    from truemoment.searching.encoder_options import EncoderOptions
+    from truemoment.searching.index import Index
+
+PORT = 8791
+"""Port of the search page and of the page of answers."""
+
+page_serving_options = make_serving_options(PORT)
+
+
+@dataclass(frozen=True)
+class SearchPageOptions:
+    """How the search page is opened, and where it writes."""
+
+    guest: bool
+    no_open: bool
+    collections: Path | None
+    export_dir: Path | None
+
+    def folder_of_collections(self, index: Path) -> Path:
+        """Return the folder of collections: beside the index, unless another is named."""
+        if self.collections is not None:
+            return self.collections
+        beside = index.absolute()
+        return beside.with_name(f"{beside.name.removesuffix('.index')}.collections")
+
+    def refuse(self) -> None:
+        """Refuse files in place of folders."""
+        for option, folder in (("--collections", self.collections), ("--export", self.export_dir)):
+            if folder is not None and folder.exists() and not folder.is_dir():
+                raise UsageError(f"{option} {shown_path(folder)}: is a file, expected a folder")
+
+
+guest_option = click.option("--guest", is_flag=True, help="Print a second link, for people who only look.")
+no_open_option = click.option("--no-open", is_flag=True, help="Do not open the page in a browser.")
+
+search_page_options = bound(
+    "search_page",
+    SearchPageOptions,
+    guest_option,
+    no_open_option,
+    click.option(
+        "--collections", type=FILE, metavar="DIR", help="Folder of collections. [default: INDEX.collections, beside it]"
+    ),
+    click.option(
+        "--export", "export_dir", type=FILE, metavar="DIR", help="Write exports of the page here. [default: download]"
+    ),
+)
+"""--guest, --no-open, --collections and --export, as ``search_page``."""
+
+
+def cache_folder() -> Path:
+    """Return the folder of pictures and prepared videos."""
+    return Cache.of_user().folder or Path()
+
+
+def serve_search(index: Index, options: EncoderOptions, serving: ServingOptions, page: SearchPageOptions) -> None:
+    """Serve the search page of an index until Ctrl-C."""
+    from truemoment.browsing.search_site import open_search
+    from truemoment.pages.launch import bind
+
+    page.refuse()
+    listening = serving.listening()
+    with contextlib.closing(bind(listening)) as sock:
+        base = listening.base(sock.getsockname()[1])
+        with open_search(
+            index,
+            options,
+            cache=cache_folder(),
+            collections=page.folder_of_collections(index.path),
+            exports=page.export_dir,
+            guests=page.guest,
+            address=listening.address(),
+        ) as server:
+            if server.collections.read_only:
+                click.echo(f"note: collections are read-only: {server.collections.read_only}", err=True)
+            for folder in server.service.videos.shown.folders():
+                click.echo(f"videos in {shown_path(Path(folder))}")
+            links = {"link": f"{base}/in#{server.tokens.owner}"}
+            if server.tokens.guest is not None:
+                links["link for guests, who only look"] = f"{base}/in#{server.tokens.guest}"
+            serve_links(server.app, sock, listening, links, open_it=not page.no_open, ending="collections are saved")
+    click.echo("ended")

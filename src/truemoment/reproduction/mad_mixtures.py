@@ -1,0 +1,326 @@
+"""MAD (Soldan et al. 2022), Tables 5 and 6: training on mixtures of a clean and a noisy set.
+
+The files need agreements, so that the rows stay as published unless runs are given; those are not judged, because the
+paper states neither how a share was drawn nor how many steps a row took. What can be computed without the files stands
+beside: chance and ceiling, and which of the differences the test sets can resolve.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from truemoment.baselines import Oracle, RandomChance
+from truemoment.comparison import PublishedFigure
+from truemoment.evaluation import evaluate
+from truemoment.records import Annotations
+from truemoment.reports.model import Block, Cell, Finding, Table
+from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs, beside, unchecked, with_ours
+from truemoment.reproduction.mad import PAPER, PROPOSALS, PROTOCOL
+from truemoment.reproduction.run_folders import RunFolder
+from truemoment.retrieval.chance import chance
+from truemoment.retrieval.measures import parse_retrieval_measures
+from truemoment.retrieval.resolution import Resolution, design_effect
+from truemoment.worlds.films import FilmSettings, make_films
+
+SHARE = "training share"
+"""Beginning of the measures that are settings of a row."""
+
+NOT_JUDGED = (
+    "not judged: the paper states neither how a share of MAD was drawn nor how many steps a row took; the files need "
+    "agreements"
+)
+FROM_SIZES = "no published figure: from sizes alone"
+
+MOST_CHANCE_RUNS = 5
+"""Runs of chance in films: a run takes seconds, and its figures differ by hundredths."""
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """What a table is measured on.
+
+    Parameters
+    ----------
+    n, n_films
+        Sentences and films.
+    prefix
+        What the measures of a run have before those of the table.
+    """
+
+    n: int
+    n_films: int
+    prefix: str = ""
+
+
+GROUNDING = TestSet(7600, 13)
+"""LSMDC-G's test split (Table 4: 7.6 thousand sentences, 13 films)."""
+
+RETRIEVAL = TestSet(1000, 17, "t2c:")
+"""The public 1,000 clips of LSMDC16, with which the figures agree; the paper does not state the size."""
+
+PAIRS = ((1, 2), (1, 3), (1, 6), (1, 4), (4, 5), (5, 6))
+"""Rows that the text compares, and each addition."""
+
+CORRELATIONS = (0.01, 0.03)
+"""Intra-film correlations beside independent sentences."""
+
+ROW = re.compile(r"row (\d)")
+
+
+def mixture_table(
+    figures: Sequence[PublishedFigure],
+    inputs: TableInputs,
+    test: TestSet,
+    floors: Callable[[Sequence[PublishedFigure], TableInputs], Iterator[Reproduced]],
+) -> Iterator[Reproduced]:
+    """Yield every published figure, beside runs with its shares if there are any, then chance and ceiling."""
+    for figure in figures:
+        found = [] if figure.measure.startswith(SHARE) else _runs_of(figure, inputs.trained)
+        values = [run.figure("test", test.prefix + figure.measure) for run in found]
+        known = [value for value in values if value is not None]
+        if not known:
+            yield replace(unchecked(figure), reason=NOT_JUDGED)
+            continue
+        remark = "; simulated films" if any("simulated" in run.features for run in found) else ""
+        row = beside(figure, known, tolerance=None, reason=f"{NOT_JUDGED}{remark}", signature=found[0].label)
+        yield replace(row, features=found[0].features, recipe=found[0].label)
+    yield from floors(figures, inputs)
+
+
+def _runs_of(figure: PublishedFigure, runs: Sequence[RunFolder]) -> list[RunFolder]:
+    """Return the runs of one recipe whose sources have the shares of a row: LSMDC, and MAD."""
+    numbers = re.findall(r"(\d+) % \S+", figure.method)
+    wanted = tuple(int(number) / 100 for number in numbers)
+    found: dict[str, list[RunFolder]] = {}
+    for run in runs:
+        shares = {"lsmdc": 0.0, "mad": 0.0}
+        for source in run.recipe.data or ():
+            name = next((name for name in shares if name in source.title.casefold()), "")
+            shares |= {name: source.share} if name else {}
+        if run.recipe.data and tuple(shares.values()) == wanted:
+            found.setdefault(run.label, []).append(run)
+    return next(iter(found.values()), [])
+
+
+def _place(figures: Sequence[PublishedFigure], method: str, measure: str) -> Reproduced:
+    first = figures[0]
+    place = ("truemoment", first.table, first.dataset, first.split, method, measure)
+    return Reproduced(*place, unit="percent", reason=FROM_SIZES)
+
+
+def _measured(figures: Sequence[PublishedFigure]) -> list[str]:
+    return list(dict.fromkeys(figure.measure for figure in figures if not figure.measure.startswith(SHARE)))
+
+
+def floors_of_clips(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
+    """Yield chance among 1,000 clips, in closed form."""
+    del inputs
+    for name in _measured(figures):
+        (measure,) = parse_retrieval_measures(RETRIEVAL.prefix + name)
+        value = chance(measure, RETRIEVAL.n, np.ones(RETRIEVAL.n, dtype=np.int64))
+        yield with_ours(_place(figures, f"Chance, {RETRIEVAL.n:,} clips", name), value)
+
+
+def floors_of_films(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
+    """Yield chance and ceiling of 13 simulated films with the lengths of MAD's and 7.6 thousand sentences."""
+    films = films_like_the_test(inputs.rng)
+    measures = _measured(figures)
+    whole = replace(PROTOCOL, nms_threshold=None)
+    runs = []
+    for number, rng in enumerate(inputs.rng.spawn(min(inputs.runs, MOST_CHANCE_RUNS)), start=1):
+        inputs.on_status(f"Random Chance on simulated films, run {number}")
+        runs.append(evaluate(films, RandomChance(PROPOSALS, rng).ground(films.queries, 10), measures, whole))
+    inputs.on_status("Oracle on simulated films")
+    oracle = evaluate(films, Oracle(films, PROPOSALS).ground(films.queries), measures, PROTOCOL)
+    for name in measures:
+        yield with_ours(_place(figures, "Random Chance, simulated films", name), [run.value(name) for run in runs])
+    for name in measures:
+        yield with_ours(_place(figures, "Oracle, simulated films", name), oracle.value(name))
+
+
+def films_like_the_test(rng: np.random.Generator) -> Annotations:
+    """Return 13 simulated films of MAD's lengths with 7.6 thousand sentences, like LSMDC-G's test split."""
+    settings = FilmSettings(n_sentences=round(GROUNDING.n / GROUNDING.n_films))
+    return make_films({"test": GROUNDING.n_films}, settings, rng).annotations("test")
+
+
+# -------------------------------------------------------------------------------------------- resolution
+
+
+@dataclass(frozen=True)
+class RowDifference:
+    """A difference between two published rows by a measure."""
+
+    row: int
+    other: int
+    before: str
+    after: str
+    measure: str
+    resolution: Resolution
+
+    @property
+    def what(self) -> str:
+        """Both rows, in words."""
+        return f"{self.before} to {self.after}"
+
+
+def differences(rows: Sequence[Reproduced], notes: Mapping[str, int], test: TestSet) -> list[RowDifference]:
+    """Return the differences that the text compares, by every measure of the table.
+
+    Parameters
+    ----------
+    rows
+        Figures of the table.
+    notes
+        Number of the row of each method.
+    test
+        Sizes of the test set.
+    """
+    values: dict[tuple[int, str], float] = {}
+    shares: dict[int, str] = {}
+    for row in rows:
+        if row.method in notes and row.published is not None and not row.measure.startswith(SHARE):
+            values[notes[row.method], row.measure] = float(row.published) / 100
+            shares[notes[row.method]] = _shares(row.method)
+    measures = list(dict.fromkeys(measure for _, measure in values))
+    return [
+        RowDifference(
+            one,
+            other,
+            shares[one],
+            shares[other],
+            measure,
+            Resolution(values[one, measure], values[other, measure], test.n),
+        )
+        for one, other in PAIRS
+        for measure in measures
+        if (one, measure) in values and (other, measure) in values
+    ]
+
+
+def _shares(method: str) -> str:
+    """Return the sources of a row in short.
+
+    Examples
+    --------
+    >>> _shares("VLG-Net (trained on 100 % LSMDC-G + 32 % MAD)")
+    'LSMDC-G + 32 % MAD'
+    >>> _shares("VLG-Net (trained on 0 % LSMDC-G + 100 % MAD)")
+    'MAD'
+    """
+    parts = re.findall(r"(\d+) % (\S+?)(?=\)| )", method)
+    return " + ".join(name if share == "100" else f"{share} % {name}" for share, name in parts if share != "0")
+
+
+def resolution_blocks(rows: Sequence[Reproduced], notes: Mapping[str, int], test: TestSet) -> list[Block]:
+    """Return the table of what the differences can resolve, and what that means for the claims of the text."""
+    found = differences(rows, notes, test)
+    effects = [design_effect(test.n, test.n_films, correlation) for correlation in CORRELATIONS]
+    cells = tuple(
+        tuple(
+            map(
+                Cell,
+                (
+                    of.before,
+                    of.after,
+                    of.measure,
+                    f"{100 * of.resolution.difference:+.2f}",
+                    f"{100 * of.resolution.standard_error:.2f}",
+                    *(f"{replace(of.resolution, design_effect=effect).z:+.1f}" for effect in (1.0, *effects)),
+                    _needed(of.resolution),
+                ),
+            )
+        )
+        for of in found
+    )
+    headings = ("from", "to", "measure", "points", "standard error", "z", *(f"z, rho {rho:g}" for rho in CORRELATIONS))
+    caption = (
+        f"What {test.n:,} sentences of {test.n_films} films can resolve: unpaired, sentences independent (z), or with "
+        "an intra-film correlation rho. Sentences: for 80 % power at the observed difference"
+    )
+    table = Table(caption, (*headings, "sentences needed"), (("", cells),), text_columns=(0, 1, 2))
+    return [table, Finding(tuple(_words(found)))]
+
+
+def _needed(of: Resolution) -> str:
+    return "-" if math.isinf(of.n_needed) else f"{of.n_needed:,.0f}"
+
+
+def _words(found: Sequence[RowDifference]) -> list[str]:
+    """Return a sentence about the differences that are resolved, and one about the additions that are not."""
+    first = found[0].measure
+    of_first = [of for of in found if of.measure == first]
+    resolved = [f"{of.what} (z {of.resolution.z:+.1f})" for of in of_first if of.resolution.is_resolved]
+    unresolved = [f"{of.what} (z {of.resolution.z:+.1f})" for of in of_first if not of.resolution.is_resolved]
+    words = [f"Resolved by {first}, if sentences were independent: {'; '.join(resolved) or 'none'}."]
+    words += [f"Not resolved by {first}: {'; '.join(unresolved)}."] if unresolved else []
+    steps = [of for of in of_first if (of.row, of.other) in ((4, 5), (5, 6))]
+    if steps and not any(of.resolution.is_resolved for of in steps):
+        shown = " and ".join(f"{of.resolution.z:.1f}" for of in steps)
+        words.append(f'The text\'s "performance steadily increases" over these additions is within noise (z {shown}).')
+    return words
+
+
+def resolution_document(rows: Sequence[Reproduced], notes: Mapping[str, int], test: TestSet) -> dict[str, Any]:
+    """Return the same for programs; fractions."""
+    return {
+        "resolution": [
+            {
+                "rows": [of.row, of.other],
+                "from": of.before,
+                "to": of.after,
+                "measure": of.measure,
+                "difference": of.resolution.difference,
+                "standard_error": of.resolution.standard_error,
+                "z": of.resolution.z,
+                "n_needed": None if math.isinf(of.resolution.n_needed) else round(of.resolution.n_needed),
+                "n_queries": test.n,
+                "n_videos": test.n_films,
+            }
+            for of in differences(rows, notes, test)
+        ]
+    }
+
+
+def row_numbers(file: str) -> dict[str, int]:
+    """Return the number of each row of a published table by its method."""
+    from truemoment.reproduction.base import published_figures  # noqa: PLC0415 - files are read when they are needed
+
+    found = ((figure.method, ROW.match(figure.note)) for figure in published_figures(file))
+    return {method: int(match[1]) for method, match in found if match}
+
+
+def _with_resolution(file: str, test: TestSet) -> dict[str, Any]:
+    return {
+        "blocks": lambda rows: resolution_blocks(rows, row_numbers(file), test),
+        "details": lambda rows: resolution_document(rows, row_numbers(file), test),
+    }
+
+
+TABLES = (
+    PublishedTable(
+        "mad-5",
+        "Grounding on LSMDC by the share of clean and noisy training data, and what its differences resolve",
+        f"{PAPER}, Table 5",
+        (),
+        "mad_table5.csv",
+        partial(mixture_table, test=GROUNDING, floors=floors_of_films),
+        **_with_resolution("mad_table5.csv", GROUNDING),
+    ),
+    PublishedTable(
+        "mad-6",
+        "Retrieval of LSMDC's clips by the share of clean and noisy training data, and what its differences resolve",
+        f"{PAPER}, Table 6",
+        (),
+        "mad_table6.csv",
+        partial(mixture_table, test=RETRIEVAL, floors=floors_of_clips),
+        **_with_resolution("mad_table6.csv", RETRIEVAL),
+    ),
+)

@@ -1,0 +1,85 @@
+"""One file with what is known of all videos of a large index, so that opening reads no folder of a video.
+
+``INDEX/manifest.msgpack`` is written after indexing, from :data:`LEAST_VIDEOS` videos on. It holds the time of the last
+change of the folder ``videos`` and is ignored if that has changed since: then the folders are read, and the next
+``truemoment index`` writes it again. What it says of a video is compared with the folder when the video is scored.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from truemoment.exceptions import InputError
+from truemoment.files import atomic_write, read_bytes
+from truemoment.folders import refuse_links
+from truemoment.searching.layout import ABOUT, MANIFEST, VIDEOS, About, folder_name, read_about
+
+LEAST_VIDEOS = 1000
+"""Videos from which on a manifest is written: the folders of fewer are read in some 30 ms."""
+
+SCHEMA = "truemoment/index-manifest/1"
+
+REMOVE = "remove it: truemoment index writes it again"
+
+
+class IndexManifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of all videos.
+
+    Parameters
+    ----------
+    changed_ns
+        Time of the last change of the folder ``videos``.
+    videos
+        In the order of their names.
+    """
+
+    changed_ns: int
+    videos: list[About]
+    schema: str = SCHEMA
+
+
+def write_manifest(path: Path, found: Mapping[str, About]) -> None:
+    """Write the manifest of an index, or remove it where the index is small."""
+    if len(found) < LEAST_VIDEOS:
+        (path / MANIFEST).unlink(missing_ok=True)
+        return
+    videos = [found[name] for name in sorted(found)]
+    manifest = IndexManifest(changed_ns=(path / VIDEOS).stat().st_mtime_ns, videos=videos)
+    with atomic_write(path / MANIFEST) as stream:
+        stream.write(msgspec.msgpack.encode(manifest))
+
+
+def read_manifest(path: Path) -> dict[str, tuple[Path, About]] | None:
+    """Return the folder of each video and what is known of it; None if there is no manifest or it is too old."""
+    refuse_links(path, MANIFEST, VIDEOS)
+    file = path / MANIFEST
+    if not file.is_file():
+        return None
+    try:
+        manifest = msgspec.msgpack.decode(read_bytes(file), type=IndexManifest)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InputError(f"is no manifest of an index ({error})", path=file, hint=REMOVE) from None
+    if manifest.schema != SCHEMA:
+        raise InputError(f"got {manifest.schema!r}, expected {SCHEMA!r}", path=file, field="schema", hint=REMOVE)
+    if manifest.changed_ns != (path / VIDEOS).stat().st_mtime_ns:
+        return None
+    with os.scandir(path / VIDEOS) as entries:
+        folders = {entry.name for entry in entries if entry.is_dir(follow_symlinks=False)}
+    videos = path / VIDEOS
+    found: dict[str, tuple[Path, About]] = {}
+    for about in manifest.videos:
+        name = folder_name(about.video_id)
+        if name not in folders:
+            raise InputError(f"names video {about.video_id!r}, which has no folder", path=file, hint=REMOVE)
+        found[about.video_id] = (videos / name, about)
+    return found
+
+
+def refuse_newer(path: Path, folder: Path, about: About) -> None:
+    """Refuse a manifest that says something else of a video than its folder."""
+    if read_about(folder / ABOUT) != about:
+        raise InputError(f"says something else of video {about.video_id!r} than its folder", path=path, hint=REMOVE)

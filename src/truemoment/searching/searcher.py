@@ -1,0 +1,104 @@
+"""Searches of an index or of a shard of it: which stages a search goes through, and what ended it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from truemoment.exceptions import UsageError
+from truemoment.features.base import Frames
+from truemoment.searching.first_stage import VideoRanking, first_stage_of
+from truemoment.searching.index import Index
+from truemoment.searching.retrieval import CANDIDATES, search_index
+from truemoment.searching.stopping import MOST_VIDEOS, RetrievedMoments, search_until
+
+
+@dataclass(frozen=True)
+class RankingOptions:
+    """How moments are ranked and selected.
+
+    Parameters
+    ----------
+    top
+        Number of moments.
+    apart_s
+        Minimum time between two of them, seconds.
+    exact
+        Whether all videos are scored exactly.
+    candidates
+        Number of videos that are scored exactly after the first stage, at most if the index is calibrated; None for the
+        default.
+    per_video
+        Pieces of a video that the first stage compares exactly before those of others; None for the default.
+    """
+
+    top: int
+    apart_s: float
+    exact: bool = False
+    candidates: int | None = None
+    per_video: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse options of a first stage where all videos are scored."""
+        for name, value in (("--candidates", self.candidates), ("--per-video", self.per_video)):
+            if self.exact and value is not None:
+                raise UsageError(f"got --exact and {name}, expected one of them")
+
+
+class IndexSearcher:
+    """Searches of one index: its first stage is loaded once.
+
+    Parameters
+    ----------
+    index
+        The index.
+    ranking
+        How moments are ranked.
+    videos
+        Videos to search; None for all.
+    """
+
+    def __init__(self, index: Index, ranking: RankingOptions, videos: Iterable[str] | None = None) -> None:
+        self.index, self.ranking = index, ranking
+        self.videos = sorted(index if videos is None else videos)
+        self._first_stage: VideoRanking | None = None
+
+    @property
+    def most(self) -> int:
+        """Number of videos that are scored exactly, at most."""
+        if self.ranking.exact:
+            return len(self.videos)
+        default = MOST_VIDEOS if self.index.settings.calibration else CANDIDATES
+        return min(self.ranking.candidates or default, len(self.videos))
+
+    @property
+    def has_stages(self) -> bool:
+        """Whether a first stage chooses or orders videos."""
+        if self.ranking.exact or len(self.videos) < 2:
+            return False
+        return bool(self.index.settings.calibration) or self.most < len(self.videos)
+
+    def first_stage(self) -> VideoRanking:
+        """Load the first stage, once."""
+        if self._first_stage is None:
+            self._first_stage = first_stage_of(self.index, self.videos, per_video=self.ranking.per_video)
+        return self._first_stage
+
+    def find(self, vectors: Frames) -> list[RetrievedMoments]:
+        """Return the moments of each sentence (S, D), best first."""
+        ranking, calibration = self.ranking, self.index.settings.calibration
+        if calibration and self.has_stages:
+            stage = self.first_stage()
+            return search_until(
+                self.index, vectors, calibration, stage, ranking.top, most=self.most, apart_s=ranking.apart_s
+            )
+        found = search_index(
+            self.index,
+            vectors,
+            ranking.top,
+            apart_s=ranking.apart_s,
+            candidates=self.most if self.has_stages else None,
+            videos=self.videos,
+            first_stage=self.first_stage() if self.has_stages else None,
+        )
+        return [RetrievedMoments(of, self.most, "limit" if self.has_stages else "all") for of in found]

@@ -1,0 +1,188 @@
+"""When a search in many videos may stop: a rule that is calibrated on the collection, in place of a fixed number.
+
+Videos are scored in the order of their best pieces. Let delta be what the best moment of a video scores above its best
+piece, at the 99 % quantile of pairs of a sentence and a video. The search stops when the k-th best moment that was
+found scores higher than the best piece of the next video plus delta: that video then has a better moment in 1 of 100
+cases. ``truemoment index calibrate`` measures delta on a sample of the collection's videos.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from truemoment.exceptions import UsageError
+from truemoment.features.base import Frames
+from truemoment.files import atomic_write
+from truemoment.folders import lock_folder
+from truemoment.intervals import Floats
+from truemoment.searching.first_stage import RankedVideo, VideoRanking
+from truemoment.searching.index import Index
+from truemoment.searching.layout import SETTINGS, Calibration
+from truemoment.searching.retrieval import DECIMALS, NMS, SCORES_AT_ONCE, BestMoments, FoundMoment, checked_vectors
+
+QUANTILE = 0.99
+"""Of the differences of the best moment and the best piece."""
+
+SAMPLED_VIDEOS = 200
+"""Videos that delta is measured on."""
+
+MOST_VIDEOS = 40
+"""Videos of a sentence that are scored at most."""
+
+Reason = Literal["all", "rule", "limit"]
+"""What ended a search: all videos are scored; the rule; or the largest number of videos."""
+
+
+@dataclass(frozen=True)
+class RetrievedMoments:
+    """Moments of a sentence in many videos.
+
+    Parameters
+    ----------
+    moments
+        Best first.
+    n_videos
+        Videos that were scored.
+    ended_by
+        What ended the search.
+    """
+
+    moments: list[FoundMoment]
+    n_videos: int
+    ended_by: Reason
+
+
+def search_until(
+    index: Index,
+    sentence_vectors: Frames,
+    calibration: Calibration,
+    first_stage: VideoRanking,
+    top: int = 5,
+    *,
+    most: int = MOST_VIDEOS,
+    nms: float = NMS,
+    apart_s: float | None = None,
+) -> list[RetrievedMoments]:
+    """Find the best moments of each sentence, and stop each search by the calibrated rule.
+
+    Parameters
+    ----------
+    index, sentence_vectors, top, nms, apart_s
+        As for :func:`~truemoment.searching.retrieval.search_index`.
+    calibration
+        The rule.
+    first_stage
+        Ranks the videos.
+    most
+        Videos of a sentence that are scored at most.
+    """
+    if most < 1 or top < 1:
+        raise UsageError(f"got top={top} and {most} videos at most, expected 1 or more")
+    vectors = checked_vectors(index, sentence_vectors)
+    ranked = first_stage.ranked(_unit(vectors), most + 1)
+    best = BestMoments(index, vectors, top, nms=nms, apart_s=apart_s)
+    ended: dict[int, tuple[int, Reason]] = {}
+    for n_scored in range(most + 1):
+        for s in [s for s in range(len(vectors)) if s not in ended]:
+            full = len(best.found[s]) == top
+            reason = _reason(ranked[s][n_scored:], best.found[s][-1].score - calibration.delta if full else -np.inf)
+            if reason is not None or n_scored == most:
+                n_all = len(first_stage.video_ids)
+                ended[s] = (n_scored, "all" if n_scored == n_all else reason or "limit")
+        left = [s for s in range(len(vectors)) if s not in ended]
+        for name in sorted({ranked[s][n_scored].video_id for s in left}):
+            best.score(name, [s for s in left if ranked[s][n_scored].video_id == name])
+    return [RetrievedMoments(found, *ended[s]) for s, found in enumerate(best.found)]
+
+
+def _reason(left: Sequence[RankedVideo], enough: float) -> Reason | None:
+    """Return what ends the search of a sentence before the videos that are left; None if it goes on.
+
+    It goes on while the best piece of the next video scores `enough`: the k-th best moment less delta.
+    """
+    if not left:
+        return "limit"
+    return "rule" if left[0].score < enough else None
+
+
+def calibrate(
+    index: Index,
+    sentence_vectors: Frames,
+    *,
+    sentences: str,
+    n_videos: int = SAMPLED_VIDEOS,
+    quantile: float = QUANTILE,
+    seed: int = 0,
+    track: Callable[[Sequence[str]], Iterable[str]] = iter,
+) -> Calibration:
+    """Measure how far the best moment of a video scores above its best piece.
+
+    Parameters
+    ----------
+    index, sentence_vectors
+        As for :func:`~truemoment.searching.retrieval.search_index`.
+    sentences
+        Name of the sentences.
+    n_videos, seed
+        Videos that are drawn, and the seed of the draw.
+    quantile
+        Of the differences, between 0 and 1.
+    track
+        Wraps the videos, e.g. in a progress bar.
+    """
+    if not 0 < quantile < 1 or n_videos < 1:
+        raise UsageError(f"got {n_videos} videos and quantile {quantile:g}, expected 1 or more, and between 0 and 1")
+    vectors = checked_vectors(index, sentence_vectors)
+    if not len(vectors) or not vectors.any(axis=1).all():
+        raise UsageError("expected a sentence or more to calibrate with, each with a vector that is not 0")
+    names = sorted(index)
+    drawn = np.random.default_rng(seed).permutation(len(names))[:n_videos]
+    unit = _unit(vectors)
+    above = [_above(index, name, unit) for name in track([names[number] for number in np.sort(drawn).tolist()])]
+    delta = float(np.quantile(np.concatenate(above), quantile, method="higher"))
+    return Calibration(
+        delta=max(delta, 0.0),
+        quantile=quantile,
+        n_videos=len(drawn),
+        n_sentences=len(vectors),
+        sentences=sentences,
+        seed=seed,
+    )
+
+
+def _unit(vectors: Frames) -> Frames:
+    """Return vectors of length 1; a vector of zeros stays."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
+
+
+def _above(index: Index, name: str, unit: Frames) -> Floats:
+    """Return what the best moment of a video scores above its best piece for each sentence, (S,)."""
+    from truemoment.searching.scoring import span_scores  # noqa: PLC0415 - it asks for its package itself
+
+    index.check(name)
+    first, end = index.spans(name)
+    if not len(first):
+        return np.zeros(0)
+    piece = (unit @ index.pieces(name).astype(np.float32).T).max(axis=1)
+    moment = np.empty(len(unit))
+    at_once = max(1, SCORES_AT_ONCE // len(first))
+    for low in range(0, len(unit), at_once):
+        some = slice(low, low + at_once)
+        scores = span_scores(index.rows(name), unit[some], first, end, index.norms(name))
+        moment[some] = scores.max(axis=1).round(DECIMALS)
+    return np.asarray(moment - piece, dtype=np.float64)
+
+
+def write_calibration(path: Path, calibration: Calibration) -> None:
+    """Keep a calibration in an index."""
+    with lock_folder(path):
+        settings = msgspec.structs.replace(Index(path).settings, calibration=calibration)
+        with atomic_write(path / SETTINGS) as stream:
+            stream.write(msgspec.json.format(msgspec.json.encode(settings), indent=1) + b"\n")

@@ -1,0 +1,52 @@
+"""Videos of a study on a disk that is full, and videos that play after all."""
+
+import contextlib
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from truemoment.annotating import creation, preparing
+from truemoment.annotating.preparing import prepare_one, prepare_study, record_outcome, waiting_videos
+from truemoment.annotating.store import StorageError, Store
+from truemoment.annotating.study import StudyFolder
+from truemoment.exceptions import InputError
+
+from .conftest import annotations_of
+
+FULL = Path("/dev/full")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="the system has no /dev/full")
+def test_a_full_disk_is_no_fault_of_the_video(monkeypatch, tmp_path):
+    def fail(_, folder):
+        try:
+            FULL.write_bytes(b"picture")
+        except OSError:
+            raise InputError("cannot be written", path=folder) from None
+
+    monkeypatch.setattr(preparing, "prepare_video", fail)
+    with pytest.raises(InputError, match="the disk is full"):
+        prepare_one(1, "v0.mp4", str(tmp_path))
+
+
+def test_a_video_that_did_not_play_is_tried_again(make_study):
+    folder, _ = make_study(annotations_of(2, 1), people=1, per_query=1, practice=0)
+    study = StudyFolder(folder)
+    with contextlib.closing(Store(study.database)) as store:
+        outcome = preparing.VideoOutcome(1, None, "is no video")
+        store.write(lambda connection: record_outcome(connection, outcome))
+        assert store.read(waiting_videos) == []  # the server leaves it
+        seen = []
+        prepare_study(study, store, on_done=seen.append)  # whoever runs `prepare` has perhaps replaced the file
+        assert [of.video for of in seen] == [1]
+
+
+def test_a_study_that_cannot_be_written_is_one_line_and_leaves_nothing(make_study, monkeypatch, tmp_path):
+    def fail(_):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(creation, "create_database", fail)
+    with pytest.raises(StorageError, match="study: cannot be written"):
+        make_study(annotations_of(2, 1), people=1, per_query=1)
+    assert not (tmp_path / "study").exists()

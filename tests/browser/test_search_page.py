@@ -1,0 +1,381 @@
+"""``truemoment search --serve`` in a real browser: search, play, keep and export by keys, mouse and touch."""
+
+import contextlib
+import json
+import shutil
+
+import pytest
+
+pytest.importorskip("starlette")
+
+from truemoment.browsing.search_site import open_search
+from truemoment.searching.encoder_options import EncoderOptions
+from truemoment.searching.index import Index
+
+pytestmark = pytest.mark.slow
+
+
+class ColourOptions(EncoderOptions):
+    """The model of the tests: mean colours."""
+
+    def encoder_of(self, index):
+        del index
+        import colours_of_tests
+
+        if self.model == "broken":
+            from truemoment.exceptions import UsageError
+
+            raise UsageError("no such model")
+        return colours_of_tests.Colours()
+
+
+@pytest.fixture(scope="module")
+def painted_index(tmp_path_factory, painted, colours):
+    from truemoment.searching.building import build_index
+    from truemoment.searching.layout import Settings, default_proposals
+    from truemoment.searching.writing import IndexWriter, list_videos
+
+    folder = tmp_path_factory.mktemp("painted") / "videos.index"
+    known = {"model": "colours", "encoder": "colours", "fingerprint": "c01075c01075c010", "n_dimensions": 3}
+    with IndexWriter(folder, Settings(**known, fps=2.0, proposals=default_proposals(2.0))) as writer:
+        build_index(writer, list_videos([painted]), colours.ColourLoader("colours"))
+    return folder
+
+
+class Served:
+    """A search page that is being served."""
+
+    def __init__(self, base, server, watch, browser):
+        self.base, self.server, self.watch, self.browser = base, server, watch, browser
+        self.media = []
+
+    def page(self, context=None, path="/", token=None, **settings):
+        size = settings.pop("viewport", {"width": 1400, "height": 1000})
+        page = self.watch.add((context or self.browser.new_context(viewport=size, **settings)).new_page())
+        page.on("request", lambda request: "/media/" in request.url and self.media.append(request.url))
+        page.goto(f"{self.base}/in#{token or self.server.tokens.owner}")
+        page.wait_for_url(lambda url: "/in" not in url)
+        if path != "/":
+            page.goto(self.base + path)
+        return page
+
+    def searched(self, sentence="red", **settings):
+        page = self.page(**settings)
+        page.fill("#q", sentence)
+        page.keyboard.press("Enter")
+        found(page)
+        return page
+
+
+@pytest.fixture
+def served(tmp_path, painted_index, painted, films, chromium, serve_in_thread, watch):  # noqa: PLR0917 - fixtures
+    """Serve the index of three videos: served(model=None) -> Served; afterwards no page has broken a rule."""
+    folder = shutil.copytree(painted_index, tmp_path / "videos.index")
+    for file in folder.glob("videos/*/about.json"):
+        file.write_text(file.read_text().replace(str(painted.resolve()), str(films.resolve())))
+    with contextlib.ExitStack() as stack:
+        made = []
+
+        def make(model=None, **options):
+            settings = {"cache": tmp_path / "cache", "collections": tmp_path / "kept"} | options
+            server = stack.enter_context(open_search(Index(folder), ColourOptions(model), **settings))
+            base = stack.enter_context(serve_in_thread(server.app))
+            made.append(Served(base, server, watch(base), chromium))
+            return made[-1]
+
+        yield make
+        for context in chromium.contexts:
+            context.close()
+        for one in made:
+            assert one.watch.foreign == []
+            assert one.watch.errors == []
+
+
+def found(page):
+    page.wait_for_selector(".card img:not([hidden])", timeout=40_000)
+
+
+def focused(page):
+    """Return the number of the card that has the focus."""
+    return page.evaluate("[...document.querySelectorAll('.card')].indexOf(document.activeElement)")
+
+
+def sources(page):
+    """Return how many videos of the page have a source."""
+    return page.evaluate("[...document.querySelectorAll('video')].filter((of) => of.getAttribute('src')).length")
+
+
+def playing(page):
+    page.wait_for_function("() => !document.getElementById('video').paused", timeout=15_000)
+
+
+def test_by_keys_alone(served, tmp_path):
+    page = served().page()
+    assert page.evaluate("document.activeElement.id") == "q"
+    page.keyboard.type("red")
+    page.keyboard.press("Enter")
+    found(page)
+    assert "moments, the best in a at 20 seconds" in page.text_content("#live")
+    assert focused(page) == 0
+    order = page.locator(".card .line .name").all_text_contents()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    assert focused(page) == 1
+    page.keyboard.press("s")
+    page.wait_for_function("() => document.getElementById('kept-state').textContent.includes('kept in kept')")
+    page.keyboard.press("Space")
+    playing(page)
+    assert sources(page) == 1
+    page.keyboard.press("Space")
+    page.wait_for_function("() => document.getElementById('video').paused")
+    page.wait_for_timeout(1500)  # pictures have come meanwhile
+    assert page.locator(".card .line .name").all_text_contents() == order
+    page.keyboard.press("Escape")
+    assert sources(page) == 0
+    page.reload()
+    found(page)
+    assert page.locator(".card.kept").count() == 1
+    kept = (tmp_path / "kept" / "kept.jsonl").read_text().splitlines()
+    assert [json.loads(line)["sentence"] for line in kept[1:]] == ["red"]
+    page.locator(".card").nth(1).focus()
+    page.keyboard.press("Control+z")  # after a reload there is nothing to undo
+    assert page.locator(".card.kept").count() == 1
+    page.keyboard.press("s")
+    page.wait_for_function("() => document.querySelectorAll('.card.kept').length === 0")
+    page.keyboard.press("Control+z")
+    page.wait_for_function("() => document.querySelectorAll('.card.kept').length === 1")
+    page.keyboard.press("m")
+    page.wait_for_function("() => document.getElementById('state').textContent.startsWith('like')")
+    assert "like=" in page.url
+    page.locator(".card").first.focus()
+    page.keyboard.press("f")
+    page.wait_for_function("() => document.getElementById('state').textContent.includes('1 video')")
+    page.keyboard.press("?")
+    assert page.is_visible("#keys-title")
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "q"
+
+
+def test_hover_shows_pictures_and_asks_for_no_media(served):
+    one = served()
+    page = one.searched()
+    page.locator(".card .screen").nth(2).hover()
+    page.wait_for_selector(".card img.sheet:not([hidden])")
+    assert one.media == []
+    page.mouse.move(5, 5)
+    page.wait_for_function("() => !document.querySelectorAll('.card')[2].querySelector('img.sheet')")
+    still = one.searched(reduced_motion="reduce")
+    still.locator(".card .screen").nth(1).hover()
+    still.wait_for_selector(".card img.sheet.still:not([hidden])")
+
+
+def test_ten_moments_are_played_and_never_two_videos_have_a_source(served):
+    page = served().searched()
+    for number in range(10):
+        page.locator(".card .screen").nth(number % page.locator(".card").count()).click()
+        playing(page)
+        assert sources(page) == 1
+        assert page.locator(".card video").count() == 1
+    page.keyboard.press("Escape")
+    assert sources(page) == 0
+
+
+def test_a_moment_stops_at_its_end_and_all_are_played_one_after_another(served):
+    page = served().page()
+    page.select_option("#top", "6")
+    page.fill("#q", "red")
+    page.keyboard.press("Enter")
+    found(page)
+    page.evaluate("document.getElementById('video').defaultPlaybackRate = 8")
+    page.keyboard.press("p")
+    page.wait_for_function("() => document.querySelectorAll('.card')[1].contains(document.getElementById('video'))")
+    page.wait_for_function("() => document.querySelectorAll('.card')[2].contains(document.getElementById('video'))")
+    page.keyboard.press("Escape")
+
+
+def test_the_page_of_a_video(served):
+    page = served().searched("red")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/film/0?**")
+    page.wait_for_selector("#found li:nth-child(2)")
+    page.wait_for_function("() => document.getElementById('ends').textContent.includes('score')")
+    before = page.inner_text("#ends")
+    assert before.startswith("0:20.00 – 0:28.00")
+    for _ in range(5):
+        page.keyboard.press("[")
+    page.wait_for_function("() => document.getElementById('ends').textContent.includes('→')")
+    assert page.inner_text("#ends").startswith("0:19.00 – 0:28.00")
+    page.keyboard.press("Control+z")
+    page.wait_for_function("() => document.getElementById('ends').textContent.startsWith('0:19.20')")
+    handle = page.locator("#timeline .handle.last").first.bounding_box()
+    page.mouse.move(handle["x"] + handle["width"] / 2, handle["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(handle["x"] - 60, handle["y"] + 20, steps=4)
+    page.mouse.up()
+    page.wait_for_function("() => !document.getElementById('ends').textContent.includes('0:28.00')")
+    page.keyboard.press("s")
+    page.wait_for_function("() => document.getElementById('keep').getAttribute('aria-pressed') === 'true'")
+    strip = page.locator("#strip .strip")
+    box = strip.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 5)
+    page.wait_for_function("() => document.getElementById('place').textContent.startsWith('0:2')")
+    page.keyboard.press("Shift+G")
+    page.wait_for_timeout(300)
+    assert "score" in strip.get_attribute("aria-valuetext")
+    page.keyboard.press("Home")
+    page.keyboard.press("g")
+    page.wait_for_function("() => !document.getElementById('place').textContent.startsWith('0:00.00')")
+    assert sources(page) == 1
+    page.click("#back-to-list")
+    found(page)
+    assert page.input_value("#q") == "red"
+
+
+def test_strips_by_keys_lead_to_a_video(served):
+    page = served().searched("red")
+    page.wait_for_selector("#strips details")
+    page.keyboard.press("g")
+    page.wait_for_function("() => document.activeElement.classList.contains('strip')")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/film/**")
+    page.wait_for_function("() => document.getElementById('place').textContent.includes('frame')")
+
+
+def test_collections_are_ordered_played_and_survive_two_tabs(served):
+    one = served()
+    page = one.searched("red")
+    other = one.page(page.context)
+    other.fill("#q", "blue")
+    other.keyboard.press("Enter")
+    found(other)
+    for tab, number in ((page, 0), (other, 0), (page, 1)):  # the second and third write know an older revision
+        tab.locator(".card").nth(number).focus()
+        tab.keyboard.press("s")
+        tab.wait_for_timeout(500)
+    page.goto(f"{one.base}/collection/kept")
+    page.wait_for_selector("#rows tr:nth-child(3)")
+    names = page.locator("#rows tr td:nth-child(6)").all_text_contents()
+    assert sorted(names) == ["blue", "red", "red"]
+    page.locator("#rows tr").first.focus()
+    page.keyboard.press("Alt+ArrowDown")
+    page.wait_for_timeout(400)
+    assert page.locator("#rows tr td:nth-child(6)").all_text_contents()[1] == names[0]
+    page.keyboard.press("Control+z")
+    page.wait_for_timeout(400)
+    assert page.locator("#rows tr td:nth-child(6)").all_text_contents() == names
+    page.locator("#rows input").first.fill("a note")
+    page.keyboard.press("Tab")
+    page.wait_for_timeout(400)
+    page.reload()
+    page.wait_for_selector("#rows tr:nth-child(3)")
+    assert page.locator("#rows input").first.input_value() == "a note"
+    page.locator("#rows tr").first.focus()
+    page.keyboard.press("Space")
+    playing(page)
+    assert sources(page) == 1
+
+
+def test_exports_are_saved_as_files(served, tmp_path):
+    pytest.importorskip("opentimelineio")
+    page = served().searched("red")
+    for form, begins in (("otio", "{"), ("csv", "rank,"), ("predictions", '{"truemoment"')):
+        page.keyboard.press("x")
+        page.select_option("#export-format", form)
+        with page.expect_download() as saved:
+            page.click("#export-go")
+        path = tmp_path / saved.value.suggested_filename
+        saved.value.save_as(path)
+        assert path.read_text().startswith(begins)
+        page.keyboard.press("Escape")
+    page.keyboard.press("x")
+    page.select_option("#export-format", "edl")
+    page.click("#export-go")
+    page.wait_for_selector("#export-state.bad")  # 5 frames a second
+    page.select_option("#export-format", "clips")
+    page.click("#export-go")
+    page.wait_for_selector("#export-file", timeout=60_000)
+    with page.expect_download() as saved:
+        page.click("#export-file")
+    assert saved.value.suggested_filename == "moments.zip"
+
+
+def test_a_model_that_cannot_be_loaded_and_a_video_that_is_gone(served, films):
+    broken = served("broken")
+    page = broken.page()
+    page.wait_for_function("() => document.getElementById('state').textContent.includes('no such model')")
+    page.fill("#q", "red")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#problem:not([hidden])")
+    page.goto(f"{broken.base}/?like=0:20:28")
+    found(page)
+    (films / "a.mp4").unlink()
+    page.locator(".card[aria-label*=', a, at']").first.locator(".screen").click()
+    page.wait_for_function("() => document.getElementById('problem').textContent.includes('gone')")
+    assert sources(page) == 0
+
+
+def test_with_six_tabs_open_the_seventh_works(served):
+    one = served()
+    context = one.browser.new_context(viewport={"width": 1400, "height": 1000})
+    for _ in range(6):
+        tab = one.page(context)
+        tab.fill("#q", "red")
+        tab.keyboard.press("Enter")
+        found(tab)
+        tab.keyboard.press("Space")
+        playing(tab)
+    seventh = one.page(context)
+    seventh.fill("#q", "blue")
+    seventh.keyboard.press("Enter")
+    found(seventh)
+    seventh.keyboard.press("Space")
+    playing(seventh)
+
+
+def test_guests_look_and_do_not_keep(served):
+    one = served(guests=True)
+    page = one.page(token=one.server.tokens.guest)
+    page.fill("#q", "red")
+    page.keyboard.press("Enter")
+    found(page)
+    page.keyboard.press("s")
+    page.keyboard.press("x")
+    page.wait_for_timeout(300)
+    assert page.locator(".card.kept").count() == 0
+    assert not page.is_visible("#export-title")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_rules_of_accessibility(served, axe, scheme):
+    one = served()
+    page = one.searched(color_scheme=scheme)
+    page.wait_for_selector("#strips details")
+    page.keyboard.press("s")
+    page.wait_for_timeout(500)
+    assert axe(page) == []
+    page.keyboard.press("x")
+    assert axe(page) == []
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/film/**")
+    page.wait_for_selector("#found li")
+    page.wait_for_timeout(1000)
+    assert axe(page) == []
+    page.goto(f"{one.base}/collection/kept")
+    page.wait_for_selector("#rows tr")
+    assert axe(page) == []
+
+
+def test_on_a_phone(served):
+    page = served().searched(viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True)
+    width = "document.documentElement.scrollWidth"
+    assert page.evaluate(width) <= 360
+    page.locator(".card .screen").first.tap()
+    playing(page)
+    page.locator(".card").first.get_by_role("button", name="open the video").tap()
+    page.wait_for_url("**/film/**")
+    page.wait_for_selector("#found li")
+    assert page.evaluate(width) <= 360
+    assert page.locator("#mark-in").bounding_box()["height"] >= 44

@@ -1,0 +1,109 @@
+"""Served pages: the search page of an index of colours, whose answers are known without a model."""
+
+import contextlib
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette")
+from starlette.testclient import TestClient
+
+from truemoment.browsing.search_site import open_search
+from truemoment.searching.encoder_options import EncoderOptions
+from truemoment.searching.index import Index
+
+ORIGIN = {"Origin": "http://localhost"}
+
+
+class ColourOptions(EncoderOptions):
+    """The model of the tests, by name; "broken" cannot be loaded."""
+
+    def encoder_of(self, index):  # noqa: ARG002 - the signature of the real one
+        import colours_of_tests
+
+        if self.model == "broken":
+            from truemoment.exceptions import UsageError
+
+            raise UsageError("no such model")
+        return colours_of_tests.Colours()
+
+
+class Client(TestClient):
+    """A browser that is signed in; changes come from the page itself."""
+
+    def __init__(self, app, token, **options):
+        super().__init__(app, base_url="http://localhost", raise_server_exceptions=False, **options)
+        if token:
+            answer = self.post("/in", json={"token": token}, follow_redirects=False)
+            assert answer.status_code == 303
+
+    def request(self, method, url, **options):
+        if method not in ("GET", "HEAD"):
+            options["headers"] = {**ORIGIN, "Content-Type": "application/json", **(options.get("headers") or {})}
+        return super().request(method, url, **options)
+
+    def search(self, sentence, **options):
+        """Return the answer to a sentence."""
+        found = self.get("/api/search", params={"q": sentence, **options})
+        assert found.status_code == 200, found.text
+        return found.json()
+
+
+@pytest.fixture(scope="session")
+def painted_index(tmp_path_factory, painted, colours):
+    """An index of the three films, built once."""
+    from truemoment.searching.building import build_index
+    from truemoment.searching.layout import Settings, default_proposals
+    from truemoment.searching.writing import IndexWriter, list_videos
+
+    folder = tmp_path_factory.mktemp("painted") / "films.index"
+    settings = Settings(
+        model="colours",
+        encoder="colours",
+        fingerprint="c01075c01075c010",
+        n_dimensions=3,
+        fps=2.0,
+        proposals=default_proposals(2.0),
+    )
+    with IndexWriter(folder, settings) as writer:
+        build_index(writer, list_videos([painted]), colours.ColourLoader("colours"))
+    return folder
+
+
+@pytest.fixture
+def index(tmp_path, painted_index, painted, films):
+    """An index of the films of this test, which may be changed."""
+    folder = shutil.copytree(painted_index, tmp_path / "films.index")
+    for file in folder.glob("videos/*/about.json"):
+        file.write_text(file.read_text().replace(str(painted.resolve()), str(films.resolve())))
+    return Index(folder)
+
+
+@pytest.fixture
+def served(tmp_path, index):
+    """Serve an index: with served() as (server, client)."""
+    with contextlib.ExitStack() as stack:
+
+        def serve(model=None, **options):
+            settings = {"cache": tmp_path / "cache", "collections": tmp_path / "kept"} | options
+            server = stack.enter_context(open_search(Index(index.path), ColourOptions(model), **settings))
+            client = stack.enter_context(Client(server.app, None))
+            client.post("/in", json={"token": server.tokens.owner}, follow_redirects=False)
+            if model is None:
+                while server.service.model.state != "ready":
+                    pass
+            return server, client
+
+        yield serve
+
+
+def as_arrays(strip):
+    """Return the columns of a strip."""
+    return np.frombuffer(strip.content, "<f2").astype(np.float64)
+
+
+def lines_of(path):
+    """Return the JSON values of a file, a line each."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

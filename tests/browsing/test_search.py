@@ -1,0 +1,354 @@
+"""The search page by its requests: the same answers as the command line, strips, z, scores, pictures and films."""
+
+import io
+import json
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from truemoment.browsing.serving import SearchThread, SupersededError
+from truemoment.browsing.strip import best_by_column
+from truemoment.cli import run
+from truemoment.searching.outstanding import Background, piece_scores
+from truemoment.searching.retrieval import search_index
+
+from .conftest import Client, ColourOptions, as_arrays
+
+SENTENCES = ("red", "green", "blue", "red green")
+
+
+def test_answers_are_those_of_search_index_and_of_the_command_line(served, index, colours, tmp_path, monkeypatch):
+    monkeypatch.setattr("truemoment.searching.encoder_options.EncoderOptions.encoder_of", lambda *_: colours.Colours())
+    _, client = served()
+    for sentence in SENTENCES:
+        found = client.search(sentence, top=7, apart=3)
+        vector = colours.Colours().sentences([sentence])
+        expected = search_index(index, vector, 7, apart_s=3.0)[0]
+        names = {of["v"]: of["video_id"] for of in client.get("/api/index").json()["videos"]}
+        shown = [(names[of["v"]], of["start_s"], of["end_s"], of["score"]) for of in found["moments"]]
+        assert shown == [tuple(of) for of in expected]
+        out = tmp_path / "out.json"
+        assert run(["search", sentence, str(index.path), "--top", "7", "--apart", "3", "--json", str(out)]) == 0
+        written = json.loads(out.read_text())["moments"]
+        assert [(of["video_id"], of["start_s"], of["end_s"], of["score"]) for of in written] == shown
+
+
+def test_z_is_that_of_the_pieces_of_all_films(served, index, colours):
+    _, client = served()
+    found = client.search("red")
+    pieces = piece_scores(index, index, colours.Colours().sentences(["red"])[0])
+    median = np.median(pieces)
+    spread = 1.4826 * np.median(np.abs(pieces - median))  # Hampel 1974: the factor of a normal distribution
+    assert found["median"] == pytest.approx(median)
+    best = found["moments"][0]
+    assert best["z"] == pytest.approx((best["score"] - median) / spread, abs=1e-3)
+
+
+@given(st.floats(-1, 1), st.integers(1, 20))
+def test_equal_scores_do_not_stand_out(score, count):
+    assert Background.of(np.full(count, score)).z(score) == 0
+
+
+@given(st.data(), st.integers(1, 400), st.integers(1, 60))
+def test_the_strip_equals_painting_each_moment(data, n_frames, columns):
+    n = data.draw(st.integers(1, 30))
+    first = np.array(data.draw(st.lists(st.integers(0, n_frames - 1), min_size=n, max_size=n)))
+    length = np.array(data.draw(st.lists(st.integers(1, n_frames), min_size=n, max_size=n)))
+    end = np.minimum(first + length, n_frames)
+    score = np.array(data.draw(st.lists(st.floats(-1, 1, width=32), min_size=n, max_size=n)))
+    painted = np.full(columns, -np.inf, np.float32)
+    for one, low, high in zip(score, first, end, strict=True):
+        for column in range(columns):  # columns and moments overlap in time
+            if low * columns < (column + 1) * n_frames and high * columns > column * n_frames:
+                painted[column] = max(painted[column], np.float32(one))
+    found = best_by_column(score, first, end, n_frames, columns)
+    assert np.array_equal(found, np.where(np.isinf(painted), np.nan, painted), equal_nan=True)
+
+
+def test_the_highest_column_of_a_strip_lies_in_the_first_moment(served):
+    _, client = served()
+    found = client.search("red")
+    best = found["moments"][0]
+    answer = client.get(f"/api/strip/{found['search']}/{best['v']}")
+    columns = as_arrays(answer)
+    duration = client.get("/api/index").json()["videos"][best["v"]]["duration_s"]
+    times = (np.flatnonzero(columns == np.nanmax(columns)) + 0.5) * duration / len(columns)
+    assert len(columns) == 1200
+    assert ((times >= best["start_s"]) & (times <= best["end_s"])).any()
+    assert float(answer.headers["X-Best"]) == pytest.approx(best["score"], abs=1e-6)
+    assert client.get(f"/api/strip/s999/{best['v']}").status_code == 404
+    assert client.get(f"/api/strip/{found['search']}/99").status_code == 404
+
+
+def test_the_last_fifty_searches_are_remembered(served):
+    _, client = served()
+    first = client.search("red")["search"]
+    for _ in range(50):
+        last = client.search("blue", top=1)["search"]
+    assert client.get(f"/api/strip/{first}/0").status_code == 404
+    assert client.get(f"/api/strip/{last}/0").status_code == 200
+
+
+def test_more_like_a_moment_leaves_it_out_and_works_without_a_model(served):
+    server, client = served("broken")
+    red = {"v": 0, "start": 20, "end": 28}  # film a shows red from 20 s to 28 s, film c from 34 s to 42 s
+    found = client.get("/api/like", params=red | {"top": 3}).json()
+    assert found["moments"][0]["v"] == 2
+    assert 33 <= found["moments"][0]["start_s"] < found["moments"][0]["end_s"] <= 43
+    assert all(of["v"] != 0 or of["end_s"] <= 20 or of["start_s"] >= 28 for of in found["moments"])
+    assert found["like"] == {"v": 0, "start_s": 20.0, "end_s": 28.0}
+    while server.service.model.state == "loading":
+        pass
+    refused = client.get("/api/search", params={"q": "red"})
+    assert (refused.status_code, "no such model" in refused.text) == (422, True)
+    index = client.get("/api/index").json()
+    assert (index["state"], index["ready"]) == ("failed", False)
+
+
+def test_a_moment_is_found_first_by_its_own_vector(served):
+    _, client = served()
+    record = client.get("/api/like", params={"v": 0, "start": 20, "end": 28}).json()
+    told = client.get("/api/score", params={"v": 0, "start": 20, "end": 28, "search": record["search"]}).json()
+    assert told["score"] == pytest.approx(1.0)
+    assert told["score"] >= record["best"]
+
+
+def test_the_score_of_a_found_moment_is_told_the_same(served):
+    _, client = served()
+    found = client.search("red green")
+    for of in found["moments"][:3]:
+        span = {"v": of["v"], "start": of["start_s"], "end": of["end_s"]}
+        for how in ({"search": found["search"]}, {"q": "red green"}):
+            told = client.get("/api/score", params=span | how).json()
+            assert told["score"] == pytest.approx(of["score"], abs=2e-6)
+            assert told["z"] == pytest.approx(of["z"], abs=2e-3)
+    short = client.get("/api/score", params={"v": 0, "start": 20.1, "end": 20.2, "q": "red"}).json()
+    assert short["shorter_than_a_row"]
+    like = client.get("/api/score", params={"v": 0, "start": 20, "end": 28, "like": "0:20:28"}).json()
+    assert like["score"] == pytest.approx(1.0)
+
+
+def test_only_some_films(served):
+    _, client = served()
+    assert {of["v"] for of in client.search("red", videos="1,2")["moments"]} <= {1, 2}
+    assert client.search("red", videos="2")["videos"] == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("/api/search?q=", "q"),
+        ("/api/search?q=%20%20", "q"),
+        (f"/api/search?q={'a' * 2001}", "q"),
+        ("/api/search?q=a&top=0", "top"),
+        ("/api/search?q=a&top=x", "top"),
+        ("/api/search?q=a&apart=nan", "apart"),
+        ("/api/search?q=a&apart=1e7", "apart"),
+        ("/api/search?q=a&videos=1,x", "videos"),
+        ("/api/search?q=a&videos=99", "v"),
+        ("/api/search?q=a&exact=2", "exact"),
+        ("/api/like?v=0&start=nan&end=3", "start"),
+        ("/api/like?v=0&start=1", "end"),
+        ("/api/like?start=1&end=2", "v"),
+        ("/api/score?v=0&start=1e99&end=2&q=a", "start"),
+        ("/api/score?v=0&start=1&end=2&like=a:b", "like"),
+        ("/picture/0/1000.jpg?side=100000", "side"),
+        ("/picture/0/99999999999999.jpg", "ms"),
+        ("/picture/9/1000.jpg", "v"),
+        ("/preview/0/5-5.jpg", "start"),
+    ],
+)
+def test_bad_requests_name_the_field(served, path, field):
+    _, client = served()
+    answer = client.get(path)
+    assert answer.status_code in (400, 404)
+    assert answer.json()["field"] == field
+
+
+def test_moments_outside_the_film_are_refused(served):
+    _, client = served()
+    answer = client.get("/api/like?v=0&start=4000&end=4001")
+    assert (answer.status_code, "within the video" in answer.text) == (400, True)
+    assert client.get("/api/like?v=0&start=5&end=4").status_code == 400
+
+
+def test_the_model_loads_while_the_page_is_there(served, colours, monkeypatch):
+    gate = threading.Event()
+
+    def load(*_):
+        gate.wait(10)
+        return colours.Colours()
+
+    monkeypatch.setattr(ColourOptions, "encoder_of", load)
+    server, client = served("slow")
+    assert client.get("/").status_code == 200
+    waiting = client.get("/api/search", params={"q": "red"})
+    assert (waiting.status_code, waiting.headers["Retry-After"]) == (503, "1")
+    gate.set()
+    while server.service.model.state == "loading":
+        pass
+    assert client.search("red")["moments"]
+
+
+# ------------------------------------------------------------------------------------------ latest wins
+
+
+def test_the_newest_search_of_a_tab_wins():
+    thread, gate, done = SearchThread(), threading.Event(), []
+
+    def task(name):
+        def run():
+            gate.wait(10)
+            done.append(name)
+            return name
+
+        return run
+
+    first = thread.submit("other", 1, task("first"))
+    while first.running() or not thread._thread.is_alive() or thread._waiting:
+        time.sleep(0.01)
+    old, new = thread.submit("a", 1, task("old")), thread.submit("a", 2, task("new"))
+    late = thread.submit("a", 1, task("late"))
+    gate.set()
+    assert (first.result(5), new.result(5)) == ("first", "new")
+    for lost in (old, late):
+        with pytest.raises(SupersededError):
+            lost.result(5)
+    assert done == ["first", "new"]
+    thread.close()
+
+
+def test_a_superseded_search_is_told_so(served):
+    _, client = served()
+    assert client.get("/api/search?q=red&tab=t&n=5").status_code == 200
+    late = client.get("/api/search?q=red&tab=t&n=4")
+    assert (late.status_code, late.json()["superseded"]) == (409, True)
+
+
+def test_twenty_tabs_at_once_are_all_answered(served):
+    _, client = served()
+    answers = []
+
+    def ask(number):
+        answers.append(client.get(f"/api/search?q={'red' if number % 2 else 'blue'}&tab=t{number}&n=1").status_code)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert answers == [200] * 20
+
+
+# ------------------------------------------------------------------------------------ films, pictures
+
+
+def test_pictures_show_the_film_at_a_time(served, tmp_path):
+    _, client = served()
+    answer = client.get("/picture/0/24000.jpg?half=4000&exact=1")  # film a is red from 20 s to 28 s
+    red, green, blue = np.asarray(Image.open(io.BytesIO(answer.content)).convert("RGB")).mean(axis=(0, 1))
+    assert red > 150
+    assert max(green, blue) < 100
+    assert 23.7 <= float(answer.headers["X-Time"]) <= 24.0
+    again = client.get("/picture/0/24000.jpg?half=4000&exact=1", headers={"If-None-Match": answer.headers["ETag"]})
+    assert again.status_code == 304
+    kept = list((tmp_path / "cache" / "pictures").glob("*/exact-24000-320.jpg"))
+    kept[0].write_bytes(b"damaged")
+    assert client.get("/picture/0/24000.jpg?half=4000&exact=1").content == answer.content
+    sheet = Image.open(io.BytesIO(client.get("/preview/0/20000-28000.jpg").content))
+    assert sheet.width == 6 * 64  # pictures of 64 x 48 side by side
+    quick = client.get("/picture/0/24000.jpg?half=4000")
+    assert quick.headers["Cache-Control"] == "private, max-age=86400"
+
+
+def test_a_film_that_is_gone_exchanged_or_moved(served, films, index):
+    _, client = served()
+    (films / "a.mp4").unlink()
+    assert client.get("/picture/0/1000.jpg").status_code == 404
+    assert client.get("/media/0").status_code == 404
+    assert "gone" in client.get("/api/videos/0").text
+    (films / "b.mp4").write_bytes((films / "c.mp4").read_bytes())
+    exchanged = client.get("/picture/1/1000.jpg")
+    assert (exchanged.status_code, "changed since" in exchanged.text) == (404, True)
+    (films / "c.mp4").rename(index.path.parent / "c.mp4")  # found beside the index
+    assert client.get("/picture/2/1000.jpg").status_code == 200
+    states = [of["file"] for of in client.get("/api/index").json()["videos"]]
+    assert states == ["gone", "changed", "here"]
+    assert client.search("red")["moments"]
+
+
+def test_a_film_that_is_no_video_costs_a_picture(served, films, monkeypatch):
+    server, client = served()
+    broken = films / "a.mp4"
+    broken.write_bytes(b"no video at all" * 1000)
+    film = server.service.videos.shown.rows[0]
+    from truemoment.video.files import identity_of
+
+    monkeypatch.setattr(server.service.videos.shown, "identity", lambda _: identity_of(broken))
+    answer = client.get(f"/picture/{film.number}/1000.jpg")
+    assert (answer.status_code, "cannot be read as a video" in answer.text) == (422, True)
+
+
+def test_media_in_ranges_with_frames_pictures_and_peaks(served):
+    _, client = served()
+    until = time.monotonic() + 60
+    while not client.get("/api/videos/0").json()["frames"] and time.monotonic() < until:
+        time.sleep(0.1)
+    assert client.get("/api/videos/0").json()["state"] == "original"
+    part = client.get("/media/0", headers={"Range": "bytes=10-19"})
+    assert (part.status_code, len(part.content), part.headers["Content-Type"]) == (206, 10, "video/mp4")
+    table = client.get("/media/0/frames.json").json()
+    assert sum(run[2] for run in table["runs"]) == 200  # 40 s at 5 frames a second
+    assert client.get("/media/0/peaks.bin").status_code == 404  # there is no sound
+
+
+def test_an_index_that_changes_on_disk_is_loaded_anew(served, index):
+    server, client = served()
+    assert client.search("red")["changed"] is False
+    (next((index.path / "videos").glob("c-*")) / "about.json").unlink()
+    server.service._looked_at = 0.0
+    assert client.search("red")["changed"] is True
+    assert len(client.get("/api/index").json()["videos"]) == 3
+    assert client.post("/api/index/reload", json={}).status_code == 204
+    assert len(client.get("/api/index").json()["videos"]) == 2
+    assert client.search("red")["changed"] is False
+
+
+# ------------------------------------------------------------------------------------------------ roles
+
+
+ROUTES = [
+    ("GET", "/", 200),
+    ("GET", "/film/0", 200),
+    ("GET", "/collection/kept", 200),
+    ("GET", "/api/index", 200),
+    ("GET", "/api/search?q=red", 200),
+    ("GET", "/api/like?v=0&start=1&end=2", 200),
+    ("GET", "/api/score?v=0&start=1&end=2&q=red", 200),
+    ("GET", "/api/collections", 200),
+    ("GET", "/api/collections/kept", 200),
+    ("GET", "/picture/0/1000.jpg", 200),
+    ("GET", "/media/0", 200),
+    ("PUT", "/api/collections/kept", 403),
+    ("DELETE", "/api/collections/kept", 403),
+    ("POST", "/api/export", 403),
+    ("POST", "/api/index/reload", 403),
+    ("GET", "/api/jobs/x", 403),
+]
+
+
+def test_guests_look_and_change_nothing(served):
+    server, client = served(guests=True)
+    guest, stranger = Client(server.app, server.tokens.guest), Client(server.app, None)
+    for method, path, status in ROUTES:
+        body = {} if method == "GET" else {"json": {}}
+        assert guest.request(method, path, **body).status_code == status, path
+        nobody = stranger.request(method, path, follow_redirects=False, **body).status_code
+        assert nobody == (303 if path in ("/", "/film/0", "/collection/kept") else 401), path
+    assert client.get("/api/search?q=red", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    assert client.get("/api/index", headers={"Host": "evil.example"}).status_code == 400
