@@ -44,8 +44,8 @@ LEAST_PIECES = 200_000
 FILE_PIECES = 1 << 20
 """Pieces of a file of codes."""
 
-SCAN_PIECES = 1 << 20
-"""Pieces that are handed to faiss at a time, which holds them twice for a moment: 134 MB at 512 numbers."""
+SCAN_PIECES = 1 << 19
+"""Pieces that are handed to faiss at a time; for a moment they are there three times, 67 MB each at 512 numbers."""
 
 TRAINED_ON = 30_000
 """Pieces that the centroids are found on."""
