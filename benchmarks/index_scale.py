@@ -246,7 +246,7 @@ def rule(folder: Path, n_films: int) -> None:
     stage = CodedFirstStage(index, some)
     for nearness in NEARNESS:
         films = films_of(nearness, n_films)
-        sample, _ = sentences(films, some, 50, 4)
+        sample, _ = sentences(films, some, 100, 4)
         vectors, _ = sentences(films, some, N_RULE, 5)
         began = time.perf_counter()
         # A hundred of the films only, as the sentences are about them.
