@@ -30,7 +30,7 @@ Frame = Annotated[int, msgspec.Meta(ge=0, le=(1 << 31) - 1)]
 Seconds = Annotated[int, msgspec.Meta(ge=0, le=10_000_000)]
 
 
-class FrameSpan(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class FrameSpan(msgspec.Struct, forbid_unknown_fields=True, frozen=True, gc=False):
     """A moment as it was marked: first and last frame, both included."""
 
     first: Frame
@@ -59,7 +59,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     active_s: Seconds = 0
 
 
-class SavedAnswer(Answer, frozen=True, kw_only=True):
+class SavedAnswer(Answer, frozen=True, kw_only=True, gc=False):
     """An answer as the log has it: its version, and whether it is submitted."""
 
     version: int

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from truemoment.annotating.reading import TaskAnswer
 from truemoment.datasets.answer_file import PersonAnswer
-from truemoment.diagnosis.answer_agreement import set_iou_of
+from truemoment.diagnosis.answer_agreement import QueryAgreement, set_iou_of
 
 Moment = tuple[float, float]
 
@@ -72,30 +73,30 @@ def same_answer(one: PersonAnswer, other: PersonAnswer) -> float:
 
 
 def person_scores(
-    answers: Sequence[TaskAnswer], references: Mapping[str, Sequence[Moment]], least_iou: float
+    answers: Sequence[TaskAnswer],
+    queries: Iterable[QueryAgreement],
+    references: Mapping[str, Sequence[Moment]],
+    least_iou: float,
 ) -> dict[str, PersonScores]:
     """Return the scores of each person who has submitted an answer.
 
     Parameters
     ----------
+    queries
+        Agreement on each query, of which a person's agreement with others is a part.
     references
         Agreed moments of each control query.
     least_iou
         IoU from which on an answer to a gold query is right.
     """
     of_person: defaultdict[str, list[PersonAnswer]] = defaultdict(list)
-    of_query: defaultdict[str, list[PersonAnswer]] = defaultdict(list)
     for answer in (of.line for of in answers if of.line.submitted):
         of_person[answer.annotator].append(answer)
-        if answer.counts and answer.verdict == "marked":
-            of_query[answer.query_id].append(answer)
     agreement: defaultdict[str, list[float]] = defaultdict(list)
-    for of in of_query.values():
-        for at, one in enumerate(of):
-            for other in of[at + 1 :]:
-                iou = same_answer(one, other)
-                agreement[one.annotator].append(iou)
-                agreement[other.annotator].append(iou)
+    for query in queries:
+        for (one, other), iou in zip(combinations(query.marked_by, 2), query.ious, strict=True):
+            agreement[one].append(iou)
+            agreement[other].append(iou)
     everybody = [of.active_s for all_of in of_person.values() for of in all_of if not of.control]
     usual_s = statistics.median(everybody) if everybody else 0.0
     return {name: _scores(of, references, least_iou, tuple(agreement[name]), usual_s) for name, of in of_person.items()}

@@ -58,8 +58,8 @@ def export_study(
     state = read_state(connection)
     head = AnswersHead(SCHEMA, settings.name, version, settings.seed, settings.task)
     answers = StudyAnswers(head, tuple(of.line for of in rows), ANSWERS)
-    people = person_scores(rows, state.references, settings.gold_iou)
     agreement = answer_agreement(answers.by_query(), np.random.default_rng(settings.seed))
+    people = person_scores(rows, agreement.queries, state.references, settings.gold_iou)
     out.mkdir(parents=True, exist_ok=True)
     files = {ANSWERS: _write_lines(out / ANSWERS, [head, *answers.answers]) - 1}
     if settings.task == "mark":

@@ -36,9 +36,6 @@ from truemoment.pages.jobs import PageJob
 EVERY_S = 10.0
 """The figures are computed at most that often."""
 
-INTERVAL_RESAMPLES = 200
-
-
 Figures = tuple[int, float, dict[str, Any], tuple[QueryAgreement, ...]]
 """Last event, when the figures were computed, the owner's table, and the agreement on each query."""
 
@@ -93,9 +90,8 @@ class OwnerService:
         settings, service = self.service.settings, self.service
         state = read_state(connection)
         rows = read_study_answers(connection, service.tables)
-        scores = person_scores(rows, state.references, settings.gold_iou)
-        answers = _counted(rows)
-        agreement = answer_agreement(answers, np.random.default_rng(0), resamples=INTERVAL_RESAMPLES)
+        agreement = answer_agreement(_counted(rows), np.random.default_rng(0), resamples=0)
+        scores = person_scores(rows, agreement.queries, state.references, settings.gold_iou)
         people = [self._person(row, scores.get(row["name"])) for row in connection.execute(_PEOPLE).fetchall()]
         needed = state.n_queries * settings.per_query
         last = last_event(connection)

@@ -44,6 +44,7 @@ def read_status(study: StudyFolder, connection: sqlite3.Connection) -> StudyStat
     state = read_state(connection)
     head = AnswersHead(SCHEMA, settings.name, version, settings.seed, settings.task)
     answers = StudyAnswers(head, tuple(of.line for of in rows), "")
+    agreement = answer_agreement(answers.by_query(), np.random.default_rng(settings.seed))
     tasks = connection.execute(
         "SELECT p.name, count(t.id) AS tasks, coalesce(sum(t.state IN ('submitted', 'set aside')), 0) AS done "
         "FROM people p LEFT JOIN tasks t ON t.person = p.id AND t.state != 'taken back' WHERE p.role = 'person' "
@@ -52,8 +53,8 @@ def read_status(study: StudyFolder, connection: sqlite3.Connection) -> StudyStat
     return StudyStatus(
         settings=settings,
         state=state,
-        people=person_scores(rows, state.references, settings.gold_iou),
-        agreement=answer_agreement(answers.by_query(), np.random.default_rng(settings.seed)),
+        people=person_scores(rows, agreement.queries, state.references, settings.gold_iou),
+        agreement=agreement,
         needed=state.n_queries * settings.per_query,
         tasks={row["name"]: (row["done"], row["tasks"]) for row in tasks},
     )

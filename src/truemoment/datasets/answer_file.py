@@ -37,8 +37,8 @@ class AnswersHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     task: str = "mark"
 
 
-class PersonAnswer(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """One answer.
+class PersonAnswer(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, gc=False):
+    """One answer; without cyclic garbage collection (`gc`), as a study has tens of thousands.
 
     Parameters
     ----------

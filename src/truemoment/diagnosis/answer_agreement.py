@@ -15,10 +15,11 @@ edition, 2004, chapter 11). Answers ``unclear`` and ``broken`` are counted and b
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, starmap
 
 import numpy as np
 
@@ -60,19 +61,22 @@ class QueryAgreement:
     ----------
     verdicts
         How many answers each verdict has.
+    marked_by
+        Annotators who marked moments.
     ious
-        SetIoU of each two annotators who marked moments.
+        SetIoU of each two of `marked_by`, in the order of :func:`itertools.combinations`.
     """
 
     query_id: str
     video_id: str
     verdicts: Mapping[str, int]
+    marked_by: tuple[str, ...]
     ious: tuple[float, ...]
 
     @property
     def mean_iou(self) -> float:
         """Mean of `ious`; NaN where fewer than two people marked moments."""
-        return float(np.mean(self.ious)) if self.ious else float("nan")
+        return math.fsum(self.ious) / len(self.ious) if self.ious else float("nan")
 
 
 @dataclass(frozen=True)
@@ -138,16 +142,20 @@ def by_query(answers: Mapping[str, Sequence[PersonAnswer]]) -> list[QueryAgreeme
     """Return the agreement on each query, from the answers that count."""
     found = []
     for query_id, of in answers.items():
-        marked = [sorted(answer.moments) for answer in of if answer.verdict == "marked" and answer.moments]
-        ious = tuple(set_iou_of(one, other) for one, other in combinations(marked, 2))
-        found.append(QueryAgreement(query_id, of[0].video_id, Counter(answer.verdict for answer in of), ious))
+        marked = [answer for answer in of if answer.verdict == "marked" and answer.moments]
+        ious = tuple(starmap(set_iou_of, combinations([sorted(answer.moments) for answer in marked], 2)))
+        verdicts: dict[str, int] = {}
+        for answer in of:
+            verdicts[answer.verdict] = verdicts.get(answer.verdict, 0) + 1
+        names = tuple([answer.annotator for answer in marked])
+        found.append(QueryAgreement(query_id, of[0].video_id, verdicts, names, ious))
     return found
 
 
 def answer_agreement(
     answers: Mapping[str, Sequence[PersonAnswer]], rng: np.random.Generator, *, resamples: int = 1000
 ) -> AnswerAgreement:
-    """Measure the agreement of answers, by query; intervals resample videos."""
+    """Measure the agreement of answers, by query; intervals resample videos, and are NaN with 0 `resamples`."""
     queries = by_query(answers)
     verdicts: Counter[str] = Counter()
     for query in queries:
@@ -197,7 +205,9 @@ def _presence(queries: Iterable[QueryAgreement], rng: np.random.Generator, resam
 def _mean_interval(
     videos: Sequence[str], values: Sequence[float], rng: np.random.Generator, resamples: int
 ) -> tuple[float, float]:
-    """Return the 95 % interval of a mean over queries, by resampling videos; NaN for fewer than two videos."""
+    """Return the 95 % interval of a mean over queries, by resampling videos; NaN for fewer than two, or 0 resamples."""
+    if not resamples:
+        return float("nan"), float("nan")
     number: dict[str, int] = {}
     of = np.array([number.setdefault(video, len(number)) for video in videos], dtype=np.int64)
     if len(number) < 2:
