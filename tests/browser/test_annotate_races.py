@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from truemoment.annotating.answers import AnswerRequest
-from truemoment.annotating.people import OWNER
+from truemoment.annotating.people import OWNER, add_people
 from truemoment.annotating.people import number_of as number_of_person
 from truemoment.annotating.tasks import save
 
@@ -50,8 +50,8 @@ def test_a_key_while_the_next_task_loads_reaches_no_task(study):
     press(page, "ArrowRight", "i")
     saved(page)
     held = Held()
-    page.route("**/frames.json", held.take, times=1)
-    with page.expect_request("**/frames.json"):
+    page.route("**/api/me", held.take, times=1)
+    with page.expect_request("**/api/me"):
         page.keyboard.press("Control+Enter")
     assert served.answer(first)[1] == "submitted"
     for key in ("o", "Delete", "a", "Control+z", "Control+Enter"):
@@ -65,6 +65,36 @@ def test_a_key_while_the_next_task_loads_reaches_no_task(study):
     assert served.answer(second)[0] is None
     answer, state = served.answer(first)
     assert (state, answer["moments"]) == ("submitted", [{"first": 25, "last": 25}])
+
+
+def test_the_next_video_is_read_while_the_person_works(study):
+    served = study(names=("constant", "vp9"))
+    page = served.page("w01")
+    heads = []
+    page.on("request", lambda request: heads.append((request.url[-8:], request.headers.get("range"))))
+    with page.expect_response("**/media/2/frames.json"):
+        page.check("#read")
+        page.click("#begin")
+    ready(page)
+    while ("/media/2", "bytes=0-524287") not in heads:  # its beginning
+        page.wait_for_timeout(20)
+    page.route("**/frames.json", lambda route: route.abort())
+    page.keyboard.press("a")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url("**/task/2")
+    ready(page)
+    assert page.get_attribute("#video", "src") == "/media/2"
+    assert served.answer(1)[1] == "submitted"
+
+
+def test_no_query_is_leased_ahead(study):
+    served = study(names=("constant", "vp9"), people=0)
+    link = served.server.store.write(lambda database: add_people(database, 1, served.server.study.settings()))[0]
+    served.tokens[link.name] = link.token
+    page = served.task_page(link.name)
+    press(page, "ArrowRight")
+    tasks = served.server.store.read(lambda database: database.execute("SELECT id FROM tasks").fetchall())
+    assert len(tasks) == 1
 
 
 def test_a_time_that_is_being_typed_is_submitted(study):

@@ -1,5 +1,9 @@
 """What all pages share: who may send requests, sign-in, media in ranges, and the start of a server."""
 
+import asyncio
+import socket
+from concurrent.futures import ThreadPoolExecutor
+
 import msgspec
 import pytest
 
@@ -228,6 +232,26 @@ def test_a_port_in_use_is_one_line():
         port = taken.getsockname()[1]
         with pytest.raises(UsageError, match=f"--port {port}: is in use"):
             bind(Listening(port=port))
+
+
+def test_small_answers_are_sent_at_once():
+    """Without TCP_NODELAY, the second part of an answer waits for the acknowledgement of the first, 40 ms on Linux."""
+
+    async def option() -> int:
+        found = asyncio.get_running_loop().create_future()
+
+        def accepted(reader, writer):
+            del reader
+            found.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        async with await asyncio.start_server(accepted, sock=bind(Listening())) as server:
+            _, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            writer.close()
+            return await found
+
+    with ThreadPoolExecutor(1) as pool:  # the thread of the browser tests has a loop already
+        assert pool.submit(asyncio.run, option()).result() == 1
 
 
 @pytest.mark.parametrize(

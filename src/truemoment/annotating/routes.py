@@ -98,6 +98,7 @@ class StudyService:
         shown = {
             "study": self.identity,
             "task": self.settings.task,
+            "dealt": self.settings.people > 0,
             "several": self.settings.several,
             "review": self.settings.review,
             "sound": self.settings.sound,

@@ -102,7 +102,8 @@ class Listening:
 def bind(listening: Listening) -> socket.socket:
     """Return a socket that listens; a port in use, or an address that is not ours, is one line."""
     family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_STREAM)
+    # With the protocol named, asyncio sends small answers at once (TCP_NODELAY), else they come up to 40 ms late.
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind((listening.host, listening.port))

@@ -1,5 +1,6 @@
 // What the pages for marking and for judging share: the task that is shown, saving, and submitting.
 
+import { Ahead } from "./ahead.js";
 import { answerOf, bothOf } from "./answer.js";
 import { RequestError, get, send } from "./api.js";
 import { Controls } from "./controls.js";
@@ -30,6 +31,7 @@ export class Session {
     this.overview = new Overview(byId("overview"), this.timeline, (frame) => this.player.goTo(frame));
     this.controls = new Controls(this.player, this.timeline, this.overview);
     this.time = new WorkTime(this.player);
+    this.ahead = new Ahead();
     /** @type {any} */
     this.task = null;
     /** @type {FrameTable | null} */
@@ -44,6 +46,7 @@ export class Session {
     this.timer = 0;
     this.player.addEventListener("wrong", () => hint("This browser did not show the right frame. Please use Chromium or Chrome."));
     this.player.addEventListener("broken", () => this.onBroken());
+    this.player.addEventListener("frame", () => this.lookAhead());
     byId("previous").addEventListener("click", () => this.previous());
     byId("last").addEventListener("click", () => this.previous());
   }
@@ -114,7 +117,10 @@ export class Session {
 
   /** Open a task. @param {number} number */
   open(number) {
-    return this.enter(async (isLatest) => this.load(await get(`/api/tasks/${number}`), isLatest));
+    return this.enter(async (isLatest) => {
+      const [task] = await Promise.all([get(`/api/tasks/${number}`), this.showProgress()]);
+      return this.load(task, isLatest);
+    });
   }
 
   /** Go back to the task before; from the last page, to the last task. */
@@ -149,9 +155,8 @@ export class Session {
 
   /** @param {number | null} after @param {() => boolean} isLatest */
   async loadNext(after, isLatest) {
-    const found = await send("POST", "/api/next", { after });
+    const [found] = await Promise.all([send("POST", "/api/next", { after }), this.showProgress()]);
     if (found && found.task !== null) return this.load(found, isLatest);
-    await this.showProgress();
     if (!isLatest()) return;
     this.task = null;
     this.time.start(null, 0);
@@ -169,7 +174,7 @@ export class Session {
    * @param {any} task @param {() => boolean} isLatest
    */
   async load(task, isLatest) {
-    const [frames] = await Promise.all([framesOf(task.video), this.showProgress()]);
+    const frames = await this.ahead.take(task.video);
     if (!isLatest()) return;
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     this.task = task;
@@ -193,6 +198,11 @@ export class Session {
     this.setLoading(false);
     byId("sentence").focus({ preventScroll: true });
     window.scrollTo(0, 0);
+  }
+
+  /** The first frame is there: read what the next task needs. In an open study nobody knows it before its turn. */
+  lookAhead() {
+    if (this.task && !this.isLoading && this.me.settings.dealt) this.ahead.look(this.task.task);
   }
 
   /** @param {any} task @param {any} frames */
@@ -274,12 +284,4 @@ export class Session {
     const { done, of, closed } = this.me.progress;
     byId("progress").textContent = closed ? "the study is closed" : `${done} of ${of} done`;
   }
-}
-
-/** @param {number} video @returns {Promise<any>} its frames; null if it is not there */
-function framesOf(video) {
-  return get(`/media/${video}/frames.json`).catch((error) => {
-    if (error.status === 404) return null;
-    throw error;
-  });
 }
