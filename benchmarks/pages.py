@@ -28,10 +28,11 @@ import msgspec
 import numpy as np
 
 from truemoment.annotating.answers import AnswerRequest, FrameSpan
-from truemoment.annotating.creation import StudyPlan, new_study
+from truemoment.annotating.creation import new_study
 from truemoment.annotating.dealing import deal
 from truemoment.annotating.events import append
 from truemoment.annotating.people import OWNER, new_link
+from truemoment.annotating.plan import StudyPlan
 from truemoment.annotating.store import connect
 from truemoment.annotating.study import ControlShares, StudyFolder
 from truemoment.pages.sessions import cookie_name

@@ -13,8 +13,9 @@ pytest.importorskip("starlette")
 
 from starlette.testclient import TestClient
 
-from truemoment.annotating.creation import StudyPlan, new_study
+from truemoment.annotating.creation import new_study
 from truemoment.annotating.people import OWNER, new_link
+from truemoment.annotating.plan import StudyPlan
 from truemoment.annotating.serving import open_study
 from truemoment.annotating.store import connect
 from truemoment.annotating.study import ControlShares, StudyFolder

@@ -10,10 +10,13 @@ import zipfile
 
 import pytest
 
-from truemoment.annotating import tasks
+from truemoment.annotating import leases
 from truemoment.annotating.events import identity_of_study
+from truemoment.annotating.exporting import export_study
 from truemoment.annotating.rebuilding import differences, rebuild
+from truemoment.annotating.results import read_state
 from truemoment.annotating.store import connect
+from truemoment.annotating.study import StudyFolder
 from truemoment.exceptions import InputError, UsageError
 from truemoment.records import Annotations
 
@@ -239,8 +242,8 @@ def test_whoever_comes_gets_the_next_query(served, monkeypatch):
     study.tokens.update({link["name"]: link["link"].split("#")[1] for link in links})
     first = study.client("w01").post("/api/next", json={}).json()
     assert study.client("w01").post("/api/next", json={}).json()["task"] == first["task"]  # the lease is kept
-    later = tasks.now() + tasks.LEASE_S + 1
-    monkeypatch.setattr(tasks, "now", lambda: later)
+    later = leases.now() + leases.LEASE_S + 1
+    monkeypatch.setattr(leases, "now", lambda: later)
     seen = [answer_all(study.client(name)) for name in ("w02", "w03")]
     assert [len(of) for of in seen] == [6, 6]
     late = study.client("w01").put(f"/api/tasks/{first['task']}/answer", json=body(submit=True))
@@ -256,8 +259,8 @@ def test_a_draft_of_somebody_who_left_goes_to_another(served, monkeypatch):
     task = one.post("/api/next", json={}).json()["task"]
     assert one.put(f"/api/tasks/{task}/answer", json=body()).json()["state"] == "draft"
     assert two.post("/api/next", json={}).status_code == 204  # somebody works on the only query
-    later = tasks.now() + tasks.LEASE_S + 1
-    monkeypatch.setattr(tasks, "now", lambda: later)
+    later = leases.now() + leases.LEASE_S + 1
+    monkeypatch.setattr(leases, "now", lambda: later)
     found = two.post("/api/next", json={}).json()["task"]  # the lease is over
     assert two.put(f"/api/tasks/{found}/answer", json=body("b" * 16)).json()["state"] == "draft"
     assert three.post("/api/next", json={}).status_code == 204
@@ -324,6 +327,60 @@ def test_the_owner_exports_a_zip(served):
             "datasheet.md",
             "datasheet.json",
         }
+
+
+def test_states_of_people_and_of_the_study(served, tmp_path):
+    """The states of the specification: invited, read, practised, working, done; running, closed, exported."""
+    gold = Annotations.from_rows([(f"g#{k}", f"v{k}", 30.0, f"a bell rings {k}", 1.0, 2.0, "") for k in range(2)])
+    study = served(annotations_of(2, 1), people=2, per_query=1, practice=1, gold=gold)
+    client, owner = study.client("w01"), study.client("owner")
+
+    def states():
+        shown = owner.get("/api/owner/summary").json()
+        assert client.get("/api/me").json()["progress"]["state"] == shown["people"][0]["state"]
+        return [of["state"] for of in shown["people"]], shown["state"]
+
+    def submit(after=None):
+        task = client.post("/api/next", json={"after": after}).json()["task"]
+        client.put(f"/api/tasks/{task}/answer", json=body(f"key-of-task-{task}", submit=True))
+        return task
+
+    assert states() == (["invited", "invited"], "running")
+    client.post("/api/read", json={})
+    assert states() == (["read", "invited"], "running")
+    submit()
+    assert states() == (["practised", "invited"], "running")
+    draft = client.post("/api/next", json={}).json()["task"]
+    client.put(f"/api/tasks/{draft}/answer", json=body("key-of-a-draft"))
+    assert states() == (["working", "invited"], "running")
+    client.put(f"/api/tasks/{draft}/answer", json=body("key-of-the-answer", 1, submit=True))
+    assert states() == (["done", "invited"], "running")
+    owner.post("/api/owner/people/w02/revoke", json={})
+    assert states() == (["done", "revoked"], "running")
+
+    def export():
+        with contextlib.closing(connect(study.study.database, read_only=True)) as connection:
+            export_study(study.study, connection, tmp_path / "out")
+
+    export()
+    assert states()[1] == "running"  # people can go on
+    owner.post("/api/owner/close", json={})
+    assert states()[1] == "closed"
+    export()
+    assert states()[1] == "exported"
+    owner.post(f"/api/owner/tasks/{draft}/set-aside", json={"why": "a test"})
+    assert states()[1] == "closed"  # what was exported is no longer what the study has
+    study.server.store.write(rebuild)
+    assert states() == (["done", "revoked"], "closed")
+
+
+def test_a_study_is_made_then_prepared(make_study):
+    folder, _ = make_study(annotations_of(2, 1), people=1, per_query=1, practice=0)
+    study = StudyFolder(folder)
+    with contextlib.closing(connect(study.database)) as connection:
+        for waiting, expected in ((2, "made"), (1, "preparing"), (0, "running")):
+            connection.execute("UPDATE videos SET state = iif(id <= ?, 'waiting', 'ready')", (waiting,))
+            assert read_state(study, connection).state == expected
 
 
 # ------------------------------------------------------------------------------------------------ blind
@@ -409,6 +466,8 @@ def test_plans_that_cannot_be_are_refused(make_study, tmp_path):
     make_study(annotations_of(2, 1), people=2, per_query=1)
     with pytest.raises(UsageError, match="already exists"):
         make_study(annotations_of(2, 1), people=2, per_query=1)
+    with pytest.raises(UsageError, match="--lang: got 'Arabic; x'"):
+        make_study(annotations_of(2, 1), name="other", people=2, per_query=1, lang="Arabic; x")
     with pytest.raises(InputError, match="v9#9"):
         make_study(annotations_of(2, 1), name="other", only=frozenset({"v9#9"}))
     assert not (tmp_path / "other").exists()

@@ -15,8 +15,9 @@ import pytest
 pytest.importorskip("starlette")
 sync_api = pytest.importorskip("playwright.sync_api")
 
-from truemoment.annotating.creation import StudyPlan, new_study  # noqa: E402 - skipped above without the packages
+from truemoment.annotating.creation import new_study  # noqa: E402 - skipped above without the packages
 from truemoment.annotating.people import OWNER, new_link  # noqa: E402
+from truemoment.annotating.plan import StudyPlan  # noqa: E402
 from truemoment.annotating.preparing import prepare_study  # noqa: E402
 from truemoment.annotating.serving import open_study  # noqa: E402
 from truemoment.annotating.store import Store  # noqa: E402

@@ -392,6 +392,42 @@ def test_the_owner_follows_and_every_screen_is_accessible(study, axe):
     assert found.value.suggested_filename.endswith(".zip")
 
 
+@pytest.mark.parametrize("task", ["mark", "verify"])
+def test_the_first_page_has_a_sample_picture(study, task):
+    served = study(task=task)
+    page = served.page("w01", viewport={"width": 360, "height": 640})
+    page.wait_for_function("() => document.querySelector('.sample img').naturalWidth > 0")
+    assert "a person opens the door" in page.get_attribute(".sample img", "alt")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360  # it shrinks with the page
+
+
+def test_sentences_have_their_language_and_direction(study, tmp_path):
+    words = tmp_path / "words.md"
+    words.write_text("شاهد الفيديو", encoding="utf-8")
+    served = study(sentences=("شخص يفتح الباب",), lang="ar", instructions=words)
+    page = served.page("w01")
+    direction = "(of) => [of.closest('[lang]').lang, getComputedStyle(of).direction]"
+    assert page.eval_on_selector("main p", direction) == ["ar", "rtl"]  # the owner's instructions
+    assert page.eval_on_selector(".soft", direction) == ["en", "ltr"]
+    page.check("#read")
+    page.click("#begin")
+    ready(page)
+    assert page.eval_on_selector("#sentence", direction) == ["ar", "rtl"]
+    assert page.eval_on_selector("#submit", direction) == ["en", "ltr"]
+    page.keyboard.press("a")
+    page.click("#submit")
+    page.wait_for_selector("#done:not([hidden])")
+    owner = served.page(OWNER)
+    owner.wait_for_selector("#queries tbody td[lang]")
+    assert owner.eval_on_selector("#queries tbody td[lang]", direction) == ["ar", "rtl"]
+    owner.wait_for_selector("#people td:text-is('w01 (done)')")
+    owner.click("#close-study")
+    owner.click("#ask button.main")
+    owner.wait_for_selector("#state:has-text('closed')")
+    owner.click("#export")
+    owner.wait_for_selector("#state:has-text('exported')")
+
+
 def test_verify_by_keys(study, axe):
     served = study(task="verify")
     context = served.context()

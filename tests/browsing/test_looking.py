@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("starlette")
 
 from truemoment import Annotations, Predictions
-from truemoment.annotating.creation import read_only
+from truemoment.annotating.plan import read_only
 from truemoment.browsing.filters import QuerySelection, Tagged, column, select
 from truemoment.browsing.looking import look_at
 from truemoment.browsing.looking_routes import Commands

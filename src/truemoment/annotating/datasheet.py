@@ -95,10 +95,10 @@ def false_fits(exported: Exported) -> dict[str, Any] | None:
 def _person_document(name: str, exported: Exported, state: StudyState) -> dict[str, Any]:
     scores = exported.people.get(name)
     if scores is None:
-        return {"person": name, "state": state.people[name], "answers": 0}
+        return {"person": name, "state": state.people[name].state, "answers": 0}
     return {
         "person": name,
-        "state": state.people[name],
+        "state": state.people[name].state,
         "answers": scores.done,
         "median_s": scores.median_s,
         "self_iou": scores.self_iou,

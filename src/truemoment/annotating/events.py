@@ -44,6 +44,12 @@ def last_event(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0])
 
 
+def last_change(connection: sqlite3.Connection) -> int:
+    """Return the number of the last event that an export shows: not of links, and of instructions that were read."""
+    statement = "SELECT coalesce(max(seq), 0) FROM events WHERE kind NOT IN ('link', 'read')"
+    return int(connection.execute(statement).fetchone()[0])
+
+
 def is_closed(connection: sqlite3.Connection) -> bool:
     """Whether the study is closed: then nobody can change an answer."""
     return connection.execute("SELECT 1 FROM events WHERE kind = 'close' LIMIT 1").fetchone() is not None

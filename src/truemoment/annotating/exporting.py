@@ -15,6 +15,7 @@ import numpy as np
 
 from truemoment.annotating.control_scores import person_scores
 from truemoment.annotating.datasheet import datasheet_document, datasheet_text
+from truemoment.annotating.events import last_change
 from truemoment.annotating.reading import StudyFrameTables, read_study_answers
 from truemoment.annotating.results import Exported, read_state
 from truemoment.annotating.study import StudyFolder
@@ -54,8 +55,9 @@ def export_study(
         What becomes of several moments of one answer: all are kept, the longest, or their hull.
     """
     settings = study.settings()
+    exported_change = last_change(connection)
     rows = read_study_answers(connection, StudyFrameTables(study))
-    state = read_state(connection)
+    state = read_state(study, connection)
     head = AnswersHead(SCHEMA, settings.name, version, settings.seed, settings.task)
     answers = StudyAnswers(head, tuple(of.line for of in rows), ANSWERS)
     agreement = answer_agreement(answers.by_query(), np.random.default_rng(settings.seed))
@@ -74,6 +76,7 @@ def export_study(
         stream.write(json_text(document).encode())
     with atomic_write(out / SHEET) as stream:
         stream.write(datasheet_text(document, study.instructions.read_text(encoding="utf-8")).encode())
+    study.record_export(exported_change)
     return exported
 
 

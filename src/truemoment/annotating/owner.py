@@ -1,43 +1,29 @@
-"""Pages and requests of the owner of a study: who is done, where people disagree, who may not be looking."""
+"""Pages and requests of the owner of a study: figures, decisions and exports."""
 
 from __future__ import annotations
 
-import math
 import sqlite3
 import tempfile
-import threading
-import time
 import zipfile
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-import numpy as np
 from starlette.responses import FileResponse, Response
 
-from truemoment.annotating.control_scores import PersonScores, person_scores
-from truemoment.annotating.events import append, is_closed, last_event, now
+from truemoment.annotating.events import append, last_event
 from truemoment.annotating.exporting import export_study
+from truemoment.annotating.figures import StudyFigures
 from truemoment.annotating.people import OWNER, Link, add_people, number_of, replace, revoke
-from truemoment.annotating.reading import TaskAnswer, read_study_answers
-from truemoment.annotating.results import read_state
+from truemoment.annotating.reading import read_study_answers
 from truemoment.annotating.routes import StudyService
 from truemoment.annotating.store import connect
-from truemoment.datasets.answer_file import PersonAnswer
-from truemoment.diagnosis.answer_agreement import QueryAgreement, answer_agreement
 from truemoment.documents import as_json
 from truemoment.exceptions import UsageError
 from truemoment.pages.app import RouteOf, Visit, page_route, route
 from truemoment.pages.errors import PageError
 from truemoment.pages.jobs import PageJob
-
-EVERY_S = 10.0
-"""The figures are computed at most that often."""
-
-Figures = tuple[int, float, dict[str, Any], tuple[QueryAgreement, ...]]
-"""Last event, when the figures were computed, the owner's table, and the agreement on each query."""
 
 
 class CountRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -65,8 +51,7 @@ class OwnerService:
 
     def __init__(self, service: StudyService, base: str) -> None:
         self.service, self.base = service, base
-        self._lock = threading.Lock()
-        self._summary: Figures | None = None
+        self.figures = StudyFigures(service.study, service.settings, service.store, service.tables)
 
     # ------------------------------------------------------------------------------------------- figures
 
@@ -76,77 +61,13 @@ class OwnerService:
         last = self.service.store.read(last_event)
         if since and since == last:
             return Response(status_code=304)
-        return self._figures()[2]
-
-    def _figures(self) -> Figures:
-        with self._lock:
-            known = self._summary
-            last = self.service.store.read(last_event)
-            if known is None or (known[0] != last and time.monotonic() - known[1] > EVERY_S) or known[2]["open"]:
-                known = self._summary = self.service.store.read(self._compute)
-            return known
-
-    def _compute(self, connection: sqlite3.Connection) -> Figures:
-        settings, service = self.service.settings, self.service
-        state = read_state(connection)
-        rows = read_study_answers(connection, service.tables)
-        agreement = answer_agreement(_counted(rows), np.random.default_rng(0), resamples=0)
-        scores = person_scores(rows, agreement.queries, state.references, settings.gold_iou)
-        people = [self._person(row, scores.get(row["name"])) for row in connection.execute(_PEOPLE).fetchall()]
-        needed = state.n_queries * settings.per_query
-        last = last_event(connection)
-        document: dict[str, Any] = {
-            "seq": last,
-            "title": settings.title,
-            "task": settings.task,
-            "closed": is_closed(connection),
-            "open": len(rows) < 200,  # figures of few answers cost nothing, and are always new
-            "answers": agreement.n_answers,
-            "needed": needed,
-            "verdicts": agreement.verdicts,
-            "mean_iou": agreement.mean_iou,
-            "at_half": agreement.at_least_half,
-            "disjoint": agreement.disjoint,
-            "pairs": agreement.n_pairs,
-            "presence": agreement.presence and agreement.presence.share,
-            "videos": state.videos,
-            "not_playable": state.not_playable,
-            "people": people,
-        }
-        return last, time.monotonic(), as_json(document), agreement.queries
-
-    @staticmethod
-    def _person(row: sqlite3.Row, scores: PersonScores | None) -> dict[str, Any]:
-        found: dict[str, Any] = {
-            "name": row["name"],
-            "state": row["state"],
-            "tasks": row["tasks"],
-            "done": row["done"],
-            "seen_s": None if row["seen_at"] is None else max(0, now() - row["seen_at"]),
-        }
-        if scores is None:
-            return found
-        count = len(scores.agreement)
-        mean = sum(scores.agreement) / count if count else None
-        spread = float(np.std(scores.agreement)) if count else 0.0
-        return found | {
-            "median_s": scores.median_s,
-            "self_iou": scores.self_iou,
-            "self_count": scores.self_count,
-            "gold": [scores.gold.right, scores.gold.total],
-            "absent": [scores.absent.right, scores.absent.total],
-            "agreement": mean,
-            "agreement_error": 1.96 * spread / math.sqrt(count) if count > 1 else None,
-            "flags": list(scores.flags),
-        }
+        return self.figures.latest().document
 
     def queries(self, visit: Visit) -> object:
         """Return queries with their agreement, the least agreed first."""
         offset = visit.query_number("offset", 0)
         limit = visit.query_number("limit", 100, least=1, most=500)
-        found = self._figures()[3]
-        ranked = sorted(found, key=_disagreement)
-        part = ranked[offset : offset + limit]
+        found = self.figures.latest().queries
         texts = self.service.store.read(
             lambda connection: {
                 row["query_id"]: (row["id"], row["sentence"])
@@ -161,7 +82,7 @@ class OwnerService:
                 "verdicts": of.verdicts,
                 "mean_iou": of.mean_iou,
             }
-            for of in part
+            for of in found[offset : offset + limit]
         ]
         return as_json({"total": len(found), "rows": rows})
 
@@ -236,8 +157,7 @@ class OwnerService:
             found = self.service.write(function)
         except UsageError as error:
             raise PageError(400, str(error)) from None
-        with self._lock:
-            self._summary = None
+        self.figures.forget()
         return found
 
     def _links(self, links: Sequence[Link]) -> object:
@@ -257,6 +177,7 @@ class OwnerService:
         try:
             with tempfile.TemporaryDirectory() as folder:
                 export_study(study, connection, Path(folder))
+                self.figures.forget()  # they have the state of the study
                 job.progress(1, 2)
                 with tempfile.NamedTemporaryFile(suffix=".zip", delete=False) as stream:
                     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -301,27 +222,3 @@ class OwnerService:
             route("GET", "/api/jobs/{job}", self.job, roles=owner),
             route("GET", "/api/jobs/{job}/file", self.job_file, roles=owner),
         ]
-
-
-_PEOPLE = (
-    "SELECT p.name, p.state, p.seen_at, count(t.id) AS tasks, "
-    "coalesce(sum(t.state IN ('submitted', 'set aside')), 0) AS done FROM people p LEFT JOIN tasks t "
-    "ON t.person = p.id AND t.state != 'taken back' WHERE p.role = 'person' GROUP BY p.id ORDER BY p.id"
-)
-
-
-def _counted(rows: Sequence[TaskAnswer]) -> dict[str, list[PersonAnswer]]:
-    """Return the answers that count, by query."""
-    found: defaultdict[str, list[PersonAnswer]] = defaultdict(list)
-    for of in rows:
-        if of.line.counts:
-            found[of.line.query_id].append(of.line)
-    return dict(found)
-
-
-def _disagreement(query: QueryAgreement) -> tuple[float, str]:
-    """Return what queries are sorted by: agreement, and a dispute about presence before all else."""
-    verdicts = query.verdicts
-    if len(verdicts) > 1:
-        return -1.0 * min(verdicts.values()), query.query_id
-    return (2.0 if math.isnan(query.mean_iou) else query.mean_iou), query.query_id

@@ -97,9 +97,7 @@ def read_study_answers(
     ]
 
 
-def _line(
-    query: _Query, name: str, place: int, columns: Sequence[Any], tables: StudyFrameTables
-) -> PersonAnswer:
+def _line(query: _Query, name: str, place: int, columns: Sequence[Any], tables: StudyFrameTables) -> PersonAnswer:
     control, state, shown, body, submitted_at, active_s = columns
     answer = _DECODER.decode(body)
     frames = [(of.first, of.last) for of in answer.moments]

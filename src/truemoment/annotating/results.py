@@ -6,11 +6,14 @@ import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import msgspec
 
 from truemoment.annotating.control_scores import PersonScores
-from truemoment.annotating.study import StudySettings
+from truemoment.annotating.events import is_closed, last_change
+from truemoment.annotating.progress import StudyPerson, read_people
+from truemoment.annotating.study import StudyFolder, StudySettings
 from truemoment.datasets.answer_file import StudyAnswers
 from truemoment.diagnosis.answer_agreement import AnswerAgreement
 
@@ -35,6 +38,10 @@ class Exported:
     not_single: int
 
 
+StudyStep = Literal["made", "preparing", "running", "closed", "exported"]
+"""Where a study is: made, its first videos are prepared, people work, closed, and exported since it was closed."""
+
+
 @dataclass(frozen=True)
 class StudyState:
     """What the database of a study holds besides answers.
@@ -46,27 +53,42 @@ class StudyState:
     videos
         Number of videos by state, and reasons of those that do not play.
     people
-        State of each person.
+        The people, by name.
+    state
+        Where the study is.
     """
 
     references: Mapping[str, Sequence[tuple[float, float]]]
     videos: Mapping[str, int]
     not_playable: Mapping[str, str]
-    people: Mapping[str, str]
+    people: Mapping[str, StudyPerson]
     n_queries: int
-    closed: bool
+    state: StudyStep
+
+    @property
+    def closed(self) -> bool:
+        """Whether no answer can be changed any more."""
+        return self.state in ("closed", "exported")
 
 
-def read_state(connection: sqlite3.Connection) -> StudyState:
+def read_state(study: StudyFolder, connection: sqlite3.Connection) -> StudyState:
     """Return what the database of a study holds besides answers."""
     controls = connection.execute("SELECT query_id, hidden FROM queries WHERE kind != 'query'").fetchall()
     videos = connection.execute("SELECT video_id, state, why FROM videos ORDER BY id").fetchall()
-    people = connection.execute("SELECT name, state FROM people WHERE role = 'person' ORDER BY id").fetchall()
+    counts = Counter(row["state"] for row in videos)
     return StudyState(
         references={row["query_id"]: msgspec.json.decode(row["hidden"])["moments"] for row in controls},
-        videos=Counter(row["state"] for row in videos),
+        videos=counts,
         not_playable={row["video_id"]: row["why"] for row in videos if row["state"] == "not playable"},
-        people={row["name"]: row["state"] for row in people},
+        people={of.name: of for of in read_people(connection, study.settings())},
         n_queries=connection.execute("SELECT count(*) FROM queries WHERE kind = 'query'").fetchone()[0],
-        closed=connection.execute("SELECT 1 FROM events WHERE kind = 'close'").fetchone() is not None,
+        state=_step(study, connection, counts),
     )
+
+
+def _step(study: StudyFolder, connection: sqlite3.Connection, videos: Mapping[str, int]) -> StudyStep:
+    if is_closed(connection):
+        return "exported" if study.exported_change() >= last_change(connection) else "closed"
+    if not videos.get("waiting") or connection.execute("SELECT 1 FROM answers LIMIT 1").fetchone():
+        return "running"
+    return "preparing" if len(videos) > 1 else "made"

@@ -13,26 +13,15 @@ from starlette.responses import RedirectResponse, Response
 
 from truemoment.annotating.answers import AnswerRequest
 from truemoment.annotating.events import append, identity_of_study
-from truemoment.annotating.instructions import as_html
+from truemoment.annotating.instructions import DEFAULT, as_html
+from truemoment.annotating.leases import AliveRequest, NextTask, next_task, record_alive
 from truemoment.annotating.people import OWNER, PERSON
+from truemoment.annotating.practice import Feedback, practice_feedback
+from truemoment.annotating.progress import Progress, progress_of
 from truemoment.annotating.reading import StudyFrameTables
 from truemoment.annotating.store import StorageError, Store
 from truemoment.annotating.study import StudyFolder, StudySettings
-from truemoment.annotating.tasks import (
-    AliveRequest,
-    ConflictError,
-    Feedback,
-    NextTask,
-    Progress,
-    SaveResult,
-    TaskView,
-    next_task,
-    practice_feedback,
-    progress_of,
-    record_alive,
-    save,
-    view,
-)
+from truemoment.annotating.tasks import ConflictError, SaveResult, TaskView, save, view
 from truemoment.exceptions import InputError
 from truemoment.pages.app import RouteOf, Visit, page_route, route
 from truemoment.pages.errors import PageError
@@ -206,7 +195,9 @@ class StudyService:
         progress = None
         if visit.visitor.role == PERSON:
             progress = self.me(visit).progress
-        return {"instructions": as_html(text), "progress": progress, "settings": self.settings}
+        own_words = text != DEFAULT[self.settings.task]
+        found = {"instructions": as_html(text), "own_words": own_words}
+        return {**found, "progress": progress, "settings": self.settings}
 
     def routes(self) -> list[RouteOf]:
         """Return the routes of people."""

@@ -25,8 +25,6 @@ class StudyStatus:
     ----------
     needed
         Answers that the plan asks for.
-    tasks
-        Number of tasks, and of those that are done, by person.
     """
 
     settings: StudySettings
@@ -34,27 +32,20 @@ class StudyStatus:
     people: Mapping[str, PersonScores]
     agreement: AnswerAgreement
     needed: int
-    tasks: Mapping[str, tuple[int, int]]
 
 
 def read_status(study: StudyFolder, connection: sqlite3.Connection) -> StudyStatus:
     """Return the status of a study."""
     settings = study.settings()
     rows = read_study_answers(connection, StudyFrameTables(study))
-    state = read_state(connection)
+    state = read_state(study, connection)
     head = AnswersHead(SCHEMA, settings.name, version, settings.seed, settings.task)
     answers = StudyAnswers(head, tuple(of.line for of in rows), "")
     agreement = answer_agreement(answers.by_query(), np.random.default_rng(settings.seed))
-    tasks = connection.execute(
-        "SELECT p.name, count(t.id) AS tasks, coalesce(sum(t.state IN ('submitted', 'set aside')), 0) AS done "
-        "FROM people p LEFT JOIN tasks t ON t.person = p.id AND t.state != 'taken back' WHERE p.role = 'person' "
-        "GROUP BY p.id ORDER BY p.id"
-    ).fetchall()
     return StudyStatus(
         settings=settings,
         state=state,
         people=person_scores(rows, agreement.queries, state.references, settings.gold_iou),
         agreement=agreement,
         needed=state.n_queries * settings.per_query,
-        tasks={row["name"]: (row["done"], row["tasks"]) for row in tasks},
     )

@@ -22,6 +22,7 @@ def document(found: StudyStatus) -> dict[str, Any]:
         "seed": found.settings.seed,
         "answers": agreement.n_answers,
         "needed": found.needed,
+        "state": found.state.state,
         "closed": found.state.closed,
         "verdicts": agreement.verdicts,
         "mean_iou": {"value": agreement.mean_iou, "ci95": agreement.mean_iou_ci95},
@@ -33,8 +34,8 @@ def document(found: StudyStatus) -> dict[str, Any]:
 
 
 def _person(name: str, found: StudyStatus) -> dict[str, Any]:
-    done, tasks = found.tasks.get(name, (0, 0))
-    entry: dict[str, Any] = {"person": name, "state": found.state.people[name], "done": done, "tasks": tasks}
+    person = found.state.people[name]
+    entry: dict[str, Any] = {"person": name, "state": person.state, "done": person.done, "tasks": person.tasks}
     scores = found.people.get(name)
     if scores is None:
         return entry
@@ -52,9 +53,9 @@ def report(found: StudyStatus) -> Report:
     """Return the status for people."""
     agreement = found.agreement
     share = 100 * agreement.n_answers / found.needed if found.needed else 0.0
-    state = "closed" if found.state.closed else "open"
     lines = [
-        f"{found.settings.name}: {agreement.n_answers:,} of {found.needed:,} answers ({share:.0f} %), {state}.",
+        f"{found.settings.name}: {agreement.n_answers:,} of {found.needed:,} answers ({share:.0f} %), "
+        f"{found.state.state}.",
         "Videos: "
         + (", ".join(f"{name} {count:,}" for name, count in sorted(found.state.videos.items())) or "none")
         + ".",

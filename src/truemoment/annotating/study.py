@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ from truemoment.files import atomic_write, read_json
 from truemoment.folders import lock_folder, refuse_links
 
 SCHEMA = "truemoment/study/1"
+
+EXPORTED = "exported.json"
 
 NETWORK_FILE_SYSTEMS = (
     "nfs",
@@ -62,6 +65,8 @@ class StudySettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         Whether an answer may have several moments.
     review
         Whether each moment must be played before it is submitted.
+    lang
+        Language of the sentences, a BCP 47 tag; "" if unknown.
     gold_iou
         IoU from which on an answer to a gold query counts as right.
     practice
@@ -83,6 +88,7 @@ class StudySettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     several: bool = True
     review: Literal["required", "offered"] = "required"
     sound: bool = True
+    lang: str = ""
     controls: ControlShares = ControlShares()
     gold_iou: float = 0.5
     practice: int = 3
@@ -114,13 +120,24 @@ class StudyFolder:
         """Folder of copies of the database."""
         return self.path / "backups"
 
+    def exported_change(self) -> int:
+        """Return the number of the last change that was exported; 0 for none."""
+        if not (self.path / EXPORTED).is_file():
+            return 0
+        return read_json(self.path / EXPORTED, ExportRecord).last_change
+
+    def record_export(self, last_change: int) -> None:
+        """Write which change was exported last; a study that cannot be written is exported all the same."""
+        with contextlib.suppress(OSError), atomic_write(self.path / EXPORTED) as stream:
+            stream.write(msgspec.json.encode(ExportRecord(last_change)) + b"\n")
+
     def media(self, video: int) -> Path:
         """Return the folder of a video."""
         return self.path / "media" / str(video)
 
     def settings(self) -> StudySettings:
         """Read the settings; refuse a folder that is no study, and a study of a newer form."""
-        refuse_links(self.path, "study.json", "study.sqlite", "instructions.md", "media", "backups")
+        refuse_links(self.path, "study.json", "study.sqlite", "instructions.md", "media", "backups", EXPORTED)
         if not self.settings_file.is_file() or not self.database.is_file():
             raise MissingFileError(
                 f"{self.path}: is no study, expected a folder made by 'truemoment annotate new' or 'start'"
@@ -143,6 +160,12 @@ class StudyFolder:
         refuse_network(self.path)
         with lock_folder(self.path):
             yield
+
+
+class ExportRecord(msgspec.Struct, forbid_unknown_fields=True):
+    """Content of ``exported.json``; not in the database, which only the server of a study writes."""
+
+    last_change: int
 
 
 class StudyForm(msgspec.Struct):

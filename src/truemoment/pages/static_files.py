@@ -1,4 +1,4 @@
-"""Scripts and style sheets of pages, by name from fixed folders: no other file can be asked for."""
+"""Scripts, style sheets and drawings of pages, by name from fixed folders: no other file can be asked for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from truemoment.pages.errors import PageError
 
 SHARED = Path(__file__).parent / "static"
 
-TYPES = MappingProxyType({".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"})
+TYPES = MappingProxyType(
+    {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+)
 
 
 class StaticFiles:

@@ -6,6 +6,7 @@ import { button, byId, element } from "./page.js";
 
 const EVERY_MS = 5000;
 const PER_PAGE = 100;
+const STATES = { read: "has read the instructions", practised: "has practised" };
 let seen = 0;
 let offset = 0;
 
@@ -36,7 +37,7 @@ async function refresh() {
   const waiting = found.videos.waiting ? ` · ${found.videos.waiting} videos are being prepared` : "";
   const gone = found.videos["not playable"] ? ` · ${found.videos["not playable"]} videos do not play` : "";
   byId("state").textContent =
-    `${found.closed ? "closed" : "running"} · ${found.answers} of ${found.needed} answers, ${share} % · ${found.people.length} people${waiting}${gone}`;
+    `${found.state} · ${found.answers} of ${found.needed} answers, ${share} % · ${found.people.length} people${waiting}${gone}`;
   const focused = document.activeElement?.getAttribute("aria-label");
   byId("people").tBodies[0].replaceChildren(...found.people.flatMap((/** @type {any} */ of) => rowOf(of, found.closed)));
   if (focused) byId("people").querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
@@ -68,7 +69,7 @@ function figuresOf(found) {
 /** @param {any} of @param {boolean} isClosed @returns {HTMLElement[]} the row of a person, and one of the flags */
 function rowOf(of, isClosed) {
   const row = document.createElement("tr");
-  const name = element("td", `${of.name}${of.state === "revoked" ? " (revoked)" : ""}`);
+  const name = element("td", `${of.name} (${STATES[/** @type {keyof typeof STATES} */ (of.state)] || of.state})`);
   const counts = (/** @type {[number, number] | undefined} */ pair) => (pair && pair[1] ? `${pair[0]} of ${pair[1]}` : "–");
   const error = of.agreement_error;
   const agreement = error ? ` (${figure(of.agreement - error)}–${figure(of.agreement + error)})` : "";
@@ -138,6 +139,7 @@ async function showQueries() {
     cell.append(link);
     const sentence = element("td", of.sentence);
     sentence.dir = "auto";
+    sentence.lang = byId("queries").dataset.lang;
     const verdicts = Object.entries(of.verdicts).map(([name, count]) => `${name} ${count}`).join(", ");
     row.append(cell, sentence, element("td", verdicts), element("td", figure(of.mean_iou), "number"));
     return row;
@@ -180,6 +182,8 @@ byId("export").addEventListener("click", async () => {
     link.textContent = "Download the export";
     link.className = "button";
     byId("job").replaceChildren(link);
+    seen = 0;
+    await refresh();
   } catch (error) {
     fail(error);
   }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from truemoment.cli.annotate.shared import address_option, check_address, show_links, study_argument
+from truemoment.cli.annotate.shared import address_option, check_address, lang_option, show_links, study_argument
 from truemoment.cli.groups import data_options
 from truemoment.cli.options import FILE, count_option, seed_option, shown_path
 from truemoment.datasets.source import AnnotationSource
@@ -60,6 +60,7 @@ from truemoment.exceptions import UsageError
 )
 @click.option("--sound", type=click.Choice(["on", "off"]), default="on", show_default=True, help="Play the sound.")
 @click.option("--instructions", type=FILE, metavar="FILE", help="What people read first, Markdown.")
+@lang_option
 @click.option("--title", default="", metavar="TEXT", help="Title of the page.")
 @address_option
 def command(
@@ -80,6 +81,7 @@ def command(
     review: str,
     sound: str,
     instructions: Path | None,
+    lang: str,
     title: str,
     address: str,
 ) -> None:
@@ -89,7 +91,8 @@ def command(
     truemoment annotate new lab --dataset charades-sta --split test --videos charades
     truemoment annotate new lab --annotations mine.jsonl --videos films --people 5 --per-query 3
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.annotating.creation import StudyPlan, new_study, parse_controls, read_only
+    from truemoment.annotating.creation import new_study
+    from truemoment.annotating.plan import StudyPlan, parse_controls, read_only
     from truemoment.annotating.queries import read_queries
     from truemoment.datasets import read_own_annotations
 
@@ -112,6 +115,7 @@ def command(
         review=review,
         sound=sound == "on",
         instructions=instructions,
+        lang=lang,
         title=title,
     )
     made = new_study(study, annotations, videos, plan, source=f"{annotations.dataset}/{annotations.split}")

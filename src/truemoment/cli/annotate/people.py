@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from truemoment.cli.annotate.shared import address_option, check_address, folder_of, show_links, study_argument
 from truemoment.cli.delivery import show_list
 from truemoment.exceptions import UsageError
+
+if TYPE_CHECKING:
+    from truemoment.annotating.study import StudyFolder
 
 
 @click.command("people")
@@ -34,7 +38,7 @@ def command(study: Path, action: str, who: str | None, address: str) -> None:
     folder = folder_of(study)
     settings = folder.settings()
     if action == "list":
-        _show(folder.database)
+        _show(folder)
         return
     if who is None:
         raise UsageError(f"{action}: expected {'a number' if action == 'add' else 'the name of a person, e.g. w07'}")
@@ -57,14 +61,11 @@ def command(study: Path, action: str, who: str | None, address: str) -> None:
         click.echo(f"{who}: the link is no longer valid; the answers stay")
 
 
-def _show(database: Path) -> None:
+def _show(study: StudyFolder) -> None:
+    from truemoment.annotating.progress import read_people
     from truemoment.annotating.store import connect
 
-    with contextlib.closing(connect(database, read_only=True)) as connection:
-        rows = connection.execute(
-            "SELECT p.name, p.state, count(t.id) AS tasks, coalesce(sum(t.state = 'submitted'), 0) AS done "
-            "FROM people p LEFT JOIN tasks t ON t.person = p.id AND t.state != 'taken back' "
-            "WHERE p.role = 'person' GROUP BY p.id"
-        ).fetchall()
-    cells = [(row["name"], row["state"], f"{row['done']}", f"{row['tasks']}") for row in rows]
+    with contextlib.closing(connect(study.database, read_only=True)) as connection:
+        found = read_people(connection, study.settings())
+    cells = [(of.name, of.state, f"{of.done}", f"{of.tasks}") for of in found]
     show_list(("person", "state", "done", "tasks"), cells, numbers=(2, 3))

@@ -41,7 +41,7 @@ def command(study: Path, workers: int, quiet: bool) -> None:
                 bar.update()
 
             prepare_study(folder, store, workers=workers, on_done=on_done)
-        state = store.read(read_state)
+        state = store.read(lambda connection: read_state(folder, connection))
         copies = store.read(lambda connection: connection.execute("SELECT sum(copy) FROM videos").fetchone()[0])
     click.echo(f"{state.videos.get('ready', 0):,} videos are ready, {copies or 0:,} by a playable copy")
     for video_id, why in state.not_playable.items():

@@ -28,6 +28,10 @@ serving_options = make_serving_options(PORT)
 
 study_argument = click.argument("study", type=FILE, metavar="STUDY")
 
+lang_option = click.option(
+    "--lang", default="", metavar="TAG", help="Language of the sentences, e.g. en or ar, for screen readers and fonts."
+)
+
 address_option = click.option(
     "--address",
     default=f"http://127.0.0.1:{PORT}",

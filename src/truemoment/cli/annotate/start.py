@@ -7,14 +7,15 @@ from pathlib import Path
 
 import click
 
-from truemoment.cli.annotate.shared import folder_of, run_server, serving_options
+from truemoment.cli.annotate.shared import folder_of, lang_option, run_server, serving_options
 from truemoment.cli.options import FILE, shown_path
 from truemoment.cli.serving import ServingOptions
 
 
-def study_of_one(queries: Path, videos: Path, study: Path, *, title: str = "") -> None:
+def study_of_one(queries: Path, videos: Path, study: Path, *, title: str = "", lang: str = "") -> None:
     """Make the study of one person, or keep the one that is there."""
-    from truemoment.annotating.creation import StudyPlan, new_study
+    from truemoment.annotating.creation import new_study
+    from truemoment.annotating.plan import StudyPlan
     from truemoment.annotating.queries import read_queries
     from truemoment.annotating.study import ControlShares
 
@@ -30,6 +31,7 @@ def study_of_one(queries: Path, videos: Path, study: Path, *, title: str = "") -
         same_video="any",
         review="offered",
         practice=0,
+        lang=lang,
         title=title or f"Moments of {annotations.dataset}",
     )
     made = new_study(study, annotations, videos, plan, source=f"{annotations.dataset}/{annotations.split}")
@@ -44,9 +46,10 @@ def study_of_one(queries: Path, videos: Path, study: Path, *, title: str = "") -
 @click.option(
     "--study", type=FILE, metavar="DIR", help="Folder of the study. [default: QUERIES without suffix + .study]"
 )
+@lang_option
 @serving_options
 @click.option("--no-open", is_flag=True, help="Do not open the page in a browser.")
-def command(queries: Path, videos: Path, study: Path | None, serving: ServingOptions, no_open: bool) -> None:
+def command(queries: Path, videos: Path, study: Path | None, lang: str, serving: ServingOptions, no_open: bool) -> None:
     """Mark the moments of QUERIES (JSON Lines with video_id and sentence) yourself.
 
     The first call makes a study; later calls resume it.
@@ -57,7 +60,7 @@ def command(queries: Path, videos: Path, study: Path | None, serving: ServingOpt
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     serving.listening()
     study = study or queries.with_name(f"{queries.stem}.study")
-    study_of_one(queries, videos, study)
+    study_of_one(queries, videos, study, lang=lang)
     words = ["truemoment", "annotate", "export", shown_path(study), "-o", f"{shown_path(study.with_suffix(''))}-marked"]
     click.echo(f"when you are done:\n  {shlex.join(words)}")
     run_server(folder_of(study), serving, role="w01", open_it=not no_open)
