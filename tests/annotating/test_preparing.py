@@ -1,6 +1,7 @@
 """Videos of a study on a disk that is full, and videos that play after all."""
 
 import contextlib
+import importlib
 import sqlite3
 from pathlib import Path
 
@@ -40,6 +41,36 @@ def test_a_video_that_did_not_play_is_tried_again(make_study):
         seen = []
         prepare_study(study, store, on_done=seen.append)  # whoever runs `prepare` has perhaps replaced the file
         assert [of.video for of in seen] == [1]
+
+
+CRASHING = """
+import os
+from truemoment.annotating.preparing import VideoOutcome
+
+def prepare(video, path, folder):
+    if video == 1:
+        os.abort()  # as a decoder that crashes
+    return VideoOutcome(video, None, "is no video")
+"""
+
+
+def test_a_video_that_ends_its_process_leaves_the_server_alone(make_study, monkeypatch, tmp_path):
+    folder, _ = make_study(annotations_of(2, 1), people=1, per_query=1, practice=0)
+    study = StudyFolder(folder)
+    with contextlib.closing(Store(study.database)) as store:
+        store.write(lambda connection: connection.execute("UPDATE videos SET state = 'waiting'"))
+        (tmp_path / "crashing.py").write_text(CRASHING, encoding="utf-8")
+        monkeypatch.syspath_prepend(tmp_path)  # also that of the process
+        background = preparing.BackgroundPreparation(study, store, importlib.import_module("crashing").prepare)
+        background.start()
+        background._thread.join(60)
+        found = store.read(
+            lambda connection: connection.execute("SELECT state, why FROM videos ORDER BY id").fetchall()
+        )
+        background.stop()
+    assert [row["state"] for row in found] == ["not playable", "not playable"]
+    assert "the process that read it ended" in found[0]["why"]
+    assert found[1]["why"] == "is no video"
 
 
 def test_a_study_that_cannot_be_written_is_one_line_and_leaves_nothing(make_study, monkeypatch, tmp_path):

@@ -1,6 +1,7 @@
 """Requests of people and of the owner: who may do what, how answers are stored, and what is never sent."""
 
 import contextlib
+import importlib
 import io
 import json
 import math
@@ -327,6 +328,26 @@ def test_the_owner_exports_a_zip(served):
             "datasheet.md",
             "datasheet.json",
         }
+
+
+def test_an_export_whose_process_dies_is_a_failed_job(served, monkeypatch, tmp_path):
+    study = served(annotations_of(1, 1), people=1, per_query=1, practice=0)
+    owner = study.client("owner")
+
+    def outcome():
+        job = owner.post("/api/owner/export", json={}).json()["job"]
+        while (found := owner.get(f"/api/jobs/{job}").json())["state"] in ("waiting", "running"):
+            time.sleep(0.05)
+        return found["state"], found["why"]
+
+    (tmp_path / "ending.py").write_text("import os\n\ndef write(*_):\n    os.abort()\n", encoding="utf-8")
+    with monkeypatch.context() as patch:
+        patch.syspath_prepend(tmp_path)  # also that of the process
+        patch.setattr("truemoment.annotating.owner.write_archive", importlib.import_module("ending").write)
+        state, why = outcome()
+        assert state == "failed"
+        assert "the process of the export ended" in why
+    assert outcome() == ("ready", "")
 
 
 def test_states_of_people_and_of_the_study(served, tmp_path):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import sqlite3
+import tempfile
+import zipfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +21,7 @@ from truemoment.annotating.datasheet import datasheet_document, datasheet_text
 from truemoment.annotating.events import last_change
 from truemoment.annotating.reading import StudyFrameTables, read_study_answers
 from truemoment.annotating.results import Exported, read_state
+from truemoment.annotating.store import connect
 from truemoment.annotating.study import StudyFolder
 from truemoment.datasets.answer_file import SCHEMA, AnswersHead, StudyAnswers, one_moment
 from truemoment.datasets.own import OwnQuery
@@ -78,6 +82,19 @@ def export_study(
         stream.write(datasheet_text(document, study.instructions.read_text(encoding="utf-8")).encode())
     study.record_export(exported_change)
     return exported
+
+
+def write_archive(study: Path, path: Path) -> None:
+    """Write an export of a study as a ZIP file, `path`: the work of a process."""
+    folder = StudyFolder(study)
+    with (
+        tempfile.TemporaryDirectory() as files,
+        contextlib.closing(connect(folder.database, read_only=True)) as connection,
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        export_study(folder, connection, Path(files))
+        for of in sorted(Path(files).iterdir()):
+            archive.write(of, of.name)
 
 
 def _several(answers: StudyAnswers, moments: MomentRule) -> int:

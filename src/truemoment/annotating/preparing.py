@@ -1,4 +1,4 @@
-"""Videos of a study are made playable: one after another in a process of their own, and it resumes."""
+"""Videos of a study are made playable, in processes of their own; it resumes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from truemoment.annotating.events import append
 from truemoment.annotating.store import Store
 from truemoment.annotating.study import StudyFolder
 from truemoment.exceptions import InputError, TrueMomentError
-from truemoment.processes import end_with_parent, processes
+from truemoment.processes import RestartingPool, begin_quietly, end_with_parent, processes
 from truemoment.video.prepared import PreparedVideo, prepare_video
 
 
@@ -113,11 +114,22 @@ def _outcomes(study: StudyFolder, waiting: list[tuple[int, str]], pool: ProcessP
 
 
 class BackgroundPreparation:
-    """Prepares the videos of a study in a thread while the study is served; the first ones within seconds."""
+    """Prepares the videos of a study while it is served, the first ones within seconds.
 
-    def __init__(self, study: StudyFolder, store: Store) -> None:
-        self._study, self._store = study, store
+    Videos are read in a process of their own: one that ends the process is not playable, and the server goes on.
+
+    Parameters
+    ----------
+    prepare
+        Prepares a video; a process must be able to import it.
+    """
+
+    def __init__(
+        self, study: StudyFolder, store: Store, prepare: Callable[[int, str, str], VideoOutcome] = prepare_one
+    ) -> None:
+        self._study, self._store, self._prepare = study, store, prepare
         self._stop = threading.Event()
+        self._processes = RestartingPool(1, begin_quietly)
         self._thread = threading.Thread(target=self._run, name="preparing", daemon=True)
 
     def start(self) -> None:
@@ -125,15 +137,25 @@ class BackgroundPreparation:
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the video under way, within seconds."""
+        """End at once; the video under way is prepared by the next server."""
         self._stop.set()
+        self._processes.close()
         self._thread.join(timeout=2.0)
 
     def _run(self) -> None:
         while not self._stop.is_set() and (waiting := self._store.read(waiting_videos)):
-            video, path = waiting[0]
             with contextlib.suppress(Exception):  # the disk is full, or the study is being closed
-                outcome = prepare_one(video, path, str(self._study.media(video).absolute()))
+                outcome = self._outcome(*waiting[0])
+                if self._stop.is_set():
+                    return
                 self._store.write(lambda connection, of=outcome: record_outcome(connection, of))  # type: ignore[misc]  # a default binds it
                 continue
             self._stop.wait(5.0)
+        self._processes.restart()  # nothing waits: free its memory
+
+    def _outcome(self, video: int, path: str) -> VideoOutcome:
+        folder = str(self._study.media(video).absolute())
+        try:
+            return self._processes.submit(self._prepare, video, path, folder).result()
+        except BrokenProcessPool:
+            return VideoOutcome(video, None, "the process that read it ended: it is damaged, or memory ran out")

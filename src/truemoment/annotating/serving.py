@@ -82,6 +82,7 @@ def open_study(
                     with contextlib.suppress(asyncio.CancelledError):
                         await backups
                     preparation.stop()
+                    owner.end()
                     service.jobs.close()
 
             yield StudyServer(make_app(site, [*service.routes(), *owner.routes()], lifespan=running), store, study)
