@@ -14,7 +14,7 @@ import numpy as np
 
 from truemoment.annotating.control_scores import PersonScores, person_scores
 from truemoment.annotating.events import last_event, now
-from truemoment.annotating.progress import StudyPerson, read_people
+from truemoment.annotating.progress import StudyPerson
 from truemoment.annotating.reading import StudyFrameTables, TaskAnswer, read_study_answers
 from truemoment.annotating.results import read_state
 from truemoment.annotating.store import Store
@@ -85,7 +85,7 @@ class StudyFigures:
         rows = read_study_answers(connection, self._tables)
         agreement = answer_agreement(_counted(rows), np.random.default_rng(0), resamples=0)
         scores = person_scores(rows, agreement.queries, state.references, settings.gold_iou)
-        people = [_person(of, scores.get(of.name)) for of in read_people(connection, settings)]
+        people = [_person(of, scores.get(of.name)) for of in state.people.values()]
         document: dict[str, Any] = {
             "seq": last,
             "title": settings.title,

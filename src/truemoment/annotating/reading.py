@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import sqlite3
-from collections.abc import Sequence
 from functools import cache
 from operator import itemgetter
 from pathlib import Path
@@ -91,14 +90,11 @@ def read_study_answers(
     names = dict(cursor.execute("SELECT id, name FROM people").fetchall())
     rows = cursor.execute(_ANSWERS + ("" if query is None else "WHERE t.query = ?"), values).fetchall()
     rows.sort(key=itemgetter(0, 1, 2))
-    return [
-        TaskAnswer(task, _line(queries[of], names[person], place, columns, tables))
-        for of, person, place, task, *columns in rows
-    ]
+    return [TaskAnswer(row[3], _line(row, queries[row[0]], names[row[1]], tables)) for row in rows]
 
 
-def _line(query: _Query, name: str, place: int, columns: Sequence[Any], tables: StudyFrameTables) -> PersonAnswer:
-    control, state, shown, body, submitted_at, active_s = columns
+def _line(row: tuple[Any, ...], query: _Query, name: str, tables: StudyFrameTables) -> PersonAnswer:
+    _, _, place, _, control, state, shown, body, submitted_at, active_s = row
     answer = _DECODER.decode(body)
     frames = [(of.first, of.last) for of in answer.moments]
     table = tables.of(query.video) if frames else None
