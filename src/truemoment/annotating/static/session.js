@@ -15,7 +15,7 @@ import { Timeline } from "./timeline.js";
 import { WorkTime } from "./work_time.js";
 
 const WAITS_MS = [1000, 2000, 4000, 8000];
-const PREPARING_MS = 1500;
+const PREPARING_MS = 500;
 const NO_VIDEO = "The video does not play in this browser. Choose “does not play”, and submit.";
 const NO_LINK = "Your link is no longer valid. Ask the owner for a new one. Unsaved changes stay in this browser.";
 
