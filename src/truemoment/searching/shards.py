@@ -71,7 +71,9 @@ class ShardAddress:
         """
         connection = http.client.HTTPConnection(self.host.strip("[]"), self.port, timeout=wait_s)
         try:
-            headers = {} if body is None else {"Content-Type": JSON_TYPE}
+            connection.connect()
+            # In numbers, also where the address is a name: a shard refuses names, which web pages could use.
+            headers = {"Host": _numbers_of(connection)} | ({} if body is None else {"Content-Type": JSON_TYPE})
             connection.request("GET" if body is None else "POST", path, body, headers)
             answer = connection.getresponse()
             content = answer.read(MOST_ANSWER_BYTES + 1)
@@ -84,6 +86,12 @@ class ShardAddress:
                 f"shard {self}: answers {answer.status}: {one_line(content[:200].decode('utf-8', 'replace'))}"
             )
         return content
+
+
+def _numbers_of(connection: http.client.HTTPConnection) -> str:
+    """Return the address of the other side of a connection, as the Host of a request."""
+    host, port = connection.sock.getpeername()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 @dataclass(frozen=True)
