@@ -205,8 +205,8 @@ def inline_svg(drawing: Drawing) -> str:
     """Draw a figure as SVG for a page.
 
     Text is text, colours are variables of the page's style sheet (:data:`COLOURS`), and the names of its parts begin
-    with the figure's, so that no two figures of a page share one. The page gives it a size. Boxes without colour lie over
-    what it shows, with its values in words (:mod:`truemoment.reports.marks`).
+    with the figure's, so that no two figures of a page share one. The page gives it a size. Boxes without colour
+    lie over what it shows, with its values in words (:mod:`truemoment.reports.marks`).
     """
     stream = io.BytesIO()
     with drawing_style():

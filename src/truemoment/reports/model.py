@@ -56,7 +56,9 @@ class Table:
         return replace(
             self,
             headings=tuple(self.headings[at] for at in columns),
-            groups=tuple((title, tuple(tuple(row[at] for at in columns) for row in rows)) for title, rows in self.groups),
+            groups=tuple(
+                (title, tuple(tuple(row[at] for at in columns) for row in rows)) for title, rows in self.groups
+            ),
             text_columns=tuple(new for new, at in enumerate(columns) if at in self.text_columns),
             repeats=tuple((columns.index(at), why) for at, why in self.repeats if at in columns),
         )

@@ -13,7 +13,7 @@ def repeated_measures(
 ) -> tuple[tuple[int, str], ...]:
     """Return the columns of measures that repeat others, each with what it repeats.
 
-    A measure repeats an earlier one if all figures are the same, as R@5 and R@1 are where each query has one prediction.
+    A measure repeats an earlier one if all figures are the same, as R@5 and R@1 with one prediction a query.
     dR@n,IoU=m repeats R@n,IoU=m: it is the same recall with a discount for distant ends, at most R and close to it.
 
     Parameters

@@ -1,9 +1,9 @@
 """Reports as pages: one HTML file that needs no network, and the same for a notebook without its frame.
 
 The look is in ``templates``: ``report.html.j2`` is the page, ``fragment.html.j2`` the report in a notebook, and
-``blocks.html.j2`` shows each kind of block in both. A page says everything without a script; ``page.js``, which is part of
-the page, adds sorting, filters, values of figures and a contents list that follows the reader. Templates escape text from outside, and put it into elements of its
-own direction.
+``blocks.html.j2`` shows each kind of block in both. A page has all its content without a script; ``page.js``, which is
+inside the page, adds sorting, filters, values of figures and a contents list that follows the reader. Templates escape
+text from outside, and put it into elements of its own direction.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def _shown(block: Block, name: str) -> Any:  # noqa: ANN401 - what the macro of 
     if isinstance(block, Table):
         folded = _first_words(block.caption) if block.n_rows > MOST_ROWS else ""
         folded = f"{folded} ({counted(block.n_rows, 'row')})" if folded else ""
-        parts = [(part, f"table-{name}{end}", len(part.headings) > WIDE) for part, end in _parts(block)]
+        parts = [(part, f"table-{name}{end}", bool(end) or len(part.headings) > WIDE) for part, end in _parts(block)]
         return parts[0], folded, parts[1:], f"{counted(len(block.repeats), 'more measure')} that repeat these"
     if isinstance(block, Examples):
         return [_time_line(example) for example in block.examples]

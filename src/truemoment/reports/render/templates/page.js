@@ -157,7 +157,7 @@
   }
 
   function values(svg) {
-    const marks = [...svg.querySelectorAll(".mark")].map((element) => {
+    const marks = [...svg.querySelectorAll(".marks rect")].map((element) => {
       const text = element.firstElementChild.textContent; // from here on the page shows it, not the browser
       element.firstElementChild.remove();
       return { element, text };
