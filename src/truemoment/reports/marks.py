@@ -122,10 +122,13 @@ class _Scale:
     """An axis of a panel, which gives a value in words: the name of a row or column, or a number with its label."""
 
     def __init__(self, axes: Axes, which: str, values: Sequence[float]) -> None:
+        from matplotlib.ticker import FixedFormatter  # noqa: PLC0415 - see truemoment.reports.drawing.drawing_style
+
         axis = axes.xaxis if which == "x" else axes.yaxis
         ticks = axis.get_majorticklocs()
-        labels = map(_words, axis.get_major_formatter().format_ticks(ticks.tolist()))
-        named = [(at, label) for at, label in zip(ticks.tolist(), labels, strict=True) if label]
+        formatter = axis.get_major_formatter()
+        labels = map(_words, formatter.format_ticks(ticks.tolist()) if isinstance(formatter, FixedFormatter) else ())
+        named = [(at, label) for at, label in zip(ticks.tolist(), labels, strict=False) if label]
         self.names = [] if all(_is_number(name) for _, name in named) else named
         self.label = _label_of(axes, which)
         self.has_numbers = bool(self.label or len(ticks)) and not self.names
@@ -192,7 +195,7 @@ def _is_number(text: str) -> bool:
 
 
 def _bars(axes: Axes) -> Iterator[_Datum]:
-    """Go through bars and the steps of histograms; a bar that begins elsewhere than at 0 or on another shows both ends."""
+    """Go through bars and steps; a bar that begins elsewhere than at 0 or on another bar shows both ends."""
     from matplotlib.container import BarContainer  # noqa: PLC0415 - see truemoment.reports.drawing.drawing_style
     from matplotlib.patches import StepPatch  # noqa: PLC0415 - see truemoment.reports.drawing.drawing_style
 
@@ -236,10 +239,10 @@ def _points(axes: Axes) -> Iterator[_Datum]:
             places = places[np.linspace(0, len(places) - 1, MOST_POINTS).round().astype(int)]
         series.append((_series(axes, around.get(line, line), line), places))
     clouds = (of for of in axes.collections if isinstance(of, PathCollection))
-    series += [(_series(axes, of, of), np.asarray(np.ma.filled(of.get_offsets(), np.nan), float)) for of in clouds]
+    series += [(_series(axes, of, of), np.array(of.get_offsets(), dtype=np.float64)) for of in clouds]
     names = _names_beside(axes)
-    for name, places in series:
-        for x, y in places[np.isfinite(places).all(axis=1)].tolist():
+    for name, all_places in series:
+        for x, y in all_places[np.isfinite(all_places).all(axis=1)].tolist():
             yield _Datum(name or names.get((x, y), ""), x, y, (x, y, x, y), (x,), (y,))
 
 
