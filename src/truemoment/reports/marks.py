@@ -122,13 +122,13 @@ class _Scale:
     """An axis of a panel, which gives a value in words: the name of a row or column, or a number with its label."""
 
     def __init__(self, axes: Axes, which: str, values: Sequence[float]) -> None:
-        from matplotlib.ticker import FixedFormatter  # noqa: PLC0415 - see truemoment.reports.drawing.drawing_style
+        from matplotlib.ticker import FixedLocator  # noqa: PLC0415 - see truemoment.reports.drawing.drawing_style
 
         axis = axes.xaxis if which == "x" else axes.yaxis
         ticks = axis.get_majorticklocs()
-        formatter = axis.get_major_formatter()
-        labels = map(_words, formatter.format_ticks(ticks.tolist()) if isinstance(formatter, FixedFormatter) else ())
-        named = [(at, label) for at, label in zip(ticks.tolist(), labels, strict=False) if label]
+        labels = map(_words, axis.get_major_formatter().format_ticks(ticks.tolist()))
+        given = isinstance(axis.get_major_locator(), FixedLocator)
+        named = [(at, label) for at, label in zip(ticks.tolist(), labels, strict=True) if given and label]
         self.names = [] if all(_is_number(name) for _, name in named) else named
         self.label = _label_of(axes, which)
         self.has_numbers = bool(self.label or len(ticks)) and not self.names

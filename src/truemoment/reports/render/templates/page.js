@@ -131,6 +131,7 @@
   tip.hidden = true;
   document.body.append(tip);
   let current = null;
+  let lastPoint = ""; // a page that scrolls under a pointer at rest is no move
 
   function hide() {
     tip.hidden = true;
@@ -181,6 +182,9 @@
     }
 
     function point(event) {
+      const here = `${event.screenX} ${event.screenY}`;
+      if (event.type === "pointermove" && here === lastPoint) return;
+      lastPoint = here;
       const mark = nearest(event.clientX, event.clientY);
       if (mark) show(mark);
       else hide();
@@ -188,7 +192,7 @@
 
     svg.addEventListener("pointermove", point);
     svg.addEventListener("pointerdown", point);
-    svg.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") hide(); });
+    svg.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse" && !svg.matches(":focus-visible")) hide(); });
     svg.addEventListener("focus", () => { if (svg.matches(":focus-visible")) show(marks[0]); });
     svg.addEventListener("blur", hide);
     svg.addEventListener("keydown", (event) => {
