@@ -114,6 +114,7 @@
     const observer = new ResizeObserver(look);
     observer.observe(scroll);
     observer.observe(scroll.firstElementChild);
+    look();
   }
 
   document.querySelectorAll(".scroll").forEach((scroll, number) => {
