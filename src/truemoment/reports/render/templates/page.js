@@ -226,7 +226,8 @@
     for (const link of links) link.addEventListener("click", () => { if (!wide.matches) contents.open = false; });
     const targets = links.map((link) => document.getElementById(link.hash.slice(1)));
     const follow = () => {
-      const at = targets.findLastIndex((target) => target && target.getBoundingClientRect().top < innerHeight * 0.35);
+      const above = (target) => target && target.getBoundingClientRect().top < innerHeight * 0.35;
+      const at = Math.max(0, targets.findLastIndex(above));
       links.forEach((link, number) => {
         if (number === at) link.setAttribute("aria-current", "true");
         else link.removeAttribute("aria-current");
