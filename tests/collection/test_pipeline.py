@@ -1,6 +1,5 @@
 """Films to sentences: figures on a simulated film, resuming, workers, what comes of several films, bad input."""
 
-import importlib.util
 import json
 import os
 import shutil
@@ -9,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from truemoment.collection import pipeline
-from truemoment.collection.assembling import read_splits
 from truemoment.collection.demo import score_film
 from truemoment.collection.layout import CollectSettings, films_in
 from truemoment.collection.pipeline import CollectRecipe, collect_films
 from truemoment.collection.same_film import same_films
+from truemoment.collection.split_file import read_splits
 from truemoment.collection.splitting import split_collection
 from truemoment.collection.tasks import make_task, read_tasks
 from truemoment.datasets import load_annotations, read_own_annotations
@@ -139,9 +138,8 @@ def test_two_workers_write_what_one_writes(short, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_cluster")
 def test_a_cluster_writes_what_one_worker_writes(short, tmp_path):
-    if importlib.util.find_spec("ray") is None:  # importing it here would be before its settings
-        pytest.skip("Ray is not installed: pip install 'truemoment[scale]'")
     tasks = read_tasks(short)[:1]
     for engine in ("local", "ray"):
         collect_films(tasks, recipe_of(tmp_path / engine), engine=engine, workers=1)
