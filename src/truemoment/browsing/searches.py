@@ -23,7 +23,7 @@ from truemoment.features.base import Frames
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
 from truemoment.searching.layout import ABOUT, SETTINGS, VIDEOS
-from truemoment.searching.outstanding import Background, piece_scores
+from truemoment.searching.outstanding import Background, backgrounds
 from truemoment.searching.retrieval import FoundMoment, checked_vectors, moment_scores
 from truemoment.searching.searcher import IndexSearcher, RankingOptions
 from truemoment.searching.session import cut_short
@@ -80,10 +80,10 @@ class SearchAnswer:
     ----------
     name
         Name of the search, by which strips are asked for.
-    moments, z
-        Moments, best first, and how far each stands out.
+    moments
+        Moments, best first.
     background
-        Scores of all pieces of the videos that were searched.
+        Scores of the pieces of the index.
     n_scored, n_videos
         ShownVideos that were scored exactly, and that were searched.
     cut
@@ -199,7 +199,7 @@ class Searches:
             moments = find(request.top)
         else:
             moments = others(find, (like.video_id, like.start_s, like.end_s), request.top)
-        background = Background.of(piece_scores(self.index, names, vector))
+        background = backgrounds(self.index, vector)[0]
         scored = time.perf_counter()
         times_ms = {
             "encode": round(1000 * (encoded - began)),
@@ -217,13 +217,13 @@ class Searches:
 
     def strip(self, answer: SearchAnswer, video_id: str) -> Frames:
         """Return the best score at each column of a video, for the sentence of an answer."""
-        score = moment_scores(self.index, video_id, answer.vector)[0]
+        score = moment_scores(self.index, video_id, answer.vector, [answer.background])[0]
         first, end = self.index.spans(video_id)
         return best_by_column(score, first, end, len(self.index.rows(video_id)))
 
-    def score(self, video_id: str, start_s: float, end_s: float, vector: Frames) -> tuple[float, bool]:
-        """Return the score of any moment of a video, and whether it is as long as a row."""
-        return score_of(self.index, video_id, start_s, end_s, vector)
+    def score(self, moment: VideoMoment, vector: Frames, background: Background) -> tuple[float, bool]:
+        """Return the score of any moment of a video, and whether it contains a row."""
+        return score_of(self.index, (moment.video_id, moment.start_s, moment.end_s), vector, background)
 
     def _name(self) -> str:
         with self._lock:

@@ -24,7 +24,8 @@ from truemoment.intervals import Floats
 from truemoment.searching.first_stage import RankedVideo, VideoRanking
 from truemoment.searching.index import Index
 from truemoment.searching.layout import SETTINGS, Calibration
-from truemoment.searching.retrieval import DECIMALS, NMS, SCORES_AT_ONCE, BestMoments, FoundMoment, checked_vectors
+from truemoment.searching.outstanding import Background, backgrounds
+from truemoment.searching.retrieval import NMS, SCORES_AT_ONCE, BestMoments, FoundMoment, checked_vectors, moment_scores
 
 QUANTILE = 0.99
 """Of the differences of the best moment and the best piece."""
@@ -144,7 +145,8 @@ def calibrate(
     names = sorted(index)
     drawn = np.random.default_rng(seed).permutation(len(names))[:n_videos]
     unit = _unit(vectors)
-    above = [_above(index, name, unit) for name in track([names[number] for number in np.sort(drawn).tolist()])]
+    around = backgrounds(index, unit)
+    above = [_above(index, name, unit, around) for name in track([names[number] for number in np.sort(drawn).tolist()])]
     delta = float(np.quantile(np.concatenate(above), quantile, method="higher"))
     return Calibration(
         delta=max(delta, 0.0),
@@ -162,21 +164,17 @@ def _unit(vectors: Frames) -> Frames:
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
 
-def _above(index: Index, name: str, unit: Frames) -> Floats:
+def _above(index: Index, name: str, unit: Frames, around: Sequence[Background]) -> Floats:
     """Return what the best moment of a video scores above its best piece for each sentence, (S,)."""
-    from truemoment.searching.scoring import span_scores  # noqa: PLC0415 - it asks for its package itself
-
-    index.check(name)
-    first, end = index.spans(name)
-    if not len(first):
+    n_spans = len(index.spans(name)[0])
+    if not n_spans:
         return np.zeros(0)
     piece = (unit @ index.pieces(name).astype(np.float32).T).max(axis=1)
     moment = np.empty(len(unit))
-    at_once = max(1, SCORES_AT_ONCE // len(first))
+    at_once = max(1, SCORES_AT_ONCE // n_spans)
     for low in range(0, len(unit), at_once):
         some = slice(low, low + at_once)
-        scores = span_scores(index.rows(name), unit[some], first, end, index.norms(name))
-        moment[some] = scores.max(axis=1).round(DECIMALS)
+        moment[some] = moment_scores(index, name, unit[some], around[some]).max(axis=1)
     return np.asarray(moment - piece, dtype=np.float64)
 
 
