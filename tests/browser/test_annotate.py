@@ -394,13 +394,19 @@ def test_the_owner_follows_and_every_screen_is_accessible(study, axe):
 
 def test_verify_by_keys(study, axe):
     served = study(task="verify")
-    page = served.task_page("w01")
+    context = served.context()
+    context.add_init_script(
+        "const play = HTMLMediaElement.prototype.play; HTMLMediaElement.prototype.play = function () {"
+        " return window.mayPlay ? play.call(this) : Promise.reject(new DOMException('not yet', 'NotAllowedError')); };"
+    )
+    page = served.task_page("w01", context)
     task = number_of(page)
     page.keyboard.press("1")
     page.keyboard.press("Control+Enter")
-    if "to its end first" in page.inner_text("#hint"):
-        page.keyboard.press("0")
-        page.wait_for_function("() => document.getElementById('play-word').textContent === 'pause'")
+    assert "to its end first" in page.inner_text("#hint")
+    page.evaluate("window.mayPlay = true")
+    page.keyboard.press("0")
+    at_frame(page, 100)  # the moment ends at 2 s; with 2 s around it, at 4 s
     page.wait_for_function("() => document.getElementById('play-word').textContent === 'play'")
     page.keyboard.press("2")
     page.check("input[value='ends too late']")

@@ -213,6 +213,7 @@ def test_a_conflict_of_another_task_is_kept_with_that_task(study, kind):
 def test_space_plays_after_a_click(study):
     served = study(review="required")
     page = served.task_page("w01")
+    page.eval_on_selector("#video", "(video) => { video.playbackRate = 0.1; }")  # it plays for long enough to be seen
     press(page, "ArrowRight")
     page.click("#mark-in")
     box = page.locator("#timeline").bounding_box()

@@ -55,8 +55,8 @@ def test_a_calibrated_index_says_what_ended_a_search(call, index):
     document = json.loads(call("search", "blue", index, "--top", "1", "--json", "-")[1])
     assert document["ended_by"] in {"rule", "all"}
     assert document["n_scored"] <= 3
-    stopped = call("search", "red", index, "--top", "100", "--candidates", "1")[2]
-    assert stopped.startswith("note: stopped at 1 of 3 videos, before the calibrated rule ended the search")
+    stopped = call("search", "red", index, "--top", "5", "--candidates", "1")[2]
+    assert stopped.startswith("note: stopped at 1 of 3 videos, before the search was complete as calibrated")
     exact = call("search", "red", index, "--top", "1", "--exact", "--json", "-")[1]
     assert json.loads(exact)["ended_by"] == "all"
 

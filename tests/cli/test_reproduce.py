@@ -213,6 +213,15 @@ def test_a_table_that_needs_no_data(call, published):
     assert "Published, no run" in out
 
 
+@pytest.fixture
+def tables_of_data(monkeypatch):
+    """Leave only tables that need a dataset."""
+    monkeypatch.setattr(
+        "truemoment.reproduction.TABLES", {name: TABLES[name] for name in ("closer-look-1", "best-constant")}
+    )
+
+
+@pytest.mark.usefixtures("tables_of_data")
 def test_no_table_that_needs_no_data(fails):
     assert fails(2, "reproduce").startswith("no table could be run; closer-look-1: where are the datasets? ")
 
@@ -223,17 +232,16 @@ def test_a_missing_dataset_asked_for_by_name(fails, data):
     assert "charades_sta_train.txt" in said
 
 
+@pytest.mark.usefixtures("tables_of_data")
 def test_no_dataset_at_all(fails, tmp_path):
     said = fails(2, "reproduce", "--data-dir", tmp_path)
     assert said.startswith("no table could be run; closer-look-1: charades-sta: ")
 
 
-def test_tables_whose_data_are_missing_are_told(call, data, published, monkeypatch):
+@pytest.mark.usefixtures("tables_of_data")
+def test_tables_whose_data_are_missing_are_told(call, data, published):
     published("closer_look_table1.csv", "a paper,Table 1,Charades-CD,val,,videos,2,count,")
     published("best_constant.csv", 'ours,,Charades-STA,test,first 30 %,"R@1,IoU=0.5",30.65,percent,')
-    monkeypatch.setattr(
-        "truemoment.reproduction.TABLES", {name: TABLES[name] for name in ("closer-look-1", "best-constant")}
-    )
     status, out, err = call("reproduce", "--data-dir", data)
     assert (status, err) == (0, "")
     assert "note: best-constant was not run: charades-sta: " in " ".join(out.split())

@@ -191,12 +191,12 @@ def _figures_table(figures: dict[str, list[float]], annotations: Annotations, na
 
 def _page(sentence: str, index: Index, encoder: Encoder, out: Path) -> str:
     """Return the page of truemoment search for a sentence."""
-    from truemoment.cli.search import APART_S
     from truemoment.cli.search import TOP as SHOWN
     from truemoment.reports import search as reports
     from truemoment.reports.render import html
     from truemoment.searching.pictures import Pictures, ranked
     from truemoment.searching.retrieval import search_index
+    from truemoment.searching.searcher import APART_S
 
     found = search_index(index, encoder.sentences([sentence]), SHOWN, apart_s=APART_S)[0]
     results = Pictures(index, in_memory=True).add(ranked(index, found))

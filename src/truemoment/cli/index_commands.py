@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Sentences as people search for: text, one a line, or vectors, .npy (sentences, numbers).",
 )
+@count_option("--top", 5, "Number of moments that searches look for, at most.", least=1, most=1000, metavar="K")
 @count_option("--videos", 200, "Number of videos that are drawn.", least=1)
 @click.option(
     "--quantile", type=float, default=0.99, show_default=True, metavar="Q", help="Quantile of the difference."
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 def calibrate_command(
     index_path: Path,
     sentences: Path,
+    top: int,
     videos: int,
     quantile: float,
     seed: int,
@@ -50,12 +52,13 @@ def calibrate_command(
 ) -> None:
     """Measure when a search of INDEX may stop, and keep it in the index.
 
-    A video is ranked by its best piece of 4 s, and its best moment scores a little higher. This measures how
-    much higher, for the sentences and a sample of videos. A search then stops when no further video is
-    likely to have a better moment, in place of after 20 videos.
+    Videos are scored in the order of their best pieces of 4 s. This measures, for the sentences and a
+    sample of videos, how far a search must go to find the best K moments. A search for up to K moments
+    then stops there, in place of after 20 videos.
     """
     from truemoment.reports import search as reports
     from truemoment.searching.index import Index
+    from truemoment.searching.searcher import APART_S
     from truemoment.searching.stopping import calibrate, write_calibration
 
     if json_path is not None:
@@ -70,7 +73,15 @@ def calibrate_command(
         return tqdm(names, desc="calibrating", unit="video", leave=False) if output.progress else names
 
     found = calibrate(
-        index, vectors, sentences=_name_of(sentences), n_videos=videos, quantile=quantile, seed=seed, track=track
+        index,
+        vectors,
+        sentences=_name_of(sentences),
+        top=top,
+        apart_s=APART_S,
+        n_videos=videos,
+        quantile=quantile,
+        seed=seed,
+        track=track,
     )
     write_calibration(index_path, found)
     where = shown_path(index_path)

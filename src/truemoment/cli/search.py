@@ -50,9 +50,6 @@ EXAMPLE = 'truemoment search "a man opens a door" video.mp4'
 TOP, TOP_OF_QUERIES = 5, 100
 NMS = 0.3
 
-APART_S = 5.0
-"""The moments that are shown are different places of a video, not a place and its neighbours."""
-
 MOST_APART_S = 1e6
 """Seconds: longer than any video."""
 
@@ -116,7 +113,7 @@ class _ResultOptions:
 
     def of_sentence(self) -> RankingOptions:
         """Return the ranking of the moments of a sentence."""
-        from truemoment.searching.searcher import RankingOptions
+        from truemoment.searching.searcher import APART_S, RankingOptions
 
         apart_s = APART_S if self.apart_s is None else self.apart_s
         return RankingOptions(self.top or TOP, apart_s, self.exact, self.candidates, self.per_video)

@@ -13,6 +13,7 @@ import msgspec
 
 from truemoment.collection.layout import Collection, FoundFilm
 from truemoment.collection.review_file import Review
+from truemoment.reports.words import counted
 from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/collection-card/1"
@@ -151,8 +152,8 @@ def card_text(card: Mapping[str, Any]) -> str:
 def _reviewed(review: Any) -> str:  # noqa: ANN401 - a text, or the figures
     if isinstance(review, str):
         return review
-    of = f"{review['n_sentences']:,} of {review['n_kept']:,} sentences, in {review['n_films']:,} films"
-    return f"{of}, by {review['n_reviewers']:,}"
+    of = f"{review['n_sentences']:,} of {review['n_kept']:,} sentences, in {counted(review['n_films'], 'film')}"
+    return f"{of}, by {counted(review['n_reviewers'], 'reviewer')}"
 
 
 def _review_lines(review: Any) -> list[str]:  # noqa: ANN401 - a text, or the figures

@@ -50,9 +50,11 @@ def _headline(found: Alignment, method: Method) -> tuple[str, ...]:
 def _pieces(found: Alignment) -> tuple[Block, ...]:
     if not found.pieces:
         return (Paragraph("There are none."),)
-    rows = tuple(tuple(map(Cell, _piece_row(piece))) for piece in found.pieces)
-    headings = ("track", "film", "rate", "delay, s", "error, ms", "ends, ± s", "bridged, s")
-    blocks: list[Block] = [Table("", headings, (("", rows),))]
+    headings = ["track", "film", "rate", "delay, s", "error, ms", "ends, ± s", "bridged, s"]
+    if not any(piece.bridged_s for piece in found.pieces):
+        del headings[-1]
+    rows = tuple(tuple(map(Cell, _piece_row(piece)[: len(headings)])) for piece in found.pieces)
+    blocks: list[Block] = [Table("", tuple(headings), (("", rows),))]
     for side, spans in (("track", found.unmatched.track_s), ("film", found.unmatched.film_s)):
         if spans:
             blocks.append(Paragraph(f"Without a match in the {side}: {_listed(spans)}."))

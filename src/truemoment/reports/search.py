@@ -92,7 +92,7 @@ def ending(answer: SharedAnswer, index: Index) -> str:
     if calibration and found.ended_by == "rule":
         return f"complete with probability {calibration.quantile:g} as calibrated: {scored} scored; --exact scores all"
     if calibration:
-        return f"stopped at {scored}, before the calibrated rule ended the search; --candidates scores more"
+        return f"stopped at {scored}, before the search was complete as calibrated; --candidates scores more"
     return f"the first stage selected {scored} to score; --exact scores all"
 
 
@@ -227,7 +227,11 @@ def report_of_calibration(found: Calibration, where: str) -> Report:
     facts = (
         ("index", where),
         ("sample", sample),
-        ("rule", f"a search stops {found.delta:.4f} above the best piece of the next video ({found.quantile:g})"),
+        (
+            "rule",
+            f"a search for up to {counted(found.top, 'moment')} stops {found.delta:.4f} above the best piece of the "
+            f"next video, complete with probability {found.quantile:g}",
+        ),
     )
     return Report(title=f"Calibration of {where}", facts=facts, sections=())
 

@@ -9,8 +9,9 @@ A sentence is compared with the means of pieces of 4 s of all videos; a video is
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from truemoment.features.base import Frames
 from truemoment.intervals import Ints
 from truemoment.searching.codes import PieceCodes, has_codes
 from truemoment.searching.index import Index
+from truemoment.searching.layout import Rows, all_finite
 
 PIECES_AT_FIRST = 1024
 """Pieces that are looked up first; more, where they belong to too few videos."""
@@ -31,6 +33,9 @@ PER_VIDEO = 3
 """Pieces of a video that are compared exactly before others: a scene that comes back does not fill the list."""
 
 SENTENCES_AT_ONCE = 64
+
+MOST_MAPPED = 8192
+"""Videos whose pieces stay mapped into memory."""
 
 
 class RankedVideo(NamedTuple):
@@ -88,14 +93,8 @@ class FirstStage:
     """
 
     def __init__(self, index: Index, videos: Iterable[str] | None = None) -> None:
-        try:
-            import faiss  # noqa: PLC0415 - only a collection needs it
-        except ModuleNotFoundError:
-            raise MissingPackageError("faiss-cpu", "search", "the first look at many videos") from None
         self.video_ids = sorted(index if videos is None else videos)
-        # Half precision, as the pieces lie on disk: 1,200 hours are a million pieces, 1.1 GB at 512 numbers.
-        kind = faiss.ScalarQuantizer.QT_fp16
-        self._pieces = faiss.IndexScalarQuantizer(index.n_dimensions, kind, faiss.METRIC_INNER_PRODUCT)
+        self._pieces = half_precision(index.n_dimensions)
         lengths = []
         for name in self.video_ids:
             pieces = index.pieces(name)
@@ -166,6 +165,7 @@ class CodedFirstStage:
         self.index, self.reranked, self.per_video = index, reranked, per_video
         self._codes = PieceCodes(index, videos)
         self.video_ids = self._codes.video_ids
+        self._mapped = functools.lru_cache(maxsize=MOST_MAPPED)(self._map)
 
     @property
     def n_pieces(self) -> int:
@@ -186,6 +186,10 @@ class CodedFirstStage:
             ranked += [self._exactly(vector, *of, many) for vector, of in zip(some, chosen, strict=True)]
         return ranked
 
+    def _map(self, video: int) -> Rows:
+        """Return the pieces of a video as an array that is read where it is used."""
+        return np.asarray(self.index.mapped_pieces(self.video_ids[video]))
+
     def _chosen(self, numbers: Ints) -> tuple[Ints, Ints]:
         """Return the video and place of the pieces that are compared exactly, of pieces by falling score of codes."""
         video, place = self._codes.places(numbers[numbers >= 0])
@@ -197,15 +201,26 @@ class CodedFirstStage:
         """Return the videos of some pieces by their exact scores."""
         order = np.argsort(video, kind="stable")
         video, place = video[order], place[order]
-        numbers, begins = np.unique(video, return_index=True)
-        score = np.empty(len(video), dtype=np.float32)
-        for number, begin, end in zip(
-            numbers.tolist(), begins.tolist(), [*begins[1:].tolist(), len(video)], strict=True
-        ):
-            pieces = self.index.some_pieces(self.video_ids[number], place[begin:end])
-            score[begin:end] = pieces.astype(np.float32) @ vector
-        best = np.argsort(-score, kind="stable")
-        return _by_best(self.video_ids, video[best], score[best], many)
+        begins = np.flatnonzero(np.diff(video, prepend=-1))
+        pieces = np.empty((len(video), self.index.n_dimensions), dtype=np.float16)
+        for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(video)], strict=True):
+            self._mapped(int(video[begin])).take(place[begin:end], axis=0, out=pieces[begin:end], mode="clip")
+        if not all_finite(pieces):
+            for number in video[begins].tolist():
+                self.index.pieces(self.video_ids[number])  # the damaged one is refused by name
+        exact = half_precision(self.index.n_dimensions)
+        exact.add_sa_codes(pieces.view(np.uint8))
+        score, best = exact.search(vector[None], len(pieces))
+        return _by_best(self.video_ids, video[best[0]], score[0], many)
+
+
+def half_precision(n_dimensions: int) -> Any:  # noqa: ANN401 - an optional package
+    """Return faiss's exact search of vectors in half precision, as pieces lie on disk: without vectors yet."""
+    try:
+        import faiss  # noqa: PLC0415 - only a collection needs it
+    except ModuleNotFoundError:
+        raise MissingPackageError("faiss-cpu", "search", "the first look at many videos") from None
+    return faiss.IndexScalarQuantizer(n_dimensions, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
 
 
 def _by_best(video_ids: list[str], video: Ints, score: npt.NDArray[np.float32], many: int) -> list[RankedVideo]:

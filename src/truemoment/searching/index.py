@@ -22,7 +22,6 @@ from truemoment.searching.layout import (
     ABOUT,
     MANIFEST,
     MEND,
-    PIECES,
     ROWS,
     SETTINGS,
     VIDEOS,
@@ -102,13 +101,9 @@ class Index(FileStore):
         """Return the number of pieces of a video."""
         return count_pieces(self.about(video_id).n_frames, self.settings.fps)
 
-    def some_pieces(self, video_id: str, numbers: Ints) -> Rows:
-        """Return some pieces of a video (K, D); only these are read."""
-        folder, about = self._found[self._named(video_id)]
-        pieces: Rows = mapped_pieces(folder, about, self.settings)[numbers]
-        if not all_finite(pieces):
-            raise InputError("holds numbers that are not finite", path=folder / PIECES, hint=MEND)
-        return pieces
+    def mapped_pieces(self, video_id: str) -> Rows:
+        """Return the pieces of a video (C, D), memory-mapped; whether they are finite is not examined."""
+        return mapped_pieces(*self._found[self._named(video_id)], self.settings)
 
     @functools.cached_property
     def piece_sample(self) -> Frames:

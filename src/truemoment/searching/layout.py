@@ -116,9 +116,11 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     Parameters
     ----------
     delta
-        How far the best moment of a video scores above its best piece, at `quantile` of pairs of sentence and video.
+        How far the k-th best moment may score above the best piece of the next video before a search stops.
     quantile
-        Share of the pairs.
+        Share of the sentences for which searches of the sample were complete.
+    top
+        k, moments of a sentence.
     n_videos, n_sentences, seed
         The sample.
     sentences
@@ -127,6 +129,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
 
     delta: float
     quantile: float
+    top: int
     n_videos: int
     n_sentences: int
     sentences: str
@@ -191,8 +194,12 @@ def read_settings(path: Path) -> Settings:
     if settings.schema != SCHEMA:
         raise InputError(f"got {settings.schema!r}, expected {SCHEMA!r}", path=file, field="schema")
     of = settings.calibration
-    if of and not (math.isfinite(of.delta) and of.delta >= 0 and 0 < of.quantile < 1):
-        raise InputError("expected delta of 0 or more, and a quantile between 0 and 1", path=file, field="calibration")
+    if of and not (math.isfinite(of.delta) and of.delta >= 0 and 0 < of.quantile < 1 and of.top >= 1):
+        raise InputError(
+            "expected delta of 0 or more, a quantile between 0 and 1, and top of 1 or more",
+            path=file,
+            field="calibration",
+        )
     if not (math.isfinite(settings.fps) and settings.fps > 0) or settings.n_dimensions < 1:
         raise InputError("expected frames a second and numbers a row above 0", path=file)
     try:

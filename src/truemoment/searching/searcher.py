@@ -9,8 +9,12 @@ from truemoment.exceptions import UsageError
 from truemoment.features.base import Frames
 from truemoment.searching.first_stage import VideoRanking, first_stage_of
 from truemoment.searching.index import Index
+from truemoment.searching.layout import Calibration
 from truemoment.searching.retrieval import CANDIDATES, search_index
 from truemoment.searching.stopping import MOST_VIDEOS, RetrievedMoments, search_until
+
+APART_S = 5.0
+"""The moments that are shown are different places of a video, not a place and its neighbours."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +68,17 @@ class IndexSearcher:
         self._first_stage: VideoRanking | None = None
 
     @property
+    def calibration(self) -> Calibration | None:
+        """The rule that ends a search; None if there is none for so many moments."""
+        of = self.index.settings.calibration
+        return of if of and self.ranking.top <= of.top else None
+
+    @property
     def most(self) -> int:
         """Number of videos that are scored exactly, at most."""
         if self.ranking.exact:
             return len(self.videos)
-        default = MOST_VIDEOS if self.index.settings.calibration else CANDIDATES
+        default = MOST_VIDEOS if self.calibration else CANDIDATES
         return min(self.ranking.candidates or default, len(self.videos))
 
     @property
@@ -76,7 +86,7 @@ class IndexSearcher:
         """Whether a first stage chooses or orders videos."""
         if self.ranking.exact or len(self.videos) < 2:
             return False
-        return bool(self.index.settings.calibration) or self.most < len(self.videos)
+        return self.calibration is not None or self.most < len(self.videos)
 
     def first_stage(self) -> VideoRanking:
         """Load the first stage, once."""
@@ -86,8 +96,8 @@ class IndexSearcher:
 
     def find(self, vectors: Frames) -> list[RetrievedMoments]:
         """Return the moments of each sentence (S, D), best first."""
-        ranking, calibration = self.ranking, self.index.settings.calibration
-        if calibration and self.has_stages:
+        ranking, calibration = self.ranking, self.calibration
+        if calibration is not None and self.has_stages:
             stage = self.first_stage()
             return search_until(
                 self.index, vectors, calibration, stage, ranking.top, most=self.most, apart_s=ranking.apart_s

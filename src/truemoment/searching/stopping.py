@@ -1,9 +1,15 @@
-"""When a search in many videos may stop: a rule that is calibrated on the collection, in place of a fixed number.
+r"""When a search in many videos may stop: a rule that is calibrated on the collection, in place of a fixed number.
 
-Videos are scored in the order of their best pieces. Let delta be what the best moment of a video scores above its best
-piece, at the 99 % quantile of pairs of a sentence and a video. The search stops when the k-th best moment that was
-found scores higher than the best piece of the next video plus delta: that video then has a better moment in 1 of 100
-cases. ``truemoment index calibrate`` measures delta on a sample of the collection's videos.
+Videos are scored in the order of their best pieces. The search stops when the k-th best moment that was found scores
+higher than the best piece of the next video plus delta. ``truemoment index calibrate`` measures delta on a sample of
+the collection's videos: for each of its sentences, the least delta with which the search finds the k best moments of
+all sampled videos is
+
+.. math:: \max_v \, (m_k - p_v),
+
+with the score m_k of the k-th best moment and the best piece p_v of each video v that holds one of the k best. Delta is
+the 99 % quantile over the sentences, so that a search that the rule ends is complete with probability 0.99, for
+sentences like those.
 """
 
 from __future__ import annotations
@@ -24,11 +30,13 @@ from truemoment.intervals import Floats
 from truemoment.searching.first_stage import RankedVideo, VideoRanking
 from truemoment.searching.index import Index
 from truemoment.searching.layout import SETTINGS, Calibration
-from truemoment.searching.outstanding import Background, backgrounds
-from truemoment.searching.retrieval import NMS, SCORES_AT_ONCE, BestMoments, FoundMoment, checked_vectors, moment_scores
+from truemoment.searching.retrieval import NMS, BestMoments, FoundMoment, checked_vectors
 
 QUANTILE = 0.99
-"""Of the differences of the best moment and the best piece."""
+"""Share of the sentences whose search is to be complete."""
+
+TOP = 5
+"""Moments of a sentence that a search is calibrated for."""
 
 SAMPLED_VIDEOS = 200
 """Videos that delta is measured on."""
@@ -117,41 +125,51 @@ def calibrate(
     sentence_vectors: Frames,
     *,
     sentences: str,
+    top: int = TOP,
+    apart_s: float | None = None,
     n_videos: int = SAMPLED_VIDEOS,
     quantile: float = QUANTILE,
     seed: int = 0,
     track: Callable[[Sequence[str]], Iterable[str]] = iter,
 ) -> Calibration:
-    """Measure how far the best moment of a video scores above its best piece.
+    """Measure with which delta searches of a sample of the videos are complete.
 
     Parameters
     ----------
-    index, sentence_vectors
+    index, sentence_vectors, top, apart_s
         As for :func:`~truemoment.searching.retrieval.search_index`.
     sentences
         Name of the sentences.
     n_videos, seed
         Videos that are drawn, and the seed of the draw.
     quantile
-        Of the differences, between 0 and 1.
+        Share of the sentences whose search is to be complete, between 0 and 1.
     track
         Wraps the videos, e.g. in a progress bar.
     """
-    if not 0 < quantile < 1 or n_videos < 1:
-        raise UsageError(f"got {n_videos} videos and quantile {quantile:g}, expected 1 or more, and between 0 and 1")
+    if not 0 < quantile < 1 or n_videos < 1 or top < 1:
+        problem = f"got {n_videos} videos, top={top} and quantile {quantile:g}"
+        raise UsageError(f"{problem}, expected 1 or more, and between 0 and 1")
     vectors = checked_vectors(index, sentence_vectors)
     if not len(vectors) or not vectors.any(axis=1).all():
         raise UsageError("expected a sentence or more to calibrate with, each with a vector that is not 0")
     names = sorted(index)
     drawn = np.random.default_rng(seed).permutation(len(names))[:n_videos]
-    unit = _unit(vectors)
-    around = backgrounds(index, unit)
-    above = [_above(index, name, unit, around) for name in track([names[number] for number in np.sort(drawn).tolist()])]
-    delta = float(np.quantile(np.concatenate(above), quantile, method="higher"))
+    some = [names[number] for number in np.sort(drawn).tolist()]
+    best, unit = BestMoments(index, vectors, top, apart_s=apart_s), _unit(vectors)
+    pieces: dict[str, Floats] = {}
+    for name in track(some):
+        best.score(name, range(len(vectors)))
+        pieces[name] = np.asarray((unit @ index.pieces(name).astype(np.float32).T).max(axis=1), dtype=np.float64)
+    needed = [
+        max((found[-1].score - pieces[of.video_id][s] for of in found), default=0.0)
+        for s, found in enumerate(best.found)
+    ]
     return Calibration(
-        delta=max(delta, 0.0),
+        delta=max(float(np.quantile(needed, quantile, method="higher")), 0.0),
         quantile=quantile,
-        n_videos=len(drawn),
+        top=top,
+        n_videos=len(some),
         n_sentences=len(vectors),
         sentences=sentences,
         seed=seed,
@@ -162,20 +180,6 @@ def _unit(vectors: Frames) -> Frames:
     """Return vectors of length 1; a vector of zeros stays."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
-
-
-def _above(index: Index, name: str, unit: Frames, around: Sequence[Background]) -> Floats:
-    """Return what the best moment of a video scores above its best piece for each sentence, (S,)."""
-    n_spans = len(index.spans(name)[0])
-    if not n_spans:
-        return np.zeros(0)
-    piece = (unit @ index.pieces(name).astype(np.float32).T).max(axis=1)
-    moment = np.empty(len(unit))
-    at_once = max(1, SCORES_AT_ONCE // n_spans)
-    for low in range(0, len(unit), at_once):
-        some = slice(low, low + at_once)
-        moment[some] = moment_scores(index, name, unit[some], around[some]).max(axis=1)
-    return np.asarray(moment - piece, dtype=np.float64)
 
 
 def write_calibration(path: Path, calibration: Calibration) -> None:
