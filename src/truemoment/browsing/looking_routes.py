@@ -129,7 +129,7 @@ class LookingService:
             waiting = PageError(503, self.model.why or "the model is being loaded", "model").response()
             waiting.headers["Retry-After"] = "1"
             return waiting
-        vector, _ = self.model.vector(str(queries.sentence[query]))
+        vector = self.model.vector(str(queries.sentence[query])).vector
         background = backgrounds(self.index, vector)[0]
         score = moment_scores(self.index, video_id, vector, [background])[0]
         columns = best_by_column(score, *self.index.spans(video_id), len(self.index.rows(video_id)))

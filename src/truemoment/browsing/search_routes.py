@@ -125,7 +125,7 @@ class SearchService:
             refusal = self._refusal()
             if refusal is not None:
                 return refusal
-            vector = self.model.vector(visit.query_text("q", MOST_CHARACTERS))[0]
+            vector = self.model.vector(visit.query_text("q", MOST_CHARACTERS)).vector
         background = background or backgrounds(self.searches.index, vector)[0]
         score, is_whole = self.searches.score(moment, vector, background)
         return {"score": score, "z": background.z(score), "shorter_than_a_row": not is_whole}
@@ -243,8 +243,9 @@ class SearchService:
             "like": None
             if like is None
             else {"v": by_id[like.video_id].number, "start_s": like.start_s, "end_s": like.end_s},
-            "cut": bool(answer.cut),
-            "note": answer.cut,
+            "notes": list(answer.notes),
+            "unknown_words": list(answer.unknown.words),
+            "no_word_known": answer.unknown.every,
             "scored": answer.n_scored,
             "videos": answer.n_videos,
             "ms": answer.times_ms,

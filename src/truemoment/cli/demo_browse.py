@@ -23,7 +23,7 @@ NAMES = ("park", "street", "beach", "harbour", "garden", "station", "market", "s
 
 MINUTES, EVENTS, TOP = 0.5, 4, 5
 
-FPS, PROPOSALS = 4.0, "windowed-grid:fps=4,window=512,tail=covered"
+FPS = 4.0
 
 
 def browse_demo(out: Path, seed: int, serving: ServingOptions, page: SearchPageOptions, *, quiet: bool) -> None:
@@ -57,9 +57,10 @@ def _make(out: Path, files: dict[str, Path], seed: int, *, show: bool) -> None:
     from truemoment.datasets import own
     from truemoment.io import write_predictions
     from truemoment.searching.building import build_index
+    from truemoment.searching.discount import HALF_S
     from truemoment.searching.extraction import Loader
     from truemoment.searching.index import Index
-    from truemoment.searching.layout import Settings
+    from truemoment.searching.layout import Settings, default_proposals
     from truemoment.searching.retrieval import EncodedSentences, IndexSearch
     from truemoment.searching.writing import IndexWriter
 
@@ -75,7 +76,7 @@ def _make(out: Path, files: dict[str, Path], seed: int, *, show: bool) -> None:
             fingerprint=encoder.fingerprint,
             n_dimensions=encoder.n_dimensions,
             fps=FPS,
-            proposals=PROPOSALS,
+            proposals=default_proposals(FPS),
         )
         with IndexWriter(out / INDEX, settings) as writer:
             build_index(writer, sorted((out / VIDEOS).resolve().glob("*.mp4")), loader)
@@ -83,7 +84,7 @@ def _make(out: Path, files: dict[str, Path], seed: int, *, show: bool) -> None:
         index = Index(out / INDEX)
         queries = annotations.queries
         answers = {
-            SEARCHING: IndexSearch(index, EncodedSentences(encoder)).ground(queries, TOP),
+            SEARCHING: IndexSearch(index, EncodedSentences(encoder), half_s=HALF_S).ground(queries, TOP),
             GUESSING: RandomChance(index.proposals, np.random.default_rng(seed)).ground(queries, TOP),
         }
         for name, predictions in answers.items():

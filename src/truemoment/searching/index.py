@@ -114,7 +114,7 @@ class Index(FileStore):
         counts = [self.n_pieces(name) for name in chosen]
         most = share if sum(counts) > SAMPLED_PIECES else max(counts)
         parts = [
-            self.some_pieces(name, _evenly(count, most)).astype(np.float32)
+            self.pieces(name)[_evenly(count, most)].astype(np.float32)
             for name, count in zip(chosen, counts, strict=True)
         ]
         return np.concatenate(parts)

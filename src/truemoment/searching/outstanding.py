@@ -55,6 +55,10 @@ class Background:
         return round((score - self.median) / self.spread, DECIMALS_OF_Z) if self.spread > 0 else 0.0
 
 
+NO_BACKGROUND = Background(0.0, 0.0)
+"""Where no score is discounted and z is not asked for."""
+
+
 def backgrounds(index: Index, sentence_vectors: Frames) -> list[Background]:
     """Return the background of each sentence (S, D) in an index."""
     return [Background.of(piece_scores(index, vector)) for vector in np.atleast_2d(sentence_vectors)]

@@ -26,7 +26,7 @@ from truemoment.searching.discount import HALF_S, discounted, lengths_s
 from truemoment.searching.first_stage import FirstStage, VideoRanking
 from truemoment.searching.index import Index
 from truemoment.searching.layout import MEND
-from truemoment.searching.outstanding import Background, backgrounds
+from truemoment.searching.outstanding import NO_BACKGROUND, Background, backgrounds
 
 CANDIDATES = 20
 """Videos that the first look leaves."""
@@ -65,6 +65,7 @@ def search_index(
     videos: Iterable[str] | None = None,
     first_stage: VideoRanking | None = None,
     half_s: float = HALF_S,
+    around: Sequence[Background] | None = None,
     track: Callable[[Sequence[str]], Iterable[str]] = iter,
 ) -> list[list[FoundMoment]]:
     """Find the best moments of an index for each sentence.
@@ -90,6 +91,8 @@ def search_index(
     half_s
         Length at which a moment loses half of what it scores above the median, seconds
         (:mod:`truemoment.searching.discount`); 0 for mean pooling alone, as in MAD.
+    around
+        Background of each sentence; None for that of the index.
     track
         Wraps the videos that are scored, e.g. in a progress bar.
 
@@ -107,7 +110,7 @@ def search_index(
         first_look = first_stage or FirstStage(index, names)
         best_videos = first_look.best_videos(vectors, candidates)
         sentences_of = {name: [s for s in for_all if name in best_videos[s]] for name in names}
-    best = BestMoments(index, vectors, top, nms=nms, apart_s=apart_s, half_s=half_s)
+    best = BestMoments(index, vectors, top, nms=nms, apart_s=apart_s, half_s=half_s, around=around)
     for name in track([name for name in names if sentences_of[name]]):
         best.score(name, sentences_of[name])
     return best.found
@@ -136,7 +139,7 @@ def moment_scores(
     index: Index,
     name: str,
     sentence_vectors: Frames,
-    around: Sequence[Background] | None = None,
+    around: Sequence[Background],
     *,
     spans: tuple[Ints, Ints] | None = None,
     half_s: float = HALF_S,
@@ -150,7 +153,7 @@ def moment_scores(
     sentence_vectors : (S, D)
         The sentences, in the space of the index's encoder.
     around
-        Background of each sentence; None to compute it.
+        Background of each sentence.
     spans : (P,) each
         First frame of each moment, and the one after the last; None for all candidates (:meth:`Index.spans`).
     half_s
@@ -175,7 +178,7 @@ def moment_scores(
     if not np.abs(cosine).max(initial=0.0) <= LARGEST_SCORE:
         raise InputError("gives scores beyond 1: its norms are damaged", path=index.path, field=name, hint=MEND)
     if half_s:
-        median = np.array([of.median for of in around or backgrounds(index, vectors)])
+        median = np.array([of.median for of in around])
         cosine = discounted(cosine, median, lengths_s(first, end, index.settings.fps), half_s)
     return np.asarray(cosine.round(DECIMALS))
 
@@ -189,7 +192,7 @@ class BestMoments:
         Where.
     vectors : (S, D)
         Of the sentences.
-    top, nms, apart_s, half_s
+    top, nms, apart_s, half_s, around
         As for :func:`search_index`.
     """
 
@@ -202,9 +205,10 @@ class BestMoments:
         nms: float = NMS,
         apart_s: float | None = None,
         half_s: float = HALF_S,
+        around: Sequence[Background] | None = None,
     ) -> None:
         self.index, self.vectors, self.top, self.half_s = index, vectors, top, half_s
-        self.around = backgrounds(index, vectors)
+        self.around = backgrounds(index, vectors) if around is None else around
         # Moments that are too near each other are those that overlap with half the distance added at either end.
         self._margin = 0.0 if apart_s is None else apart_s / 2 * index.settings.fps
         self._threshold = nms if apart_s is None else 0.0
@@ -241,7 +245,13 @@ class BestMoments:
 
 
 def first_stage_recall(
-    index: Index, sentence_vectors: Frames, candidates: int = CANDIDATES, *, top: int = 5, nms: float = NMS
+    index: Index,
+    sentence_vectors: Frames,
+    candidates: int = CANDIDATES,
+    *,
+    top: int = 5,
+    nms: float = NMS,
+    half_s: float = 0.0,
 ) -> float:
     """Share of the best moments of all videos that lie in the videos which the first look leaves.
 
@@ -251,6 +261,8 @@ def first_stage_recall(
         As for :func:`search_index`.
     candidates
         Videos that the first look leaves.
+    half_s
+        As for :func:`search_index`; the default is mean pooling alone.
 
     Returns
     -------
@@ -258,7 +270,7 @@ def first_stage_recall(
         From 0 to 1; NaN if nothing is found at all.
     """
     vectors = np.atleast_2d(np.asarray(sentence_vectors, dtype=np.float32))
-    exact = search_index(index, vectors, top, nms=nms)
+    exact = search_index(index, vectors, top, nms=nms, half_s=half_s)
     best_videos = FirstStage(index).best_videos(vectors, candidates)
     hits = [of.video_id in names for found, names in zip(exact, best_videos, strict=True) for of in found]
     return sum(hits) / len(hits) if hits else math.nan
@@ -289,8 +301,8 @@ class EncodedSentences:
 class IndexSearch:
     """A :class:`~truemoment.grounders.Grounder` that answers what :func:`search_index` finds in each query's video.
 
-    Unlike :class:`~truemoment.searching.ZeroShot` on the same rows, it uses the norms that the index stores, ranks the
-    longer of two equal moments first, and discounts short moments unless `half_s` is 0.
+    Unlike :class:`~truemoment.searching.ZeroShot` on the same rows, it uses the norms that the index stores, and ranks
+    the longer of two equal moments first. By default it pools as MAD does, without a discount for short moments.
 
     Parameters
     ----------
@@ -301,7 +313,7 @@ class IndexSearch:
     nms
         IoU above which the worse of two moments goes.
     half_s
-        As for :func:`search_index`.
+        As for :func:`search_index`; 0 for mean pooling alone.
     track
         Wraps the videos, e.g. in a progress bar.
     """
@@ -309,7 +321,7 @@ class IndexSearch:
     index: Index
     sentences: SentenceStore
     nms: float = NMS
-    half_s: float = HALF_S
+    half_s: float = 0.0
     track: Callable[[list[str]], Iterable[str]] = iter
 
     @property
@@ -330,10 +342,19 @@ class IndexSearch:
         for video_id in rows_of:
             self.index.about(video_id)  # it is there
         vectors = self.sentences.vectors(queries)
+        around = backgrounds(self.index, vectors) if self.half_s else [NO_BACKGROUND] * len(queries)
         found: list[list[FoundMoment]] = [[] for _ in range(len(queries))]
         for video_id in self.track(list(rows_of)):
             rows = rows_of[video_id]
-            answers = search_index(self.index, vectors[rows], top, nms=self.nms, videos=[video_id], half_s=self.half_s)
+            answers = search_index(
+                self.index,
+                vectors[rows],
+                top,
+                nms=self.nms,
+                videos=[video_id],
+                half_s=self.half_s,
+                around=[around[row] for row in rows],
+            )
             for row, answer in zip(rows, answers, strict=True):
                 found[row] = answer
         by_query: dict[str, Sequence[Sequence[float]]] = {
