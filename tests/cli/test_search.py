@@ -51,13 +51,14 @@ def test_the_table(call, index):
     status, out, err = call("search", "green", index, "--top", "3")
     assert (status, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0].split() == ["rank", "video", "from", "to", "score"]
+    assert lines[0].split() == ["rank", "video", "from", "to", "score", "z"]
     assert len(lines) == 5
     assert len({len(line) for line in lines}) == 1  # columns stand below each other
-    rank, video, start, end, score = lines[2].split()
+    rank, video, start, end, score, z = lines[2].split()
     assert (rank, video) in {("1", "b"), ("1", "c")}
     assert "0:00:00.0" <= start < end <= "0:01:00.0"
     assert 0.4 < float(score) < 0.9
+    assert float(z) > 0
 
 
 def test_moments_go_to_other_programs(call, index):
