@@ -14,8 +14,8 @@ What this does: the sum of the excess over b grows with each frame that shows th
 something else. The best moment ends where the next frames would lower its mean by more than the discount falls. The
 median is that of the index, not of the video, because in a short video the moment can be all there is.
 
-h and the power were chosen on 40 rendered films and 6 simulated ones; the demo's films are not among them. The
-documentation of searching shows the figures.
+h and the exponent were chosen on 40 rendered and 6 simulated films; the film of the demo is not among them. The
+documentation of searching and ``benchmarks/moment_length.py`` have the figures.
 """
 
 from __future__ import annotations
@@ -52,9 +52,7 @@ def discounted(cosine: Scores, median: Scores, length_s: npt.NDArray[Any], half_
     >>> discounted(np.array([[0.5, 0.46, 0.1]]), np.array([0.2]), np.array([0.5, 2.0, 2.0])).round(4).tolist()
     [[0.35, 0.4447, 0.1]]
     """
-    if half_s == 0:
-        return cosine
-    lost = 1.0 / (1.0 + (length_s / half_s) ** 2)
+    lost = half_s**2 / (half_s**2 + length_s**2)
     return cosine - lost * np.maximum(cosine - median[:, None], 0.0)
 
 
