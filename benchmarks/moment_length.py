@@ -21,6 +21,7 @@ from truemoment.evaluation import evaluate
 from truemoment.features.sentences import SentenceStore, SentenceVectors
 from truemoment.records import Annotations
 from truemoment.searching.building import build_index
+from truemoment.searching.encoder_options import settings_with
 from truemoment.searching.extraction import Loader
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Settings, default_proposals
@@ -59,16 +60,7 @@ def rendered(folder: Path, seeds: range) -> Annotations:
 def indexed(folder: Path, videos: list[Path], fps: float, proposals: str) -> Index:
     """Index videos with the included model, those that are not indexed yet."""
     loader = Loader("scenes")
-    encoder = loader.load()
-    made = Settings(
-        model="scenes",
-        encoder=encoder.name,
-        fingerprint=encoder.fingerprint,
-        n_dimensions=encoder.n_dimensions,
-        fps=fps,
-        proposals=proposals,
-    )
-    with IndexWriter(folder, made) as writer:
+    with IndexWriter(folder, settings_with(loader, fps, proposals)) as writer:
         build_index(writer, videos, loader)
     return Index(folder)
 

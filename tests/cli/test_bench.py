@@ -232,7 +232,7 @@ def test_every_engine_gives_the_same_weights(charades, made, tmp_path, monkeypat
     if engine == "ray" and importlib.util.find_spec("ray") is None:
         pytest.skip("Ray is not installed")
     monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_AUTH_MODE"):
+    for name in ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
         monkeypatch.delenv(name, raising=False)
     methods = read_methods(["tan2d", "blind-tan"], SMALL)
     grid = BenchGrid(methods, (0,), tmp_path / "bench", "charades-cd", charades, "perception:0.5")

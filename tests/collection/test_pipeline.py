@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 
 from truemoment.collection import pipeline
-from truemoment.collection.assembling import read_splits
 from truemoment.collection.demo import score_film
 from truemoment.collection.layout import CollectSettings, films_in
 from truemoment.collection.pipeline import CollectRecipe, collect_films
 from truemoment.collection.same_film import same_films
+from truemoment.collection.split_file import read_splits
 from truemoment.collection.splitting import split_collection
 from truemoment.collection.tasks import make_task, read_tasks
 from truemoment.datasets import load_annotations, read_own_annotations

@@ -318,7 +318,7 @@ def ray_here(colours, tmp_path_factory):
         patched.setenv("HOME", str(home))
         folders = [str(Path(colours.__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
         patched.setenv("PYTHONPATH", os.pathsep.join(folders))
-        for name in ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_AUTH_MODE"):
+        for name in ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
             patched.delenv(name, raising=False)
         yield home
 

@@ -1,15 +1,17 @@
-"""A small world, a small recipe for each family, and what a run is made of."""
+"""A small world and small films, a small recipe for each family, and what a run is made of."""
 
 import dataclasses
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 torch.set_num_threads(1)
 
-from truemoment.training.recipes import read_recipe  # noqa: E402 - PyTorch may be missing
+from truemoment.models import get_family  # noqa: E402 - PyTorch may be missing
+from truemoment.training.recipes import read_recipe  # noqa: E402 - as above
 from truemoment.training.runs import TrainingTask  # noqa: E402 - as above
-from truemoment.worlds import make_world  # noqa: E402 - as above
+from truemoment.worlds import FilmSettings, make_films, make_world  # noqa: E402 - as above
 
 MAP = ("settings.n_clips=8", "settings.hidden=16", "settings.layers=2", "settings.kernel=3")
 VLG = ("settings.hidden=16", "settings.video_groups=4", "settings.matching_groups=2", "settings.matching_width=4")
@@ -34,12 +36,13 @@ SETTINGS = {
         *("settings.hidden=8", "settings.most_words=4", "train.sentences=all"),
         "train.stages=[{}]",  # one, of all losses, with the epochs of a tiny run
     ),
+    "mean-pool": ("settings.scale=20",),
+    "frame-sequence": ("settings.scale=20", "settings.heads=2", "settings.most_frames=16"),
 }
 """Settings of a tiny model of each family."""
 
 TINY = (
     "rows=16",
-    "text.size=12",
     "train.epochs=2",
     "train.batch=16",
     "train.learning_rate=0.01",
@@ -53,17 +56,39 @@ def world():
 
 
 @pytest.fixture(scope="session")
+def tiny_films():
+    settings = FilmSettings(minutes=2, n_sentences=20, nearness=0.2, style=0.8, n_dimensions=16)
+    return make_films({"train": 4, "val": 2, "test": 2}, settings, np.random.default_rng(0))
+
+
+@pytest.fixture(scope="session")
 def tiny():
     """Make a small recipe: tiny("mdd", "train.epochs=3")."""
-    return lambda name, *changes: read_recipe(name, [*SETTINGS[name], *TINY, *changes])
+
+    def make(name, *changes):
+        words_learned = [] if name in ("mean-pool", "frame-sequence") else ["text.size=12"]
+        return read_recipe(name, [*SETTINGS[name], *TINY, *words_learned, *changes])
+
+    return make
 
 
 @pytest.fixture
-def task(world, tiny):
-    """Make a task on the world: task("tan2d", "train.epochs=3", seed=1)."""
+def task(world, tiny, tiny_films):
+    """Make a task on the world, or on films for models that rank clips: task("tan2d", "train.epochs=3", seed=1)."""
 
     def make(name="tan2d", *changes, seed=0, **parts):
         recipe = tiny(name, *changes)
+        if get_family(name).retrieves:
+            return TrainingTask(
+                recipe=recipe,
+                seed=seed,
+                train=tiny_films.annotations("train"),
+                val=tiny_films.annotations("val"),
+                features="films",
+                store=tiny_films,
+                text_sources=("films",),
+                texts=tiny_films,
+            )
         sees = name != "blind-tan"
         made = TrainingTask(
             recipe=recipe,

@@ -6,6 +6,7 @@ from accelerate.state import AcceleratorState
 from torch import nn
 
 from truemoment.models import FAMILIES
+from truemoment.models.retrieval_model import ResidualMap
 from truemoment.training import checkpoints, loop
 from truemoment.training.runs import perform
 
@@ -29,11 +30,16 @@ def products(monkeypatch):
     seen = set()
     build = loop.build_network
 
+    def watch(module, inputs, output):
+        if isinstance(module, ResidualMap):  # the sum with its input, which is in float32
+            output = nn.Linear.forward(module, *inputs)
+        seen.add((module.training, output.dtype))
+
     def build_watched(*words):
         network = build(*words)
         for module in network.modules():
             if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
-                module.register_forward_hook(lambda module, _, output: seen.add((module.training, output.dtype)))
+                module.register_forward_hook(watch)
         return network
 
     monkeypatch.setattr(loop, "build_network", build_watched)

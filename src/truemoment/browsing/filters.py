@@ -48,7 +48,7 @@ class QuerySelection:
     kinds
         Positions in :data:`~truemoment.diagnosis.errors.KINDS`; empty for all.
     hidden
-        Whether only queries count whose hit stands at a lower rank.
+        Whether only queries count whose hit is at a lower rank.
     floor
         Whether the strongest floor hits; "" for both.
     words, verb

@@ -58,9 +58,10 @@ def _make(out: Path, files: dict[str, Path], seed: int, *, show: bool) -> None:
     from truemoment.io import write_predictions
     from truemoment.searching.building import build_index
     from truemoment.searching.discount import HALF_S
+    from truemoment.searching.encoder_options import settings_with
     from truemoment.searching.extraction import Loader
     from truemoment.searching.index import Index
-    from truemoment.searching.layout import Settings, default_proposals
+    from truemoment.searching.layout import default_proposals
     from truemoment.searching.retrieval import EncodedSentences, IndexSearch
     from truemoment.searching.writing import IndexWriter
 
@@ -70,15 +71,7 @@ def _make(out: Path, files: dict[str, Path], seed: int, *, show: bool) -> None:
         on_status("indexing the videos")
         loader = Loader("scenes")
         encoder = loader.load()
-        settings = Settings(
-            model=loader.model,
-            encoder=encoder.name,
-            fingerprint=encoder.fingerprint,
-            n_dimensions=encoder.n_dimensions,
-            fps=FPS,
-            proposals=default_proposals(FPS),
-        )
-        with IndexWriter(out / INDEX, settings) as writer:
+        with IndexWriter(out / INDEX, settings_with(loader, FPS, default_proposals(FPS))) as writer:
             build_index(writer, sorted((out / VIDEOS).resolve().glob("*.mp4")), loader)
         on_status("answering")
         index = Index(out / INDEX)

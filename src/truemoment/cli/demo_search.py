@@ -105,25 +105,17 @@ def _claim(out: Path) -> None:
 def _index(out: Path) -> Encoder:
     """Index the video, and return the model."""
     from truemoment.searching.building import build_index
+    from truemoment.searching.encoder_options import settings_with
     from truemoment.searching.extraction import Loader
-    from truemoment.searching.layout import Settings, default_proposals
+    from truemoment.searching.layout import default_proposals
     from truemoment.searching.writing import IndexWriter
 
     loader = Loader("scenes")
-    encoder = loader.load()
-    settings = Settings(
-        model=loader.model,
-        encoder=encoder.name,
-        fingerprint=encoder.fingerprint,
-        n_dimensions=encoder.n_dimensions,
-        fps=FPS,
-        proposals=default_proposals(FPS),
-    )
-    with IndexWriter(out / INDEX, settings) as writer:
+    with IndexWriter(out / INDEX, settings_with(loader, FPS, default_proposals(FPS))) as writer:
         done = build_index(writer, [(out / VIDEO).resolve()], loader)
     for why in done.failed.values():
         raise InputError(why)
-    return encoder
+    return loader.load()
 
 
 def _report(annotations: Annotations, predictions: Predictions, figures: dict[str, list[float]], name: str) -> Report:

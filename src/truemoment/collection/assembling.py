@@ -14,35 +14,12 @@ from truemoment.collection.card import card_of, card_text
 from truemoment.collection.export import kept_of, write_annotations, write_mad
 from truemoment.collection.layout import FoundFilm, films_in, read_collection
 from truemoment.collection.review_file import read_review
+from truemoment.collection.split_file import SplitLine, read_splits
 from truemoment.documents import json_text
-from truemoment.files import atomic_write, read_json_lines
+from truemoment.files import atomic_write
 from truemoment.folders import lock_folder, refuse_links
 from truemoment.inputs import updating
 from truemoment.version import __version__ as version
-
-
-class SplitLine(msgspec.Struct, frozen=True):
-    """A line of splits.jsonl."""
-
-    video_id: str
-    split: str
-    group: str
-    n_sentences: int
-
-
-def read_groups(out: Path) -> dict[str, str]:
-    """Return the group of each film that has one; empty for a folder that is no collection, or is not split."""
-    path = out / layout.SPLITS
-    if not ((out / layout.COLLECTION).is_file() and path.is_file()):
-        return {}
-    return {line.video_id: line.group for _, line in read_json_lines(path, SplitLine) if line.group}
-
-
-def read_splits(out: Path) -> dict[str, str]:
-    """Return the split of each film; empty before films are split."""
-    if not (out / layout.SPLITS).is_file():
-        return {}
-    return {line.video_id: line.split for _, line in read_json_lines(out / layout.SPLITS, SplitLine)}
 
 
 def assemble_again(out: Path) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 
 from truemoment.collection import layout
-from truemoment.collection.assembling import read_splits
 from truemoment.collection.export import kept_of, write_annotations, write_mad
 from truemoment.collection.layout import films_in, read_collection
+from truemoment.collection.split_file import read_splits
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_folder, read_bytes
 

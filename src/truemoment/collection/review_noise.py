@@ -14,7 +14,7 @@ MEDIAN_OF_NORMAL = 0.674490
 def noise_of_review(review: Review) -> CollectionNoise:
     """Return the noise that a review found; what it did not ask or resolve keeps its default.
 
-    Jitter is the median error of the start that was seen, as of a normal variable. A lag and its sign cannot be told
+    Jitter is the median error of the start that was seen, as of a normal variable. A lag and its sign cannot be seen
     from it, and stays 0; joined sentences are not asked for.
 
     Parameters

@@ -124,7 +124,7 @@ def clip_name(query_id: str, video_id: str) -> str:
 
 
 def own_id(query_id: str) -> str:
-    """Return the id of a query in its own source, where those of several sources are told apart by ``SOURCE/ID``.
+    """Return the id of a query in its own source, which for several sources is ``SOURCE/ID``.
 
     Examples
     --------

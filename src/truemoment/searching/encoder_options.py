@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from truemoment.exceptions import UsageError
+from truemoment.features.own import DType
 from truemoment.searching.extraction import Loader
 from truemoment.searching.layout import Settings, default_proposals, is_index, read_settings
 from truemoment.text import printable
@@ -84,16 +85,8 @@ class EncoderOptions:
         made = read_settings(index) if is_index(index) else None
         fps = (made.fps if made else DEFAULT_FPS) if self.fps is None else self.fps
         loader = self.loader(index, made)
-        encoder = loader.load()
-        return Settings(
-            model=loader.model,
-            encoder=encoder.name,
-            fingerprint=encoder.fingerprint,
-            n_dimensions=encoder.n_dimensions,
-            fps=fps,
-            dtype=made.dtype if made else "float16",
-            proposals=self.proposals or (made.proposals if made and made.fps == fps else default_proposals(fps)),
-        )
+        proposals = self.proposals or (made.proposals if made and made.fps == fps else default_proposals(fps))
+        return settings_with(loader, fps, proposals, made.dtype if made else "float16")
 
     def encoder_of(self, index: Index) -> Encoder:
         """Load the model that an index was made with."""
@@ -120,3 +113,17 @@ def index_of(video: Path) -> Path:
     """Return the default place of the index of a video, or of a folder of videos: beside it."""
     beside = video if video.name not in ("", "..") else video.resolve()
     return beside.with_name(f"{beside.name}.index")
+
+
+def settings_with(loader: Loader, fps: float, proposals: str, dtype: DType = "float16") -> Settings:
+    """Load a model, and return how an index is made with it."""
+    encoder = loader.load()
+    return Settings(
+        model=loader.model,
+        encoder=encoder.name,
+        fingerprint=encoder.fingerprint,
+        n_dimensions=encoder.n_dimensions,
+        fps=fps,
+        dtype=dtype,
+        proposals=proposals,
+    )

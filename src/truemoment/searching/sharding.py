@@ -74,15 +74,15 @@ def refuse_gaps(shards: Sequence[IndexShard], n_silent: int) -> None:
     """
     counts = sorted({shard.count for shard in shards})
     there = sorted(shards)
-    told = ", ".join(map(str, there))
+    answering = ", ".join(map(str, there))
     if len(counts) > 1:
-        raise UsageError(f"--shards: got shards {told}, expected shares of one number")
+        raise UsageError(f"--shards: got shards {answering}, expected shares of one number")
     if repeated := [str(shard) for number, shard in enumerate(there[1:]) if there[number] == shard]:
         raise UsageError(f"--shards: shard {repeated[0]} answers twice, expected each once")
     if counts and len(there) + n_silent != counts[0]:
         missing = [f"{k}/{counts[0]}" for k in range(1, counts[0] + 1) if IndexShard(k, counts[0]) not in there]
         what = f"{', '.join(missing)} missing" if missing else f"{n_silent} more than there are"
-        raise UsageError(f"--shards: got shards {told}, expected all of {counts[0]}: {what}")
+        raise UsageError(f"--shards: got shards {answering}, expected all of {counts[0]}: {what}")
 
 
 def merged(answers: Sequence[RetrievedMoments], top: int) -> RetrievedMoments:

@@ -351,7 +351,7 @@ class Pairs(Dataset[TokenBatch]):
 
 
 def drawn_pairs(n_pairs: int, weights: Floats | None, rng: np.random.Generator) -> Ints:
-    """Return pairs in a drawn order; one of weight 2.3 stands in it twice, and thrice in 3 of 10 draws.
+    """Return pairs in a drawn order; one of weight 2.3 occurs twice, and three times in 3 of 10 draws.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.collection.assembling import read_groups
+from truemoment.collection.split_file import read_groups
 from truemoment.datasets import get_dataset, made_of, own
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import InputError, UsageError

@@ -63,7 +63,7 @@ def open_sentences(texts: Sequence[str]) -> SentenceStore | None:
     Raises
     ------
     InputError
-        If files differ in width, or an encoder stands beside files.
+        If files differ in width, or an encoder is given beside files.
     """
     if not texts:
         return None

@@ -65,7 +65,7 @@ async function showVideo() {
     const last = table.frameAt(Math.max(start, Number(query.get("end")) - 1e-6));
     ends = { first: table.frameAt(start), last: Math.max(last, table.frameAt(start)) };
     past = new History(ends);
-    await tellScore();
+    await showScore();
     timeline.fit(ends);
   }
   drawSpans();
@@ -144,8 +144,8 @@ function drawSpans() {
 
 function showEnds() {
   const text = ends && table ? spanText(table, ends) : "I and O set the start and the end of a moment.";
-  const told = scores.before && scores.now !== scores.before ? `${scores.before} → ${scores.now}` : scores.now;
-  byId("ends").textContent = [text, told].filter(Boolean).join(" · ");
+  const change = scores.before && scores.now !== scores.before ? `${scores.before} → ${scores.now}` : scores.now;
+  byId("ends").textContent = [text, change].filter(Boolean).join(" · ");
   for (const id of ["review", "keep", "like", "export"]) byId(id).disabled = !ends;
   showKept();
 }
@@ -155,21 +155,21 @@ function setEnds(next, isStep = true) {
   ends = next;
   if (isStep) past.add(ends);
   drawSpans();
-  clearTimeout(telling);
-  telling = setTimeout(tellScore, 120);
+  clearTimeout(asking);
+  asking = setTimeout(showScore, 120);
 }
 
-let telling = 0;
+let asking = 0;
 
-async function tellScore() {
+async function showScore() {
   if (!ends || !table || !(query.get("q") || query.has("like"))) return;
   const moment = current();
   const asked = new URLSearchParams({ v: String(v), start: String(moment.start_s), end: String(moment.end_s) });
   for (const name of ["search", "q", "like"]) if (query.has(name)) asked.set(name, String(query.get(name)));
-  const told = await get(`/api/score?${asked}`).catch(() => null);
-  if (!told) return;
-  score = { score: told.score, z: told.z };
-  const text = `score ${fixed(told.score, 3)}, stands out ${fixed(told.z, 1)}${told.shorter_than_a_row ? ", shorter than a row" : ""}`;
+  const found = await get(`/api/score?${asked}`).catch(() => null);
+  if (!found) return;
+  score = { score: found.score, z: found.z };
+  const text = `score ${fixed(found.score, 3)}, stands out ${fixed(found.z, 1)}${found.shorter_than_a_row ? ", shorter than a row" : ""}`;
   scores = { before: scores.before || text, now: text };
   showEnds();
   announce(text);

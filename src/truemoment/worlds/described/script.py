@@ -22,7 +22,7 @@ Kind = Literal["description", "dialogue", "song"]
 Span = tuple[float, float]
 
 PART_MINUTES = 20.0
-"""A longer film is planned in parts, whose events are told apart only within a part."""
+"""A longer film is planned in parts, whose events can be distinguished only within a part."""
 
 EVENTS_A_MINUTE = 4.0
 
@@ -103,9 +103,9 @@ def write_script(rng: np.random.Generator, minutes: float, voices: Voices, *, fp
     duration_s = sum(video.n_frames / video.fps for video in videos)
     scenes = _draw_scenes(rng, duration_s)
     stage = _Staging(voices, scenes)
-    told = _narration(rng, videos, duration_s, stage)
-    spoken = _dialogue(rng, told, duration_s, stage)
-    return Script(duration_s, videos, scenes, tuple(sorted([*told, *spoken], key=lambda line: line.start_s)))
+    described = _narration(rng, videos, duration_s, stage)
+    spoken = _dialogue(rng, described, duration_s, stage)
+    return Script(duration_s, videos, scenes, tuple(sorted([*described, *spoken], key=lambda line: line.start_s)))
 
 
 def _draw_scenes(rng: np.random.Generator, duration_s: float) -> tuple[Span, ...]:
@@ -156,7 +156,7 @@ class _Staging:
 def _narration(
     rng: np.random.Generator, videos: Sequence[SceneVideo], duration_s: float, stage: _Staging
 ) -> list[Line]:
-    """Tell each event as it is shown; one that would be told after its moment is left out."""
+    """Describe each event as it is shown; one that would be described after its moment is left out."""
     lines: list[Line] = []
     used: set[str] = set()
     free_s = 0.5
@@ -173,9 +173,9 @@ def _narration(
     return lines
 
 
-def _dialogue(rng: np.random.Generator, told: Sequence[Line], duration_s: float, stage: _Staging) -> list[Line]:
+def _dialogue(rng: np.random.Generator, described: Sequence[Line], duration_s: float, stage: _Staging) -> list[Line]:
     """Fill the gaps between the narrator's sentences with what actors say."""
-    edges = [0.3, *(edge for line in told for edge in (line.start_s, line.end_s)), duration_s - 0.3]
+    edges = [0.3, *(edge for line in described for edge in (line.start_s, line.end_s)), duration_s - 0.3]
     lines: list[Line] = []
     used: set[str] = set()
     for low, high in zip(edges[::2], edges[1::2], strict=True):
