@@ -140,6 +140,19 @@ def test_the_score_of_a_found_moment_is_told_the_same(served):
     assert like["score"] == pytest.approx(of_own_vector(8.0, median), abs=2e-6)
 
 
+def test_words_that_are_not_known_come_with_each_answer(served, colours, monkeypatch):
+    monkeypatch.setattr(colours.Colours, "vocabulary", frozenset(colours.WORDS), raising=False)
+    _, client = served()
+    for sentence, words, none, notes in (
+        ("red", [], False, []),
+        ("red fir", ["fir"], False, ['the model colours does not know "fir"']),
+        ("zzz", ["zzz"], True, ['no word of "zzz" is known to the model colours']),
+    ):
+        found = client.search(sentence)
+        assert (found["unknown_words"], found["no_word_known"], found["notes"]) == (words, none, notes)
+    assert client.get("/api/like", params={"v": 0, "start": 20, "end": 28}).json()["notes"] == []
+
+
 def test_only_some_films(served):
     _, client = served()
     assert {of["v"] for of in client.search("red", videos="1,2")["moments"]} <= {1, 2}
