@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import importlib
+import importlib.util
 import io
 import json
 import math
@@ -302,6 +303,20 @@ def data_dir() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data at {folder}; set TRUEMOMENT_DATA to the folder that holds one folder a dataset")
     return folder
+
+
+@pytest.fixture(scope="session")
+def no_cluster():
+    """Ray is installed and knows no cluster and no token before the first one; it reads its token once a process.
+
+    Importing it here would be before its settings.
+    """
+    if importlib.util.find_spec("ray") is None:
+        pytest.skip("Ray is not installed")
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_AUTH_MODE"):
+            patched.delenv(name, raising=False)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
 import sys
@@ -228,12 +227,9 @@ def test_a_lost_result_is_measured_again(bench, made, tmp_path, document):
 
 
 @pytest.mark.parametrize("engine", ["local", "ray"])
-def test_every_engine_gives_the_same_weights(charades, made, tmp_path, monkeypatch, engine):
-    if engine == "ray" and importlib.util.find_spec("ray") is None:
-        pytest.skip("Ray is not installed")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
-        monkeypatch.delenv(name, raising=False)
+def test_every_engine_gives_the_same_weights(request, charades, made, tmp_path, engine):
+    if engine == "ray":
+        request.getfixturevalue("no_cluster")
     methods = read_methods(["tan2d", "blind-tan"], SMALL)
     grid = BenchGrid(methods, (0,), tmp_path / "bench", "charades-cd", charades, "perception:0.5")
     bench = Bench(get_bench("closer-look"), grid, (HEADLINE,))

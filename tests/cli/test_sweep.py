@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
 import sys
@@ -383,11 +382,8 @@ def test_a_finished_sweep_goes_on_with_several_jobs(sweep, root):
     assert (root / "results.csv").read_bytes() == before
 
 
-def test_a_cluster_trains_the_same(sweep, root, monkeypatch):
-    if importlib.util.find_spec("ray") is None:
-        pytest.skip("Ray is not installed")
-    for name in ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
-        monkeypatch.delenv(name, raising=False)
+@pytest.mark.usefixtures("no_cluster")
+def test_a_cluster_trains_the_same(sweep, root):
     cell = next((root / "sweep" / "cells" / "tan2d").rglob("best.safetensors"))
     expected = cell.read_bytes()
     shutil.rmtree(cell.parent)

@@ -1,6 +1,5 @@
 """Films to sentences: figures on a simulated film, resuming, workers, what comes of several films, bad input."""
 
-import importlib.util
 import json
 import os
 import shutil
@@ -139,9 +138,8 @@ def test_two_workers_write_what_one_writes(short, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_cluster")
 def test_a_cluster_writes_what_one_worker_writes(short, tmp_path):
-    if importlib.util.find_spec("ray") is None:  # importing it here would be before its settings
-        pytest.skip("Ray is not installed: pip install 'truemoment[scale]'")
     tasks = read_tasks(short)[:1]
     for engine in ("local", "ray"):
         collect_films(tasks, recipe_of(tmp_path / engine), engine=engine, workers=1)

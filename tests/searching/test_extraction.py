@@ -1,7 +1,6 @@
 """Extraction: a shard to rows, engines that hand shards out, and workers that die."""
 
 import contextlib
-import importlib.util
 import os
 import signal
 import socket
@@ -309,17 +308,14 @@ def _is_there(pid):
 
 
 @pytest.fixture(scope="module")
-def ray_here(colours, tmp_path_factory):
-    """Ray is installed and knows no cluster and no token, and its workers find the encoder; gives a home folder."""
-    if importlib.util.find_spec("ray") is None:
-        pytest.skip("Ray is not installed")
+def ray_here(request, colours, tmp_path_factory):
+    """Ray knows no cluster, and its workers find the encoder; gives a home folder."""
+    request.getfixturevalue("no_cluster")
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("HOME", str(home))
         folders = [str(Path(colours.__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
         patched.setenv("PYTHONPATH", os.pathsep.join(folders))
-        for name in ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
-            patched.delenv(name, raising=False)
         yield home
 
 

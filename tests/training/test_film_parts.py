@@ -1,6 +1,5 @@
 """Predictions on films in parts, and a first look at windows: the command line, on simulated films."""
 
-import importlib.util
 import itertools
 import json
 
@@ -86,12 +85,11 @@ def test_a_run_killed_twice_is_resumed_to_the_byte(films, predict, monkeypatch, 
     assert not (tmp_path / "cut.parts").exists()
 
 
-def test_workers_and_engines_change_nothing(predict):
+def test_workers_and_engines_change_nothing(predict, request):
     _, one = predict("one.jsonl", "--workers", "1")
     _, two = predict("two.jsonl", "--workers", "2")
     assert one == two
-    if importlib.util.find_spec("ray") is None:
-        pytest.skip("Ray is not installed")
+    request.getfixturevalue("no_cluster")
     assert predict("ray.jsonl", "--engine", "ray", "--workers", "2") == (0, one)
 
 
