@@ -52,7 +52,9 @@ class Background:
 
     def z(self, score: float) -> float:
         """Return how far a score stands out, in thousandths; 0 where the pieces do not differ."""
-        return round((score - self.median) / self.spread, DECIMALS_OF_Z) if self.spread > 0 else 0.0
+        if self.spread <= 0:
+            return 0.0
+        return round((score - self.median) / self.spread, DECIMALS_OF_Z) + 0.0  # so that -0 is 0
 
 
 NO_BACKGROUND = Background(0.0, 0.0)
