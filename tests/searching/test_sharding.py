@@ -15,6 +15,7 @@ from drawn_indexes import sentences_near, write_drawn
 from truemoment.exceptions import InputError, UsageError
 from truemoment.searching.codes import make_codes
 from truemoment.searching.index import Index
+from truemoment.searching.outstanding import Background, backgrounds
 from truemoment.searching.searcher import IndexSearcher, RankingOptions
 from truemoment.searching.serving import ShardServer, refuse_public, serving
 from truemoment.searching.sharding import IndexShard, refuse_gaps
@@ -24,6 +25,7 @@ from truemoment.searching.stopping import calibrate, write_calibration
 pytest.importorskip("faiss", exc_type=ImportError)
 RANKING = RankingOptions(5, 2.0)
 EXACT = RankingOptions(5, 2.0, exact=True)
+PLAIN = [Background(0.0, 1.0)]
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +72,10 @@ def test_three_shards_are_one_index_to_the_bit(shared):
     one = IndexSearcher(shared, RANKING).find(vectors)
     with machines(shared, 3) as addresses:
         several = SharedIndex(addresses, shared.settings, 30.0)
-        for alone, answer in zip(one_exact, several.find(vectors, EXACT), strict=True):
+        for alone, answer in zip(one_exact, several.find(vectors, backgrounds(shared, vectors), EXACT), strict=True):
             assert answer.found == alone
             assert answer.silent == ()
-        by_rule = several.find(vectors, RANKING)
+        by_rule = several.find(vectors, backgrounds(shared, vectors), RANKING)
     ended = [alone.ended_by for alone in one]
     assert ended.count("rule") > 10
     for exact, alone, answer in zip(one_exact, one, by_rule, strict=True):
@@ -90,14 +92,14 @@ def test_a_shard_that_does_not_answer_is_named(shared):
         with machines(shared, 3, (2,)) as (killed,):
             pass
         several = SharedIndex([addresses[0], killed, addresses[1]], shared.settings, 5.0)
-        found = several.find(vectors, EXACT)
+        found = several.find(vectors, backgrounds(shared, vectors), EXACT)
     missing = set(IndexShard(2, 3).videos_of(shared))
     expected = IndexSearcher(shared, EXACT, set(shared) - missing).find(vectors)
     for alone, answer in zip(expected, found, strict=True):
         assert answer.silent == (str(killed),)
         assert answer.found.moments == alone.moments
     with pytest.raises(InputError, match=f"no shard answers: {killed}"):
-        SharedIndex([killed], shared.settings, 5.0).find(vectors, EXACT)
+        SharedIndex([killed], shared.settings, 5.0).find(vectors, backgrounds(shared, vectors), EXACT)
 
 
 def test_a_machine_that_hangs_is_named(shared):
@@ -110,7 +112,7 @@ def test_a_machine_that_hangs_is_named(shared):
         thread = threading.Thread(target=listening.handle_request, daemon=True)
         thread.start()
         slow = ShardAddress("127.0.0.1", listening.server_port)
-        found = SharedIndex([address, slow], shared.settings, 0.5).find(sentences_near(shared, 1), EXACT)
+        found = SharedIndex([address, slow], shared.settings, 0.5).find(sentences_near(shared, 1), PLAIN, EXACT)
         hung.set()
         thread.join()
     assert found[0].silent == (str(slow),)
@@ -167,12 +169,12 @@ def test_a_shard_of_another_index_is_refused(shared):
     for field, value in (("fingerprint", "f" * 16), ("fps", 5.0), ("n_dimensions", 12)):
         other = msgspec.structs.replace(shared.settings, **{field: value})
         with machines(shared, 1) as addresses, pytest.raises(InputError, match=f"{field}.*expected"):
-            SharedIndex(addresses, other, 5.0).find(sentences_near(shared, 1), EXACT)
+            SharedIndex(addresses, other, 5.0).find(sentences_near(shared, 1), PLAIN, EXACT)
 
 
 def test_vectors_of_another_size_are_refused(shared):
     with machines(shared, 1) as addresses, pytest.raises(InputError, match="expected vectors of 24 numbers"):
-        SharedIndex(addresses, shared.settings, 5.0).find(np.ones((1, 23), np.float32), EXACT)
+        SharedIndex(addresses, shared.settings, 5.0).find(np.ones((1, 23), np.float32), PLAIN, EXACT)
 
 
 def ask(address, method, path, body=None, **headers):
@@ -182,7 +184,12 @@ def ask(address, method, path, body=None, **headers):
     return answer.status, json.loads(answer.read())
 
 
-REQUEST = {"vectors": [[0.5] * 24], "top": 2, "apart_s": 2.0}
+REQUEST = {
+    "vectors": [[0.5] * 24],
+    "backgrounds": [{"median": 0.1, "spread": 0.1}],
+    "top": 2,
+    "apart_s": 2.0,
+}
 
 
 @pytest.mark.parametrize(
@@ -195,6 +202,9 @@ REQUEST = {"vectors": [[0.5] * 24], "top": 2, "apart_s": 2.0}
         (json.dumps(REQUEST | {"top": 10**9}), {}, 400),
         (json.dumps(REQUEST | {"vectors": [[0.5] * 24] * 65}), {}, 400),
         (json.dumps(REQUEST | {"vectors": [[0.5] * 23, [0.5] * 24]}), {}, 400),
+        (json.dumps(REQUEST | {"backgrounds": []}), {}, 400),
+        (json.dumps(REQUEST | {"backgrounds": [{"median": 0.1, "spread": 0.1}] * 2}), {}, 400),
+        (json.dumps(REQUEST | {"backgrounds": [{"median": "x", "spread": 0.1}]}), {}, 400),
         (json.dumps(REQUEST | {"apart_s": -1}), {}, 400),
         (json.dumps(REQUEST | {"more": 1}), {}, 400),
         (json.dumps(REQUEST), {"Origin": "http://127.0.0.1"}, 403),
@@ -232,5 +242,5 @@ def test_hostile_answers_are_refused(shared, content, monkeypatch):
 
         monkeypatch.setattr(ShardAddress, "get", answers)
         with pytest.raises(InputError, match="answers something else") as error:
-            SharedIndex(addresses, shared.settings, 5.0).find(sentences_near(shared, 1), EXACT)
+            SharedIndex(addresses, shared.settings, 5.0).find(sentences_near(shared, 1), PLAIN, EXACT)
         assert "\n" not in str(error.value)
