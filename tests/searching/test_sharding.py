@@ -17,6 +17,7 @@ from drawn_indexes import sentences_near, write_drawn
 from truemoment.exceptions import InputError, UsageError
 from truemoment.searching.codes import make_codes
 from truemoment.searching.index import Index
+from truemoment.searching.outstanding import Background, backgrounds
 from truemoment.searching.searcher import IndexSearcher, RankingOptions
 from truemoment.searching.serving import MOST_CONNECTIONS, ShardServer, refuse_public, serving
 from truemoment.searching.sharding import IndexShard, refuse_gaps
@@ -26,6 +27,7 @@ from truemoment.searching.stopping import calibrate, write_calibration
 pytest.importorskip("faiss", exc_type=ImportError)
 RANKING = RankingOptions(5, 2.0)
 EXACT = RankingOptions(5, 2.0, exact=True)
+PLAIN = [Background(0.0, 1.0)]
 
 
 @pytest.fixture(scope="module")
@@ -80,10 +82,10 @@ def test_three_shards_are_one_index_to_the_bit(shared):
     one = IndexSearcher(shared, RANKING).find(vectors)
     with machines(shared, 3) as addresses:
         several = SharedIndex(addresses, shared.settings, 30.0)
-        for alone, answer in zip(one_exact, several.find(vectors, EXACT), strict=True):
+        for alone, answer in zip(one_exact, several.find(vectors, backgrounds(shared, vectors), EXACT), strict=True):
             assert answer.found == alone
             assert answer.silent == ()
-        by_rule = several.find(vectors, RANKING)
+        by_rule = several.find(vectors, backgrounds(shared, vectors), RANKING)
     ended = [alone.ended_by for alone in one]
     assert ended.count("rule") > 10
     for exact, alone, answer in zip(one_exact, one, by_rule, strict=True):
@@ -100,14 +102,14 @@ def test_a_shard_that_does_not_answer_is_named(shared):
         with machines(shared, 3, (2,)) as (killed,):
             pass
         several = SharedIndex([addresses[0], killed, addresses[1]], shared.settings, 5.0)
-        found = several.find(vectors, EXACT)
+        found = several.find(vectors, backgrounds(shared, vectors), EXACT)
     missing = set(IndexShard(2, 3).videos_of(shared))
     expected = IndexSearcher(shared, EXACT, set(shared) - missing).find(vectors)
     for alone, answer in zip(expected, found, strict=True):
         assert answer.silent == (str(killed),)
         assert answer.found.moments == alone.moments
     with pytest.raises(InputError, match=f"no shard answers: {killed}"):
-        SharedIndex([killed], shared.settings, 5.0).find(vectors, EXACT)
+        SharedIndex([killed], shared.settings, 5.0).find(vectors, backgrounds(shared, vectors), EXACT)
 
 
 def test_a_machine_that_hangs_is_named(shared):
@@ -120,7 +122,7 @@ def test_a_machine_that_hangs_is_named(shared):
         thread = threading.Thread(target=listening.handle_request, daemon=True)
         thread.start()
         slow = ShardAddress("127.0.0.1", listening.server_port)
-        found = SharedIndex([address, slow], shared.settings, 0.5).find(sentences_near(shared, 1), EXACT)
+        found = SharedIndex([address, slow], shared.settings, 0.5).find(sentences_near(shared, 1), PLAIN, EXACT)
         hung.set()
         thread.join()
     assert found[0].silent == (str(slow),)
@@ -178,12 +180,12 @@ def test_a_shard_of_another_index_is_refused(shared):
     for field, value in (("fingerprint", "f" * 16), ("fps", 5.0), ("n_dimensions", 12)):
         other = msgspec.structs.replace(shared.settings, **{field: value})
         with machines(shared, 1) as addresses, pytest.raises(InputError, match=f"{field}.*expected"):
-            SharedIndex(addresses, other, 5.0).find(sentences_near(shared, 1), EXACT)
+            SharedIndex(addresses, other, 5.0).find(sentences_near(shared, 1), PLAIN, EXACT)
 
 
 def test_vectors_of_another_size_are_refused(shared):
     with machines(shared, 1) as addresses, pytest.raises(InputError, match="expected vectors of 24 numbers"):
-        SharedIndex(addresses, shared.settings, 5.0).find(np.ones((1, 23), np.float32), EXACT)
+        SharedIndex(addresses, shared.settings, 5.0).find(np.ones((1, 23), np.float32), PLAIN, EXACT)
 
 
 def ask(address, method, path, body=None, **headers):
@@ -193,7 +195,12 @@ def ask(address, method, path, body=None, **headers):
     return answer.status, json.loads(answer.read())
 
 
-REQUEST = {"vectors": [[0.5] * 24], "top": 2, "apart_s": 2.0}
+REQUEST = {
+    "vectors": [[0.5] * 24],
+    "backgrounds": [{"median": 0.1, "spread": 0.1}],
+    "top": 2,
+    "apart_s": 2.0,
+}
 
 
 @pytest.mark.parametrize(
@@ -209,6 +216,9 @@ REQUEST = {"vectors": [[0.5] * 24], "top": 2, "apart_s": 2.0}
         (json.dumps(REQUEST | {"top": 10**9}), {}, 400),
         (json.dumps(REQUEST | {"vectors": [[0.5] * 24] * 65}), {}, 400),
         (json.dumps(REQUEST | {"vectors": [[0.5] * 23, [0.5] * 24]}), {}, 400),
+        (json.dumps(REQUEST | {"backgrounds": []}), {}, 400),
+        (json.dumps(REQUEST | {"backgrounds": [{"median": 0.1, "spread": 0.1}] * 2}), {}, 400),
+        (json.dumps(REQUEST | {"backgrounds": [{"median": "x", "spread": 0.1}]}), {}, 400),
         (json.dumps(REQUEST | {"apart_s": -1}), {}, 400),
         (json.dumps(REQUEST | {"more": 1}), {}, 400),
         (json.dumps(REQUEST), {"Origin": "http://127.0.0.1"}, 403),
@@ -237,12 +247,14 @@ def test_a_page_whose_name_points_here_learns_nothing(shared):
 def test_a_shard_is_asked_by_a_name_and_on_ipv6(shared):
     vectors = sentences_near(shared, 1)
     with machines(shared, 1) as (address,):
-        named = SharedIndex([ShardAddress("localhost", address.port)], shared.settings, 5.0).find(vectors, EXACT)
+        asked = SharedIndex([ShardAddress("localhost", address.port)], shared.settings, 5.0)
+        named = asked.find(vectors, backgrounds(shared, vectors), EXACT)
         assert named[0].silent == ()
     if not socket.has_ipv6:
         pytest.skip("this machine has no IPv6")
     with served_on(ShardServer(shared, IndexShard(1, 1)), "::1") as port:
-        assert SharedIndex(ShardAddress.read_all(f"[::1]:{port}"), shared.settings, 5.0).find(vectors, EXACT) == named
+        asked = SharedIndex(ShardAddress.read_all(f"[::1]:{port}"), shared.settings, 5.0)
+        assert asked.find(vectors, backgrounds(shared, vectors), EXACT) == named
 
 
 def test_what_clients_break_off_is_no_traceback(shared, capsys):
@@ -279,6 +291,8 @@ def eventually(holds):
 
 def test_an_index_that_changes_while_it_is_served_is_told(tmp_path, settings):
     index = write_drawn(tmp_path / "index", settings, 4)
+    vectors = sentences_near(index, 1)
+    around = backgrounds(index, vectors)
     body, headers = json.dumps(REQUEST | {"exact": True}), {"Content-Type": "application/json"}
     with machines(index, 1) as (address,):
         assert ask(address, "POST", "/search", body, **headers)[0] == 200
@@ -288,7 +302,7 @@ def test_an_index_that_changes_while_it_is_served_is_told(tmp_path, settings):
         status, answer = ask(address, "POST", "/search", body, **headers)
         assert (status, "features.npy: is not a table of numbers" in answer["error"]) == (500, True)
         with pytest.raises(InputError, match=f"shard {address}: answers 500: .*features.npy"):
-            SharedIndex([address], index.settings, 5.0).find(sentences_near(index, 1), EXACT)
+            SharedIndex([address], index.settings, 5.0).find(vectors, around, EXACT)
 
 
 def test_a_port_in_use(shared):
@@ -318,5 +332,5 @@ def test_hostile_answers_are_refused(shared, content, monkeypatch):
 
         monkeypatch.setattr(ShardAddress, "get", answers)
         with pytest.raises(InputError, match="answers something else") as error:
-            SharedIndex(addresses, shared.settings, 5.0).find(sentences_near(shared, 1), EXACT)
+            SharedIndex(addresses, shared.settings, 5.0).find(sentences_near(shared, 1), PLAIN, EXACT)
         assert "\n" not in str(error.value)

@@ -25,6 +25,7 @@ from msgspec import Meta
 
 from truemoment.exceptions import TrueMomentError, UsageError
 from truemoment.searching.index import Index
+from truemoment.searching.outstanding import Background
 from truemoment.searching.retrieval import FoundMoment
 from truemoment.searching.searcher import IndexSearcher, RankingOptions
 from truemoment.searching.sharding import IndexShard
@@ -65,9 +66,14 @@ class ShardAbout(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShardRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Sentences, and how moments are ranked, see :class:`~truemoment.searching.searcher.RankingOptions`."""
+    """Sentences with their backgrounds in the whole index, and how moments are ranked.
+
+    See :class:`~truemoment.searching.outstanding.Background` and
+    :class:`~truemoment.searching.searcher.RankingOptions`.
+    """
 
     vectors: Annotated[list[Vector], Meta(min_length=1, max_length=MOST_SENTENCES)]
+    backgrounds: Annotated[list[Background], Meta(min_length=1, max_length=MOST_SENTENCES)]
     top: Annotated[int, Meta(ge=1, le=MOST_TOP)]
     apart_s: Annotated[float, Meta(ge=0, le=1e6)]
     exact: bool = False
@@ -81,7 +87,7 @@ class ShardRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class ShardAnswer(msgspec.Struct, frozen=True):
-    """Moments of a sentence (video, start and end in seconds, score), videos scored, and what ended the search."""
+    """Moments of a sentence (video, start and end in seconds, score, z), videos scored, and what ended the search."""
 
     moments: Annotated[list[FoundMoment], Meta(max_length=MOST_TOP)]
     n_videos: int
@@ -128,6 +134,8 @@ class ShardServer:
         """Return the best moments of each sentence."""
         if {len(vector) for vector in request.vectors} != {self.index.n_dimensions}:
             raise UsageError(f"expected vectors of {self.index.n_dimensions} numbers")
+        if len(request.backgrounds) != len(request.vectors):
+            raise UsageError(f"got {len(request.backgrounds)} backgrounds of {len(request.vectors)} sentences")
         with np.errstate(over="ignore"):  # infinite ones are refused with those that are not finite
             vectors = np.array(request.vectors, dtype=np.float32)
         with self._lock:
@@ -136,7 +144,7 @@ class ShardServer:
                 searcher = IndexSearcher(self.index, request.ranking, self.videos)
             searcher.ranking = request.ranking
             self._searcher = searcher
-            return searcher.find(vectors)
+            return searcher.find(vectors, request.backgrounds)
 
 
 @contextlib.contextmanager

@@ -16,10 +16,12 @@ import msgspec
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import Frames
 from truemoment.searching.layout import Settings
+from truemoment.searching.outstanding import Background
 from truemoment.searching.searcher import RankingOptions
 from truemoment.searching.serving import JSON_TYPE, MOST_BYTES, ShardAbout, ShardAnswers, ShardRequest
 from truemoment.searching.sharding import MOST_SHARDS, IndexShard, merged, refuse_gaps
 from truemoment.searching.stopping import RetrievedMoments
+from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords
 from truemoment.text import one_line
 
 MOST_ANSWER_BYTES = 64 << 20
@@ -96,10 +98,11 @@ def _numbers_of(connection: http.client.HTTPConnection) -> str:
 
 @dataclass(frozen=True)
 class SharedAnswer:
-    """Moments of a sentence, and the addresses of the shards that did not answer."""
+    """Moments of a sentence, the addresses of the shards that did not answer, and the words that are not known."""
 
     found: RetrievedMoments
     silent: tuple[str, ...] = ()
+    unknown: UnknownWords = ALL_KNOWN
 
 
 class SharedIndex:
@@ -120,10 +123,21 @@ class SharedIndex:
             raise UsageError(f"--wait-s: got {wait_s:g}, expected seconds above 0")
         self.addresses, self.settings, self.wait_s = tuple(addresses), settings, wait_s
 
-    def find(self, vectors: Frames, ranking: RankingOptions) -> list[SharedAnswer]:
-        """Return the best moments of each sentence (S, D) over all shards."""
+    def find(self, vectors: Frames, around: Sequence[Background], ranking: RankingOptions) -> list[SharedAnswer]:
+        """Return the best moments of each sentence (S, D) over all shards.
+
+        Parameters
+        ----------
+        vectors
+            Of the sentences.
+        around
+            Background of each sentence in the whole index, so that the scores of all shards are comparable.
+        ranking
+            How moments are ranked.
+        """
         request = ShardRequest(
             vectors=[[float(number) for number in vector] for vector in vectors],
+            backgrounds=list(around),
             top=ranking.top,
             apart_s=ranking.apart_s,
             exact=ranking.exact,
