@@ -32,7 +32,7 @@ from torch.nn import functional
 
 from truemoment.files import atomic_write
 from truemoment.intervals import Bools, Ints
-from truemoment.video.encoders import Encoder, Preparation
+from truemoment.video.encoders import KNOWN_WORDS, Encoder, Preparation
 from truemoment.video.frames import Pixels
 from truemoment.worlds.descriptions import (
     ANY,
@@ -174,16 +174,20 @@ def mirrored(description: Description) -> Description:
     return replace(description, relation=MIRRORED.get(description.relation, description.relation))
 
 
+def known_words() -> list[str]:
+    """Return the words that sentences are made of, by the alphabet."""
+    said = [*SHAPE_WORDS.values(), *COLOUR_WORDS.values(), *SIZE_WORDS, *RELATION_WORDS, *GROUND_WORDS.values()]
+    return sorted(
+        {word for phrases in (*said, MOVING, STILL, OTHER_WORDS) for text in phrases for word in text.split()}
+    )
+
+
 def tokenizer_of(n_words: int) -> CLIPTokenizer:
     """Make the tokenizer: each word that sentences are made of is one token, any other falls into letters."""
     from tokenizers import pre_tokenizers  # noqa: PLC0415 - comes with transformers, which takes seconds
     from transformers import CLIPTokenizer  # noqa: PLC0415 - as above
 
-    said = [*SHAPE_WORDS.values(), *COLOUR_WORDS.values(), *SIZE_WORDS, *RELATION_WORDS, *GROUND_WORDS.values()]
-    words = sorted(
-        {word for phrases in (*said, MOVING, STILL, OTHER_WORDS) for text in phrases for word in text.split()}
-    )
-    merges: Any = merges_of(words)
+    merges: Any = merges_of(known_words())
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     tokens = [*letters, *(letter + "</w>" for letter in letters), *("".join(pair) for pair in merges), START, END]
     vocabulary = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
@@ -532,6 +536,8 @@ def write_encoder(folder: Path, model: CLIPModel, tokenizer: CLIPTokenizer) -> N
         stream.write(save(tensors, metadata={"format": "pt"}))
     model.config.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    with atomic_write(folder / KNOWN_WORDS) as stream:
+        stream.write("".join(f"{word}\n" for word in known_words()).encode())
     with atomic_write(folder / "preprocessor_config.json") as stream:
         stream.write(msgspec.json.format(msgspec.json.encode(_preprocessor_config()), indent=2) + b"\n")
 

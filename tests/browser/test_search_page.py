@@ -1,6 +1,7 @@
 """``truemoment search --serve`` in a real browser: search, play, keep and export by keys, mouse and touch."""
 
 import contextlib
+import csv
 import json
 import shutil
 
@@ -288,6 +289,10 @@ def test_exports_are_saved_as_files(served, tmp_path):
         path = tmp_path / saved.value.suggested_filename
         saved.value.save_as(path)
         assert path.read_text().startswith(begins)
+        if form == "csv":
+            z = [float(row["z"]) for row in csv.DictReader(path.read_text().splitlines())]
+            assert z == sorted(z, reverse=True)  # it rises with the score, whose order the rows have
+            assert z[0] > 0
         page.keyboard.press("Escape")
     page.keyboard.press("x")
     page.select_option("#export-format", "edl")
@@ -332,6 +337,19 @@ def test_with_six_tabs_open_the_seventh_works(served):
     found(seventh)
     seventh.keyboard.press("Space")
     playing(seventh)
+
+
+def test_words_that_are_not_known_are_named_above_the_pictures(served, axe, colours, monkeypatch):
+    monkeypatch.setattr(colours.Colours, "vocabulary", frozenset(colours.WORDS), raising=False)
+    page = served().searched("red fir", viewport={"width": 400, "height": 800})
+    page.wait_for_selector("#notes p")
+    assert page.inner_text("#notes") == 'the model colours does not know "fir"'
+    assert "stands out" in page.locator(".card").first.inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert axe(page) == []
+    page.fill("#q", "red")
+    page.press("#q", "Enter")
+    page.wait_for_selector("#notes p", state="detached")
 
 
 def test_guests_look_and_do_not_keep(served):

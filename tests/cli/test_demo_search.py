@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,63 @@ def test_it_can_be_searched(demo, call):
     assert len(out.splitlines()) == 4
     status, out, err = call("search", sentence, demo[2] / "film.mp4", "--top", "2")  # its index is beside it
     assert (status, err) == (0, "")
+
+
+def test_the_page_answers_as_the_command_line_for_every_event(demo, call):
+    from starlette.testclient import TestClient
+
+    from truemoment.browsing.search_site import open_search
+    from truemoment.searching.encoder_options import EncoderOptions
+    from truemoment.searching.index import Index
+
+    index = demo[2] / "film.mp4.index"
+    sentences = [json.loads(line)["sentence"] for line in (demo[2] / "film.jsonl").read_text().splitlines()]
+    cache, kept = demo[2].parent / "cache", demo[2].parent / "kept"
+    with (
+        open_search(Index(index), EncoderOptions(), cache=cache, collections=kept) as server,
+        TestClient(server.app, base_url="http://localhost") as client,
+    ):
+        words = {"Origin": "http://localhost", "Content-Type": "application/json"}
+        client.post("/in", json={"token": server.tokens.owner}, headers=words, follow_redirects=False)
+        while server.service.model.state != "ready":
+            time.sleep(0.05)
+        for sentence in [*sentences, "zzz", "a tall red circle"]:
+            shown = client.get("/api/search", params={"q": sentence, "top": 5}).json()
+            written = json.loads(call("search", sentence, index, "--json", "-")[1])
+            columns = ("start_s", "end_s", "score", "z")
+            one, other = ([[of[name] for name in columns] for of in found["moments"]] for found in (shown, written))
+            assert one == other
+            for name in ("unknown_words", "no_word_known"):
+                assert shown[name] == written[name]
+
+
+def test_words_that_are_not_known_are_named_with_every_answer(demo, call):
+    import truemoment
+
+    index = demo[2] / "film.mp4.index"
+    told = 'no word of "zzz" is known to the model scenes'
+    status, out, err = call("search", "zzz", index, "--top", "1", "--csv", "-")
+    assert (status, len(out.splitlines()), err) == (0, 2, f"note: {told}\n")
+    status, out, err = call("search", "zzz", index, "--top", "1")
+    assert told in out + err
+    document = json.loads(call("search", "a tall red circle", index, "--json", "-", "--quiet")[1])
+    assert (document["unknown_words"], document["no_word_known"]) == (["tall"], False)
+    found = truemoment.search("zzz", index, top=1)
+    assert found.answer.unknown.every
+    assert (found.report().notes, found.document()["no_word_known"]) == ((told,), True)
+
+
+def test_events_are_found_whole_and_not_in_slivers(demo, call):
+    """Mean pooling alone finds pieces of a second or two (issue 26, item 5)."""
+    words = ["--annotations", demo[2] / "film.jsonl", "--top", "5"]
+    miou = []
+    for name, discount in (("plain", "0"), ("fair", "0.5")):
+        out = demo[2].parent / f"{name}.jsonl"
+        assert call("search", demo[2] / "film.mp4.index", *words, "--discount", discount, "-o", out)[0] == 0
+        told = call("evaluate", out, *words[:2], "--measures", "mIoU", "--json", "-", "--quiet")[1]
+        miou.append(100 * json.loads(told)["measures"][0]["value"])
+    assert miou[1] > 2 * miou[0]
+    assert miou[1] == pytest.approx(figures_of(demo[1])["search"][3], abs=0.006)  # the demo searches with the discount
 
 
 def test_the_sentence_that_index_tells_is_of_words_that_the_model_knows(demo, call):

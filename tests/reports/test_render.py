@@ -6,8 +6,9 @@ import shutil
 import subprocess
 
 import pytest
-from page_reader import Reader
+from page_reader import Reader, without_script
 
+from truemoment.measures import MeanIoU, Recall
 from truemoment.reports.drawing import new_figure
 from truemoment.reports.model import (
     Bar,
@@ -27,6 +28,7 @@ from truemoment.reports.model import (
     Table,
 )
 from truemoment.reports.render import html, latex, markdown, terminal
+from truemoment.reports.repeated_measures import repeated_measures
 
 HOSTILE = "<script>alert(1)</script> \u202eback \x1b[31m red a|b_c*d & 5 %"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -194,16 +196,40 @@ def test_a_page_is_well_formed_and_shows_every_block(read):
     assert text.count("truemoment evaluate") == 1
 
 
-def test_nothing_from_outside_becomes_an_element_or_steers_the_text(page, read):
-    assert "script" not in {tag for tag, _ in read.elements}
+def test_nothing_from_outside_becomes_an_element_or_steers_the_text(page):
+    assert "script" not in {tag for tag, _ in Reader(without_script(page)).elements}
     assert not {"\u202e", "\x1b"} & set(page)
 
 
-def test_a_page_needs_no_network_and_no_script(page, read):
+def test_a_page_needs_no_network_and_has_no_control_of_its_script(page):
     assert not re.search(r'(src|href|action)="(?!#|data:)', page)
     assert "url(http" not in page
-    policy = next(attrs["content"] for tag, attrs in read.elements if attrs.get("http-equiv"))
-    assert policy == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    assert not {"button", "input"} & {tag for tag, _ in Reader(without_script(page)).elements}
+
+
+def wide_table(n_measures):
+    """Return a table of R@n,IoU=0.5 of two methods, which have one prediction a query; the last measure is mIoU."""
+    measures = [Recall(n, 0.5) for n in range(1, n_measures)] + [MeanIoU()]
+    rows = tuple(
+        (Cell(name), *(Cell(value) for _ in measures[:-1]), Cell("7.0")) for name, value in (("a", "1"), ("b", "2"))
+    )
+    repeats = repeated_measures(measures, rows, first=1)
+    return Table("All", ("method", *map(str, measures)), (("", rows),), repeats=repeats)
+
+
+def test_a_wide_table_folds_the_measures_that_repeat_others():
+    text = html.page(Report("t", (Section("one", "s", (wide_table(8),)),)))
+    shown, folded = text.split("<summary>6 more measures that repeat these</summary>")
+    assert re.findall(r"R@\d|mIoU", shown[shown.index("<thead>") : shown.index("</thead>")]) == ["R@1", "mIoU"]
+    heads = folded[folded.index("<thead>") : folded.index("</thead>")]
+    assert re.findall(r"R@\d", heads) == [f"R@{n}" for n in range(2, 8)]
+    assert "R@2,IoU=0.5 equals R@1,IoU=0.5 in every row; R@3" in folded
+    assert "<bdi>a</bdi>" in folded
+
+
+def test_a_table_that_fits_folds_no_measure():
+    assert wide_table(7).repeats
+    assert "<summary>" not in html.page(Report("t", (Section("one", "s", (wide_table(7),)),)))
 
 
 def test_ids_of_a_page_are_its_own_and_links_lead_to_them(read):

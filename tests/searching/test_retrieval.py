@@ -68,7 +68,7 @@ def slow_search(index, vector, top, nms):
 def test_all_videos_exactly_as_pooling_each_moment(collection, nms):
     index = collection(3, 150)
     vectors = np.random.default_rng(1).standard_normal((4, 16)).astype(np.float32)
-    found = search_index(index, vectors, 7, nms=nms)
+    found = search_index(index, vectors, 7, nms=nms, half_s=0)
     for vector, of_sentence in zip(vectors, found, strict=True):
         expected = slow_search(index, vector.astype(np.float64), 7, nms)
         assert [(of.video_id, of.start_s * 2, of.end_s * 2) for of in of_sentence] == expected
@@ -156,7 +156,7 @@ def test_recall_of_the_first_look(collection):
     assert recalls == sorted(recalls)
     assert recalls[-1] == 1.0
     assert 0 < recalls[0] < 1
-    exact = search_index(index, vectors, 5)
+    exact = search_index(index, vectors, 5, half_s=0)
     chosen = FirstStage(index).best_videos(vectors, 5)
     hits = [of.video_id in chosen[s] for s, found in enumerate(exact) for of in found]
     assert recalls[1] == sum(hits) / len(hits)
@@ -169,19 +169,20 @@ def test_zero_shot_on_an_index_answers_alike(index, colours):
     assert isinstance(sentences, SentenceStore)
     answers = ZeroShot(index, sentences, index.proposals).ground(queries, top=1)
     for q, name in enumerate(("a", "c")):
-        found = search_index(index, RED, 1, videos=[name])[0][0]
+        found = search_index(index, RED, 1, videos=[name], half_s=0)[0][0]
         assert answers.score[q] == pytest.approx(found.score, abs=1e-5)
 
 
-def test_the_grounder_answers_what_a_search_of_the_video_finds(index, colours):
+@pytest.mark.parametrize("half_s", [0.0, 0.5])
+def test_the_grounder_answers_what_a_search_of_the_video_finds(index, colours, half_s):
     queries = Queries(["q0", "q1", "q2"], ["c", "a", "c"], np.full(3, np.nan), ["red", "red", "green"])
-    method = IndexSearch(index, EncodedSentences(colours.Colours()))
+    method = IndexSearch(index, EncodedSentences(colours.Colours()), half_s=half_s)
     assert isinstance(method, Grounder)
     answers = method.fit(None).ground(queries, top=3)
     for q, (name, vector) in enumerate((("c", RED), ("a", RED), ("c", RED[:, [1, 0, 2]]))):
         k = slice(answers.offsets[q], answers.offsets[q + 1])
-        found = zip(answers.start_s[k], answers.end_s[k], answers.score[k], strict=True)
-        assert [FoundMoment(name, *of) for of in found] == search_index(index, vector, 3, videos=[name])[0]
+        found = list(zip(answers.start_s[k], answers.end_s[k], answers.score[k], strict=True))
+        assert found == [of[1:4] for of in search_index(index, vector, 3, videos=[name], half_s=half_s)[0]]
     with pytest.raises(InputError, match="there are no features of video 'x'"):
         method.ground(Queries(["q"], ["x"], np.array([9.0]), ["red"]))
 
@@ -279,4 +280,5 @@ def test_impossible_searches_are_refused(index, vectors, options, told):
 
 
 def test_found_is_a_plain_value():
-    assert FoundMoment("v", 1.0, 2.0, 0.5)._asdict() == {"video_id": "v", "start_s": 1.0, "end_s": 2.0, "score": 0.5}
+    expected = {"video_id": "v", "start_s": 1.0, "end_s": 2.0, "score": 0.5, "z": 3.0}
+    assert FoundMoment("v", 1.0, 2.0, 0.5, 3.0)._asdict() == expected

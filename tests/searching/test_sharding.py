@@ -4,7 +4,9 @@ import contextlib
 import http.client
 import itertools
 import json
+import socket
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import msgspec
@@ -15,8 +17,9 @@ from drawn_indexes import sentences_near, write_drawn
 from truemoment.exceptions import InputError, UsageError
 from truemoment.searching.codes import make_codes
 from truemoment.searching.index import Index
+from truemoment.searching.outstanding import Background, backgrounds
 from truemoment.searching.searcher import IndexSearcher, RankingOptions
-from truemoment.searching.serving import ShardServer, refuse_public, serving
+from truemoment.searching.serving import MOST_CONNECTIONS, ShardServer, refuse_public, serving
 from truemoment.searching.sharding import IndexShard, refuse_gaps
 from truemoment.searching.shards import ShardAddress, SharedIndex
 from truemoment.searching.stopping import calibrate, write_calibration
@@ -24,6 +27,7 @@ from truemoment.searching.stopping import calibrate, write_calibration
 pytest.importorskip("faiss", exc_type=ImportError)
 RANKING = RankingOptions(5, 2.0)
 EXACT = RankingOptions(5, 2.0, exact=True)
+PLAIN = [Background(0.0, 1.0)]
 
 
 @pytest.fixture(scope="module")
@@ -49,13 +53,21 @@ def machines(index, count, numbers=None):
         addresses = []
         for number in numbers or range(1, count + 1):
             server = ShardServer(index, IndexShard(number, count))
-            listening = opened.enter_context(serving(server, "127.0.0.1", 0))
-            thread = threading.Thread(target=listening.serve_forever, daemon=True)
-            thread.start()
-            opened.callback(thread.join)
-            opened.callback(listening.shutdown)
-            addresses.append(ShardAddress("127.0.0.1", listening.server_port))
+            addresses.append(ShardAddress("127.0.0.1", opened.enter_context(served_on(server, "127.0.0.1"))))
         yield addresses
+
+
+@contextlib.contextmanager
+def served_on(server, host, port=0):
+    """Serve a shard; yield its port."""
+    with serving(server, host, port) as listening:
+        thread = threading.Thread(target=listening.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield listening.server_port
+        finally:
+            listening.shutdown()
+            thread.join()
 
 
 def test_every_video_belongs_to_one_shard(shared):
@@ -70,10 +82,10 @@ def test_three_shards_are_one_index_to_the_bit(shared):
     one = IndexSearcher(shared, RANKING).find(vectors)
     with machines(shared, 3) as addresses:
         several = SharedIndex(addresses, shared.settings, 30.0)
-        for alone, answer in zip(one_exact, several.find(vectors, EXACT), strict=True):
+        for alone, answer in zip(one_exact, several.find(vectors, backgrounds(shared, vectors), EXACT), strict=True):
             assert answer.found == alone
             assert answer.silent == ()
-        by_rule = several.find(vectors, RANKING)
+        by_rule = several.find(vectors, backgrounds(shared, vectors), RANKING)
     ended = [alone.ended_by for alone in one]
     assert ended.count("rule") > 10
     for exact, alone, answer in zip(one_exact, one, by_rule, strict=True):
@@ -90,14 +102,14 @@ def test_a_shard_that_does_not_answer_is_named(shared):
         with machines(shared, 3, (2,)) as (killed,):
             pass
         several = SharedIndex([addresses[0], killed, addresses[1]], shared.settings, 5.0)
-        found = several.find(vectors, EXACT)
+        found = several.find(vectors, backgrounds(shared, vectors), EXACT)
     missing = set(IndexShard(2, 3).videos_of(shared))
     expected = IndexSearcher(shared, EXACT, set(shared) - missing).find(vectors)
     for alone, answer in zip(expected, found, strict=True):
         assert answer.silent == (str(killed),)
         assert answer.found.moments == alone.moments
     with pytest.raises(InputError, match=f"no shard answers: {killed}"):
-        SharedIndex([killed], shared.settings, 5.0).find(vectors, EXACT)
+        SharedIndex([killed], shared.settings, 5.0).find(vectors, backgrounds(shared, vectors), EXACT)
 
 
 def test_a_machine_that_hangs_is_named(shared):
@@ -110,7 +122,7 @@ def test_a_machine_that_hangs_is_named(shared):
         thread = threading.Thread(target=listening.handle_request, daemon=True)
         thread.start()
         slow = ShardAddress("127.0.0.1", listening.server_port)
-        found = SharedIndex([address, slow], shared.settings, 0.5).find(sentences_near(shared, 1), EXACT)
+        found = SharedIndex([address, slow], shared.settings, 0.5).find(sentences_near(shared, 1), PLAIN, EXACT)
         hung.set()
         thread.join()
     assert found[0].silent == (str(slow),)
@@ -151,6 +163,7 @@ def test_what_is_no_address(text):
         "::",
         "example.org",
         "2001:4860:4860::8888",
+        "::ffff:8.8.8.8",
     ],
 )
 def test_public_addresses_are_refused(host):
@@ -167,12 +180,12 @@ def test_a_shard_of_another_index_is_refused(shared):
     for field, value in (("fingerprint", "f" * 16), ("fps", 5.0), ("n_dimensions", 12)):
         other = msgspec.structs.replace(shared.settings, **{field: value})
         with machines(shared, 1) as addresses, pytest.raises(InputError, match=f"{field}.*expected"):
-            SharedIndex(addresses, other, 5.0).find(sentences_near(shared, 1), EXACT)
+            SharedIndex(addresses, other, 5.0).find(sentences_near(shared, 1), PLAIN, EXACT)
 
 
 def test_vectors_of_another_size_are_refused(shared):
     with machines(shared, 1) as addresses, pytest.raises(InputError, match="expected vectors of 24 numbers"):
-        SharedIndex(addresses, shared.settings, 5.0).find(np.ones((1, 23), np.float32), EXACT)
+        SharedIndex(addresses, shared.settings, 5.0).find(np.ones((1, 23), np.float32), PLAIN, EXACT)
 
 
 def ask(address, method, path, body=None, **headers):
@@ -182,7 +195,12 @@ def ask(address, method, path, body=None, **headers):
     return answer.status, json.loads(answer.read())
 
 
-REQUEST = {"vectors": [[0.5] * 24], "top": 2, "apart_s": 2.0}
+REQUEST = {
+    "vectors": [[0.5] * 24],
+    "backgrounds": [{"median": 0.1, "spread": 0.1}],
+    "top": 2,
+    "apart_s": 2.0,
+}
 
 
 @pytest.mark.parametrize(
@@ -190,15 +208,23 @@ REQUEST = {"vectors": [[0.5] * 24], "top": 2, "apart_s": 2.0}
     [
         (b"{}", {}, 400),
         (b"[" * 100_000, {}, 400),
+        (b'{"\xff": 1}', {}, 400),
+        (json.dumps(REQUEST).replace("0.5", "NaN"), {}, 400),
+        (json.dumps(REQUEST).replace("0.5", "1e39"), {}, 400),  # no float32
         (b"\x80\x04.", {}, 400),  # a pickle
         (json.dumps(REQUEST | {"top": 0}), {}, 400),
         (json.dumps(REQUEST | {"top": 10**9}), {}, 400),
         (json.dumps(REQUEST | {"vectors": [[0.5] * 24] * 65}), {}, 400),
         (json.dumps(REQUEST | {"vectors": [[0.5] * 23, [0.5] * 24]}), {}, 400),
+        (json.dumps(REQUEST | {"backgrounds": []}), {}, 400),
+        (json.dumps(REQUEST | {"backgrounds": [{"median": 0.1, "spread": 0.1}] * 2}), {}, 400),
+        (json.dumps(REQUEST | {"backgrounds": [{"median": "x", "spread": 0.1}]}), {}, 400),
         (json.dumps(REQUEST | {"apart_s": -1}), {}, 400),
         (json.dumps(REQUEST | {"more": 1}), {}, 400),
         (json.dumps(REQUEST), {"Origin": "http://127.0.0.1"}, 403),
         (json.dumps(REQUEST), {"Content-Type": "text/plain"}, 403),
+        (json.dumps(REQUEST), {"Host": "rebound.example:8765"}, 403),
+        (json.dumps(REQUEST), {"Host": "[::1]:8765"}, 200),
         (json.dumps(REQUEST), {"Content-Length": str(1 << 40)}, 413),
         (json.dumps(REQUEST), {"Content-Length": "x"}, 413),
         (json.dumps(REQUEST), {}, 200),
@@ -211,6 +237,80 @@ def test_requests_are_bounded(shared, body, headers, status):
         assert ("error" in found[1]) == (status != 200)
         assert ask(address, "GET", "/about")[0] == 200  # it still answers
         assert ask(address, "GET", "/other")[0] == 404
+
+
+def test_a_page_whose_name_points_here_learns_nothing(shared):
+    with machines(shared, 1) as (address,):
+        assert ask(address, "GET", "/about", Host="rebound.example")[0] == 403
+
+
+def test_a_shard_is_asked_by_a_name_and_on_ipv6(shared):
+    vectors = sentences_near(shared, 1)
+    with machines(shared, 1) as (address,):
+        asked = SharedIndex([ShardAddress("localhost", address.port)], shared.settings, 5.0)
+        named = asked.find(vectors, backgrounds(shared, vectors), EXACT)
+        assert named[0].silent == ()
+    if not socket.has_ipv6:
+        pytest.skip("this machine has no IPv6")
+    with served_on(ShardServer(shared, IndexShard(1, 1)), "::1") as port:
+        asked = SharedIndex(ShardAddress.read_all(f"[::1]:{port}"), shared.settings, 5.0)
+        assert asked.find(vectors, backgrounds(shared, vectors), EXACT) == named
+
+
+def test_what_clients_break_off_is_no_traceback(shared, capsys):
+    body = json.dumps(REQUEST).encode()
+    head = b"POST /search HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+    with machines(shared, 1) as (address,):
+        for sent in (head + body[:5], head + body, b"\x16\x03\x01\r\n\r\n", b""):
+            with socket.create_connection((address.host, address.port)) as connection:
+                connection.sendall(sent)
+        assert ask(address, "GET", "/about")[0] == 200
+    assert capsys.readouterr().err == ""
+
+
+def test_silent_connections_are_bounded(shared):
+    with machines(shared, 1) as (address,):
+        where = address.host, address.port
+        with contextlib.ExitStack() as opened:
+            for _ in range(MOST_CONNECTIONS):
+                opened.enter_context(socket.create_connection(where))
+            with socket.create_connection(where, timeout=5) as one_more:
+                assert one_more.recv(1) == b""  # closed
+        assert eventually(lambda: ask(address, "GET", "/about")[0] == 200)
+
+
+def eventually(holds):
+    """Whether something holds within 5 s; connections that are refused are tried again."""
+    for _ in range(50):
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            if holds():
+                return True
+        time.sleep(0.1)
+    return False
+
+
+def test_an_index_that_changes_while_it_is_served_is_told(tmp_path, settings):
+    index = write_drawn(tmp_path / "index", settings, 4)
+    vectors = sentences_near(index, 1)
+    around = backgrounds(index, vectors)
+    body, headers = json.dumps(REQUEST | {"exact": True}), {"Content-Type": "application/json"}
+    with machines(index, 1) as (address,):
+        assert ask(address, "POST", "/search", body, **headers)[0] == 200
+        rows = next((tmp_path / "index" / "videos").glob("*/features.npy"))
+        rows.with_suffix(".new").write_bytes(b"")
+        rows.with_suffix(".new").replace(rows)
+        status, answer = ask(address, "POST", "/search", body, **headers)
+        assert (status, "features.npy: is not a table of numbers" in answer["error"]) == (500, True)
+        with pytest.raises(InputError, match=f"shard {address}: answers 500: .*features.npy"):
+            SharedIndex([address], index.settings, 5.0).find(vectors, around, EXACT)
+
+
+def test_a_port_in_use(shared):
+    with (
+        machines(shared, 1) as (address,),
+        pytest.raises(UsageError, match=f"cannot listen on 127.0.0.1:{address.port}"),
+    ):
+        served_on(ShardServer(shared, IndexShard(1, 1)), "127.0.0.1", address.port).__enter__()
 
 
 @pytest.mark.parametrize(
@@ -232,5 +332,5 @@ def test_hostile_answers_are_refused(shared, content, monkeypatch):
 
         monkeypatch.setattr(ShardAddress, "get", answers)
         with pytest.raises(InputError, match="answers something else") as error:
-            SharedIndex(addresses, shared.settings, 5.0).find(sentences_near(shared, 1), EXACT)
+            SharedIndex(addresses, shared.settings, 5.0).find(sentences_near(shared, 1), PLAIN, EXACT)
         assert "\n" not in str(error.value)

@@ -23,6 +23,7 @@ from scene_encoder import (  # noqa: E402 - as above
     accuracy,
     batches,
     draw_groups,
+    known_words,
     loss_of_pairs,
     mirrored,
     tokenizer_of,
@@ -164,6 +165,7 @@ def test_it_learns_is_repeated_exactly_and_is_written_as_it_is_read(drawn, tmp_p
     write_encoder(tmp_path / "made", model, tokenizer)
     encoder = load_encoder(str(tmp_path / "made"), device="cpu")
     assert encoder.preparation == PREPARATION
+    assert encoder.vocabulary == set(known_words())
     batch = np.stack([encoder.prepare(drawn.pixels[k]) for k in range(4)])
     with torch.inference_mode():
         expected = model.visual_projection(model.vision_model(pixel_values=torch.from_numpy(batch)).pooler_output)
@@ -219,6 +221,11 @@ def test_its_files(scenes):
     card = (folder / "README.md").read_text(encoding="utf-8")
     for name, value in vars(recipe).items():
         assert f"    {name} = {value}\n" in card  # the weights are those of the recipe in the code
+
+
+def test_it_knows_the_words_that_it_was_trained_on(scenes):
+    assert scenes.vocabulary == set(known_words())
+    assert load_encoder("scenes").fingerprint == "f1f17e8649798671"  # the list of words changes no vector
 
 
 def test_it_finds_scenes_that_it_has_not_learned_from(scenes):

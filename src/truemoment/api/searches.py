@@ -27,11 +27,11 @@ class FoundMoments(Result):
     query
         The sentence.
     moments
-        Rank, video, start and end in seconds, score.
+        Rank, video, start and end in seconds, score, z.
     index
         The index that was searched.
     answer
-        How many videos were scored exactly, and what ended the search.
+        How many videos were scored exactly, what ended the search, and the words that the model does not know.
     """
 
     query: str
@@ -41,14 +41,14 @@ class FoundMoments(Result):
 
     def report(self) -> Report:
         """Return the report for people."""
-        return reports.report(self.query, self.moments, self.index)
+        return reports.report(self.query, self.moments, self.index, self.answer.unknown)
 
     def document(self) -> dict[str, Any]:
         """Return the document for programs, as ``truemoment search --json`` writes it."""
         return reports.document(self.query, self.moments, self.index, self.answer)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row a moment: video, start and end in seconds, score."""
+        """Return a row a moment: video, start and end in seconds, score, z."""
         return [
             {
                 "rank": one.rank,
@@ -56,6 +56,7 @@ class FoundMoments(Result):
                 "start_s": one.moment.start_s,
                 "end_s": one.moment.end_s,
                 "score": one.moment.score,
+                "z": one.moment.z,
             }
             for one in self.moments
         ]

@@ -44,7 +44,8 @@ def place_cut(
 
     In a cut the film jumps and the track does not; in an insertion it is the other way round. Both edges move together:
     the evidence of the first line before them and of the second line behind them is largest. Where parts of both sides
-    are missing, which takes decisive evidence, each edge moves by itself.
+    are missing, which takes decisive evidence, each edge moves by itself. The second edge never lies before the first,
+    neither on the track nor in the film.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ def place_cut(
     n = int((high_s - low_s - inserted_s) / form.hop_s)
     if n < 1:  # the second piece would start before the first
         middle_s = max(low_s, (low_s + high_s - inserted_s) / 2)
-        return Edge(middle_s, form.least_error_s), Edge(middle_s + inserted_s, form.least_error_s)
+        return Edge(middle_s, form.least_error_s), Edge(_start(before, after, middle_s), form.least_error_s)
     start_s = low_s + inserted_s
     first = Explained(film, track, before.line, form, before.near(high_s)).held(low_s, n)
     second = Explained(film, track, after.line, form, after.near(low_s)).held(start_s + n * form.hop_s, -n)[::-1]
@@ -75,7 +76,10 @@ def place_cut(
         max(form.least_error_s, form.hop_s * _spread(of / form.excess, at))
         for of, at in zip(likely, (at_first, at_second), strict=True)
     ]
-    return Edge(low_s + at_first * form.hop_s, errors[0]), Edge(start_s + at_second * form.hop_s, errors[1])
+    end_s = low_s + at_first * form.hop_s
+    # Lines of slightly different rates are not apart by the same time everywhere.
+    second_s = max(start_s + at_second * form.hop_s, _start(before, after, end_s))
+    return Edge(end_s, errors[0]), Edge(second_s, errors[1])
 
 
 def reach_of(film: Sound, track: Sound, of: SureLine, end_s: float) -> Edge:
@@ -95,6 +99,11 @@ def reach_of(film: Sound, track: Sound, of: SureLine, end_s: float) -> Edge:
 
 def _film_s(line: DelayLine, track_s: float) -> float:
     return line.rate * track_s + line.delay_s
+
+
+def _start(before: SureLine, after: SureLine, end_s: float) -> float:
+    """Return the first time of the track at which the second line may follow the first one, which ends at a time."""
+    return max(end_s, (_film_s(before.line, end_s) - after.line.delay_s) / after.line.rate)
 
 
 def _spread(log_likelihood: Floats, at: int) -> int:

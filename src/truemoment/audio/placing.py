@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -63,23 +64,35 @@ class Placing:
                     self.add(run)
 
     def pieces(self) -> tuple[Piece, ...]:
-        """Return the pieces: lines reach as far as the film can be heard along them, and meet at cuts."""
-        if not self.runs:
-            return ()
-        cuts = [self._cut(at) for at in range(len(self.runs) - 1)]
-        first, last = self.lines[0], self.lines[-1]
-        starts = [self._reach(0, max(0.0, -first.delay_s / first.rate)), *(start for _, start in cuts)]
+        """Return the pieces, in order on both sides: lines reach as far as the film can be heard along them.
+
+        They meet at cuts. A run that its neighbours leave no part is left out, and they meet at a cut of their own.
+        """
+        kept = list(range(len(self.runs)))
+        while kept:
+            spans = self._spans(kept)
+            empty = [at for at, (start, end) in zip(kept, spans, strict=True) if end.at_s <= start.at_s]
+            if not empty:
+                return tuple(self._piece(at, *span) for at, span in zip(kept, spans, strict=True))
+            kept.remove(min(empty, key=lambda at: len(self.runs[at].start_s)))
+        return ()
+
+    def _spans(self, kept: Sequence[int]) -> list[tuple[Edge, Edge]]:
+        """Return the start and the end of some of the runs, which are placed as if there were no others."""
+        cuts = [self._cut(*sides) for sides in pairwise(kept)]
+        first, last = self.lines[kept[0]], self.lines[kept[-1]]
+        starts = [self._reach(kept[0], max(0.0, -first.delay_s / first.rate)), *(start for _, start in cuts)]
         ends = [
             *(end for end, _ in cuts),
-            self._reach(-1, min(self.track_s, (self.film_s - last.delay_s) / last.rate)),
+            self._reach(kept[-1], min(self.track_s, (self.film_s - last.delay_s) / last.rate)),
         ]
-        found = []
-        for run, line, start, end in zip(self.runs, self.lines, starts, ends, strict=True):
-            if end.at_s > start.at_s:
-                bridged = tuple((low / self.rate, high / self.rate) for low, high in run.bridged_s)
-                span_s, error_s = (start.at_s, end.at_s), (start.error_s, end.error_s)
-                found.append(Piece(span_s, line.rate, line.delay_s, line.error_s, bridged, error_s))
-        return tuple(found)
+        return list(zip(starts, ends, strict=True))
+
+    def _piece(self, at: int, start: Edge, end: Edge) -> Piece:
+        line = self.lines[at]
+        bridged = tuple((low / self.rate, high / self.rate) for low, high in self.runs[at].bridged_s)
+        span_s, error_s = (start.at_s, end.at_s), (start.error_s, end.error_s)
+        return Piece(span_s, line.rate, line.delay_s, line.error_s, bridged, error_s)
 
     @property
     def film_s(self) -> float:
@@ -104,12 +117,12 @@ class Placing:
         length_s = self.runs[at].last_s - self.runs[at].first_s
         return min(COARSE_WINDOW_S, length_s / 4) if length_s > 2 * COARSE_WINDOW_S else -COARSE_WINDOW_S / 4
 
-    def _cut(self, at: int) -> tuple[Edge, Edge]:
-        """Place the cut behind a run."""
-        insets = [max(self._inset_s(side), COARSE_WINDOW_S / 2) for side in (at, at + 1)]
+    def _cut(self, at: int, after: int) -> tuple[Edge, Edge]:
+        """Place the cut between two runs."""
+        insets = [max(self._inset_s(side), COARSE_WINDOW_S / 2) for side in (at, after)]
         low_s = max(0.0, (self.runs[at].last_s - insets[0]) / self.rate)
-        high_s = min(self.track_s, (self.runs[at + 1].first_s + insets[1]) / self.rate)
-        sides = self._sure(at), self._sure(at + 1)
+        high_s = min(self.track_s, (self.runs[after].first_s + insets[1]) / self.rate)
+        sides = self._sure(at), self._sure(after)
         if sides not in self.cuts:
             self.cuts[sides] = place_cut(self.pair.film, self.pair.track, *sides, (low_s, high_s))
         return self.cuts[sides]

@@ -69,6 +69,7 @@ class ChosenMoment:
     end_s: float
     sentence: str
     score: float | None
+    z: float | None
 
 
 def cut(path: str, out: str, start_s: float, end_s: float) -> str:
@@ -167,13 +168,15 @@ class ExportService:
             video = self.videos.shown.at(-1 if of.v is None else of.v)
             if of.end_s <= of.start_s:
                 raise PageError(400, f"got {of.start_s:g} to {of.end_s:g} s, expected start < end", "moments")
-            found.append(ChosenMoment(video.number, "", of.start_s, of.end_s, of.sentence or of.like or "", of.score))
+            found.append(
+                ChosenMoment(video.number, "", of.start_s, of.end_s, of.sentence or of.like or "", of.score, of.z)
+            )
         return found
 
     def _of_kept(self, of: KeptMoment) -> ChosenMoment:
         video = self.videos.shown.by_id.get(of.video_id)
         number = -1 if video is None else video.number
-        return ChosenMoment(number, of.identity, of.start_s, of.end_s, of.sentence or of.like or "", of.score)
+        return ChosenMoment(number, of.identity, of.start_s, of.end_s, of.sentence or of.like or "", of.score, of.z)
 
     def _path(self, of: ChosenMoment) -> Path:
         """Return the file of a moment's video; refuse one that was exchanged since the moment was kept."""
@@ -192,7 +195,7 @@ class ExportService:
                 table = self.videos.media.own_table(video)
                 videos[of.v] = film_of(video.video_id, path, body.options.start, table=table)
             first, last = videos[of.v].table.frames_of(of.start_s, of.end_s)
-            moments.append(ExportedMoment(videos[of.v], first, last, of.sentence, of.score))
+            moments.append(ExportedMoment(videos[of.v], first, last, of.sentence, of.score, of.z))
         if body.format in RECORDS:
             return RECORDS[body.format][1](moments)
         return exported(moments, f".{body.format}", names_only=body.options.names)

@@ -25,7 +25,7 @@ from truemoment.files import read_number
 from truemoment.pages.app import RouteOf, Visit, page_route, route
 from truemoment.pages.errors import PageError
 from truemoment.searching.index import Index
-from truemoment.searching.outstanding import Background, piece_scores
+from truemoment.searching.outstanding import backgrounds
 from truemoment.searching.retrieval import moment_scores
 
 MOST_ROWS = 200
@@ -129,10 +129,10 @@ class LookingService:
             waiting = PageError(503, self.model.why or "the model is being loaded", "model").response()
             waiting.headers["Retry-After"] = "1"
             return waiting
-        vector, _ = self.model.vector(str(queries.sentence[query]))
-        score = moment_scores(self.index, video_id, vector)[0]
+        vector = self.model.vector(str(queries.sentence[query])).vector
+        background = backgrounds(self.index, vector)[0]
+        score = moment_scores(self.index, video_id, vector, [background])[0]
         columns = best_by_column(score, *self.index.spans(video_id), len(self.index.rows(video_id)))
-        background = Background.of(piece_scores(self.index, [video_id], vector))
         best = float(score.max()) if len(score) else background.median
         headers = {"X-Median": f"{background.median:.6f}", "X-Best": f"{best:.6f}"}
         return Response(half_precision(columns), media_type="application/octet-stream", headers=headers)

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from starlette.responses import Response
 
 from truemoment.browsing.like import vector_of
@@ -24,11 +23,10 @@ from truemoment.browsing.searches import (
 from truemoment.browsing.serving import SearchThread
 from truemoment.browsing.video_routes import BOTH, OWNER, VideoService
 from truemoment.browsing.videos import ShownVideos
-from truemoment.features.base import Frames
 from truemoment.pages.app import RouteOf, Visit, page_route, route
 from truemoment.pages.errors import PageError, error_response
 from truemoment.searching.index import Index
-from truemoment.searching.outstanding import Background, piece_scores
+from truemoment.searching.outstanding import backgrounds
 
 MOST_CHARACTERS = 2000
 """Characters of a sentence that is searched."""
@@ -127,10 +125,10 @@ class SearchService:
             refusal = self._refusal()
             if refusal is not None:
                 return refusal
-            vector = self.model.vector(visit.query_text("q", MOST_CHARACTERS))[0]
-        background = background or self._background(vector)
-        score, is_whole = self.searches.score(moment.video_id, moment.start_s, moment.end_s, vector)
-        return {"score": score, "z": round(background.z(score), 3), "shorter_than_a_row": not is_whole}
+            vector = self.model.vector(visit.query_text("q", MOST_CHARACTERS)).vector
+        background = background or backgrounds(self.searches.index, vector)[0]
+        score, is_whole = self.searches.score(moment, vector, background)
+        return {"score": score, "z": background.z(score), "shorter_than_a_row": not is_whole}
 
     def strip(self, visit: Visit) -> Response:
         """Return the strip of a video for one of the last searches."""
@@ -226,7 +224,7 @@ class SearchService:
         return self._as_json(future.result())
 
     def _as_json(self, answer: SearchAnswer) -> dict[str, Any]:
-        by_id, background = self.videos.shown.by_id, answer.background
+        by_id = self.videos.shown.by_id
         moments = [
             {
                 "rank": rank,
@@ -234,7 +232,7 @@ class SearchService:
                 "start_s": of.start_s,
                 "end_s": of.end_s,
                 "score": of.score,
-                "z": round(background.z(of.score), 3),
+                "z": of.z,
             }
             for rank, of in enumerate(answer.moments, start=1)
         ]
@@ -245,19 +243,17 @@ class SearchService:
             "like": None
             if like is None
             else {"v": by_id[like.video_id].number, "start_s": like.start_s, "end_s": like.end_s},
-            "cut": bool(answer.cut),
-            "note": answer.cut,
+            "notes": list(answer.notes),
+            "unknown_words": list(answer.unknown.words),
+            "no_word_known": answer.unknown.every,
             "scored": answer.n_scored,
             "videos": answer.n_videos,
             "ms": answer.times_ms,
-            "median": background.median,
+            "median": answer.background.median,
             "best": answer.best,
             "changed": self._changed(),
             "moments": moments,
         }
-
-    def _background(self, vector: Frames) -> Background:
-        return Background.of(piece_scores(self.searches.index, sorted(self.searches.index), np.asarray(vector)))
 
     def _changed(self) -> bool:
         """Whether the index on disk is another one than was loaded; looked at every few seconds."""

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,10 +23,11 @@ from truemoment.features.base import Frames
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
 from truemoment.searching.layout import ABOUT, SETTINGS, VIDEOS
-from truemoment.searching.outstanding import Background, piece_scores
+from truemoment.searching.outstanding import Background, backgrounds
 from truemoment.searching.retrieval import FoundMoment, checked_vectors, moment_scores
 from truemoment.searching.searcher import IndexSearcher, RankingOptions
 from truemoment.searching.session import cut_short
+from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords, unknown_words
 
 if TYPE_CHECKING:
     from truemoment.video.encoders import Encoder
@@ -80,14 +81,16 @@ class SearchAnswer:
     ----------
     name
         Name of the search, by which strips are asked for.
-    moments, z
-        Moments, best first, and how far each stands out.
+    moments
+        Moments, best first.
     background
-        Scores of all pieces of the videos that were searched.
+        Scores of the pieces of the index.
     n_scored, n_videos
         ShownVideos that were scored exactly, and that were searched.
-    cut
-        Note on a sentence that is too long; "" for none.
+    notes
+        Notes on the sentence: that it is too long, and which of its words the model does not know.
+    unknown
+        These words.
     times_ms
         Milliseconds of the steps.
     """
@@ -99,13 +102,22 @@ class SearchAnswer:
     background: Background
     n_scored: int
     n_videos: int
-    cut: str
+    notes: tuple[str, ...]
+    unknown: UnknownWords
     times_ms: dict[str, int]
 
     @property
     def best(self) -> float:
         """Score of the best moment; the median where there is none."""
         return self.moments[0].score if self.moments else self.background.median
+
+
+class SentenceVector(NamedTuple):
+    """Vector of a sentence (D,), a note if the sentence is longer than the model reads, and its unknown words."""
+
+    vector: Frames
+    cut: str = ""
+    unknown: UnknownWords = ALL_KNOWN
 
 
 class Model:
@@ -122,7 +134,7 @@ class Model:
         self.state: ModelState = "waiting"
         self.why = ""
         self._encoder: Encoder | None = None
-        self._vectors: OrderedDict[str, tuple[Frames, str]] = OrderedDict()
+        self._vectors: OrderedDict[str, SentenceVector] = OrderedDict()
         self._lock = threading.Lock()
 
     def start(self) -> None:
@@ -141,14 +153,15 @@ class Model:
         else:
             self.state = "ready"
 
-    def vector(self, sentence: str) -> tuple[Frames, str]:
-        """Return the vector of a sentence (D,), and a note if the sentence is longer than the model reads."""
+    def vector(self, sentence: str) -> SentenceVector:
+        """Return the vector of a sentence, with what is noted on the sentence."""
         with self._lock:
             if sentence in self._vectors:
                 self._vectors.move_to_end(sentence)
                 return self._vectors[sentence]
         assert self._encoder is not None  # noqa: S101 - callers ask for the state first
-        found = self._encoder.sentences([sentence])[0], cut_short(self._encoder, [sentence])
+        vector = self._encoder.sentences([sentence])[0]
+        found = SentenceVector(vector, cut_short(self._encoder, [sentence]), unknown_words(self._encoder, sentence))
         with self._lock:
             self._vectors[sentence] = found
             if len(self._vectors) > MOST_VECTORS:
@@ -180,18 +193,18 @@ class Searches:
         began = time.perf_counter()
         like = request.like
         if like is None:
-            vector, cut = self.model.vector(request.sentence)
+            vector, cut, unknown = self.model.vector(request.sentence)
         else:
-            vector, cut = vector_of(self.index, like.video_id, like.start_s, like.end_s), ""
+            vector, cut, unknown = SentenceVector(vector_of(self.index, like.video_id, like.start_s, like.end_s))
         encoded = time.perf_counter()
         names = tuple(sorted(self.index if request.videos is None else request.videos))
         searcher = self._searcher(names, exact=request.exact)
-        n_scored = 0
+        background, n_scored = backgrounds(self.index, vector)[0], 0
 
         def find(top: int) -> list[FoundMoment]:
             nonlocal n_scored
             searcher.ranking = RankingOptions(top, request.apart_s, request.exact)
-            found = searcher.find(checked_vectors(self.index, vector))[0]
+            found = searcher.find(checked_vectors(self.index, vector), [background])[0]
             n_scored = found.n_videos
             return list(found.moments)
 
@@ -199,7 +212,6 @@ class Searches:
             moments = find(request.top)
         else:
             moments = others(find, (like.video_id, like.start_s, like.end_s), request.top)
-        background = Background.of(piece_scores(self.index, names, vector))
         scored = time.perf_counter()
         times_ms = {
             "encode": round(1000 * (encoded - began)),
@@ -207,7 +219,18 @@ class Searches:
             "all": round(1000 * (scored - began)),
         }
         return self._keep(
-            SearchAnswer(self._name(), request, vector, tuple(moments), background, n_scored, len(names), cut, times_ms)
+            SearchAnswer(
+                self._name(),
+                request,
+                vector,
+                tuple(moments),
+                background,
+                n_scored,
+                len(names),
+                tuple(filter(None, [cut, unknown.line(request.sentence)])),
+                unknown,
+                times_ms,
+            )
         )
 
     def record(self, name: str) -> SearchAnswer | None:
@@ -217,13 +240,13 @@ class Searches:
 
     def strip(self, answer: SearchAnswer, video_id: str) -> Frames:
         """Return the best score at each column of a video, for the sentence of an answer."""
-        score = moment_scores(self.index, video_id, answer.vector)[0]
+        score = moment_scores(self.index, video_id, answer.vector, [answer.background])[0]
         first, end = self.index.spans(video_id)
         return best_by_column(score, first, end, len(self.index.rows(video_id)))
 
-    def score(self, video_id: str, start_s: float, end_s: float, vector: Frames) -> tuple[float, bool]:
-        """Return the score of any moment of a video, and whether it is as long as a row."""
-        return score_of(self.index, video_id, start_s, end_s, vector)
+    def score(self, moment: VideoMoment, vector: Frames, background: Background) -> tuple[float, bool]:
+        """Return the score of any moment of a video, and whether it contains a row."""
+        return score_of(self.index, (moment.video_id, moment.start_s, moment.end_s), vector, background)
 
     def _name(self) -> str:
         with self._lock:

@@ -23,7 +23,7 @@ NAMES = ("park", "street", "beach", "harbour", "garden", "station", "market", "s
 
 MINUTES, EVENTS, TOP = 0.5, 4, 5
 
-FPS, PROPOSALS = 4.0, "windowed-grid:fps=4,window=512,tail=covered"
+FPS = 4.0
 
 
 def browse_demo(out: Path, seed: int, serving: ServingOptions, page: SearchPageOptions, *, quiet: bool) -> None:
@@ -57,9 +57,11 @@ def _make(out: Path, files: dict[str, Path], seed: int, *, show: bool) -> None:
     from truemoment.datasets import own
     from truemoment.io import write_predictions
     from truemoment.searching.building import build_index
+    from truemoment.searching.discount import HALF_S
     from truemoment.searching.encoder_options import settings_with
     from truemoment.searching.extraction import Loader
     from truemoment.searching.index import Index
+    from truemoment.searching.layout import default_proposals
     from truemoment.searching.retrieval import EncodedSentences, IndexSearch
     from truemoment.searching.writing import IndexWriter
 
@@ -69,13 +71,13 @@ def _make(out: Path, files: dict[str, Path], seed: int, *, show: bool) -> None:
         on_status("indexing the videos")
         loader = Loader("scenes")
         encoder = loader.load()
-        with IndexWriter(out / INDEX, settings_with(loader, FPS, PROPOSALS)) as writer:
+        with IndexWriter(out / INDEX, settings_with(loader, FPS, default_proposals(FPS))) as writer:
             build_index(writer, sorted((out / VIDEOS).resolve().glob("*.mp4")), loader)
         on_status("answering")
         index = Index(out / INDEX)
         queries = annotations.queries
         answers = {
-            SEARCHING: IndexSearch(index, EncodedSentences(encoder)).ground(queries, TOP),
+            SEARCHING: IndexSearch(index, EncodedSentences(encoder), half_s=HALF_S).ground(queries, TOP),
             GUESSING: RandomChance(index.proposals, np.random.default_rng(seed)).ground(queries, TOP),
         }
         for name, predictions in answers.items():

@@ -27,9 +27,6 @@ VIDEO, ANNOTATIONS, PREDICTIONS, INDEX, PAGE = "film.mp4", "film.jsonl", "found.
 FPS = 4.0
 """Frames per second that are embedded: events begin and end to a quarter of a second."""
 
-PROPOSALS = "windowed-grid:fps=4,window=512,tail=covered"
-"""Moments from 2 s on: the video's events last no less, and the best single picture makes no moment."""
-
 TOP = 5
 MEASURES = "R@1,IoU=0.1; R@1,IoU=0.3; R@5,IoU=0.5; mIoU"
 RANDOM_RUNS = 100
@@ -53,6 +50,7 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
 
     from truemoment.datasets import own
     from truemoment.io import write_predictions
+    from truemoment.searching.discount import HALF_S
     from truemoment.searching.index import Index
     from truemoment.searching.retrieval import EncodedSentences, IndexSearch
     from truemoment.worlds.scenes import render_video
@@ -68,7 +66,7 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
         encoder = _index(out)
         on_status("searching it for every event")
         index = Index(out / INDEX)
-        predictions = IndexSearch(index, EncodedSentences(encoder)).ground(annotations.queries, TOP)
+        predictions = IndexSearch(index, EncodedSentences(encoder), half_s=HALF_S).ground(annotations.queries, TOP)
         write_predictions(out / PREDICTIONS, predictions, annotations, made_by={"method": f"zero-shot {encoder.name}"})
         write_text(out / PAGE, _page(annotations.queries.sentence[0], index, encoder, out))
         on_status("measuring")
@@ -109,10 +107,11 @@ def _index(out: Path) -> Encoder:
     from truemoment.searching.building import build_index
     from truemoment.searching.encoder_options import settings_with
     from truemoment.searching.extraction import Loader
+    from truemoment.searching.layout import default_proposals
     from truemoment.searching.writing import IndexWriter
 
     loader = Loader("scenes")
-    with IndexWriter(out / INDEX, settings_with(loader, FPS, PROPOSALS)) as writer:
+    with IndexWriter(out / INDEX, settings_with(loader, FPS, default_proposals(FPS))) as writer:
         done = build_index(writer, [(out / VIDEO).resolve()], loader)
     for why in done.failed.values():
         raise InputError(why)

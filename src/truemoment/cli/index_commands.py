@@ -130,7 +130,7 @@ def serve_command(index_path: Path, shard: str, host: str, port: int, quiet: boo
     server = ShardServer(Index(index_path), share)
     with serving(server, host, port) as listening:
         if not quiet:
-            where = f"{host}:{listening.server_port}"
+            where = f"[{host}]:{listening.server_port}" if ":" in host else f"{host}:{listening.server_port}"
             click.echo(f"shard {share} of {shown_path(index_path)}, {len(server.videos):,} videos: {where}")
         listening.serve_forever()
 

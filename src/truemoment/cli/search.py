@@ -57,6 +57,7 @@ OF_QUERIES = {
     "sentences": "--sentences",
     "proposals": "--proposals",
     "nms": "--nms",
+    "discount_s": "--discount",
     "sweep": "--sweep",
 }
 OF_A_SENTENCE = {
@@ -182,10 +183,13 @@ class _QueryOptions:
     sentences: Path | None
     proposals: str | None
     nms: float | None
+    discount_s: float | None
     out: Path | None
 
     def refuse(self) -> None:
-        """Refuse what is no IoU."""
+        """Refuse what is no IoU, and no length of a moment."""
+        if self.discount_s is not None and not 0 <= self.discount_s <= MOST_APART_S:
+            raise UsageError(f"--discount: got {self.discount_s:g}, expected seconds, 0 to {MOST_APART_S:,.0f}")
         if self.nms is not None and not 0 <= self.nms <= 1:
             raise UsageError(f"--nms: got {self.nms:g}, expected an IoU from 0 to 1")
 
@@ -202,7 +206,7 @@ class _QueryOptions:
         from truemoment.searching.split_search import SplitSearch
 
         nms = NMS if self.nms is None else self.nms
-        return SplitSearch(self.sentences, self.proposals, fps, nms, top or TOP_OF_QUERIES)
+        return SplitSearch(self.sentences, self.proposals, fps, nms, top or TOP_OF_QUERIES, self.discount_s or 0.0)
 
 
 @dataclass(frozen=True)
@@ -231,6 +235,7 @@ class _SweepOptions:
             raise UsageError("--sweep: which queries? give --dataset NAME with --split NAME, or --annotations FILE")
         if out is not None:
             raise UsageError("-o: a sweep writes no predictions, expected --json, --html or --figures")
+        _refuse_given({"discount_s": "--discount"}, "does not go with --sweep, which pools as MAD does")
         _refuse_given({"top": "--top"}, f"a sweep looks at {TOP_OF_QUERIES} moments of each query")
         refuse_files({"--figures": self.figures})
         if self.lengths is not None:
@@ -308,6 +313,14 @@ class _SweepOptions:
     type=float,
     metavar="IOU",
     help="NMS threshold: maximum IoU between two predictions of one query. [default: 0.3]",
+)
+@click.option(
+    "--discount",
+    "discount_s",
+    type=float,
+    metavar="S",
+    help="Length at which a moment of an index loses half of its score above the median, for the queries of a dataset, "
+    "seconds. A search for one sentence uses 0.5. [default: 0, mean pooling as in MAD]",
 )
 @click.option(
     "-o",
@@ -537,12 +550,12 @@ def _deliver(
     output: Output,
     files: _MomentFiles = _MomentFiles(None, None, None, None, False, None),
 ) -> None:
-    """Write the table, the document and the page."""
+    """Write the table, the document and the page, and the words that the model does not know."""
     from truemoment.reports import search as reports
 
     if not results:
         _note("no moment: the videos have no frame")
-    report = reports.report(query, results, session.index)
+    report = reports.report(query, results, session.index, answer.unknown)
     page = PageOutput(html=files.page, open_it=False, figures=None)
 
     def document() -> dict[str, Any]:
@@ -550,6 +563,8 @@ def _deliver(
 
     if files.csv_path == STANDARD_OUTPUT:
         write_files(report, document, output, page)
+        for line in report.notes:
+            _note(line)
     else:
         deliver(report, document, output, page)
 

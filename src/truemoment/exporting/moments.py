@@ -39,13 +39,14 @@ class ExportedFilm:
 
 @dataclass(frozen=True, eq=False)
 class ExportedMoment:
-    """A moment of a film: frames `first` to `last`, both included, and the sentence that found it."""
+    """A moment of a film: frames `first` to `last`, both included, and the sentence that found it, with score and z."""
 
     film: ExportedFilm
     first: int
     last: int
     sentence: str
     score: float | None = None
+    z: float | None = None
 
     @property
     def n_frames(self) -> int:
@@ -115,7 +116,7 @@ def moments_of(sentence: str, results: Sequence[SearchResult], time_code: str | 
             films[result.path] = film_of(of.video_id, result.path, time_code)
         film = films[result.path]
         first, last = film.table.frames_of(of.start_s, of.end_s)
-        found.append(ExportedMoment(film, first, last, sentence, of.score))
+        found.append(ExportedMoment(film, first, last, sentence, of.score, of.z))
     return found
 
 

@@ -29,6 +29,7 @@ from truemoment.reports.comparison_figures import drawings
 from truemoment.reports.comparison_lengths import lengths_document
 from truemoment.reports.head import head
 from truemoment.reports.model import Cell, Report, Section, Table
+from truemoment.reports.repeated_measures import repeated_measures
 from truemoment.reports.words import UNDEFINED, counted, listed, low_to_high, p_number, p_value, points
 from truemoment.uncertainty import FEW_DIFFERING, LEVEL, smallest_p
 
@@ -266,6 +267,7 @@ def methods_table(compared: ComparedFiles) -> Table:
         ("method", *(["runs"] if several else []), *map(compared.heading, measures)),
         (("", tuple(rows)), *((title, tuple(of_table)) for title, of_table in published.items())),
         text_columns=(0, *marked),
+        repeats=repeated_measures(comparison.measures, rows, first),
     )
 
 

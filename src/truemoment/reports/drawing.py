@@ -27,6 +27,7 @@ from truemoment.files import atomic_write
 from truemoment.folders import refuse_links
 from truemoment.intervals import Floats
 from truemoment.reports.csv_text import csv_text
+from truemoment.reports.marks import marks_of, marks_svg
 from truemoment.reports.model import Drawing
 from truemoment.text import one_line
 
@@ -204,17 +205,18 @@ def inline_svg(drawing: Drawing) -> str:
     """Draw a figure as SVG for a page.
 
     Text is text, colours are variables of the page's style sheet (:data:`COLOURS`), and the names of its parts begin
-    with the figure's, so that no two figures of a page share one. The page gives it a size.
+    with the figure's, so that no two figures of a page share one. The page gives it a size. Boxes without colour
+    lie over what it shows, with its values in words (:mod:`truemoment.reports.marks`).
     """
     stream = io.BytesIO()
     with drawing_style():
         import_matplotlib().rcParams.update({"svg.fonttype": "none", "svg.hashsalt": drawing.name})
-        drawing.draw().savefig(
-            stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
-        )
+        figure = drawing.draw()
+        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+        values = marks_svg(marks_of(figure))
     title = html.escape(one_line(drawing.title))
     box, body = _for_page(stream.getvalue().decode("utf-8"), drawing.name)
-    return f'<svg viewBox="{box}" role="img" aria-label="{title}"><title>{title}</title>{body}</svg>'
+    return f'<svg viewBox="{box}" role="img" aria-label="{title}"><title>{title}</title>{body}{values}</svg>'
 
 
 _NAMES = {colour: name for name, colour in COLOURS.items()}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -41,12 +41,27 @@ class Table:
         Rows under a heading of their own ("" for none); each row begins with what it is about.
     text_columns
         Columns of words, which are aligned to the left.
+    repeats
+        Columns that repeat others, each with what it repeats; a page folds them where the table is wide.
     """
 
     caption: str
     headings: tuple[str, ...]
     groups: tuple[tuple[str, tuple[tuple[Cell, ...], ...]], ...]
     text_columns: tuple[int, ...] = (0,)
+    repeats: tuple[tuple[int, str], ...] = ()
+
+    def only(self, columns: Sequence[int]) -> Table:
+        """Return a table of some of the columns."""
+        return replace(
+            self,
+            headings=tuple(self.headings[at] for at in columns),
+            groups=tuple(
+                (title, tuple(tuple(row[at] for at in columns) for row in rows)) for title, rows in self.groups
+            ),
+            text_columns=tuple(new for new, at in enumerate(columns) if at in self.text_columns),
+            repeats=tuple((columns.index(at), why) for at, why in self.repeats if at in columns),
+        )
 
     @property
     def n_rows(self) -> int:

@@ -18,13 +18,14 @@ from truemoment.searching.layout import Calibration, Settings
 from truemoment.searching.pictures import SearchResult
 from truemoment.searching.shards import SharedAnswer
 from truemoment.searching.split_search import SearchPrediction
+from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords
 from truemoment.text import one_line, printable, printable_lines
 from truemoment.version import __version__ as version
 
-SCORE_DIGITS = 3
+SCORE_DIGITS, Z_DIGITS = 3, 1
 
 
-def report(query: str, results: Sequence[SearchResult], index: Index) -> Report:
+def report(query: str, results: Sequence[SearchResult], index: Index, unknown: UnknownWords = ALL_KNOWN) -> Report:
     """Return what people read: the moments as a table; on a page also their pictures, and the index."""
     rows = tuple(
         (
@@ -33,10 +34,11 @@ def report(query: str, results: Sequence[SearchResult], index: Index) -> Report:
             Cell(clock(of.moment.start_s)),
             Cell(clock(of.moment.end_s)),
             Cell(f"{of.moment.score:.{SCORE_DIGITS}f}"),
+            Cell(f"{of.moment.z:.{Z_DIGITS}f}"),
         )
         for of in results
     )
-    table = Table("", ("rank", "video", "from", "to", "score"), (("", rows),), text_columns=(1,))
+    table = Table("", ("rank", "video", "from", "to", "score", "z"), (("", rows),), text_columns=(1,))
     about = index.settings
     facts = (
         f"Index: {index.name}, {counted(len(index), 'video')}",
@@ -51,8 +53,10 @@ def report(query: str, results: Sequence[SearchResult], index: Index) -> Report:
         title=query,
         question="Where is it?",
         sections=(Section("moments", "Moments, best first", tuple(blocks)),),
+        notes=tuple(filter(None, [unknown.line(query)])),
         reading=(
             ("score", "how well a moment fits the sentence; there always is a best moment, whether it fits or not"),
+            ("z", "how far the score is above the median of all pieces of 4 s of the index, in standard deviations"),
         ),
     )
 
@@ -64,7 +68,10 @@ def _gallery(results: Sequence[SearchResult]) -> Gallery:
                 jpeg=of.picture,
                 alt=f"The middle of moment {of.rank}, at {clock(of.moment.start_s)} of {of.moment.video_id}",
                 title=f"{of.rank}. {clock(of.moment.start_s)} to {clock(of.moment.end_s)}",
-                lines=(f"{of.moment.video_id}, score {of.moment.score:.{SCORE_DIGITS}f}", str(of.path)),
+                lines=(
+                    f"{of.moment.video_id}, score {of.moment.score:.{SCORE_DIGITS}f}, z {of.moment.z:.{Z_DIGITS}f}",
+                    str(of.path),
+                ),
             )
             for of in results
         )
@@ -75,11 +82,11 @@ def as_csv(query: str, results: Sequence[SearchResult]) -> str:
     """Return the moments as CSV, seconds in full; a spreadsheet takes no text for a formula."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["rank", "query", "video_id", "path", "start_s", "end_s", "score"])
+    writer.writerow(["rank", "query", "video_id", "path", "start_s", "end_s", "score", "z"])
     for result in results:
         of = result.moment
         words = (no_formula(printable_lines(text)) for text in (query, of.video_id, str(result.path)))
-        writer.writerow([result.rank, *words, of.start_s, of.end_s, of.score])
+        writer.writerow([result.rank, *words, of.start_s, of.end_s, of.score, of.z])
     return stream.getvalue()
 
 
@@ -108,6 +115,8 @@ def document(query: str, results: Sequence[SearchResult], index: Index, answer: 
         "n_scored": answer.found.n_videos,
         "ended_by": answer.found.ended_by,
         "silent_shards": list(answer.silent),
+        "unknown_words": list(answer.unknown.words),
+        "no_word_known": answer.unknown.every,
         "seed": None,
         "moments": [
             {
@@ -117,6 +126,7 @@ def document(query: str, results: Sequence[SearchResult], index: Index, answer: 
                 "start_s": of.moment.start_s,
                 "end_s": of.moment.end_s,
                 "score": of.moment.score,
+                "z": of.moment.z,
                 "thumbnail": of.thumbnail,
                 "clip": of.clip,
             }

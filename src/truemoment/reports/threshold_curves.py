@@ -51,6 +51,7 @@ def curves_figure(shown: Sequence[tuple[str, Curves]]) -> Figure:
                 mfc=PAPER,
                 markevery=every,
                 linestyle=(0, (3, 2)),
+                label=f"_{title}, dR@1",  # in no legend, but where its values are shown
             )
             highest = max(highest, float(np.nanmax(recall, initial=0)))
         axes.plot([], [], color=SOFT, label="R@1")

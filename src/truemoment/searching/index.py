@@ -9,7 +9,10 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
+import numpy as np
+
 from truemoment.exceptions import InputError, MissingFileError
+from truemoment.features.base import Frames
 from truemoment.features.reading import FileStore
 from truemoment.folders import refuse_links
 from truemoment.inputs import reading
@@ -38,6 +41,9 @@ from truemoment.searching.layout import (
 )
 from truemoment.searching.manifest import read_manifest, refuse_newer
 from truemoment.video import identity_of
+
+SAMPLED_VIDEOS, SAMPLED_PIECES = 256, 16_384
+"""Videos of a sample of the pieces, and pieces of all of them, at most."""
 
 
 class Index(FileStore):
@@ -99,6 +105,20 @@ class Index(FileStore):
         """Return the pieces of a video (C, D), memory-mapped; whether they are finite is not examined."""
         return mapped_pieces(*self._found[self._named(video_id)], self.settings)
 
+    @functools.cached_property
+    def piece_sample(self) -> Frames:
+        """Pieces that show what the index has in general, (N, D): all, or some evenly spaced ones of a large index."""
+        names = sorted(self)
+        chosen = [names[at] for at in _evenly(len(names), SAMPLED_VIDEOS)]
+        share = max(1, SAMPLED_PIECES // len(chosen))
+        counts = [self.n_pieces(name) for name in chosen]
+        most = share if sum(counts) > SAMPLED_PIECES else max(counts)
+        parts = [
+            self.pieces(name)[_evenly(count, most)].astype(np.float32)
+            for name, count in zip(chosen, counts, strict=True)
+        ]
+        return np.concatenate(parts)
+
     def check(self, video_id: str) -> None:
         """Refuse a video whose rows are not finite, or whose norms are those of other rows; each is examined once.
 
@@ -130,6 +150,11 @@ class Index(FileStore):
 
     def _array(self, name: str) -> Rows:
         return rows_in(*self._found[name], self.settings)
+
+
+def _evenly(count: int, most: int) -> Ints:
+    """Return up to `most` of the numbers below a count, evenly spaced."""
+    return np.arange(count) if count <= most else np.arange(most) * count // most
 
 
 def found_in(path: Path) -> dict[str, tuple[Path, About]]:

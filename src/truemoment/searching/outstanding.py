@@ -1,16 +1,17 @@
-r"""How far a score stands out among all pieces of the videos that were searched, for one sentence.
+r"""How far a score stands out among all pieces of an index, for one sentence.
 
 Cosines lie close together: 0.28 is high for one sentence and low for another. With the scores :math:`p` of all pieces
-of 4 s of the searched videos, a moment of score s stands out by
+of 4 s of the index, a moment of score s stands out by
 
 .. math:: z = \frac{s - \mathrm{median}(p)}{1.4826\,\mathrm{median}(|p - \mathrm{median}(p)|)}
 
-The factor makes the spread that of a normal distribution (Hampel 1974). If all scores are equal, z is 0.
+The factor makes the spread that of a normal distribution (Hampel 1974). If all scores are equal, z is 0. The pieces are
+those of the whole index, also if only some of its videos are searched; of a large index, some of each of many videos
+(:attr:`~truemoment.searching.index.Index.piece_sample`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,19 +23,18 @@ from truemoment.searching.index import Index
 NORMAL = 1.4826
 """Standard deviation of a normal distribution per median absolute deviation."""
 
-PIECES_AT_ONCE = 4096
-"""Pieces that are converted from half precision at a time."""
+DECIMALS_OF_Z = 3
 
 
 @dataclass(frozen=True)
 class Background:
-    """Scores of all pieces for one sentence: their median, and the spread of a normal distribution like theirs.
+    """Median of the scores of the pieces of an index for one sentence, and the spread of a normal distribution like it.
 
     Examples
     --------
     >>> around = Background.of(np.array([0.10, 0.11, 0.12, 0.13, 0.30]))
-    >>> round(around.median, 2), round(around.spread, 4), round(around.z(0.30), 1)
-    (0.12, 0.0148, 12.1)
+    >>> round(around.median, 2), round(around.spread, 4), around.z(0.30)
+    (0.12, 0.0148, 12.141)
     >>> Background.of(np.array([0.2, 0.2])).z(0.2)
     0.0
     """
@@ -51,18 +51,24 @@ class Background:
         return cls(median, NORMAL * float(np.median(np.abs(scores - median))))
 
     def z(self, score: float) -> float:
-        """Return how far a score stands out; 0 where the pieces do not differ."""
-        return (score - self.median) / self.spread if self.spread > 0 else 0.0
+        """Return how far a score stands out, in thousandths; 0 where the pieces do not differ."""
+        if self.spread <= 0:
+            return 0.0
+        return round((score - self.median) / self.spread, DECIMALS_OF_Z) + 0.0  # so that -0 is 0
 
 
-def piece_scores(index: Index, video_ids: Iterable[str], sentence_vector: Frames) -> Floats:
-    """Return the cosine of each piece of videos with a sentence (D,), of all videos together, (N,)."""
+NO_BACKGROUND = Background(0.0, 0.0)
+"""Where no score is discounted and z is not asked for."""
+
+
+def backgrounds(index: Index, sentence_vectors: Frames) -> list[Background]:
+    """Return the background of each sentence (S, D) in an index."""
+    return [Background.of(piece_scores(index, vector)) for vector in np.atleast_2d(sentence_vectors)]
+
+
+def piece_scores(index: Index, sentence_vector: Frames) -> Floats:
+    """Return the cosine of each piece of an index, or of its sample, with a sentence (D,), (N,)."""
     vector = np.asarray(sentence_vector, dtype=np.float32).ravel()
     length = float(np.linalg.norm(vector))
     direction = vector / length if length > 0 else vector
-    parts = [
-        pieces[low : low + PIECES_AT_ONCE].astype(np.float32) @ direction
-        for pieces in map(index.pieces, video_ids)
-        for low in range(0, len(pieces), PIECES_AT_ONCE)
-    ]
-    return np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
+    return np.asarray(index.piece_sample @ direction, dtype=np.float64)

@@ -1,9 +1,9 @@
 """Finding moments in an index: of one video, or of many.
 
-One video is scored exactly: every candidate moment of it, by :mod:`truemoment.searching.scoring`, then non-maximum
-suppression. Of many videos a first look chooses some, and those are scored exactly. The first look holds each sentence
-against the means of pieces of 4 s of all videos, and takes the videos of the best pieces; what it costs in recall,
-:func:`first_stage_recall` measures.
+One video is scored exactly: every candidate moment of it, by :mod:`truemoment.searching.scoring`, with a discount for
+short moments (:mod:`truemoment.searching.discount`), then non-maximum suppression. Of many videos a first look chooses
+some, and those are scored exactly. The first look holds each sentence against the means of pieces of 4 s of all videos,
+and takes the videos of the best pieces; what it costs in recall, :func:`first_stage_recall` measures.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ import numpy.typing as npt
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import Frames
 from truemoment.features.sentences import SentenceStore
-from truemoment.intervals import best_kept
+from truemoment.intervals import Ints, best_kept
 from truemoment.proposals import span_seconds
 from truemoment.records import Annotations, Predictions, Queries
+from truemoment.searching.discount import HALF_S, discounted, lengths_s
 from truemoment.searching.first_stage import FirstStage, VideoRanking
 from truemoment.searching.index import Index
 from truemoment.searching.layout import MEND
+from truemoment.searching.outstanding import NO_BACKGROUND, Background, backgrounds
 
 CANDIDATES = 20
 """Videos that the first look leaves."""
@@ -43,12 +45,13 @@ DECIMALS = 6
 
 
 class FoundMoment(NamedTuple):
-    """A moment that was found."""
+    """A moment that was found; `z` is how far its score stands out (:mod:`truemoment.searching.outstanding`)."""
 
     video_id: str
     start_s: float
     end_s: float
     score: float
+    z: float = 0.0
 
 
 def search_index(
@@ -61,6 +64,8 @@ def search_index(
     candidates: int | None = None,
     videos: Iterable[str] | None = None,
     first_stage: VideoRanking | None = None,
+    half_s: float = HALF_S,
+    around: Sequence[Background] | None = None,
     track: Callable[[Sequence[str]], Iterable[str]] = iter,
 ) -> list[list[FoundMoment]]:
     """Find the best moments of an index for each sentence.
@@ -83,6 +88,11 @@ def search_index(
         Which videos; by default all.
     first_stage
         What the first look needs, if it was made before; by default it is made of the index.
+    half_s
+        Length at which a moment loses half of what it scores above the median, seconds
+        (:mod:`truemoment.searching.discount`); 0 for mean pooling alone, as in MAD.
+    around
+        Background of each sentence; None for that of the index.
     track
         Wraps the videos that are scored, e.g. in a progress bar.
 
@@ -100,7 +110,7 @@ def search_index(
         first_look = first_stage or FirstStage(index, names)
         best_videos = first_look.best_videos(vectors, candidates)
         sentences_of = {name: [s for s in for_all if name in best_videos[s]] for name in names}
-    best = BestMoments(index, vectors, top, nms=nms, apart_s=apart_s)
+    best = BestMoments(index, vectors, top, nms=nms, apart_s=apart_s, half_s=half_s, around=around)
     for name in track([name for name in names if sentences_of[name]]):
         best.score(name, sentences_of[name])
     return best.found
@@ -125,24 +135,52 @@ def _refuse_settings(top: int, nms: float, apart_s: float | None, candidates: in
         raise UsageError(f"got moments {apart_s:g} s apart, expected 0 or more")
 
 
-def moment_scores(index: Index, name: str, sentence_vectors: Frames) -> npt.NDArray[np.float64]:
-    """Return the score of each candidate moment of a video (:meth:`Index.spans`) for each sentence, (S, P).
+def moment_scores(
+    index: Index,
+    name: str,
+    sentence_vectors: Frames,
+    around: Sequence[Background],
+    *,
+    spans: tuple[Ints, Ints] | None = None,
+    half_s: float = HALF_S,
+) -> npt.NDArray[np.float64]:
+    """Return the score of moments of a video for each sentence, (S, P).
+
+    Parameters
+    ----------
+    index, name
+        The video.
+    sentence_vectors : (S, D)
+        The sentences, in the space of the index's encoder.
+    around
+        Background of each sentence.
+    spans : (P,) each
+        First frame of each moment, and the one after the last; None for all candidates (:meth:`Index.spans`).
+    half_s
+        As for :func:`search_index`.
 
     Raises
     ------
     InputError
         If the rows or norms of the video are damaged.
     """
-    from truemoment.searching.scoring import span_scores  # noqa: PLC0415 - it asks for its package itself
+    from truemoment.searching.scoring import span_norms, span_scores  # noqa: PLC0415 - it asks for its package itself
 
     index.check(name)
-    first, end = index.spans(name)
-    scores: npt.NDArray[np.float64] = span_scores(
-        index.rows(name), np.atleast_2d(sentence_vectors), first, end, index.norms(name)
-    ).round(DECIMALS)
-    if not np.abs(scores).max(initial=0.0) <= LARGEST_SCORE:
+    vectors, rows = np.atleast_2d(sentence_vectors), index.rows(name)
+    if spans is None:
+        (first, end), norms = index.spans(name), index.norms(name)
+    else:
+        low, high = int(spans[0].min()), int(spans[1].max())
+        rows, first, end = rows[low:high], spans[0] - low, spans[1] - low
+        norms = span_norms(rows, first, end)
+    cosine = span_scores(rows, vectors, first, end, norms)
+    if not np.abs(cosine).max(initial=0.0) <= LARGEST_SCORE:
         raise InputError("gives scores beyond 1: its norms are damaged", path=index.path, field=name, hint=MEND)
-    return scores
+    if half_s:
+        median = np.array([of.median for of in around])
+        cosine = discounted(cosine, median, lengths_s(first, end, index.settings.fps), half_s)
+    return np.asarray(cosine.round(DECIMALS))
 
 
 class BestMoments:
@@ -154,14 +192,23 @@ class BestMoments:
         Where.
     vectors : (S, D)
         Of the sentences.
-    top, nms, apart_s
+    top, nms, apart_s, half_s, around
         As for :func:`search_index`.
     """
 
     def __init__(
-        self, index: Index, vectors: Frames, top: int, *, nms: float = NMS, apart_s: float | None = None
+        self,
+        index: Index,
+        vectors: Frames,
+        top: int,
+        *,
+        nms: float = NMS,
+        apart_s: float | None = None,
+        half_s: float = HALF_S,
+        around: Sequence[Background] | None = None,
     ) -> None:
-        self.index, self.vectors, self.top = index, vectors, top
+        self.index, self.vectors, self.top, self.half_s = index, vectors, top, half_s
+        self.around = backgrounds(index, vectors) if around is None else around
         # Moments that are too near each other are those that overlap with half the distance added at either end.
         self._margin = 0.0 if apart_s is None else apart_s / 2 * index.settings.fps
         self._threshold = nms if apart_s is None else 0.0
@@ -185,18 +232,26 @@ class BestMoments:
         at_once = max(1, SCORES_AT_ONCE // len(first))
         for low in range(0, len(sentences), at_once):
             some = list(sentences[low : low + at_once])
-            scores = moment_scores(index, name, self.vectors[some])
+            around = [self.around[s] for s in some]
+            scores = moment_scores(index, name, self.vectors[some], around, half_s=self.half_s)
             for s, score in zip(some, scores, strict=True):
                 if len(self.found[s]) == self.top and score.max() < self.found[s][-1].score:
                     continue
                 kept = order[best_kept(score[order], *ends, threshold=self._threshold, top=self.top)]
                 start_s, end_s = span_seconds(first[kept], end[kept], index.settings.fps, about.duration_s)
                 columns = (column.tolist() for column in (start_s, end_s, score[kept]))
-                yield s, [FoundMoment(name, *of) for of in zip(*columns, strict=True)]
+                background = self.around[s]
+                yield s, [FoundMoment(name, a, b, of, background.z(of)) for a, b, of in zip(*columns, strict=True)]
 
 
 def first_stage_recall(
-    index: Index, sentence_vectors: Frames, candidates: int = CANDIDATES, *, top: int = 5, nms: float = NMS
+    index: Index,
+    sentence_vectors: Frames,
+    candidates: int = CANDIDATES,
+    *,
+    top: int = 5,
+    nms: float = NMS,
+    half_s: float = 0.0,
 ) -> float:
     """Share of the best moments of all videos that lie in the videos which the first look leaves.
 
@@ -206,6 +261,8 @@ def first_stage_recall(
         As for :func:`search_index`.
     candidates
         Videos that the first look leaves.
+    half_s
+        As for :func:`search_index`; the default is mean pooling alone.
 
     Returns
     -------
@@ -213,7 +270,7 @@ def first_stage_recall(
         From 0 to 1; NaN if nothing is found at all.
     """
     vectors = np.atleast_2d(np.asarray(sentence_vectors, dtype=np.float32))
-    exact = search_index(index, vectors, top, nms=nms)
+    exact = search_index(index, vectors, top, nms=nms, half_s=half_s)
     best_videos = FirstStage(index).best_videos(vectors, candidates)
     hits = [of.video_id in names for found, names in zip(exact, best_videos, strict=True) for of in found]
     return sum(hits) / len(hits) if hits else math.nan
@@ -244,8 +301,8 @@ class EncodedSentences:
 class IndexSearch:
     """A :class:`~truemoment.grounders.Grounder` that answers what :func:`search_index` finds in each query's video.
 
-    Unlike :class:`~truemoment.searching.ZeroShot` on the same rows, it uses the norms that the index stores and ranks
-    the longer of two equal moments first.
+    Unlike :class:`~truemoment.searching.ZeroShot` on the same rows, it uses the norms that the index stores, and ranks
+    the longer of two equal moments first. By default it pools as MAD does, without a discount for short moments.
 
     Parameters
     ----------
@@ -255,6 +312,8 @@ class IndexSearch:
         Vectors of the queries, in the space of the index's encoder.
     nms
         IoU above which the worse of two moments goes.
+    half_s
+        As for :func:`search_index`; 0 for mean pooling alone.
     track
         Wraps the videos, e.g. in a progress bar.
     """
@@ -262,6 +321,7 @@ class IndexSearch:
     index: Index
     sentences: SentenceStore
     nms: float = NMS
+    half_s: float = 0.0
     track: Callable[[list[str]], Iterable[str]] = iter
 
     @property
@@ -282,10 +342,19 @@ class IndexSearch:
         for video_id in rows_of:
             self.index.about(video_id)  # it is there
         vectors = self.sentences.vectors(queries)
+        around = backgrounds(self.index, vectors) if self.half_s else [NO_BACKGROUND] * len(queries)
         found: list[list[FoundMoment]] = [[] for _ in range(len(queries))]
         for video_id in self.track(list(rows_of)):
             rows = rows_of[video_id]
-            answers = search_index(self.index, vectors[rows], top, nms=self.nms, videos=[video_id])
+            answers = search_index(
+                self.index,
+                vectors[rows],
+                top,
+                nms=self.nms,
+                videos=[video_id],
+                half_s=self.half_s,
+                around=[around[row] for row in rows],
+            )
             for row, answer in zip(rows, answers, strict=True):
                 found[row] = answer
         by_query: dict[str, Sequence[Sequence[float]]] = {

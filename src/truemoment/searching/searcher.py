@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from truemoment.exceptions import UsageError
@@ -10,6 +10,7 @@ from truemoment.features.base import Frames
 from truemoment.searching.first_stage import VideoRanking, first_stage_of
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Calibration
+from truemoment.searching.outstanding import Background
 from truemoment.searching.retrieval import CANDIDATES, search_index
 from truemoment.searching.stopping import MOST_VIDEOS, RetrievedMoments, search_until
 
@@ -94,13 +95,28 @@ class IndexSearcher:
             self._first_stage = first_stage_of(self.index, self.videos, per_video=self.ranking.per_video)
         return self._first_stage
 
-    def find(self, vectors: Frames) -> list[RetrievedMoments]:
-        """Return the moments of each sentence (S, D), best first."""
+    def find(self, vectors: Frames, around: Sequence[Background] | None = None) -> list[RetrievedMoments]:
+        """Return the moments of each sentence (S, D), best first.
+
+        Parameters
+        ----------
+        vectors
+            Of the sentences.
+        around
+            Background of each sentence; None for that of the index. A shard uses that of the whole index.
+        """
         ranking, calibration = self.ranking, self.calibration
         if calibration is not None and self.has_stages:
             stage = self.first_stage()
             return search_until(
-                self.index, vectors, calibration, stage, ranking.top, most=self.most, apart_s=ranking.apart_s
+                self.index,
+                vectors,
+                calibration,
+                stage,
+                ranking.top,
+                most=self.most,
+                apart_s=ranking.apart_s,
+                around=around,
             )
         found = search_index(
             self.index,
@@ -110,5 +126,6 @@ class IndexSearcher:
             candidates=self.most if self.has_stages else None,
             videos=self.videos,
             first_stage=self.first_stage() if self.has_stages else None,
+            around=around,
         )
         return [RetrievedMoments(of, self.most, "limit" if self.has_stages else "all") for of in found]

@@ -4,13 +4,16 @@
 moments are ranked, :class:`ShardRequest`, and returns the best moments of the shard, :class:`ShardAnswers`.
 
 It listens on the loopback interface or a private address only, has no password and no encryption: everybody who
-reaches it can search. Requests of web pages (with an Origin) are refused.
+reaches it can search. Requests of web pages are refused: those with an Origin, and those whose Host is a name, which a
+page could have made to point here.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ipaddress
+import socket
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,10 +25,12 @@ from msgspec import Meta
 
 from truemoment.exceptions import TrueMomentError, UsageError
 from truemoment.searching.index import Index
+from truemoment.searching.outstanding import Background
 from truemoment.searching.retrieval import FoundMoment
 from truemoment.searching.searcher import IndexSearcher, RankingOptions
 from truemoment.searching.sharding import IndexShard
 from truemoment.searching.stopping import Reason, RetrievedMoments
+from truemoment.text import one_line
 from truemoment.version import __version__
 
 MOST_SENTENCES, MOST_TOP, MOST_NUMBERS = 64, 1000, 1 << 16
@@ -34,11 +39,15 @@ MOST_SENTENCES, MOST_TOP, MOST_NUMBERS = 64, 1000, 1 << 16
 MOST_BYTES = 4 << 20
 """Of a request: 64 vectors of 2,048 numbers."""
 
+MOST_CONNECTIONS = 64
+"""At the same time; others are closed."""
+
 TIMEOUT_S = 30.0
-"""How long a request may take to arrive."""
+"""How long a connection may be silent."""
 
 JSON_TYPE = "application/json"
 
+Request = socket.socket | tuple[bytes, socket.socket]
 Vector = Annotated[list[float], Meta(min_length=1, max_length=MOST_NUMBERS)]
 
 
@@ -57,9 +66,14 @@ class ShardAbout(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShardRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Sentences, and how moments are ranked, see :class:`~truemoment.searching.searcher.RankingOptions`."""
+    """Sentences with their backgrounds in the whole index, and how moments are ranked.
+
+    See :class:`~truemoment.searching.outstanding.Background` and
+    :class:`~truemoment.searching.searcher.RankingOptions`.
+    """
 
     vectors: Annotated[list[Vector], Meta(min_length=1, max_length=MOST_SENTENCES)]
+    backgrounds: Annotated[list[Background], Meta(min_length=1, max_length=MOST_SENTENCES)]
     top: Annotated[int, Meta(ge=1, le=MOST_TOP)]
     apart_s: Annotated[float, Meta(ge=0, le=1e6)]
     exact: bool = False
@@ -73,7 +87,7 @@ class ShardRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class ShardAnswer(msgspec.Struct, frozen=True):
-    """Moments of a sentence (video, start and end in seconds, score), videos scored, and what ended the search."""
+    """Moments of a sentence (video, start and end in seconds, score, z), videos scored, and what ended the search."""
 
     moments: Annotated[list[FoundMoment], Meta(max_length=MOST_TOP)]
     n_videos: int
@@ -120,14 +134,17 @@ class ShardServer:
         """Return the best moments of each sentence."""
         if {len(vector) for vector in request.vectors} != {self.index.n_dimensions}:
             raise UsageError(f"expected vectors of {self.index.n_dimensions} numbers")
-        vectors = np.array(request.vectors, dtype=np.float32)
+        if len(request.backgrounds) != len(request.vectors):
+            raise UsageError(f"got {len(request.backgrounds)} backgrounds of {len(request.vectors)} sentences")
+        with np.errstate(over="ignore"):  # infinite ones are refused with those that are not finite
+            vectors = np.array(request.vectors, dtype=np.float32)
         with self._lock:
             searcher = self._searcher
             if searcher is None or searcher.ranking.per_video != request.per_video:
                 searcher = IndexSearcher(self.index, request.ranking, self.videos)
             searcher.ranking = request.ranking
             self._searcher = searcher
-            return searcher.find(vectors)
+            return searcher.find(vectors, request.backgrounds)
 
 
 @contextlib.contextmanager
@@ -147,10 +164,9 @@ def serving(server: ShardServer, host: str, port: int) -> Iterator[ThreadingHTTP
         shard_server = server
 
     try:
-        listening = ThreadingHTTPServer((host, port), Handler)
+        listening = _ShardHTTPServer(host, port, Handler)
     except (OSError, OverflowError) as error:
         raise UsageError(f"cannot listen on {host}:{port} ({error})") from None
-    listening.daemon_threads = True
     with listening:
         yield listening
 
@@ -161,8 +177,41 @@ def refuse_public(host: str) -> None:
         address = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
     except ValueError:
         raise UsageError(f"--host: got {host!r}, expected an address in numbers: 127.0.0.1 or 10.0.0.3") from None
+    if isinstance(address, ipaddress.IPv6Address):
+        address = address.ipv4_mapped or address
     if address.is_unspecified or not (address.is_loopback or address.is_private):
         raise UsageError(f"--host: {host} is no loopback or private address; whoever reaches a shard can search it")
+
+
+class _ShardHTTPServer(ThreadingHTTPServer):
+    """Bounds the number of connections, and reports what went wrong with one in a line."""
+
+    daemon_threads = True
+
+    def __init__(self, host: str, port: int, handler: type[_ShardHandler]) -> None:
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self.free = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        super().__init__((host, port), handler)
+
+    def process_request(self, request: Request, client_address: object) -> None:
+        """Answer in a thread, or close the connection if there are too many."""
+        if self.free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Request, client_address: object) -> None:
+        """Answer, and make room for another connection."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self.free.release()
+
+    def handle_error(self, request: Request, client_address: object) -> None:  # noqa: ARG002 - of the base class
+        """Print one line; nothing where the other side closed the connection."""
+        error = sys.exception()
+        if not isinstance(error, ConnectionError):
+            sys.stderr.write(f"warning: a connection failed: {type(error).__name__}: {one_line(str(error))}\n")
 
 
 class _ShardHandler(BaseHTTPRequestHandler):
@@ -172,6 +221,17 @@ class _ShardHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.0"
     server_version, sys_version = "TrueMoment", ""
     timeout = TIMEOUT_S
+    error_content_type, error_message_format = JSON_TYPE, '{"error": "HTTP %(code)d"}'
+
+    def parse_request(self) -> bool:
+        """Read the head of the request; refuse a Host that is a name."""
+        if not super().parse_request():
+            return False
+        host = self.headers.get("Host", "localhost")
+        if not _is_in_numbers(host):
+            self._send(403, {"error": "expected a Host in numbers, or localhost"})
+            return False
+        return True
 
     def do_GET(self) -> None:
         """Answer ``/about``."""
@@ -195,10 +255,10 @@ class _ShardHandler(BaseHTTPRequestHandler):
         try:
             request = msgspec.json.decode(self.rfile.read(int(length)), type=ShardRequest)
             found = self.shard_server.search(request)
-        except (msgspec.DecodeError, RecursionError, UsageError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, UsageError) as error:
             self._send(400, {"error": str(error)})
             return
-        except TrueMomentError as error:
+        except (TrueMomentError, OSError, ValueError, MemoryError) as error:  # such as an index that changed meanwhile
             self._send(500, {"error": str(error)})
             return
         answers = [ShardAnswer(list(one.moments), one.n_videos, one.ended_by) for one in found]
@@ -215,3 +275,15 @@ class _ShardHandler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
         """Log nothing: sentences are nobody's business."""
+
+
+def _is_in_numbers(host: str) -> bool:
+    """Whether the Host of a request is an address, with or without a port, and not a name."""
+    name = host.partition("]")[0].removeprefix("[") if host.startswith("[") else host.partition(":")[0]
+    if name == "localhost":
+        return True
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,10 @@ from truemoment.searching.extraction import Loader
 from truemoment.searching.index import Index, found_in
 from truemoment.searching.layout import Settings, is_index
 from truemoment.searching.manifest import write_manifest
+from truemoment.searching.outstanding import backgrounds
 from truemoment.searching.searcher import IndexSearcher, RankingOptions
 from truemoment.searching.shards import SharedAnswer, SharedIndex
+from truemoment.searching.unknown_words import unknown_words
 from truemoment.searching.writing import IndexWriter, list_videos
 from truemoment.text import printable
 from truemoment.video import VIDEO_SUFFIXES, identity_of
@@ -233,9 +236,11 @@ class SearchSession:
     def find(self, sentence: str) -> SharedAnswer:
         """Return the moments that a sentence describes, best first."""
         vectors = self.encoder.sentences([sentence])
+        unknown = unknown_words(self.encoder, sentence)
         if self.shared is not None:
-            return self.shared.find(vectors, self.ranking)[0]
-        return SharedAnswer(self._searcher.find(vectors)[0])
+            found = self.shared.find(vectors, backgrounds(self.index, vectors), self.ranking)[0]
+            return replace(found, unknown=unknown)
+        return SharedAnswer(self._searcher.find(vectors)[0], unknown=unknown)
 
 
 def cut_short(encoder: Encoder, sentences: list[str]) -> str:

@@ -16,10 +16,12 @@ import msgspec
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import Frames
 from truemoment.searching.layout import Settings
+from truemoment.searching.outstanding import Background
 from truemoment.searching.searcher import RankingOptions
 from truemoment.searching.serving import JSON_TYPE, MOST_BYTES, ShardAbout, ShardAnswers, ShardRequest
 from truemoment.searching.sharding import MOST_SHARDS, IndexShard, merged, refuse_gaps
 from truemoment.searching.stopping import RetrievedMoments
+from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords
 from truemoment.text import one_line
 
 MOST_ANSWER_BYTES = 64 << 20
@@ -71,7 +73,9 @@ class ShardAddress:
         """
         connection = http.client.HTTPConnection(self.host.strip("[]"), self.port, timeout=wait_s)
         try:
-            headers = {} if body is None else {"Content-Type": JSON_TYPE}
+            connection.connect()
+            # In numbers, also where the address is a name: a shard refuses names, which web pages could use.
+            headers = {"Host": _numbers_of(connection)} | ({} if body is None else {"Content-Type": JSON_TYPE})
             connection.request("GET" if body is None else "POST", path, body, headers)
             answer = connection.getresponse()
             content = answer.read(MOST_ANSWER_BYTES + 1)
@@ -86,12 +90,19 @@ class ShardAddress:
         return content
 
 
+def _numbers_of(connection: http.client.HTTPConnection) -> str:
+    """Return the address of the other side of a connection, as the Host of a request."""
+    host, port = connection.sock.getpeername()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 @dataclass(frozen=True)
 class SharedAnswer:
-    """Moments of a sentence, and the addresses of the shards that did not answer."""
+    """Moments of a sentence, the addresses of the shards that did not answer, and the words that are not known."""
 
     found: RetrievedMoments
     silent: tuple[str, ...] = ()
+    unknown: UnknownWords = ALL_KNOWN
 
 
 class SharedIndex:
@@ -112,10 +123,21 @@ class SharedIndex:
             raise UsageError(f"--wait-s: got {wait_s:g}, expected seconds above 0")
         self.addresses, self.settings, self.wait_s = tuple(addresses), settings, wait_s
 
-    def find(self, vectors: Frames, ranking: RankingOptions) -> list[SharedAnswer]:
-        """Return the best moments of each sentence (S, D) over all shards."""
+    def find(self, vectors: Frames, around: Sequence[Background], ranking: RankingOptions) -> list[SharedAnswer]:
+        """Return the best moments of each sentence (S, D) over all shards.
+
+        Parameters
+        ----------
+        vectors
+            Of the sentences.
+        around
+            Background of each sentence in the whole index, so that the scores of all shards are comparable.
+        ranking
+            How moments are ranked.
+        """
         request = ShardRequest(
             vectors=[[float(number) for number in vector] for vector in vectors],
+            backgrounds=list(around),
             top=ranking.top,
             apart_s=ranking.apart_s,
             exact=ranking.exact,

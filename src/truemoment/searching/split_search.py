@@ -37,6 +37,8 @@ class SplitSearch:
         Rows per second of features that state none.
     nms, top
         As for :class:`~truemoment.searching.ZeroShot`.
+    half_s
+        Discount for short moments of an index (:mod:`truemoment.searching.discount`); 0 for mean pooling alone (MAD).
     """
 
     sentences: Path | None = None
@@ -44,6 +46,7 @@ class SplitSearch:
     fps: float | None = None
     nms: float = 0.3
     top: int = 100
+    half_s: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +102,11 @@ def search_split(
     """
     opened = open_split(target, source, search, note=note)
     index, annotations, store, sentences = opened.index, opened.annotations, opened.store, opened.sentences
-    if index is not None and search.proposals is None:  # as a search for one sentence
-        predictions = IndexSearch(index, sentences, search.nms, track=track).ground(annotations.queries, search.top)
+    if index is not None and search.proposals is None:
+        found = IndexSearch(index, sentences, search.nms, search.half_s, track=track)
+        predictions = found.ground(annotations.queries, search.top)
+    elif search.half_s:
+        raise UsageError("--discount: goes with an index and its own moments, not with features or --proposals")
     else:
         method = ZeroShot(store, sentences, _scheme(index, search), search.nms, opened.encoder, track=track)
         predictions = method.ground(annotations.queries, search.top)
@@ -110,6 +116,7 @@ def search_split(
         "sentences": sentences.name,
         "proposals": search.proposals or (index.settings.proposals if index is not None else "windowed-grid"),
         "nms": search.nms,
+        "discount_s": search.half_s,
         "top": search.top,
     }
     write_predictions(out, predictions, annotations, made_by=made_by)

@@ -9,7 +9,8 @@ all sampled videos is
 
 with the score m_k of the k-th best moment and the best piece p_v of each video v that holds one of the k best. Delta is
 the 99 % quantile over the sentences, so that a search that the rule ends is complete with probability 0.99, for
-sentences like those.
+sentences like those. Scores have the discount for short moments (:mod:`truemoment.searching.discount`), in searches
+as in the sample.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from truemoment.intervals import Floats
 from truemoment.searching.first_stage import RankedVideo, VideoRanking
 from truemoment.searching.index import Index
 from truemoment.searching.layout import SETTINGS, Calibration
+from truemoment.searching.outstanding import Background
 from truemoment.searching.retrieval import NMS, BestMoments, FoundMoment, checked_vectors
 
 QUANTILE = 0.99
@@ -77,12 +79,13 @@ def search_until(
     most: int = MOST_VIDEOS,
     nms: float = NMS,
     apart_s: float | None = None,
+    around: Sequence[Background] | None = None,
 ) -> list[RetrievedMoments]:
     """Find the best moments of each sentence, and stop each search by the calibrated rule.
 
     Parameters
     ----------
-    index, sentence_vectors, top, nms, apart_s
+    index, sentence_vectors, top, nms, apart_s, around
         As for :func:`~truemoment.searching.retrieval.search_index`.
     calibration
         The rule.
@@ -95,7 +98,7 @@ def search_until(
         raise UsageError(f"got top={top} and {most} videos at most, expected 1 or more")
     vectors = checked_vectors(index, sentence_vectors)
     ranked = first_stage.ranked(_unit(vectors), most + 1)
-    best = BestMoments(index, vectors, top, nms=nms, apart_s=apart_s)
+    best = BestMoments(index, vectors, top, nms=nms, apart_s=apart_s, around=around)
     ended: dict[int, tuple[int, Reason]] = {}
     for n_scored in range(most + 1):
         for s in [s for s in range(len(vectors)) if s not in ended]:

@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, TrueMomentError, UsageError
 from truemoment.features.base import Frames
-from truemoment.files import decode_json, read_bytes, sha256_of
+from truemoment.files import decode_json, read_bytes, read_text, sha256_of
 from truemoment.inputs import reading
 from truemoment.video.frames import Pixels
 
@@ -53,6 +53,9 @@ PARTS = (
 WORDS = ("vocab.json", "merges.txt", "spiece.model")
 WEIGHTS = ("model*.safetensors", "model.safetensors.index.json")
 """The files of a model that are read; what else lies beside them is neither fetched nor opened."""
+
+KNOWN_WORDS = "known_words.txt"
+"""The words that a model was trained on, one a line; models of the hub have no such file."""
 
 NEEDED = (
     (("config.json",),),
@@ -461,6 +464,12 @@ class TwoTowers:
         """D, dimensions of a vector."""
         config = self.model.config
         return int(config.projection_dim if config.model_type == "clip" else config.vision_config.hidden_size)
+
+    @functools.cached_property
+    def vocabulary(self) -> frozenset[str] | None:
+        """The words that the model was trained on, in small letters; None where they are not known."""
+        path = self.folder / KNOWN_WORDS
+        return frozenset(read_text(path).split()) if path.is_file() else None
 
     def prepare(self, rgb: Pixels) -> Prepared:
         """Prepare a picture (H, W, 3): (3, h, w)."""

@@ -16,6 +16,7 @@ from truemoment.auditing.table_cells import UNDEFINED, figure_cell, number_cell,
 from truemoment.auditing.verdict import NO_SKILL
 from truemoment.documents import NO_INTERVAL, Measured
 from truemoment.reports.model import Block, Cell, Drawing, KeyFigure, KeyFigures, Table
+from truemoment.reports.repeated_measures import repeated_measures
 from truemoment.reports.words import p_number, points
 from truemoment.scores import Scores
 
@@ -99,6 +100,7 @@ def _figures_table(results: Results) -> Table:
         "Percent, with 95 % intervals. A star marks the strongest floor of each measure.",
         ("", *map(str, measures)),
         (("Method", (method,)), ("Floors", tuple(floors)), ("Ceilings", tuple(ceilings))),
+        repeats=repeated_measures(measures, (method, *floors, *ceilings), first=1),
     )
 
 

@@ -73,8 +73,8 @@ function labelled(text, field) {
 function chosen(what) {
   if (what.collection) return { collection: what.collection };
   const moments = what.moments.map((/** @type {any} */ of, /** @type {number} */ k) => {
-    const { v, start_s, end_s, sentence = "", like = null, score = null } = of;
-    return { id: `m${k}`, v, start_s, end_s, sentence, like, score };
+    const { v, start_s, end_s, sentence = "", like = null, score = null, z = null } = of;
+    return { id: `m${k}`, v, start_s, end_s, sentence, like, score, z };
   });
   return { moments };
 }

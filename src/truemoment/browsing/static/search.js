@@ -114,12 +114,13 @@ function show(found, ms) {
   stage.leave();
   const asked = found.like ? `like ${nameOf(found.like.v)} ${timesText(found.like)}` : "";
   const closely = found.scored < found.videos ? `${found.scored} looked at closely` : "all looked at closely";
-  say([asked, `${found.videos} ${found.videos === 1 ? "video" : `videos, ${closely}`}`, `${(ms / 1000).toFixed(2)} s`, index.model, found.note].filter(Boolean).join(" · "));
+  say([asked, `${found.videos} ${found.videos === 1 ? "video" : `videos, ${closely}`}`, `${(ms / 1000).toFixed(2)} s`, index.model].filter(Boolean).join(" · "));
   if (found.scored < found.videos) byId("state").append(" ", button("all", "look at all videos closely", () => {
     isExact = true;
     search();
   }));
   byId("state").append(element("span", " There always is a best moment. Look before you believe it."));
+  byId("notes").replaceChildren(...found.notes.map((/** @type {string} */ line) => element("p", line)));
   for (const moment of found.moments) {
     moment.sentence = found.q;
     moment.like = found.like ? asked : null;
@@ -131,7 +132,7 @@ function show(found, ms) {
   index.showChanged(found.changed);
   strips.show(found, index.videos, (v, time) => openVideo(v, time));
   const best = found.moments[0];
-  announce(best ? `${found.moments.length} moments, the best in ${nameOf(best.v)} at ${spokenTime(best.start_s)}` : "no moment");
+  announce([...found.notes, best ? `${found.moments.length} moments, the best in ${nameOf(best.v)} at ${spokenTime(best.start_s)}` : "no moment"].join(". "));
 }
 
 /** @param {number} v @param {number} time @param {any} moment */

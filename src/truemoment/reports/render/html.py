@@ -1,16 +1,19 @@
-"""Reports as pages: one HTML file that needs no network and no script, and the same for a notebook without its frame.
+"""Reports as pages: one HTML file that needs no network, and the same for a notebook without its frame.
 
 The look is in ``templates``: ``report.html.j2`` is the page, ``fragment.html.j2`` the report in a notebook, and
-``blocks.html.j2`` shows each kind of block in both. Templates escape text from outside, and put it into elements of its
-own direction.
+``blocks.html.j2`` shows each kind of block in both. A page has all its content without a script; ``page.js``, which is
+inside the page, adds sorting, filters, values of figures and a contents list that follows the reader. Templates escape
+text from outside, and put it into elements of its own direction.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import platform
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -50,7 +53,7 @@ MOST_ROWS = 16
 """Longer tables are folded."""
 
 WIDE = 8
-"""Tables of more columns are set smaller."""
+"""Tables of more columns are set smaller, and their columns that repeat others are folded."""
 
 BEYOND = 1.3
 """A time line ends at this multiple of the video's duration at the latest."""
@@ -94,6 +97,7 @@ def _filled(template: str, report: Report, command: str = "") -> str:
     environment = page_environment()
     environment.filters["prose"] = _prose
     names = report.anchors
+    script = (TEMPLATES / "page.js").read_text(encoding="utf-8")
     return environment.get_template(template).render(
         report=report,
         command=command,
@@ -104,6 +108,8 @@ def _filled(template: str, report: Report, command: str = "") -> str:
             for name, section in zip(names, report.sections, strict=True)
         ],
         colours=COLOURS,
+        script=script,
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
         version=version,
         versions=f"truemoment {version}, numpy {np.__version__}, python {platform.python_version()}",
     )
@@ -166,7 +172,8 @@ def _shown(block: Block, name: str) -> Any:  # noqa: ANN401 - what the macro of 
     if isinstance(block, Table):
         folded = _first_words(block.caption) if block.n_rows > MOST_ROWS else ""
         folded = f"{folded} ({counted(block.n_rows, 'row')})" if folded else ""
-        return block, f"table-{name}", len(block.headings) > WIDE, folded
+        parts = [(part, f"table-{name}{end}", bool(end) or len(part.headings) > WIDE) for part, end in _parts(block)]
+        return parts[0], folded, parts[1:], f"{counted(len(block.repeats), 'more measure')} that repeat these"
     if isinstance(block, Examples):
         return [_time_line(example) for example in block.examples]
     if isinstance(block, Gallery):
@@ -175,6 +182,16 @@ def _shown(block: Block, name: str) -> Any:  # noqa: ANN401 - what the macro of 
             for picture in block.pictures
         ]
     return (block.summary, list(_runs(block.blocks, name))) if isinstance(block, Details) else block
+
+
+def _parts(table: Table) -> list[tuple[Table, str]]:
+    """Return a table and the end of its name; of a wide one the columns that repeat no other, and those that do."""
+    repeats = dict(table.repeats) if len(table.headings) > WIDE else {}
+    if not repeats:
+        return [(table, "")]
+    main = table.only([at for at in range(len(table.headings)) if at not in repeats])
+    more = replace(table.only([0, *repeats]), caption=f"{'; '.join(repeats.values())}.")
+    return [(main, ""), (more, "-more")]
 
 
 def _first_words(caption: str) -> str:
