@@ -16,7 +16,7 @@ from truemoment.cli.serving import ServingOptions
 
 VIDEOS, ANNOTATIONS, INDEX = "videos", "annotations.jsonl", "videos.index"
 
-SEARCHING, GUESSING = "searching", "guessing"
+GUESSING, SEARCHING = "guessing", "searching"
 """The methods: search by the built-in model, and moments by chance."""
 
 NAMES = ("park", "street", "beach", "harbour", "garden", "station", "market", "school")
@@ -35,7 +35,7 @@ def browse_demo(out: Path, seed: int, serving: ServingOptions, page: SearchPageO
     from truemoment.datasets.source import AnnotationSource
 
     serving.listening()
-    files = {name: out / f"{name}.jsonl" for name in (SEARCHING, GUESSING)}
+    files = {name: out / f"{name}.jsonl" for name in (GUESSING, SEARCHING)}
     if not (out / ANNOTATIONS).exists() or not all(path.exists() for path in files.values()):
         _make(out, files, seed, show=not quiet and sys.stderr.isatty())
     looked = look_at(list(files.items()), AnnotationSource(None, out / ANNOTATIONS, None, None))
@@ -46,7 +46,7 @@ def browse_demo(out: Path, seed: int, serving: ServingOptions, page: SearchPageO
         )
     options = LookingOptions(out / VIDEOS, None, "best", out / INDEX, out / "notes.jsonl")
     words = ["--annotations", str(out / ANNOTATIONS)]
-    serve_looking(looked, options, serving, page, first=files[SEARCHING], data_words=words)
+    serve_looking(looked, options, serving, page, first=files[GUESSING], data_words=words)
 
 
 def _make(out: Path, files: dict[str, Path], seed: int, *, show: bool) -> None:
