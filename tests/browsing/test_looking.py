@@ -48,10 +48,24 @@ def small(n_queries=60, seed=0):
     return Annotations.from_rows(rows), Predictions.from_lists(ours), Predictions.from_lists(theirs)
 
 
+def write_answers(path, verdicts, task="verify"):
+    """Write the answers of a study: the verdicts of people w0, w1 ... on each query."""
+    lines = [{"schema": "truemoment/answers/1", "study": "s", "truemoment": "0.1.0", "task": task}]
+    lines += [
+        {"query_id": query, "video_id": "v", "sentence": "s", "duration_s": 9.0, "annotator": f"w{k}", "verdict": of}
+        for query, given in verdicts.items()
+        for k, of in enumerate(given)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
 @pytest.fixture(scope="module")
-def looked():
+def looked(tmp_path_factory):
     annotations, ours, theirs = small()
-    return look_at([("ours", ours), ("theirs", theirs)], annotations, floors="none")
+    given = {f"q{number}": ("fits", ("fits", "no fit")[number % 2], "partly") for number in range(0, 60, 3)}
+    verdicts = write_answers(tmp_path_factory.mktemp("study") / "answers.jsonl", given)
+    return look_at([("ours", ours), ("theirs", theirs)], annotations, floors="none", verdicts=verdicts)
 
 
 def no_notes(looked):
@@ -128,6 +142,10 @@ SELECTIONS = {
     "length": (QuerySelection(ranges={"length": (8.5, 20.0)}), lambda of, q: 8.5 <= of.length_s[q] <= 20),
     "duration": (QuerySelection(ranges={"duration": (0.0, 1e9)}), lambda of, q: of.duration_s[q] >= 0),
     "agreement": (QuerySelection(ranges={"agreement": (0.5, 1.0)}), lambda of, q: of.agreement[q] >= 0.5),
+    "fits": (
+        QuerySelection(ranges={"fits": (0.5, 1.0)}),
+        lambda of, q: of.verdicts.get(of.annotations.queries.query_id[q], {}).get("fits", 0) == 2,  # of three
+    ),
     "differ": (
         QuerySelection(wrong=0, right=1),
         lambda of, q: not of.systems[0].hit[q] and of.systems[1].hit[q],
@@ -166,7 +184,7 @@ def test_facets_are_what_each_choice_would_list(looked):
 
 
 @pytest.mark.parametrize(
-    "sort", ["loss", "iou", "best", "rank", "offset", "length", "duration", "agreement", "n_words"]
+    "sort", ["loss", "iou", "best", "rank", "offset", "length", "duration", "agreement", "fits", "n_words"]
 )
 @pytest.mark.parametrize("falling", [False, True])
 def test_orders(looked, sort, falling):
@@ -193,6 +211,22 @@ def test_offset_and_agreement_by_hand():
     looked = look_at([("x", Predictions.from_lists({"q": [(30.0, 40.0)]}))], Annotations.from_rows(rows), floors="none")
     assert looked.systems[0].offset_s.tolist() == [35.0 - 16.0]  # middles: 35; 15 and 16, the nearer one
     assert looked.agreement.tolist() == [0.8]  # 8 s of 10 s
+
+
+def test_verdicts_are_those_of_the_queries_here(tmp_path):
+    annotations = Annotations.from_rows([(q, "v", 60.0, "a door opens", 10.0, 20.0) for q in ("a", "b")])
+    answers = [("x", Predictions.from_lists({"a": [(30.0, 40.0)]}))]
+    given = {"a": ("fits", "fits", "no fit", "unclear"), "elsewhere": ("fits",)}
+    path = write_answers(tmp_path / "answers.jsonl", given)
+    looked = look_at(answers, annotations, floors="none", verdicts=path)
+    assert looked.verdicts == {"a": {"fits": 2, "no fit": 1, "unclear": 1}}
+    np.testing.assert_array_equal(looked.fits, [0.5, np.nan])  # 2 of 4; none
+    for given, task, problem in (
+        ({"elsewhere": ("fits",)}, "verify", "has none of the 2 queries"),
+        ({"a": ("marked",)}, "mark", "got 'mark', expected 'verify'"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            look_at(answers, annotations, floors="none", verdicts=write_answers(path, given, task))
 
 
 # ----------------------------------------------------------------------------------------------- pages
@@ -356,6 +390,10 @@ def test_guests_see_predictions_and_write_no_note(tmp_path, looked):
         (["browse", "nothing.jsonl", "--annotations", "a.jsonl"], "nothing.jsonl: no such file or index"),
         (["browse", str(EXAMPLES / "predictions.jsonl")], "which annotations?"),
         (["browse", str(EXAMPLES / "predictions.jsonl"), "--collections", "x"], "goes with an index"),
+        (
+            [*f"browse {FILES[0][1]} --annotations {EXAMPLES / 'annotations.jsonl'}".split(), "--verdicts", "none"],
+            "none: no such file",
+        ),
         (["browse", "x.jsonl", "--host", "192.0.2.1"], "--name: is missing"),
         (["browse", "a=x.jsonl", "a=y.jsonl", "--annotations", "z"], "no such file"),
         (["search", "--serve"], "got 0 arguments and --serve"),

@@ -26,11 +26,12 @@ SORTS = (
     "duration",
     "n_words",
     "agreement",
+    "fits",
     "id",
 )
 """What queries are sorted by; ``kind`` is by kind and then by falling loss, ``id`` by the hash of the id."""
 
-RANGES = ("iou", "length", "share", "duration", "n_words", "agreement")
+RANGES = ("iou", "length", "share", "duration", "n_words", "agreement", "fits")
 """Columns that are filtered by a range."""
 
 MOST_VERBS = 60
@@ -122,6 +123,7 @@ _COLUMNS: Mapping[str, Callable[[AnswerColumns, SystemColumns], Floats]] = Mappi
         "duration": lambda looked, _: looked.duration_s,
         "n_words": lambda looked, _: looked.n_words.astype(np.float64),
         "agreement": lambda looked, _: looked.agreement,
+        "fits": lambda looked, _: looked.fits,
         "id": lambda looked, _: looked.place.astype(np.float64),
     }
 )

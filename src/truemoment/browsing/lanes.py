@@ -70,6 +70,7 @@ def lanes_of(looked: AnswerColumns, query: int) -> dict[str, Any]:
             if who
         ],
         "agreement": as_json(looked.agreement[query]),
+        "verdicts": looked.verdicts.get(str(looked.annotations.queries.query_id[query]), {}),
         "verb": looked.verbs[query],
         "floors": [],
     }

@@ -18,6 +18,7 @@ import numpy as np
 from truemoment.auditing.checks.errors import threshold_of
 from truemoment.auditing.results import Results, first_verbs
 from truemoment.auditing.setup import OF_MOMENTS, AuditSetup, Splits
+from truemoment.browsing.verdicts import read_verdicts, shares_that_fit
 from truemoment.caching import NO_CACHE, Cache
 from truemoment.datasets.source import AnnotationSource
 from truemoment.diagnosis.agreement import Annotators, agreement_by_query
@@ -96,6 +97,8 @@ class AnswerColumns:
         Queries that have no reference moment, which are left out.
     left_out
         Floors that could not be fitted, in words.
+    verdicts
+        Counts of the verdicts of a ``verify`` study, by query.
     """
 
     annotations: Annotations
@@ -108,6 +111,7 @@ class AnswerColumns:
     verbs: tuple[str, ...]
     n_without_moment: int
     left_out: tuple[str, ...]
+    verdicts: Mapping[str, Mapping[str, int]]
 
     @property
     def n_queries(self) -> int:
@@ -176,6 +180,11 @@ class AnswerColumns:
         return found
 
     @cached_property
+    def fits(self) -> Floats:
+        """Share of the verdicts of a ``verify`` study that say "fits", (Q,); NaN where there is none."""
+        return shares_that_fit(self.verdicts, self.annotations.queries.query_id.tolist())
+
+    @cached_property
     def place(self) -> Ints:
         """Place of each query in the order by the hash of its id, (Q,)."""
         place = np.empty(self.n_queries, dtype=np.int64)
@@ -192,6 +201,7 @@ def look_at(
     protocol: str | Protocol | None = None,
     floors: FloorChoice = "best",
     engine: str = "lexicon",
+    verdicts: Path | None = None,
     seed: int = 0,
     cache: Cache = NO_CACHE,
     read: Callable[[Path, Annotations], tuple[Predictions, MatchReport]] = read_predictions,
@@ -209,6 +219,8 @@ def look_at(
         As for an audit.
     floors
         Which blind baselines are shown: all, the strongest, or none, which are not fitted then.
+    verdicts
+        Answers of a ``verify`` study, see :func:`~truemoment.browsing.verdicts.read_verdicts`.
 
     Raises
     ------
@@ -222,6 +234,7 @@ def look_at(
     located = reference.with_moments()
     if not located.n_queries:
         raise UsageError(f"{reference.dataset}/{reference.split}: no query has a reference moment; name another")
+    of_study = read_verdicts(verdicts, located.queries.query_id.tolist()) if verdicts else {}
     train = None
     if floors != "none" and isinstance(source, AnnotationSource):
         train = source.training(reference, fit_split, fit_annotations)
@@ -257,6 +270,7 @@ def look_at(
         verbs=tuple(verbs),
         n_without_moment=int(reference.without_moment.sum()),
         left_out=left_out,
+        verdicts=of_study,
     )
 
 

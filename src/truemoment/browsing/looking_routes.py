@@ -90,6 +90,7 @@ class LookingService:
             "kinds": list(KINDS),
             "sorts": list(SORTS),
             "has_agreement": bool(np.isfinite(looked.agreement).any()),
+            "has_verdicts": bool(looked.verdicts),
             "has_videos": any(self.videos.shown.state(of) == "here" for of in self.videos.shown.rows),
             "has_model": self.index is not None,
             "read_only": why,

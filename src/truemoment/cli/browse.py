@@ -44,6 +44,7 @@ class LookingOptions:
     floors: Literal["all", "best", "none"]
     features_index: Path | None
     notes: Path | None
+    verdicts: Path | None = None
 
     def notes_file(self, first: Path) -> Path:
         """Return the file of notes: beside the first prediction file, unless another is named."""
@@ -73,8 +74,14 @@ looking_options = bound(
         help="Index of the videos: a lane shows what a sentence resembles.",
     ),
     click.option("--notes", type=FILE, metavar="FILE", help="File of notes. [default: PREDICTIONS.notes.jsonl]"),
+    click.option(
+        "--verdicts",
+        type=FILE,
+        metavar="FILE",
+        help="What people say of the references: answers.jsonl of an annotate study with --task verify.",
+    ),
 )
-"""--videos, --protocol, --floors, --features-index and --notes, as ``looking``."""
+"""--videos, --protocol, --floors, --features-index, --notes and --verdicts, as ``looking``."""
 
 
 @click.command("browse")
@@ -130,6 +137,7 @@ def command(
             protocol=looking.protocol,
             floors=looking.floors,
             engine=engine,
+            verdicts=looking.verdicts,
             cache=fitting.cache(),
             read=partial(how.read, progress=False),
             on_status=on_status,
@@ -196,7 +204,9 @@ def serve_looking(
     index = None if looking.features_index is None else Index(looking.features_index)
     video_words = () if looking.videos is None else ("--videos", str(looking.videos))
     files = [f"{of.name}={of.path}" for of in looked.systems]
-    commands = Commands(("truemoment", "browse", *files, *data_words, *video_words), tuple(data_words), video_words)
+    verdict_words = () if looking.verdicts is None else ("--verdicts", str(looking.verdicts))
+    again = ("truemoment", "browse", *files, *data_words, *video_words, *verdict_words)
+    commands = Commands(again, tuple(data_words), video_words)
     listening = serving.listening()
     with contextlib.closing(bind(listening)) as sock:
         base = listening.base(sock.getsockname()[1])
@@ -233,7 +243,7 @@ def _given(names: Sequence[str]) -> list[str]:
 
 def _refuse_of_answers() -> None:
     """Refuse options of predictions, where an index is given."""
-    names = ("dataset", "annotations", "split", "videos", "protocol", "floors", "features_index", "notes")
+    names = ("dataset", "annotations", "split", "videos", "protocol", "floors", "features_index", "notes", "verdicts")
     if given := _given(names):
         raise UsageError(f"--{given[0].replace('_', '-')}: goes with predictions, and this is an index")
 

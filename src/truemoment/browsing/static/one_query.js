@@ -118,6 +118,8 @@ function showFacts() {
   });
   for (const of of query.floors) lines.push(`floor ${of.name}: IoU ${of.answers.length ? fixed(of.answers[0][3], 2) : "–"}`);
   if (query.agreement !== null) lines.push(`agreement of annotators: mean IoU ${fixed(query.agreement, 2)}`);
+  const verdicts = Object.entries(query.verdicts).map(([verdict, count]) => `${verdict} ${count}`);
+  if (verdicts.length) lines.push(`is this the moment? people say: ${verdicts.join(", ")}`);
   byId("facts").replaceChildren(...lines.map((/** @type {string} */ text) => element("li", text)));
 }
 

@@ -10,10 +10,11 @@ const PAGE = 100;
 const RANGES = /** @type {const} */ ([
   ["iou", "IoU of the first answer"], ["length", "length of the reference, s"], ["share", "share of the video"],
   ["duration", "duration, s"], ["n_words", "number of words"], ["agreement", "agreement of annotators"],
+  ["fits", "share of verdicts that say it fits"],
 ]);
 const SORTS = /** @type {Record<string, string>} */ ({
   kind: "kind, then loss", loss: "loss (1 − IoU)", iou: "IoU of the first answer", best: "best IoU", rank: "rank of the hit", offset: "distance from the reference",
-  floor: "IoU of the floor", length: "length of the reference", share: "share of the video", duration: "duration", n_words: "number of words", agreement: "agreement", id: "hash of the id",
+  floor: "IoU of the floor", length: "length of the reference", share: "share of the video", duration: "duration", n_words: "number of words", agreement: "agreement", fits: "verdicts: it fits", id: "hash of the id",
 });
 
 /** @type {any} */ let about = null;
@@ -32,11 +33,16 @@ async function begin() {
   byId("mark-anew").textContent = about.mark_anew;
   byId("legend").replaceChildren(...legend(about.kinds));
   byId("system").replaceChildren(...about.systems.map((/** @type {any} */ of, /** @type {number} */ k) => new Option(of.name, String(k))));
-  byId("sort").replaceChildren(...about.sorts.filter((/** @type {string} */ of) => (of !== "floor" || about.floors.length) && (of !== "agreement" || about.has_agreement)).map((/** @type {string} */ of) => new Option(SORTS[of] || of, of)));
+  byId("sort").replaceChildren(...about.sorts.filter(isThere).map((/** @type {string} */ of) => new Option(SORTS[of] || of, of)));
   byId("floor").disabled = !about.floors.length;
-  byId("range-fields").replaceChildren(...RANGES.filter(([name]) => name !== "agreement" || about.has_agreement).map(([name, text]) => rangeField(name, text)));
+  byId("range-fields").replaceChildren(...RANGES.filter(([name]) => isThere(name)).map(([name, text]) => rangeField(name, text)));
   byId("rows").classList.toggle("without-pictures", !about.has_videos);
   await load();
+}
+
+/** @param {string} column @returns {boolean} whether this data has values of it */
+function isThere(column) {
+  return { floor: about.floors.length > 0, agreement: about.has_agreement, fits: about.has_verdicts }[column] ?? true;
 }
 
 function figures() {
