@@ -193,9 +193,9 @@ def test_the_contents_list_stays_in_view_and_follows_the_reader(opened):
     contents.get_by_role("link", name="Figures").click()
     assert contents.locator("a").first.is_visible()
     assert 0 <= contents.bounding_box()["y"] < 100
-    page.wait_for_function("document.querySelector('nav [aria-current]')?.textContent === 'Figures'")
+    page.wait_for_function("() => document.querySelector('nav [aria-current]')?.textContent === 'Figures'")
     page.evaluate("scrollTo(0, 0)")
-    page.wait_for_function("document.querySelector('nav [aria-current]')?.textContent === 'Main finding'")
+    page.wait_for_function("() => document.querySelector('nav [aria-current]')?.textContent === 'Main finding'")
 
 
 def test_on_a_phone_the_contents_list_is_a_line_that_stays_in_view(opened):
@@ -206,7 +206,7 @@ def test_on_a_phone_the_contents_list_is_a_line_that_stays_in_view(opened):
     contents.get_by_text("Contents").click()
     link.click()
     assert link.is_hidden()
-    page.wait_for_function("scrollY > 500")
+    page.wait_for_function("() => scrollY > 500")
     bar = contents.bounding_box()
     assert abs(bar["y"]) < 1
     assert page.locator("#figures h2").bounding_box()["y"] >= bar["height"] - 1  # not below the line

@@ -43,9 +43,10 @@ MOMENTS = {
 
 
 def python(code, *words):
-    done = subprocess.run(
-        [sys.executable, "-c", START + code, *map(str, words)], capture_output=True, text=True, check=False, timeout=60
-    )
+    """Run code whose output waits in a buffer, as it does in a pipe."""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    words = [sys.executable, "-c", START + code, *map(str, words)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60, env=env)
     return done.returncode, done.stdout, done.stderr
 
 

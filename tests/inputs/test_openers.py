@@ -34,7 +34,7 @@ NO_INPUT = {
     "video/encoders.py:_config_of": "the folder that TwoTowers.load has named",
     "video/encoders.py:_model_of": "as before",
     "video/encoders.py:_tokenizer_of": "as before",
-    "annotating/owner.py:_export": "a temporary file, to be downloaded",
+    "annotating/exporting.py:write_archive": "a temporary file, to be downloaded",
     "annotating/reading.py:_read": "a file of the study, which prepare has made",
     "annotating/routes.py:home": "as before",
     "annotating/store.py:create_database": "a file of this package",
@@ -47,6 +47,7 @@ NO_INPUT = {
     "pages/launch.py:open_address": "the user's browser",
     "pages/media.py:small_file": "a file of ours, sent by a server",
     "pages/static_files.py:_files": "files of this package",
+    "reports/render/html.py:_filled": "as before",
     "video/playable.py:write_playable": "a temporary file, to be renamed",
     "video/prepared.py:read_prepared": "a file that prepare_video has made",
 }

@@ -8,6 +8,7 @@ where no file was written yet, and else waits until the import is done.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import signal
 import sys
@@ -95,5 +96,7 @@ def _is_importing(frame: FrameType | None) -> bool:
 def _keep_status() -> None:
     """Keep the status through the end of the interpreter, in which a signal would end the process instead."""
     if _Process.interrupted:  # Python 3.11 ends some of these by the signal again
+        with contextlib.suppress(AttributeError, OSError, ValueError):  # no stream, without a reader, or closed
+            sys.stdout.flush()  # what was printed before the interrupt
         os._exit(_Process.status)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
