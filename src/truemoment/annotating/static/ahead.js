@@ -2,7 +2,7 @@
 
 import { get, send } from "./api.js";
 
-const HEAD_BYTES = 1 << 19; // of a video: its index, which stands in front, and the first second or two
+const HEAD_BYTES = 1 << 19; // of a video: its index, which comes first, and the first second or two
 
 /** @param {number} video @returns {Promise<any>} its frames; null if it is not there */
 export function framesOf(video) {
