@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import (
     Fitting,
@@ -92,11 +93,12 @@ related_options = bound(
         help="Folder of the model ('truemoment train'), which then predicts on changed videos too.",
     ),
     click.option("--features", metavar="SOURCE", help="Features that --model reads. [default: as in training]"),
+    heading="Beside the audit",
 )
 """What an audit may read beside the predictions, as ``related``."""
 
 
-@click.command("audit")
+@click.command("audit", cls=Command)
 @click.argument("predictions", type=FILE)
 @data_options
 @fitting_options

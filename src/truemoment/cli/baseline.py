@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Measuring, Output, bound, data_options, measuring_options, output_options
 from truemoment.cli.options import FILE, count_option, fit_options, refuse_outputs, seed_option, shown_path
@@ -51,10 +52,11 @@ learning_options = bound(
         help="Proposals of mean-map, random-chance and oracle: sparse-map:N, sliding-windows, "
         "windowed-grid[:window=FRAMES,fps=F,...].",
     ),
+    heading="Fitting",
 )
 
 
-@click.command("baseline")
+@click.command("baseline", cls=Command)
 @click.argument("name", metavar="NAME")
 @data_options
 @learning_options

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, PageOutput, bound, output_options, page_options
 from truemoment.cli.options import (
@@ -72,6 +73,7 @@ datasets_options = bound(
     ),
     click.option("--split", "splits", multiple=True, metavar="NAME", help="Only this split; can be repeated."),
     data_dir_option,
+    heading="Data",
 )
 
 
@@ -102,10 +104,11 @@ surveying_options = bound(
     count_option("--permutations", 1000, "Number of permutations for tests between splits.", least=1, most=1_000_000),
     count_option("--draws", 200, "Number of draws for tests within a split, and for verbs.", least=1, most=1_000_000),
     seed_option("all draws"),
+    heading="Survey",
 )
 
 
-@click.command("bias")
+@click.command("bias", cls=Command)
 @datasets_options
 @surveying_options
 @page_options

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.groups import Fitting, bound, data_options, fitting_options
 from truemoment.cli.options import FILE, PredictionOptions, engine_option, reading_options, shown_path, status_line
 from truemoment.cli.search_page import (
@@ -80,11 +81,12 @@ looking_options = bound(
         metavar="FILE",
         help="What people say of the references: answers.jsonl of an annotate study with --task verify.",
     ),
+    heading="What is shown",
 )
 """--videos, --protocol, --floors, --features-index, --notes and --verdicts, as ``looking``."""
 
 
-@click.command("browse")
+@click.command("browse", cls=Command)
 @click.argument("predictions", nargs=-1, required=True, metavar="[NAME=]PREDICTIONS...|INDEX")
 @data_options
 @fitting_options

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import (
     Fitting,
@@ -136,11 +137,12 @@ beside_options = bound(
         help="Blind baseline to show beside the methods, e.g. action-aware; can be repeated. [default: "
         "sentence-network]",
     ),
+    heading="Beside the comparison",
 )
 """--on, --changed and --floor, as ``beside``."""
 
 
-@click.command("compare")
+@click.command("compare", cls=Command)
 @click.argument("predictions", nargs=-1, required=True, metavar="[NAME=]PREDICTIONS...")
 @data_options
 @measuring_options

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.demo_folder import claim
 from truemoment.cli.options import (
     FILE,
@@ -39,7 +40,7 @@ SEGMENT_S = 2.0
 """Length of the segments that are shuffled."""
 
 
-@click.command("demo")
+@click.command("demo", cls=Command)
 @click.option(
     "--out", type=FILE, default=Path("truemoment-demo"), show_default=True, metavar="DIR", help="Output folder."
 )

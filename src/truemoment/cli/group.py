@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from truemoment.cli.command import Group
 from truemoment.version import __version__
 
 COMMANDS = MappingProxyType(
@@ -44,7 +45,7 @@ COMMANDS = MappingProxyType(
 )
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Group):
     """A group whose verbs, with their help, are modules of a package that are imported when used."""
 
     def __init__(self, *, package: str, verbs: Mapping[str, str], **settings: Any) -> None:  # noqa: ANN401 - click's

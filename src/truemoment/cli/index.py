@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.groups import Output, Workers, bound, workers_options
 from truemoment.cli.model_options import device_option, model_option
@@ -28,7 +29,7 @@ SHOWN = 20
 EXIT_NOT_ALL = 1
 
 
-class _IndexCommand(click.Command):
+class _IndexCommand(Command):
     """``truemoment index VIDEO...``, with commands on an index that begin with a word of their own."""
 
     def make_context(

@@ -15,6 +15,7 @@ import click
 
 from truemoment.answers.reading import OneSided, Reading, Swapped, Which
 from truemoment.caching import NO_CACHE, Cache
+from truemoment.cli.command import headed
 from truemoment.documents import json_text
 from truemoment.exceptions import UsageError
 from truemoment.files import atomic_write
@@ -119,9 +120,7 @@ READING = {
 """Options of reading by field: choices or the placeholder of a value, help, default."""
 
 
-def reading_options(function: F) -> F:
-    """How prediction files are read, as `how`: --format, --axis, --which, --one-sided, --swapped, --on-..."""
-
+def _reading_options(function: F) -> F:
     @functools.wraps(function)
     def collected(
         *args: Any,  # noqa: ANN401 - a command's own
@@ -163,6 +162,9 @@ def reading_options(function: F) -> F:
         collected = option(collected)
     return cast(F, collected)
 
+
+reading_options = headed("Reading predictions", _reading_options)
+"""How prediction files are read, as `how`: --format, --axis, --which, --one-sided, --swapped, --on-..."""
 
 testing_options = together(
     count_option("--resamples", 1000, "Resamples of the videos, for intervals.", least=2, most=MOST_RESAMPLES),
@@ -209,7 +211,9 @@ def engine_option(text: str) -> Callable[[F], F]:
     return click.option("--engine", default="lexicon", show_default=True, metavar="NAME", help=text)
 
 
-fit_options = together(train_options, engine_option("What finds verbs: lexicon, spacy or spacy:MODEL."))
+fit_options = headed(
+    "Floors", together(train_options, engine_option("What finds verbs: lexicon, spacy or spacy:MODEL."))
+)
 """What blind baselines learn from."""
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.groups import Output, bound, data_options
 from truemoment.cli.options import (
@@ -148,7 +149,7 @@ _OF_RUNS = (
 """Options that a trained run has too, beside --json and --quiet."""
 
 
-@click.command("predict")
+@click.command("predict", cls=Command)
 @click.argument("endpoint", metavar="ENDPOINT|RUN")
 @click.option("--model", metavar="NAME", help="Name of the model at the endpoint.")
 @data_options

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from truemoment.cli import EXIT_CHECK_FAILED
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver, show_list
 from truemoment.cli.groups import Output, PageOutput, output_options, page_options
 from truemoment.cli.options import (
@@ -22,7 +23,7 @@ from truemoment.cli.options import (
 from truemoment.exceptions import UsageError
 
 
-@click.command("reproduce")
+@click.command("reproduce", cls=Command)
 @click.argument("tables", nargs=-1, metavar="[TABLE]...")
 @data_dir_option
 @click.option("--list", "list_", is_flag=True, help="List the tables and the datasets they need.")

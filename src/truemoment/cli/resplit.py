@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, bound, output_options
 from truemoment.cli.options import (
@@ -78,6 +79,7 @@ whole_options = bound(
         "--split", "splits", multiple=True, metavar="NAME", help="Only this split; can be repeated. [default: all]"
     ),
     data_dir_option,
+    heading="Data",
 )
 
 
@@ -168,6 +170,7 @@ planning_options = bound(
     click.option(
         "--width", type=float, metavar="WIDTH", help="Standard deviation of the kernels. [default: Scott's rule]"
     ),
+    heading="Splitting",
 )
 
 
@@ -190,10 +193,11 @@ measuring_options = bound(
     ),
     seed_option("all draws: new words, the videos of val and test-iid, and floors"),
     no_cache_option,
+    heading="Checks",
 )
 
 
-@click.command("resplit")
+@click.command("resplit", cls=Command)
 @whole_options
 @click.option("-o", "--out", type=FILE, required=True, metavar="DIR", help="Folder to write; must be new.")
 @planning_options

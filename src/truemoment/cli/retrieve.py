@@ -7,13 +7,14 @@ from pathlib import Path
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, data_options, output_options
 from truemoment.cli.options import FILE, MOST_RESAMPLES, count_option, refuse_outputs, seed_option
 from truemoment.datasets.source import AnnotationSource
 
 
-@click.command("retrieve")
+@click.command("retrieve", cls=Command)
 @click.argument("source", type=FILE)
 @click.option("--sentences", type=FILE, metavar="FILE", help="Vectors of the sentences: FILE.h5 or FILE.npz.")
 @click.option("--model", type=FILE, metavar="RUN", help="A run of truemoment train mean-pool or frame-sequence.")

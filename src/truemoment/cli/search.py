@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver, deliver_log, suggest, write_files
 from truemoment.cli.groups import Output, PageOutput, bound, data_options, output_options
 from truemoment.cli.index import EXIT_NOT_ALL, index_with_progress
@@ -249,7 +250,7 @@ class _SweepOptions:
         return SWEPT if self.measures is None else parse_measures(self.measures)
 
 
-@click.command("search")
+@click.command("search", cls=Command)
 @click.argument("words", nargs=-1, metavar='"QUERY" VIDEO|INDEX')
 @count_option(
     "--top",

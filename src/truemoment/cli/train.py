@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver, suggest
 from truemoment.cli.groups import Learning, Output, learning_options, output_options
 from truemoment.cli.options import FILE, files_of_run, refuse_outputs, seed_option, shown_path, source_file
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from truemoment.training.recipes import Optimisation
 
 
-@click.command("train")
+@click.command("train", cls=Command)
 @click.argument("recipe", metavar="RECIPE")
 @learning_options
 @click.option(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import suggest
 from truemoment.cli.groups import Learning, Output, learning_options
 from truemoment.cli.options import FILE, refuse_files, refuse_outputs, seed_option, shown_path, status_line
@@ -15,7 +16,7 @@ from truemoment.text import printable
 NMS = "1,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,0.99"
 
 
-@click.command("variants")
+@click.command("variants", cls=Command)
 @click.argument("recipe", metavar="RECIPE")
 @learning_options
 @click.option(

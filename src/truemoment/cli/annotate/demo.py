@@ -11,6 +11,7 @@ import click
 
 from truemoment.cli.annotate.shared import folder_of, run_server, serving_options
 from truemoment.cli.annotate.start import study_of_one
+from truemoment.cli.command import Command
 from truemoment.cli.demo_folder import claim
 from truemoment.cli.options import FILE, seed_option, shown_path, status_line
 from truemoment.cli.serving import ServingOptions
@@ -49,7 +50,7 @@ def render_demo(out: Path, seed: int, *, show: bool) -> None:
     own.write(out / QUERIES, [Annotations(**columns, dataset="demo", split="demo")])
 
 
-@click.command("demo")
+@click.command("demo", cls=Command)
 @click.option(
     "--out",
     type=FILE,

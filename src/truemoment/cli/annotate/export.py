@@ -8,11 +8,12 @@ from pathlib import Path
 import click
 
 from truemoment.cli.annotate.shared import folder_of, study_argument
+from truemoment.cli.command import Command
 from truemoment.cli.options import FILE, refuse_files, shown_path
 from truemoment.exceptions import UsageError
 
 
-@click.command("export")
+@click.command("export", cls=Command)
 @study_argument
 @click.option("-o", "out", type=FILE, required=True, metavar="DIR", help="Output folder.")
 @click.option(

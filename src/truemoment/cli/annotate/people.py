@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from truemoment.cli.annotate.shared import address_option, check_address, folder_of, show_links, study_argument
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import show_list
 from truemoment.exceptions import UsageError
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from truemoment.annotating.study import StudyFolder
 
 
-@click.command("people")
+@click.command("people", cls=Command)
 @study_argument
 @click.argument("action", type=click.Choice(["add", "list", "replace", "revoke", "link"]))
 @click.argument("who", required=False, metavar="[N|NAME]")

@@ -9,11 +9,12 @@ from pathlib import Path
 import click
 
 from truemoment.cli.annotate.shared import folder_of, study_argument
+from truemoment.cli.command import Command
 from truemoment.cli.options import count_option
 from truemoment.text import printable
 
 
-@click.command("prepare")
+@click.command("prepare", cls=Command)
 @study_argument
 @count_option("--workers", 1, "Number of worker processes.", least=1, most=256)
 @click.option("--quiet", is_flag=True, help="No progress on standard error.")

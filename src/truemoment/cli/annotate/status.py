@@ -8,11 +8,12 @@ from pathlib import Path
 import click
 
 from truemoment.cli.annotate.shared import folder_of, study_argument
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, output_options
 
 
-@click.command("status")
+@click.command("status", cls=Command)
 @study_argument
 @output_options
 def command(study: Path, output: Output) -> None:
