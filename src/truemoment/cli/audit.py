@@ -35,6 +35,7 @@ from truemoment.cli.options import (
     source_file,
     status_line,
 )
+from truemoment.cli.threads import OF_MODELS, threads_option
 from truemoment.datasets.source import AnnotationSource
 from truemoment.text import printable
 from truemoment.uncertainty import DrawSettings
@@ -110,6 +111,7 @@ related_options = bound(
 @click.option(
     "--gate", metavar="'A; B'", help="Exit 1 unless all conditions pass: checks, or figures as shortcut-share<0.8."
 )
+@threads_option(OF_MODELS)
 @page_options
 @output_options
 def command(

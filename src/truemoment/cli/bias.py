@@ -20,6 +20,7 @@ from truemoment.cli.options import (
     shown_path,
     status_line,
 )
+from truemoment.cli.threads import threads_option
 from truemoment.datasets.all_splits import AllSplits, splits_of_dataset, splits_of_file
 from truemoment.datasets.source import files_of
 from truemoment.exceptions import UsageError
@@ -111,6 +112,7 @@ surveying_options = bound(
 @click.command("bias", cls=Command)
 @datasets_options
 @surveying_options
+@threads_option(None)
 @page_options
 @output_options
 def command(data: Datasets, surveying: Surveying, page: PageOutput, output: Output) -> None:

@@ -24,6 +24,7 @@ from truemoment.cli.search_page import (
     serve_search,
 )
 from truemoment.cli.serving import ServingOptions, serve_links
+from truemoment.cli.threads import threads_option
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.io.prediction_files import NamedFile
@@ -95,6 +96,7 @@ looking_options = bound(
 @reading_options
 @page_serving_options
 @search_page_options
+@threads_option(None)
 def command(
     predictions: tuple[str, ...],
     data: AnnotationSource,

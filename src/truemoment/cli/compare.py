@@ -26,6 +26,7 @@ from truemoment.cli.groups import (
     testing_options,
 )
 from truemoment.cli.options import FILE, NamedFile, PredictionOptions, reading_options, refuse_outputs, status_line
+from truemoment.cli.threads import threads_option
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.reports.words import counted
@@ -156,6 +157,7 @@ beside_options = bound(
     "--published", type=FILE, metavar="DIR|FILE.csv", help="Published figures to show below ours, as tidy CSV."
 )
 @beside_options
+@threads_option(None)
 @page_options
 @output_options
 def command(

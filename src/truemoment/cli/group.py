@@ -41,6 +41,8 @@ COMMANDS = MappingProxyType(
         "datasets": "List, describe, check or fetch datasets.",
         "protocols": "List the evaluation conventions, or show one field by field.",
         "measures": "List the measures and how they are written.",
+        "config": "Show or change what the command line remembers.",
+        "completion": "Print the script that completes commands in a shell.",
     }
 )
 

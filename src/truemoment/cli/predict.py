@@ -22,6 +22,7 @@ from truemoment.cli.options import (
     shown_path,
     source_file,
 )
+from truemoment.cli.threads import OF_MODELS, threads_option
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.folders import refuse_links
@@ -235,6 +236,7 @@ _OF_RUNS = (
 @bound("run", _RunPredictionOptions)
 @bound("frames", _FrameOptions)
 @bound("files", _PredictionFiles)
+@threads_option(OF_MODELS)
 def command(
     endpoint: str,
     requests: _RequestOptions,
@@ -388,7 +390,7 @@ def _refuse_others(folder: Path) -> None:
     given = [
         parameter.opts[0]
         for parameter in context.command.params
-        if parameter.name not in (*_OF_RUNS, "json_path", "quiet")
+        if parameter.name not in (*_OF_RUNS, "json_path", "quiet", "threads")
         and context.get_parameter_source(parameter.name or "") == ParameterSource.COMMANDLINE
     ]
     if given:

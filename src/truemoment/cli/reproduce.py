@@ -20,6 +20,7 @@ from truemoment.cli.options import (
     seed_option,
     status_line,
 )
+from truemoment.cli.threads import threads_option
 from truemoment.exceptions import UsageError
 
 
@@ -36,6 +37,7 @@ from truemoment.exceptions import UsageError
 @page_options
 @output_options
 @click.pass_context
+@threads_option(None)
 def command(
     ctx: click.Context,
     tables: tuple[str, ...],

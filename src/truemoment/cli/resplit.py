@@ -30,6 +30,7 @@ from truemoment.cli.options import (
     shown_path,
     status_line,
 )
+from truemoment.cli.threads import threads_option
 from truemoment.datasets import DATASETS
 from truemoment.datasets.source import files_of
 from truemoment.datasets.whole import WholeDataset, whole_dataset, whole_file
@@ -202,6 +203,7 @@ measuring_options = bound(
 @click.option("-o", "--out", type=FILE, required=True, metavar="DIR", help="Folder to write; must be new.")
 @planning_options
 @measuring_options
+@threads_option(None)
 @output_options
 def command(data: Whole, out: Path, planning: SplitOptions, measuring: SurveyOptions, output: Output) -> None:
     """Split a dataset again into train, val, test-iid and test-ood, in a folder that can be used as a dataset.

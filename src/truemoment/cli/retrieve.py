@@ -11,6 +11,7 @@ from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, data_options, output_options
 from truemoment.cli.options import FILE, MOST_RESAMPLES, count_option, refuse_outputs, seed_option
+from truemoment.cli.threads import OF_MODELS, threads_option
 from truemoment.datasets.source import AnnotationSource
 
 
@@ -43,6 +44,7 @@ from truemoment.datasets.source import AnnotationSource
 )
 @seed_option("the resamples")
 @click.option("--save-similarities", type=FILE, metavar="FILE.npz", help="Save all similarities, texts x clips.")
+@threads_option(OF_MODELS)
 @output_options
 def command(
     source: Path,

@@ -56,6 +56,11 @@ def status_of(words: list[str], *, debug: bool) -> int:
 def _invoke(words: list[str]) -> int:
     from truemoment.cli.group import cli
 
+    if instruction := os.environ.get("_TRUEMOMENT_COMPLETE"):
+        from truemoment.cli.completing import answer
+
+        click.echo(answer(instruction))
+        return 0
     if nul := [word for word in words if "\0" in word]:
         raise UsageError(f"{nul[0]}: got a character NUL, expected a path or text")
     try:

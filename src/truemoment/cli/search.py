@@ -31,6 +31,7 @@ from truemoment.cli.options import (
 )
 from truemoment.cli.search_page import SearchPageOptions, page_serving_options, search_page_options, serve_search
 from truemoment.cli.serving import ServingOptions
+from truemoment.cli.threads import threads_option
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import InputError, UsageError
 from truemoment.measures import Measure, parse_measures
@@ -350,6 +351,7 @@ class _SweepOptions:
 @bound("queries", _QueryOptions)
 @bound("machines", _Machines)
 @bound("sweeping", _SweepOptions)
+@threads_option(None)
 def command(
     words: tuple[str, ...],
     serve: bool,

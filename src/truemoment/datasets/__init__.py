@@ -81,7 +81,10 @@ def get_dataset(name: str) -> Dataset:
     return DATASETS[name]
 
 
-NO_DATA_FOLDER = "where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA"
+NO_DATA_FOLDER = (
+    "where are the datasets? give --data-dir DIR, set the variable TRUEMOMENT_DATA, or have it remembered by "
+    "'truemoment config set data-dir DIR'"
+)
 
 
 def has_data_folder(data_dir: str | Path | None = None) -> bool:
