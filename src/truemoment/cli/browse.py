@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -132,7 +131,7 @@ def command(
     files = named_files(predictions)
     from truemoment.browsing.looking import look_at
 
-    with status_line(show=sys.stderr.isatty()) as on_status:
+    with status_line(show=True) as on_status:
         looked = look_at(
             files,
             data,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -154,8 +153,8 @@ class Output:
 
     @property
     def progress(self) -> bool:
-        """Whether progress is shown."""
-        return not self.quiet and sys.stderr.isatty()
+        """Whether progress is shown: as a bar on a terminal, else as a line every ten seconds."""
+        return not self.quiet
 
 
 output_options = bound("output", Output, options.output_options, heading="Output")

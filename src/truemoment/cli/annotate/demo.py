@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +67,7 @@ def command(out: Path, seed: int, serving: ServingOptions, no_open: bool) -> Non
     A second call resumes the demo in the same folder.
     """
     serving.listening()
-    render_demo(out, seed, show=sys.stderr.isatty())
+    render_demo(out, seed, show=True)
     study_of_one(out / QUERIES, out / "videos", out / STUDY, title="Demo: mark the moments")
     words = ["truemoment", "annotate", "export", shown_path(out / STUDY), "-o", shown_path(out / "marked")]
     click.echo(f"when you are done:\n  {shlex.join(words)}")

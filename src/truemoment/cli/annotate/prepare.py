@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from pathlib import Path
 
 import click
@@ -34,8 +33,7 @@ def command(study: Path, workers: int, quiet: bool) -> None:
     folder.settings()
     with folder.locked(), contextlib.closing(Store(folder.database)) as store:
         total = len(store.read(lambda connection: waiting_videos(connection, again=True)))
-        show = not quiet and sys.stderr.isatty()
-        with tqdm(total=total, desc="preparing videos", unit="video", disable=not show, leave=False) as bar:
+        with tqdm(total=total, desc="preparing videos", unit="video", disable=quiet, leave=False) as bar:
 
             def on_done(outcome: VideoOutcome) -> None:
                 del outcome
