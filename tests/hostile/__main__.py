@@ -28,6 +28,7 @@ def main() -> int:
     """Hunt, and print how it went."""
     arguments = argparse.ArgumentParser(prog="python -m tests.hostile")
     arguments.add_argument("--inputs", type=int, default=20_000)
+    arguments.add_argument("--requests", type=int, default=0, help="requests to each server, in place of inputs")
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     arguments.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "truemoment-hunt")
@@ -43,8 +44,26 @@ def main() -> int:
         getattr(truemoment, name)
     began, keep = time.monotonic(), given.keep.absolute()
     with tempfile.TemporaryDirectory(prefix="hunt-") as folder:
+        if given.requests:
+            return ask_servers(given.seed, given.requests, Path(folder))
         found = hunt(given.seed, given.inputs, given.workers, Path(folder), keep)
     print(f"{given.inputs:,} inputs of seed {given.seed}: {len(found)} handled badly, {time.monotonic() - began:.0f} s")
+    return 1 if found else 0
+
+
+def ask_servers(seed: int, n_requests: int, folder: Path) -> int:
+    """Send hostile requests to each server, and print what went wrong."""
+    from tests.hostile.place import make_place
+    from tests.hostile.servers import SERVERS, hunt_server
+
+    place, found = folder / "place", []
+    make_place(place)
+    for server in SERVERS:
+        began = time.monotonic()
+        found += hunt_server(server, place, seed, n_requests)
+        print(f"{server.name}: {n_requests:,} requests in {time.monotonic() - began:.0f} s", flush=True)
+    print(*found, sep="\n")
+    print(f"{len(found)} handled badly")
     return 1 if found else 0
 
 

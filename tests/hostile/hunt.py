@@ -23,6 +23,10 @@ from tests.hostile.surroundings import ENVIRONMENTS, LIMITS, options_changed, pu
 KINDS, SHARES = ("content", "place", "options", "name", "environment", "limits"), (0.74, 0.07, 0.08, 0.05, 0.03, 0.03)
 
 
+SECRET = "secret.txt"
+"""A file outside the place, to which links lead."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """An input that a command handled badly: which one, what broke, and how to run it again."""
@@ -55,7 +59,7 @@ class Hunter:
         self.home, self.temporary, outside = (folder / name for name in ("home", "tmp", "outside"))
         for path in (self.home, self.temporary, outside):
             path.mkdir(parents=True)
-        (outside / "secret.txt").write_text(CANARY)
+        (outside / SECRET).write_text(CANARY)
         self.outside = snapshot(outside)
         secrets = dict.fromkeys(("OPENAI_API_KEY", "HF_TOKEN", "TRUEMOMENT_API_KEY"), f"{CANARY}-key")
         folders = {"HOME": str(self.home), "TMPDIR": str(self.temporary), "XDG_CACHE_HOME": str(self.home / ".cache")}
@@ -122,7 +126,7 @@ class Hunter:
         """Make the place or the command hostile: the words, the limits, names of which an error has one, and what."""
         words, limits = list(command.words), Limits()
         file = rng.choice(np.array(files_read(command, self.place), dtype=object))
-        named = () if command.fails else (file.name, *command.reads)
+        named = () if command.fails else (file.name, *command.reads, *(word for word in words if (self.place / word).is_file()), SECRET)
         if kind == "content":
             mutators = MUTATORS.get(file.suffix, TEXT)
             mutate = mutators[int(rng.integers(len(mutators)))]

@@ -196,12 +196,12 @@ def json_changed(content: bytes, rng: np.random.Generator) -> bytes:
     """Change a value of a JSON document, or of one line of JSON Lines."""
     try:
         return _value_changed(json.loads(content), rng).encode("utf-8", "surrogatepass")
-    except ValueError:
+    except (ValueError, RecursionError):
         lines = content.splitlines() or [b"null"]
     at = int(rng.integers(len(lines)))
     try:
         lines[at] = _value_changed(json.loads(lines[at]), rng).encode("utf-8", "surrogatepass")
-    except ValueError:
+    except (ValueError, RecursionError):
         lines[at] = b"{"
     return b"\n".join(lines) + b"\n"
 

@@ -125,7 +125,7 @@ def _no_leftovers(of: Happened) -> Iterator[str]:
     for name in _new(of):
         if not _may_write(of, name) and of.outcome.status == 2:
             yield f"{name!r} was written with status 2"
-        if "pwned" in name:
+        if Path(name).name == "pwned":
             yield f"{name!r}: a payload was run"
     for path in of.temporary.iterdir():
         yield f"{path.name!r} is left in the temporary folder"
