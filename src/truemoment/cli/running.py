@@ -70,8 +70,7 @@ def _invoke(words: list[str]) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
-        return EXIT_BAD_INPUT
+        click.echo(error.format_message())  # a command without a word is asked what it can do
     return 0
 
 

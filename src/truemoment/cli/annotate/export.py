@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 
 import click
@@ -34,7 +33,7 @@ def command(study: Path, out: Path, moments: str, quiet: bool) -> None:
     truemoment evaluate preds.jsonl --annotations marked/annotations.jsonl
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.annotating.exporting import export_study
-    from truemoment.annotating.store import connect
+    from truemoment.annotating.store import opened
 
     folder = folder_of(study)
     folder.settings()
@@ -42,7 +41,7 @@ def command(study: Path, out: Path, moments: str, quiet: bool) -> None:
     if out.resolve() == study.resolve():
         raise UsageError(f"-o {shown_path(out)}: is the study itself, expected another folder")
     rule = {"longest": "longest", "hull": "hull"}.get(moments, "all")
-    with contextlib.closing(connect(folder.database, read_only=True)) as connection:
+    with opened(folder.database) as connection:
         found = export_study(folder, connection, out, moments=rule)  # type: ignore[arg-type]  # one of three
     if quiet:
         return

@@ -27,11 +27,11 @@ def command(study: Path, workers: int, quiet: bool) -> None:
 
     from truemoment.annotating.preparing import VideoOutcome, prepare_study, waiting_videos
     from truemoment.annotating.results import read_state
-    from truemoment.annotating.store import Store
+    from truemoment.annotating.store import Store, undamaged
 
     folder = folder_of(study)
     folder.settings()
-    with folder.locked(), contextlib.closing(Store(folder.database)) as store:
+    with folder.locked(), undamaged(folder.database), contextlib.closing(Store(folder.database)) as store:
         total = len(store.read(lambda connection: waiting_videos(connection, again=True)))
         with tqdm(total=total, desc="preparing videos", unit="video", disable=quiet, leave=False) as bar:
 
