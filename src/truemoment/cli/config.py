@@ -9,10 +9,10 @@ import msgspec
 
 from truemoment.cli.command import Group
 from truemoment.cli.options import shown_path
-from truemoment.cli.settings_file import Settings, read_settings, settings_path, write_settings
+from truemoment.cli.settings_file import UserSettings, read_settings, settings_path, write_settings
 from truemoment.exceptions import UsageError
 
-NAMES = tuple(Settings.__struct_encode_fields__)
+NAMES = tuple(UserSettings.__struct_encode_fields__)
 
 
 @click.group("config", cls=Group, invoke_without_command=True)

@@ -14,7 +14,7 @@ VARIABLE = "TRUEMOMENT_CONFIG"
 """Environment variable that names another file."""
 
 
-class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
+class UserSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
     """What is remembered.
 
     Parameters
@@ -34,7 +34,7 @@ def settings_path() -> Path:
     return Path(named) if named else user_config_path("truemoment") / "config.json"
 
 
-def read_settings() -> Settings:
+def read_settings() -> UserSettings:
     """Return what is remembered; nothing if there is no file.
 
     Raises
@@ -43,10 +43,10 @@ def read_settings() -> Settings:
         If the file is malformed.
     """
     path = settings_path()
-    return read_json(path, Settings) if path.is_file() else Settings()
+    return read_json(path, UserSettings) if path.is_file() else UserSettings()
 
 
-def write_settings(settings: Settings) -> Path:
+def write_settings(settings: UserSettings) -> Path:
     """Keep settings, and return the file."""
     path = settings_path()
     path.parent.mkdir(parents=True, exist_ok=True)

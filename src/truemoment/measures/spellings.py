@@ -7,8 +7,8 @@ import re
 _NUMBER = r"(?P<iou>(?:0?\.\d+|1\.0|0\d|\d\d))"
 _AT = r"[\s,@_=-]*(?:iou)?[\s@_=>-]*"
 _FORMS = (
-    (re.compile(rf"(?P<d>d)?(?:r|rank|recall)[@_\s-]*(?P<n>\d+)(?:{_AT}{_NUMBER})?"), "{d}R@{n},IoU={iou}"),
-    (re.compile(rf"(?P<d>d)?(?:r|recall)(?:{_AT}{_NUMBER})?"), "{d}R@1,IoU={iou}"),
+    (re.compile(rf"(?P<d>d)?(?:r|rank|recall)[@_\s-]*(?P<n>[1-9]\d*)(?:{_AT}{_NUMBER})?"), "{d}R@{n},IoU={iou}"),
+    (re.compile(rf"(?P<d>d)?(?:r|recall)(?:{_AT}(?P<iou>0?\.\d+))?"), "{d}R@1,IoU={iou}"),
     (re.compile(rf"iou{_AT}{_NUMBER}"), "R@1,IoU={iou}"),
     (re.compile(r"m(?:ean)?[\s_-]*iou"), "mIoU"),
     (re.compile(rf"map{_AT}{_NUMBER}"), "mAP,IoU={iou}"),
@@ -41,4 +41,5 @@ def _threshold(text: str) -> str:
     """Return a threshold: "05" and "50" are 0.5."""
     if not text:
         return "0.5"
-    return f"{float(text if '.' in text else f'0.{text}'):g}"
+    number = float(text) if "." in text else float(text.removeprefix("0")) / 10 ** len(text.removeprefix("0"))
+    return f"{number:g}"
