@@ -325,7 +325,7 @@ def check_methods(names: Sequence[str], against: str | None, *, network: bool) -
             "name, or --fit-split none"
         )
     if against not in (None, NETWORK, *names):
-        raise UsageError(f"--against: got {against!r}, expected {one_of_known(against, names)} or {NETWORK}")
+        raise UsageError(f"--against: got {against!r}, expected {one_of_known(str(against), names)} or {NETWORK}")
 
 
 def training_split(

@@ -102,6 +102,7 @@ def test_a_broken_settings_file_is_named(call, settings, content, problem):
     status, _, err = call("bias", "--dataset", "tacos")
     assert (status, err.count("\n")) == (2, 1)
     assert str(settings) in err
+    assert problem in err
     assert settings.read_text() == content
 
 
@@ -134,10 +135,10 @@ def test_completion(call, monkeypatch, line, expected):
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_completion_in_bash(tmp_path):
-    (tmp_path / "truemoment").write_text(f"#!/bin/sh\nexec {sys.executable} -m truemoment \"$@\"\n")
+    (tmp_path / "truemoment").write_text(f'#!/bin/sh\nexec {sys.executable} -m truemoment "$@"\n')
     (tmp_path / "truemoment").chmod(0o755)
     (tmp_path / "complete").write_text(script("bash"))
-    asked = "source complete; COMP_WORDS=(truemoment measures l); COMP_CWORD=2; _truemoment_completion truemoment l measures"
+    asked = "source complete; COMP_WORDS=(truemoment measures l); COMP_CWORD=2; _truemoment_completion truemoment"
     environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
     words = ["bash", "-c", f'{asked}; echo "${{COMPREPLY[@]}}"']
     done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
@@ -164,5 +165,3 @@ def test_no_word_shows_the_help(call):
     status, out, err = call()
     assert (status, err) == (0, "")
     assert out.startswith("Usage: truemoment")
-
-

@@ -16,12 +16,38 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 MODULES = (
-    "truemoment.api", "truemoment.cli.group", "truemoment.cli.running", "truemoment.cli.interrupts", "numpy", "matplotlib.figure",
-    "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "torch", "accelerate", "safetensors.torch", "h5py",
-    "yaml", "av", "faiss", "pyarrow.parquet", "PIL.Image", "jinja2", "lemminflect", "opentimelineio", "truemoment.training",
-    "truemoment.searching", "truemoment.annotating", "truemoment.retrieval", "truemoment.models", "truemoment.auditing",
-    "truemoment.collection", "truemoment.reports", "truemoment.metaevaluation", "truemoment.bias", "truemoment.served",
-)  # fmt: skip
+    "truemoment.api",
+    "truemoment.cli.group",
+    "truemoment.cli.running",
+    "truemoment.cli.interrupts",
+    "numpy",
+    "matplotlib.figure",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_svg",
+    "torch",
+    "accelerate",
+    "safetensors.torch",
+    "h5py",
+    "yaml",
+    "av",
+    "faiss",
+    "pyarrow.parquet",
+    "PIL.Image",
+    "jinja2",
+    "lemminflect",
+    "opentimelineio",
+    "truemoment.training",
+    "truemoment.searching",
+    "truemoment.annotating",
+    "truemoment.retrieval",
+    "truemoment.models",
+    "truemoment.auditing",
+    "truemoment.collection",
+    "truemoment.reports",
+    "truemoment.metaevaluation",
+    "truemoment.bias",
+    "truemoment.served",
+)
 
 
 def main() -> int:
@@ -37,8 +63,9 @@ def main() -> int:
 
     for name in MODULES:
         importlib.import_module(name)
-    import truemoment
     from tests.hostile.hunt import hunt
+
+    import truemoment
 
     for name in truemoment.__all__:
         getattr(truemoment, name)

@@ -92,7 +92,7 @@ def _run(words: list[str], place: Path, limits: Limits, streams: list[Path]) -> 
         main(words)
     except SystemExit as ended:
         _leave(ended.code if isinstance(ended.code, int) else 1)
-    except BaseException as error:  # noqa: BLE001 - a finding
+    except BaseException as error:
         os.write(2, f"escaped: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
         _leave(70)
     _leave(71)

@@ -12,7 +12,6 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-
 from tests.hostile.child import Limits, Outcome, run_forked
 from tests.hostile.commands import COMMANDS, Command, files_read
 from tests.hostile.mutators import MUTATORS, TEXT
@@ -23,7 +22,7 @@ from tests.hostile.surroundings import ENVIRONMENTS, LIMITS, options_changed, pu
 KINDS, SHARES = ("content", "place", "options", "name", "environment", "limits"), (0.74, 0.07, 0.08, 0.05, 0.03, 0.03)
 
 
-SECRET = "secret.txt"
+OUTSIDE = "secret.txt"
 """A file outside the place, to which links lead."""
 
 
@@ -53,13 +52,12 @@ class Hunter:
     """
 
     def __init__(self, folder: Path, whole: Path, keep: Path) -> None:
-        self.spent: dict[str, list[float]] = {}
         self.folder, self.whole, self.keep = folder, whole, keep
         self.place = folder / "place"
         self.home, self.temporary, outside = (folder / name for name in ("home", "tmp", "outside"))
         for path in (self.home, self.temporary, outside):
             path.mkdir(parents=True)
-        (outside / SECRET).write_text(CANARY)
+        (outside / OUTSIDE).write_text(CANARY)
         self.outside = snapshot(outside)
         secrets = dict.fromkeys(("OPENAI_API_KEY", "HF_TOKEN", "TRUEMOMENT_API_KEY"), f"{CANARY}-key")
         folders = {"HOME": str(self.home), "TMPDIR": str(self.temporary), "XDG_CACHE_HOME": str(self.home / ".cache")}
@@ -102,7 +100,6 @@ class Hunter:
         broken = broken_rules(happened)
         if snapshot(self.folder / "outside") != self.outside:
             broken.append("a file outside the place was changed")
-        self.spent.setdefault(" ".join(words[:2]), []).append(outcome.seconds)
         finding = self._kept(seed, number, f"{kind}: {what}", words, outcome, broken) if broken else None
         self._restore()
         shutil.rmtree(self.temporary)
@@ -126,7 +123,7 @@ class Hunter:
         """Make the place or the command hostile: the words, the limits, names of which an error has one, and what."""
         words, limits = list(command.words), Limits()
         file = rng.choice(np.array(files_read(command, self.place), dtype=object))
-        named = () if command.fails else (file.name, *command.reads, *(word for word in words if (self.place / word).is_file()), SECRET)
+        named = () if command.fails else self._names(file, command)
         if kind == "content":
             mutators = MUTATORS.get(file.suffix, TEXT)
             mutate = mutators[int(rng.integers(len(mutators)))]
@@ -147,6 +144,11 @@ class Hunter:
         limits = LIMITS[int(rng.integers(len(LIMITS)))]
         return words, limits, (), str(limits)
 
+    def _names(self, file: Path, command: Command) -> tuple[str, ...]:
+        """Return names of which an error about a file has one: a reader may find the fault in the file beside it."""
+        others = [word for word in command.words if (self.place / word).is_file()]
+        return file.name, *command.reads, *others, OUTSIDE
+
     def _kept(
         self, seed: int, number: int, kind: str, words: list[str], outcome: Outcome, broken: list[str]
     ) -> Finding:
@@ -163,9 +165,7 @@ class Hunter:
         (folder / "stdout").write_bytes(outcome.out)
         (folder / "stderr").write_bytes(outcome.err)
         command = shlex.join(["truemoment", *words])
-        finding = Finding(
-            number, kind, command, broken, outcome.err[-300:].decode("utf-8", "replace"), str(folder)
-        )
+        finding = Finding(number, kind, command, broken, outcome.err[-300:].decode("utf-8", "replace"), str(folder))
         (folder / "finding.json").write_text(json.dumps(asdict(finding), indent=1))
         return finding
 
@@ -189,9 +189,6 @@ def _hunt_share(work: tuple[int, int, int, int, Path, Path, Path]) -> list[Findi
         if finding := hunter.hunt(seed, number):
             found.append(finding)
             print(f"{finding.kept}: {finding.kind}: {finding.command}\n    {'; '.join(finding.broken)}", flush=True)
-    import resource
-    print(resource.getrusage(resource.RUSAGE_CHILDREN), resource.getrusage(resource.RUSAGE_SELF))
-    print(sorted((round(float(np.median(v)),3),len(v),k) for k,v in hunter.spent.items()))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Mutators: functions (content, generator) -> content that make a whole file hostile; a tuple of them for each kind of file.
+"""Mutators, (content, generator) -> content, make a whole file hostile; a tuple of them for each kind of file.
 
 Whatever they make, a reader must read it, or refuse it in one line.
 """
@@ -45,10 +45,37 @@ PAYLOADS = (
 """Texts that other programs have taken for something else."""
 
 RAW_VALUES = (
-    "null", "true", "-1", "0", "-0.0", "1e308", "-1e308", "1e999", "NaN", "-Infinity", "1e-320", "0.1" * 30, "9" * 400,
-    "18446744073709551616", "9007199254740993", "[]", "{}", "[[]]", "[null]", '[[1,2],"3"]', "[[5,1]]", "[[1,1]]",
-    "[[-3,4]]", "[[0,1e300]]", '{"a":1,"a":2}', "[" * 3000 + "]" * 3000, '"' + "\\u0000" + '"', '"\\ud800"', "07", "'a'",
-)  # fmt: skip
+    "null",
+    "true",
+    "-1",
+    "0",
+    "-0.0",
+    "1e308",
+    "-1e308",
+    "1e999",
+    "NaN",
+    "-Infinity",
+    "1e-320",
+    "0.1" * 30,
+    "9" * 400,
+    "18446744073709551616",
+    "9007199254740993",
+    "[]",
+    "{}",
+    "[[]]",
+    "[null]",
+    '[[1,2],"3"]',
+    "[[5,1]]",
+    "[[1,1]]",
+    "[[-3,4]]",
+    "[[0,1e300]]",
+    '{"a":1,"a":2}',
+    "[" * 3000 + "]" * 3000,
+    '"' + "\\u0000" + '"',
+    '"\\ud800"',
+    "07",
+    "'a'",
+)
 """Values as they stand in JSON; some are no JSON."""
 
 NUMBERS = ("-1", "0", "1e308", "nan", "inf", "1e999", "", "0x10", "1_000", "１２", "9" * 400, "1,5", "-0", "+3", " 7 ")
@@ -97,10 +124,26 @@ def replaced(content: bytes, rng: np.random.Generator) -> bytes:
     empty_zip = io.BytesIO()
     zipfile.ZipFile(empty_zip, "w").close()
     wholes = (
-        b"", b"\n", b" \n\t\n", b"null\n", b"[]", b"{}", b"\0" * 100, rng.bytes(200), b"\x89PNG\r\n\x1a\n", b"PK\x03\x04",
-        b"\x89HDF\r\n\x1a\n", b"\x93NUMPY\x01\x00", b"PAR1", b"%PDF-1.7", b"<html><script>alert(1)</script></html>",
-        empty_zip.getvalue(), b"\x80\x04\x95", b"\xff\xfe", content.decode("latin-1").encode("utf-16"),
-    )  # fmt: skip
+        b"",
+        b"\n",
+        b" \n\t\n",
+        b"null\n",
+        b"[]",
+        b"{}",
+        b"\0" * 100,
+        rng.bytes(200),
+        b"\x89PNG\r\n\x1a\n",
+        b"PK\x03\x04",
+        b"\x89HDF\r\n\x1a\n",
+        b"\x93NUMPY\x01\x00",
+        b"PAR1",
+        b"%PDF-1.7",
+        b"<html><script>alert(1)</script></html>",
+        empty_zip.getvalue(),
+        b"\x80\x04\x95",
+        b"\xff\xfe",
+        content.decode("latin-1").encode("utf-16"),
+    )
     return wholes[int(rng.integers(len(wholes)))]
 
 

@@ -48,7 +48,9 @@ def make_place(folder: Path) -> None:
             status = run(words)
         if status not in (0, 1):
             raise SystemExit(f"{' '.join(words)}: status {status}")
-    Path("recipe.yaml").write_text("model: blind-tan\nsettings: {n_clips: 8, hidden: 8}\ntrain: {epochs: 1, batch: 4}\n")
+    Path("recipe.yaml").write_text(
+        "model: blind-tan\nsettings: {n_clips: 8, hidden: 8}\ntrain: {epochs: 1, batch: 4}\n"
+    )
 
 
 SMALL = [f"--set={name}" for name in ("settings.n_clips=8", "settings.hidden=8", "train.batch=4")]
@@ -78,7 +80,9 @@ def _annotations() -> None:
             for row in rows[-12:]
         ]
         Path(f"{name}.jsonl").write_text("".join(json.dumps(answer) + "\n" for answer in answers))
-    words = [{"query_id": row["query_id"], "answer": f"from {n} to {n + 6} seconds"} for n, row in enumerate(rows[-12:])]
+    words = [
+        {"query_id": row["query_id"], "answer": f"from {n} to {n + 6} seconds"} for n, row in enumerate(rows[-12:])
+    ]
     Path("words.jsonl").write_text("".join(json.dumps(answer) + "\n" for answer in words))
     Path("only.jsonl").write_text("".join(json.dumps({"query_id": row["query_id"]}) + "\n" for row in rows[-12:-6]))
     Path("read-me.md").write_text("# What to do\n\nMark the *moment*.\n")
@@ -107,12 +111,20 @@ def _tables() -> None:
         'paper,1,mine.jsonl,test,a,"R@1,IoU=0.5",33.3,percent,\n'
     )
     qv = [
-        {"qid": n, "vid": f"v{n}", "duration": 150, "query": f"a dog {n}", "relevant_windows": [[2 * n, 2 * n + 8]],
-         "relevant_clip_ids": [n], "saliency_scores": [[1, 2, 3]]}
+        {
+            "qid": n,
+            "vid": f"v{n}",
+            "duration": 150,
+            "query": f"a dog {n}",
+            "relevant_windows": [[2 * n, 2 * n + 8]],
+            "relevant_clip_ids": [n],
+            "saliency_scores": [[1, 2, 3]],
+        }
         for n in range(4)
-    ]  # fmt: skip
+    ]
     answers = [
-        {"qid": row["qid"], "query": row["query"], "vid": row["vid"], "pred_relevant_windows": [[0, 9, 0.5]]} for row in qv
+        {"qid": row["qid"], "query": row["query"], "vid": row["vid"], "pred_relevant_windows": [[0, 9, 0.5]]}
+        for row in qv
     ]
     Path("qv.jsonl").write_text("".join(json.dumps(answer) + "\n" for answer in answers))
     folders = {
@@ -154,4 +166,6 @@ def _videos() -> None:
             sound.setsampwidth(2)
             sound.setframerate(4000)
             sound.writeframes(np.concatenate([np.zeros(late, "<i2"), noise]).tobytes())
-    Path("words.srt").write_text("1\n00:00:01,000 --> 00:00:02,500\nA door opens.\n\n2\n00:00:05,000 --> 00:00:06,000\nHi!\n")
+    Path("words.srt").write_text(
+        "1\n00:00:01,000 --> 00:00:02,500\nA door opens.\n\n2\n00:00:05,000 --> 00:00:06,000\nHi!\n"
+    )

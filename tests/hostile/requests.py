@@ -8,25 +8,72 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 import numpy as np
-
 from tests.hostile.mutators import JSON, NUMBERS, PAYLOADS
 
 METHODS = ("GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "TRACE", "CONNECT", "PATCH", "get", "G\tT", "")
 PARTS = (
-    "0", "1", "-1", "99999999999999999999", "../../study.json", "..%2f..%2fsettings.json", "%2e%2e/%2e%2e/etc/passwd", "a%00b",
-    "%ff%fe", "%", "%zz", "x" * 9000, ".", "..", "~", "é", "CON", "*", "{video}", "1.0", "1e3", "%0d%0aSet-Cookie:a=b",
-)  # fmt: skip
+    "0",
+    "1",
+    "-1",
+    "99999999999999999999",
+    "../../study.json",
+    "..%2f..%2fsettings.json",
+    "%2e%2e/%2e%2e/etc/passwd",
+    "a%00b",
+    "%ff%fe",
+    "%",
+    "%zz",
+    "x" * 9000,
+    ".",
+    "..",
+    "~",
+    "é",
+    "CON",
+    "*",
+    "{video}",
+    "1.0",
+    "1e3",
+    "%0d%0aSet-Cookie:a=b",
+)
 HEADERS = (
-    "Host: evil.example", "Host: 127.0.0.1.evil.example", "Host:", "Host: [::1", "Origin: http://evil.example", "Origin: null",
-    "Cookie: a=" + "b" * 5000, "Cookie: ;;=;\x01", "Content-Length: -1", "Content-Length: 1e3", "Content-Length: 99999999999",
-    "Content-Length: 5\r\nContent-Length: 6", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 3",
-    "Transfer-Encoding: xchunked", "Range: bytes=0-0", "Range: bytes=-1", "Range: bytes=5-2", "Range: bytes=0-,0-,0-,0-,0-",
-    "Range: bytes=" + ",".join(f"{n}-{n}" for n in range(300)), "Range: lines=1-2", "Range: bytes=99999999999999999999-",
-    "If-None-Match: \"" + "x" * 3000 + '"', "If-Modified-Since: yesterday", "Expect: 100-continue", "Upgrade: websocket",
-    "Connection: close, \x00", "X-Forwarded-Host: evil.example", "X-Forwarded-For: 127.0.0.1", "Accept: ", "Sec-Fetch-Site: cross-site",
-    "Content-Type: text/plain", "Content-Type: application/json; charset=utf-16", "X: " + "y" * 70_000, "Bad header", " folded",
+    "Host: evil.example",
+    "Host: 127.0.0.1.evil.example",
+    "Host:",
+    "Host: [::1",
+    "Origin: http://evil.example",
+    "Origin: null",
+    "Cookie: a=" + "b" * 5000,
+    "Cookie: ;;=;\x01",
+    "Content-Length: -1",
+    "Content-Length: 1e3",
+    "Content-Length: 99999999999",
+    "Content-Length: 5\r\nContent-Length: 6",
+    "Transfer-Encoding: chunked",
+    "Transfer-Encoding: chunked\r\nContent-Length: 3",
+    "Transfer-Encoding: xchunked",
+    "Range: bytes=0-0",
+    "Range: bytes=-1",
+    "Range: bytes=5-2",
+    "Range: bytes=0-,0-,0-,0-,0-",
+    "Range: bytes=" + ",".join(f"{n}-{n}" for n in range(300)),
+    "Range: lines=1-2",
+    "Range: bytes=99999999999999999999-",
+    'If-None-Match: "' + "x" * 3000 + '"',
+    "If-Modified-Since: yesterday",
+    "Expect: 100-continue",
+    "Upgrade: websocket",
+    "Connection: close, \x00",
+    "X-Forwarded-Host: evil.example",
+    "X-Forwarded-For: 127.0.0.1",
+    "Accept: ",
+    "Sec-Fetch-Site: cross-site",
+    "Content-Type: text/plain",
+    "Content-Type: application/json; charset=utf-16",
+    "X: " + "y" * 70_000,
+    "Bad header",
+    " folded",
     "Forwarded: host=evil.example",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -41,7 +88,13 @@ class Route:
 def draw_request(route: Route, host: str, cookie: str, rng: np.random.Generator) -> bytes:
     """Return the bytes of a request that is wrong in one to three ways."""
     method, path, body = route.method, route.path, b"" if route.body is None else json.dumps(route.body).encode()
-    headers = [f"Host: {host}", f"Origin: http://{host}", f"Cookie: {cookie}", "Connection: close", "Content-Type: application/json"]
+    headers = [
+        f"Host: {host}",
+        f"Origin: http://{host}",
+        f"Cookie: {cookie}",
+        "Connection: close",
+        "Content-Type: application/json",
+    ]
     path = re.sub(r"\{\w+\}", lambda _: "1" if rng.random() < 0.4 else PARTS[int(rng.integers(len(PARTS)))], path)
     for _ in range(int(rng.integers(1, 4))):
         match int(rng.integers(9)):
@@ -63,9 +116,13 @@ def draw_request(route: Route, host: str, cookie: str, rng: np.random.Generator)
             case 6:
                 body = JSON[int(rng.integers(len(JSON)))](body or b'{"a": 1}', rng)[:200_000]
             case 7:
-                body = (b"", b"null", b"[" * 100_000, b"\xff" * 50, b"x" * 2_000_000, b"5\r\nhello\r\n0\r\n\r\n")[int(rng.integers(6))]
+                body = (b"", b"null", b"[" * 100_000, b"\xff" * 50, b"x" * 2_000_000, b"5\r\nhello\r\n0\r\n\r\n")[
+                    int(rng.integers(6))
+                ]
             case _:
-                headers = [of for of in headers if not of.startswith(("Cookie", "Origin", "Host")[int(rng.integers(3))])]
+                headers = [
+                    of for of in headers if not of.startswith(("Cookie", "Origin", "Host")[int(rng.integers(3))])
+                ]
     if body and not any(of.lower().startswith(("content-length", "transfer-encoding")) for of in headers):
         headers.append(f"Content-Length: {len(body)}")
     head = "\r\n".join([f"{method} {path} HTTP/1.1", *headers, "", ""])

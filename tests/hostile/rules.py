@@ -1,4 +1,4 @@
-"""What every outcome must satisfy, whatever the input was: a function from what happened to the rules that it breaks."""
+"""What every outcome must satisfy, whatever the input was: from what happened to the rules that it breaks."""
 
 from __future__ import annotations
 
@@ -139,7 +139,11 @@ def _refuse_constant(name: str) -> None:
 
 
 def _valid_json(of: Happened) -> Iterator[str]:
-    if of.outcome.status not in (0, 1) or not of.hears or ("--json", "-") not in zip(of.words, of.words[1:], strict=False):
+    if (
+        of.outcome.status not in (0, 1)
+        or not of.hears
+        or ("--json", "-") not in zip(of.words, of.words[1:], strict=False)
+    ):
         return
     try:
         json.loads(of.outcome.out, parse_constant=_refuse_constant)

@@ -1,4 +1,4 @@
-"""Hostile requests to the servers: each is started in a fork, asked thousands of things, and must still answer at the end."""
+"""Hostile requests to the servers: each starts in a fork, is asked many things, and must still answer at the end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-
 from tests.hostile.place import CANARY, MINE
 from tests.hostile.requests import Route, draw_request
 
@@ -160,7 +159,9 @@ def start(server: Server, place: Path) -> Running:
     if token:
         body = json.dumps({"token": token}).encode()
         head = f"POST /in HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nConnection: close\r\n"
-        answer = ask(running, f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+        answer = ask(
+            running, f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+        )
         cookies = re.findall(rb"(?i)set-cookie: ([^;\r]+)", answer)
         if not cookies:
             raise SystemExit(f"{server.name}: the sign-in failed: {answer[:300]!r}")
@@ -169,7 +170,7 @@ def start(server: Server, place: Path) -> Running:
 
 
 def ask(running: Running, data: bytes, seconds: float = ANSWER_S) -> bytes:
-    """Send bytes and return what comes back until the connection ends, or so long: a server waits for what is missing."""
+    """Send bytes and return what comes back until the connection ends or falls silent: a server may wait for more."""
     address, _, port = running.host.rpartition(":")
     got = b""
     with socket.create_connection((address, int(port)), timeout=seconds) as connection:
@@ -184,12 +185,14 @@ def ask(running: Running, data: bytes, seconds: float = ANSWER_S) -> bytes:
 
 def is_well(server: Server, running: Running) -> bool:
     """Whether the server answers an ordinary request."""
-    request = f"GET {server.well} HTTP/1.1\r\nHost: {running.host}\r\nCookie: {running.cookie}\r\nConnection: close\r\n\r\n"
+    request = (
+        f"GET {server.well} HTTP/1.1\r\nHost: {running.host}\r\nCookie: {running.cookie}\r\nConnection: close\r\n\r\n"
+    )
     return ask(running, request.encode()).startswith((b"HTTP/1.1 200", b"HTTP/1.0 200"))
 
 
 def broken_answer(data: bytes) -> str | None:
-    """Return what is wrong with an answer; a connection that ends without one is right for bytes that are no request."""
+    """Return what is wrong with an answer; none is right for bytes that are no request."""
     if not data:
         return None
     head, _, body = data.partition(b"\r\n\r\n")

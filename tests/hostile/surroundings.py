@@ -6,20 +6,70 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-
 from tests.hostile.child import Limits
 from tests.hostile.mutators import NUMBERS, PAYLOADS
 
 OPTIONS = (
-    "--seed", "--resamples", "--measures", "--protocol", "--split", "--dataset", "--format", "--axis", "--json", "--table",
-    "--html", "--figures", "--data-dir", "--annotations", "--top", "--fps", "--permutations", "--draws", "-o", "--to",
-    "--on-unknown", "--on-negative", "--save-scores", "--threads", "--workers", "--nothing", "-x", "--fit-split", "--set",
-)  # fmt: skip
+    "--seed",
+    "--resamples",
+    "--measures",
+    "--protocol",
+    "--split",
+    "--dataset",
+    "--format",
+    "--axis",
+    "--json",
+    "--table",
+    "--html",
+    "--figures",
+    "--data-dir",
+    "--annotations",
+    "--top",
+    "--fps",
+    "--permutations",
+    "--draws",
+    "-o",
+    "--to",
+    "--on-unknown",
+    "--on-negative",
+    "--save-scores",
+    "--threads",
+    "--workers",
+    "--nothing",
+    "-x",
+    "--fit-split",
+    "--set",
+)
 WORDS = (
-    "R@1", "R1@0.5", "R@0,IoU=0.5", "R@1,IoU=2", "mIoU;;", "AxIoU@10,p=geometric(9)", "mIoU[ref=none]", "dR@1,IoU=0.5[x]",
-    "default,times=none", "closer-look,nms=-1", "2d-tan", "charades-sta", "train", "nowhere/deeper/file.json", "/dev/full",
-    "/dev/null", "a.jsonl", "mine.jsonl", "videos", ".", "..", "../outside/new.json", "-", "md", "native", "seconds", "1", "3",
-)  # fmt: skip
+    "R@1",
+    "R1@0.5",
+    "R@0,IoU=0.5",
+    "R@1,IoU=2",
+    "mIoU;;",
+    "AxIoU@10,p=geometric(9)",
+    "mIoU[ref=none]",
+    "dR@1,IoU=0.5[x]",
+    "default,times=none",
+    "closer-look,nms=-1",
+    "2d-tan",
+    "charades-sta",
+    "train",
+    "nowhere/deeper/file.json",
+    "/dev/full",
+    "/dev/null",
+    "a.jsonl",
+    "mine.jsonl",
+    "videos",
+    ".",
+    "..",
+    "../outside/new.json",
+    "-",
+    "md",
+    "native",
+    "seconds",
+    "1",
+    "3",
+)
 
 ENVIRONMENTS: tuple[dict[str, str], ...] = (
     {"HOME": "/nonexistent"},
@@ -98,9 +148,27 @@ def put_in_place_of(path: Path, rng: np.random.Generator) -> str:
 
 
 NAMES = (
-    "\x1b[31mred", "\u202eright", "a\nb", "a b", "-dash", "a=b", "ü" * 60, "x" * 200, "a'b\"c", "$(touch pwned)", "%s{0}", "#",
-    "<script>alert(1)", "a\\b", "~", "*", "a,b;c", "\udcff", "con", "a.gz",
-)  # fmt: skip
+    "\x1b[31mred",
+    "\u202eright",
+    "a\nb",
+    "a b",
+    "-dash",
+    "a=b",
+    "ü" * 60,
+    "x" * 200,
+    "a'b\"c",
+    "$(touch pwned)",
+    "%s{0}",
+    "#",
+    "<script>alert(1)",
+    "a\\b",
+    "~",
+    "*",
+    "a,b;c",
+    "\udcff",
+    "con",
+    "a.gz",
+)
 
 
 def renamed(words: list[str], name: str, place: Path, rng: np.random.Generator) -> list[str] | None:

@@ -9,6 +9,7 @@ import msgspec
 
 from truemoment.documents import json_text
 from truemoment.files import atomic_write, read_json
+from truemoment.inputs import updating
 
 VARIABLE = "TRUEMOMENT_CONFIG"
 """Environment variable that names another file."""
@@ -48,7 +49,7 @@ def read_settings() -> UserSettings:
 
 def write_settings(settings: UserSettings) -> Path:
     """Keep settings, and return the file."""
-    path = settings_path()
+    path = updating(settings_path())
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as stream:
         stream.write(json_text(msgspec.to_builtins(settings)).encode())

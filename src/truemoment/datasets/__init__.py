@@ -82,8 +82,8 @@ def get_dataset(name: str) -> Dataset:
 
 
 NO_DATA_FOLDER = (
-    "where are the datasets? give --data-dir DIR, set the variable TRUEMOMENT_DATA, or have it remembered by "
-    "'truemoment config set data-dir DIR'"
+    "where are the datasets? give --data-dir DIR, set the variable TRUEMOMENT_DATA, or once: truemoment config set "
+    "data-dir DIR"
 )
 
 
