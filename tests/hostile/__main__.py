@@ -55,6 +55,7 @@ def main() -> int:
     arguments = argparse.ArgumentParser(prog="python -m tests.hostile")
     arguments.add_argument("--inputs", type=int, default=20_000)
     arguments.add_argument("--requests", type=int, default=0, help="requests to each server, in place of inputs")
+    arguments.add_argument("--crashes", type=int, default=0, help="kills of each long command, in place of inputs")
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     arguments.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "truemoment-hunt")
@@ -73,8 +74,24 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="hunt-") as folder:
         if given.requests:
             return ask_servers(given.seed, given.requests, Path(folder))
+        if given.crashes:
+            return crash(given.seed, given.crashes, Path(folder))
         found = hunt(given.seed, given.inputs, given.workers, Path(folder), keep)
     print(f"{given.inputs:,} inputs of seed {given.seed}: {len(found)} handled badly, {time.monotonic() - began:.0f} s")
+    return 1 if found else 0
+
+
+def crash(seed: int, kills: int, folder: Path) -> int:
+    """End long commands at random moments, and print what went wrong: so many kills, a tenth in each other way."""
+    from tests.hostile.crashes import crash_all
+    from tests.hostile.place import make_place
+
+    whole = folder / "whole"
+    make_place(whole)
+    os.environ["TRUEMOMENT_CACHE"] = str(folder / "cache")
+    found = crash_all(seed, kills, max(1, kills // 10), whole, folder)
+    print(*found, sep="\n")
+    print(f"{len(found)} crashes handled badly")
     return 1 if found else 0
 
 

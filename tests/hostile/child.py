@@ -7,6 +7,7 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +27,7 @@ class Limits:
     file_size: int | None = None
     environment: dict[str, str] = field(default_factory=dict)
     closed: tuple[int, ...] = ()
+    out: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -38,13 +40,19 @@ class Outcome:
     seconds: float
 
 
-def run_forked(words: list[str], place: Path, limits: Limits) -> Outcome:
-    """Run a command in a fork of this process, which has imported what commands need."""
+def run_forked(
+    words: list[str], place: Path, limits: Limits, started: Callable[[int], None] = lambda _: None
+) -> Outcome:
+    """Run a command in a fork of this process, which has imported what commands need.
+
+    `started` is called with the number of the process.
+    """
     streams = [place.parent / name for name in ("stdout", "stderr")]
     began = time.monotonic()
     process = os.fork()
     if process == 0:
         _run(words, place, limits, streams)
+    started(process)
     status = _wait(process, began)
     return Outcome(status, *(stream.read_bytes() for stream in streams), time.monotonic() - began)
 
@@ -67,7 +75,7 @@ def _run(words: list[str], place: Path, limits: Limits, streams: list[Path]) -> 
         os.setpgid(0, 0)
         os.chdir(place)
         os.environ.update(limits.environment)
-        for number, stream in enumerate(streams, start=1):
+        for number, stream in enumerate((limits.out or streams[0], streams[1]), start=1):
             opened = os.open(stream, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             os.dup2(opened, number)
             os.close(opened)
