@@ -1,0 +1,201 @@
+"""``truemoment.MomentMetric``: the measures of an epoch, from its batches."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from truemoment.evaluation import evaluate
+from truemoment.exceptions import InputError, UsageError
+from truemoment.measures import Measure, parse_measure, parse_measures
+from truemoment.metric.answered import AnsweredQuery, annotations_of, decode, encode, predictions_of
+from truemoment.metric.batches import ids_of_batch, moments_of_batch
+from truemoment.protocols import Protocol, get_protocol
+from truemoment.records import Annotations, Predictions
+
+
+class MissingQueriesWarning(UserWarning):
+    """Measures are computed over a part of the expected queries."""
+
+
+class MomentMetric:
+    """Measures of an epoch, fed batch by batch; the same figures as :func:`truemoment.evaluate`.
+
+    Parameters
+    ----------
+    measures
+        Text (``"R@1,IoU=0.5; mIoU"``) or values. [default: those of the protocol]
+    protocol
+        A name, a name with changed fields, or a value. [default: that of the dataset of `expected`, else ``default``]
+    expected
+        The queries of a full epoch: annotations, which then are the references too, or ids. Other queries are refused,
+        and :attr:`n_missing` is the number of those not seen.
+
+    Examples
+    --------
+    >>> metric = MomentMetric("R@1,IoU=0.5; mIoU", expected=["v#0", "v#1"])
+    >>> metric.update([[(2.0, 5.0, 0.9)], [(0.0, 4.0, 0.3)]], [(2.0, 6.0), (0.0, 9.0)], ["v#0", "v#1"])
+    >>> metric.compute()
+    {'R@1,IoU=0.5': 0.5, 'mIoU': 0.5972222222222222}
+    >>> metric.reset()
+    """
+
+    def __init__(
+        self,
+        measures: str | Sequence[Measure | str] | None = None,
+        protocol: str | Protocol | None = None,
+        *,
+        expected: Annotations | Iterable[Any] | None = None,
+    ) -> None:
+        """Check measures, protocol and ids before the first epoch."""
+        self.protocol = get_protocol(protocol) if isinstance(protocol, str) else protocol
+        self.measures: tuple[Measure, ...] | None = None
+        if isinstance(measures, str):
+            self.measures = parse_measures(measures)
+        elif measures is not None:
+            self.measures = tuple(parse_measure(of) if isinstance(of, str) else of for of in measures)
+        self.annotations = expected if isinstance(expected, Annotations) else None
+        self._expected: dict[str, None] | None = None
+        if expected is not None:
+            named = expected.queries.query_id if isinstance(expected, Annotations) else expected
+            self._expected = dict.fromkeys(ids_of_batch(named, "expected"))
+        self._queries: dict[str, AnsweredQuery] = {}
+
+    def update(
+        self,
+        predictions: Any,  # noqa: ANN401 - tensors, arrays or lists
+        references: Any = None,  # noqa: ANN401 - tensors, arrays or lists
+        query_ids: Iterable[Any] | None = None,
+        *,
+        video_ids: Iterable[Any] | None = None,
+        durations_s: Iterable[Any] | None = None,
+    ) -> None:
+        """Add the B queries of a batch. A query that was seen counts once if it is equal, and is an error if not.
+
+        Parameters
+        ----------
+        predictions
+            Moments in seconds, per query (n, 2) or (n, 3) with the score last; higher is better, and without scores
+            the order is the rank. A tensor or array (B, n, 2 or 3) or (B, 2 or 3), or B tensors, arrays or lists.
+            n = 0 is an abstention. Rows of NaN are padding.
+        references
+            Reference moments in seconds, per query (m, 2), in the same forms. m = 0: there is no such moment.
+            Omit them if `expected` is annotations.
+        query_ids
+            B texts, or whole numbers such as the rows of the dataset, also as a tensor. They are required: several
+            processes may see the same query, because samplers repeat queries to fill the last batch.
+        video_ids
+            B texts or numbers; intervals resample videos. [default: each query has its own video]
+        durations_s
+            B durations of the videos in seconds, for measures and protocols that need them, as ``dR@1,IoU=0.5``.
+        """
+        if query_ids is None:
+            raise UsageError("query_ids are missing; give ids, or the rows of the dataset as whole numbers")
+        if (references is None) == (self.annotations is None):
+            given = "missing; give references, or annotations as expected" if references is None else "given twice"
+            raise UsageError(f"references are {given}" + ("" if references is None else ": expected= contains them"))
+        ids = ids_of_batch(query_ids, "query_ids")
+        answers = moments_of_batch(predictions, "predictions", (2, 3))
+        found = [None] * len(ids) if references is None else moments_of_batch(references, "references", (2,))
+        videos = ids if video_ids is None else ids_of_batch(video_ids, "video_ids")
+        durations = [None] * len(ids) if durations_s is None else [float(of) for of in durations_s]
+        columns = {"predictions": answers, "references": found, "video_ids": videos, "durations_s": durations}
+        for name, column in columns.items():
+            if len(column) != len(ids):
+                raise InputError(f"got {len(column)}, expected {len(ids)}, one for each query id", field=name)
+        batch = [AnsweredQuery(*row) for row in zip(ids, answers, found, videos, durations, strict=True)]
+        predictions_of(batch)  # refuses times that are none, while the batch at fault is known
+        if self.annotations is None:
+            annotations_of(batch)
+        self._add(batch)
+
+    def _add(self, queries: Iterable[AnsweredQuery]) -> None:
+        """Add queries that are expected, each once."""
+        for query in queries:
+            name = query.query_id
+            if self._expected is not None and name not in self._expected:
+                raise InputError(
+                    f"{name!r} is not among the {len(self._expected):,} expected queries", field="query_id"
+                )
+            seen = self._queries.setdefault(name, query)
+            if seen is not query and not seen.equals(query):
+                raise InputError(
+                    f"query {name!r} came twice and differs: {_brief(seen)}, then {_brief(query)}",
+                    hint="call reset() before each epoch, and give each query its own id",
+                )
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries seen."""
+        return len(self._queries)
+
+    @property
+    def n_missing(self) -> int | None:
+        """Number of expected queries that were not seen; None if it is not known which are expected."""
+        return None if self._expected is None else len(self._expected) - len(self._queries)
+
+    def records(self) -> tuple[Annotations, Predictions]:
+        """Return the queries seen as records, in the order of `expected`, else in that in which they came.
+
+        ``evaluate(*metric.records(), resamples=1000)`` computes intervals.
+        """
+        names = self._queries if self._expected is None else self._expected
+        queries = [self._queries[name] for name in names if name in self._queries]
+        if not queries:
+            raise UsageError("the metric has seen no query; call update before compute")
+        if self.annotations is None:
+            return annotations_of(queries), predictions_of(queries)
+        ids = [of.query_id for of in queries]
+        seen = self.annotations if len(ids) == self.annotations.n_queries else self.annotations.in_order(ids)
+        return seen, predictions_of(queries)
+
+    def compute(self) -> dict[str, float]:
+        """Return the value of each measure over the queries seen, as a fraction; NaN if undefined.
+
+        If expected queries are missing, a :class:`MissingQueriesWarning` has their number: they do not count as misses.
+        """
+        annotations, predictions = self.records()
+        if self.n_missing and self._expected is not None:
+            some = ", ".join([name for name in self._expected if name not in self._queries][:3])
+            warnings.warn(
+                f"{self.n_missing:,} of {len(self._expected):,} expected queries are missing ({some}, ...): "
+                f"the measures are over the {self.n_queries:,} queries seen",
+                MissingQueriesWarning,
+                stacklevel=2,
+            )
+        scores = evaluate(annotations, predictions, self.measures, self.protocol)
+        return {str(measure): scores.value(measure) for measure in scores.measures}
+
+    def reset(self) -> None:
+        """Forget the queries seen; measures, protocol and expected queries stay."""
+        self._queries = {}
+
+    def state(self) -> bytes:
+        """Return the queries seen as JSON Lines, to send them to another process."""
+        return encode(self._queries.values())
+
+    def merge(self, other: MomentMetric | bytes) -> None:
+        """Add the queries of another metric, or of its :meth:`state`."""
+        self._add(decode(other) if isinstance(other, bytes) else other._queries.values())
+
+    def gather(self) -> None:
+        """Add the queries of all processes of ``torch.distributed``; each process must call it.
+
+        Without several processes, nothing changes. Queries are then in the same order everywhere.
+        """
+        from torch import distributed  # noqa: PLC0415 - only training over several processes needs it
+
+        if not (distributed.is_available() and distributed.is_initialized()):
+            return
+        states = [b""] * distributed.get_world_size()
+        distributed.all_gather_object(states, self.state())
+        self.reset()
+        for state in states:
+            self.merge(state)
+
+
+def _brief(query: AnsweredQuery) -> str:
+    """Return the first moment of a query in words."""
+    first = f"first moment {query.moments[0]}" if query.moments else "no moment"
+    return f"{first} of {len(query.moments)}, references {query.references}"
