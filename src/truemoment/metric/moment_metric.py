@@ -6,11 +6,14 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError, UsageError
+from truemoment.intervals import Floats
 from truemoment.measures import Measure, parse_measure, parse_measures
-from truemoment.metric.answered import AnsweredQuery, annotations_of, decode, encode, predictions_of
-from truemoment.metric.batches import ids_of_batch, moments_of_batch
+from truemoment.metric.batches import Table, as_array, first_rows, ids_of_batch
+from truemoment.metric.seen import SeenQueries, decode, encode, same_answer
 from truemoment.protocols import Protocol, get_protocol
 from truemoment.records import Annotations, Predictions
 
@@ -60,7 +63,8 @@ class MomentMetric:
         if expected is not None:
             named = expected.queries.query_id if isinstance(expected, Annotations) else expected
             self._expected = dict.fromkeys(ids_of_batch(named, "expected"))
-        self._queries: dict[str, AnsweredQuery] = {}
+        self._parts: list[SeenQueries] = []
+        self._place: dict[str, tuple[int, int]] = {}
 
     def update(
         self,
@@ -96,59 +100,70 @@ class MomentMetric:
             given = "missing; give references, or annotations as expected" if references is None else "given twice"
             raise UsageError(f"references are {given}" + ("" if references is None else ": expected= contains them"))
         ids = ids_of_batch(query_ids, "query_ids")
-        answers = moments_of_batch(predictions, "predictions", (2, 3))
-        found = [None] * len(ids) if references is None else moments_of_batch(references, "references", (2,))
+        answers = Table.of_batch(predictions, "predictions", (2, 3))
+        found = None if references is None else Table.of_batch(references, "references", (2,))
         videos = ids if video_ids is None else ids_of_batch(video_ids, "video_ids")
-        durations = [None] * len(ids) if durations_s is None else [float(of) for of in durations_s]
+        durations = np.full(len(ids), np.nan) if durations_s is None else as_array(durations_s, "durations_s")
         columns = {"predictions": answers, "references": found, "video_ids": videos, "durations_s": durations}
         for name, column in columns.items():
-            if len(column) != len(ids):
+            if column is not None and len(column) != len(ids):
                 raise InputError(f"got {len(column)}, expected {len(ids)}, one for each query id", field=name)
-        batch = [AnsweredQuery(*row) for row in zip(ids, answers, found, videos, durations, strict=True)]
-        predictions_of(batch)  # refuses times that are none, while the batch at fault is known
-        if self.annotations is None:
-            annotations_of(batch)
-        self._add(batch)
+        for rows in first_rows(ids):
+            names = [ids[row] for row in rows]
+            annotations = None
+            if found is not None:
+                annotations = found[rows].as_annotations(names, [videos[row] for row in rows], durations[rows])
+            self._add(SeenQueries(answers[rows].as_predictions(names), annotations))
 
-    def _add(self, queries: Iterable[AnsweredQuery]) -> None:
-        """Add queries that are expected, each once."""
-        for query in queries:
-            name = query.query_id
+    def _add(self, part: SeenQueries) -> None:
+        """Add queries that are expected; one that was seen counts once."""
+        if (part.annotations is None) != (self.annotations is not None):
+            raise UsageError("one metric has annotations as expected and the other has not; expected the same settings")
+        new = np.ones(len(part), dtype=bool)
+        for row, name in enumerate(part.predictions.query_id):
             if self._expected is not None and name not in self._expected:
-                raise InputError(
-                    f"{name!r} is not among the {len(self._expected):,} expected queries", field="query_id"
-                )
-            seen = self._queries.setdefault(name, query)
-            if seen is not query and not seen.equals(query):
-                raise InputError(
-                    f"query {name!r} came twice and differs: {_brief(seen)}, then {_brief(query)}",
-                    hint="call reset() before each epoch, and give each query its own id",
-                )
+                n_expected = len(self._expected)
+                raise InputError(f"{name!r} is not among the {n_expected:,} expected queries", field="query_ids")
+            if name in self._place:
+                new[row] = False
+                number, place = self._place[name]
+                seen, again = self._parts[number].of_query(place), part.of_query(row)
+                if not same_answer(seen, again):
+                    raise InputError(
+                        f"query {name!r} came twice and differs: {_brief(seen)}, then {_brief(again)}",
+                        hint="call reset() before each epoch, and give each query its own id",
+                    )
+        part = part.select_queries(new) if not new.all() else part
+        for row, name in enumerate(part.predictions.query_id):
+            self._place[name] = len(self._parts), row
+        self._parts.append(part)
 
     @property
     def n_queries(self) -> int:
         """Number of queries seen."""
-        return len(self._queries)
+        return len(self._place)
 
     @property
     def n_missing(self) -> int | None:
         """Number of expected queries that were not seen; None if it is not known which are expected."""
-        return None if self._expected is None else len(self._expected) - len(self._queries)
+        return None if self._expected is None else len(self._expected) - len(self._place)
 
     def records(self) -> tuple[Annotations, Predictions]:
         """Return the queries seen as records, in the order of `expected`, else in that in which they came.
 
         ``evaluate(*metric.records(), resamples=1000)`` computes intervals.
         """
-        names = self._queries if self._expected is None else self._expected
-        queries = [self._queries[name] for name in names if name in self._queries]
-        if not queries:
+        if not self._place:
             raise UsageError("the metric has seen no query; call update before compute")
-        if self.annotations is None:
-            return annotations_of(queries), predictions_of(queries)
-        ids = [of.query_id for of in queries]
-        seen = self.annotations if len(ids) == self.annotations.n_queries else self.annotations.in_order(ids)
-        return seen, predictions_of(queries)
+        if len(self._parts) > 1:
+            self._parts = [SeenQueries.joined(self._parts)]
+            self._place = {name: (0, row) for row, name in enumerate(self._parts[0].predictions.query_id)}
+        predictions, references = self._parts[0].predictions, self._parts[0].annotations or self.annotations
+        assert references is not None  # noqa: S101 - update requires them
+        if self._expected is not None:
+            seen = [name for name in self._expected if name in self._place]
+            references = references.in_order(seen)
+        return references, predictions
 
     def compute(self) -> dict[str, float]:
         """Return the value of each measure over the queries seen, as a fraction; NaN if undefined.
@@ -157,7 +172,7 @@ class MomentMetric:
         """
         annotations, predictions = self.records()
         if self.n_missing and self._expected is not None:
-            some = ", ".join([name for name in self._expected if name not in self._queries][:3])
+            some = ", ".join([name for name in self._expected if name not in self._place][:3])
             warnings.warn(
                 f"{self.n_missing:,} of {len(self._expected):,} expected queries are missing ({some}, ...): "
                 f"the measures are over the {self.n_queries:,} queries seen",
@@ -169,15 +184,16 @@ class MomentMetric:
 
     def reset(self) -> None:
         """Forget the queries seen; measures, protocol and expected queries stay."""
-        self._queries = {}
+        self._parts, self._place = [], {}
 
     def state(self) -> bytes:
-        """Return the queries seen as JSON Lines, to send them to another process."""
-        return encode(self._queries.values())
+        """Return the queries seen as bytes, to send them to another process."""
+        return encode(self._parts)
 
     def merge(self, other: MomentMetric | bytes) -> None:
         """Add the queries of another metric, or of its :meth:`state`."""
-        self._add(decode(other) if isinstance(other, bytes) else other._queries.values())
+        for part in decode(other) if isinstance(other, bytes) else other._parts:
+            self._add(part)
 
     def gather(self) -> None:
         """Add the queries of all processes of ``torch.distributed``; each process must call it.
@@ -195,7 +211,8 @@ class MomentMetric:
             self.merge(state)
 
 
-def _brief(query: AnsweredQuery) -> str:
-    """Return the first moment of a query in words."""
-    first = f"first moment {query.moments[0]}" if query.moments else "no moment"
-    return f"{first} of {len(query.moments)}, references {query.references}"
+def _brief(answer: tuple[str, Floats, Floats]) -> str:
+    """Return the first predicted moment and the references of a query in words."""
+    _, moments, references = answer
+    first = f"first moment {moments[0, :2].tolist()}" if len(moments) else "no moment"
+    return f"{first} of {len(moments)}, references {references.tolist()}"

@@ -1,6 +1,6 @@
 """MomentMetric as a ``torchmetrics.Metric``: for Lightning, metric collections and training over several processes.
 
-Its state is one list of bytes (JSON Lines, a line a query), which torchmetrics gathers and concatenates.
+Its state is one list of bytes (a tensor a batch), which torchmetrics gathers and concatenates.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class TorchMomentMetric(Metric):
     is_differentiable = False
     higher_is_better = None
     full_state_update = False
-    lines: list[torch.Tensor] | torch.Tensor
+    batches: list[torch.Tensor] | torch.Tensor
 
     def __init__(
         self,
@@ -58,21 +58,21 @@ class TorchMomentMetric(Metric):
         self.n_queries: int = 0
         self.n_missing: int | None = self._metric.n_missing
         self.set_dtype(torch.uint8)  # that of an empty state, which a process without a batch sends
-        self.add_state("lines", default=[], dist_reduce_fx="cat")
+        self.add_state("batches", default=[], dist_reduce_fx="cat")
 
     def update(self, *batch: Any, **more: Any) -> None:  # noqa: ANN401 - as MomentMetric.update
         """Add the queries of a batch; see :meth:`truemoment.MomentMetric.update`."""
         self._metric.reset()
         self._metric.update(*batch, **more)
-        lines = torch.frombuffer(bytearray(self._metric.state()), dtype=torch.uint8)
-        assert isinstance(self.lines, list)  # noqa: S101 - torchmetrics refuses an update while states are gathered
-        self.lines.append(lines.to(self.device))
+        state = torch.frombuffer(bytearray(self._metric.state()), dtype=torch.uint8)
+        assert isinstance(self.batches, list)  # noqa: S101 - torchmetrics refuses an update while states are gathered
+        self.batches.append(state.to(self.device))
 
     def compute(self) -> dict[str, float]:
         """Return the value of each measure; see :meth:`truemoment.MomentMetric.compute`."""
         self._metric.reset()
-        if len(self.lines):
-            self._metric.merge(dim_zero_cat(self.lines).cpu().numpy().tobytes())
+        if len(self.batches):
+            self._metric.merge(dim_zero_cat(self.batches).cpu().numpy().tobytes())
         self.n_queries, self.n_missing = self._metric.n_queries, self._metric.n_missing
         return self._metric.compute()
 
