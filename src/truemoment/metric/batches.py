@@ -118,6 +118,9 @@ def first_rows(ids: list[str]) -> Iterator[Ints]:
     [[0, 1], [2]]
     """
     rows = np.arange(len(ids))
+    if len(set(ids)) == len(ids):
+        yield rows
+        return
     while len(rows):
         left = {ids[row]: row for row in reversed(rows.tolist())}
         first = np.sort(list(left.values()))

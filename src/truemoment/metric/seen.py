@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -92,27 +92,35 @@ def _sent(part: SeenQueries) -> _Sent:
     return sent
 
 
-def decode(state: bytes) -> Iterator[SeenQueries]:
-    """Yield the queries that :func:`encode` wrote, part by part."""
-    at = 0
+def decode(state: bytes) -> list[SeenQueries]:
+    """Return the queries that :func:`encode` wrote; together, unless one comes twice."""
+    sent, at = [], 0
     try:
         while at < len(state):
             body = at + 8
             at = body + int.from_bytes(state[at:body], "little")
-            yield _received(msgspec.msgpack.decode(state[body:at], type=_Sent))
+            sent.append(msgspec.msgpack.decode(state[body:at], type=_Sent))
+        names = [name for part in sent for name in part.query_id]
+        if len(set(names)) == len(names) and len({part.video_id is None for part in sent}) == 1:
+            return [_received(sent)]
+        return [_received([part]) for part in sent]
     except (msgspec.MsgspecError, ValueError) as error:
         raise InputError(f"is not the state of a metric ({error})", field="state") from error
 
 
-def _received(sent: _Sent) -> SeenQueries:
-    columns = (sent.lengths, sent.moments, sent.reference_lengths, sent.references, sent.duration_s)
-    lengths, moments, reference_lengths, references, duration_s = (np.frombuffer(of, "<f8") for of in columns)
-    answers = Table(lengths.view("<i8"), moments.reshape(-1, 3)).as_predictions(sent.query_id)
-    answers = answers if sent.scored else replace(answers, scored=False)
-    if sent.video_id is None:
+def _received(sent: Sequence[_Sent]) -> SeenQueries:
+    def column(name: str) -> Floats:
+        return np.frombuffer(b"".join(getattr(part, name) for part in sent), "<f8")
+
+    query_id = [name for part in sent for name in part.query_id]
+    answers = Table(column("lengths").view("<i8"), column("moments").reshape(-1, 3)).as_predictions(query_id)
+    if not any(part.scored for part in sent):
+        answers = replace(answers, scored=False)
+    video_id = [name for part in sent if part.video_id is not None for name in part.video_id]
+    if not video_id:
         return SeenQueries(answers, None)
-    table = Table(reference_lengths.view("<i8"), references.reshape(-1, 2))
-    return SeenQueries(answers, table.as_annotations(sent.query_id, sent.video_id, duration_s))
+    table = Table(column("reference_lengths").view("<i8"), column("references").reshape(-1, 2))
+    return SeenQueries(answers, table.as_annotations(query_id, video_id, column("duration_s")))
 
 
 def _bytes(column: Floats | Ints, dtype: str) -> bytes:
