@@ -52,11 +52,10 @@ def test_figures_are_those_of_evaluate(task, utils, monkeypatch, protocol, tmp_p
         monkeypatch.setenv("TRUEMOMENT_PROTOCOL", protocol)
     answers, lists = {}, {}
     for row, query_id in enumerate(best.query_id):
-        first = best.offsets[row]
-        lists[query_id] = [] if row % 10 == 0 else [(best.start_s[first], best.end_s[first])]
-        answers[query_id] = (
-            "I cannot see it." if row % 10 == 0 else f"From {lists[query_id][0][0]} to {lists[query_id][0][1]} seconds."
-        )
+        start, end = best.start_s[best.offsets[row]], best.end_s[best.offsets[row]]
+        silent = row % 10 == 0
+        lists[query_id] = [] if silent else [(start, end)]
+        answers[query_id] = "I cannot see it." if silent else f"From {start} to {end} seconds."
     results = [utils.process_results(doc, [answers[doc["query_id"]]]) for doc in docs()]
     expected = tm.evaluate(annotations, tm.Predictions.from_lists(lists), "; ".join(utils.RECALLS), protocol or None)
     for of in task["metric_list"][:-1]:
