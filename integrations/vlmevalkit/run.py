@@ -1,4 +1,4 @@
-"""Run VLMEvalKit with the dataset of this folder: python run.py FOLDER_OF_VLMEVALKIT --data TrueMoment --model MODEL."""
+"""VLMEvalKit with the dataset of this folder: python run.py FOLDER_OF_VLMEVALKIT --data TrueMoment --model MODEL."""
 
 from __future__ import annotations
 

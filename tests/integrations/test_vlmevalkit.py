@@ -107,5 +107,5 @@ def test_the_launcher_runs_the_program(module, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == "['--data', 'TrueMoment']\n"
     assert "TrueMoment" in sys.modules["vlmeval.dataset"].SUPPORTED_DATASETS
     monkeypatch.setattr(sys, "argv", ["run.py", str(tmp_path / "nowhere")])
-    with pytest.raises(SystemExit, match="usage: python .* FOLDER_OF_VLMEVALKIT"):
+    with pytest.raises(SystemExit, match=r"usage: python .* FOLDER_OF_VLMEVALKIT"):
         runpy.run_path(str(FOLDER / "run.py"), run_name="__main__")
