@@ -95,6 +95,16 @@ def test_the_file_passes_each_input_as_a_variable():
     assert re.findall(r"outputs\.(\w+)", json.dumps(action["outputs"])) == list(action["outputs"])
 
 
+def test_the_example_workflow_uses_inputs_that_exist():
+    action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+    page = (ROOT / "docs" / "integrations.md").read_text("utf-8")
+    workflow = yaml.safe_load(re.search(r"```yaml\n(.*?)```", page, re.DOTALL)[1])
+    given = workflow["jobs"]["audit"]["steps"][-1]["with"]
+    assert set(given) <= set(action["inputs"])
+    assert {name for name, of in action["inputs"].items() if of.get("required")} <= set(given)
+    assert workflow["permissions"]["pull-requests"] == "write"
+
+
 def test_an_audit_is_commented_and_its_gate_fails_the_step(step, github, tmp_path, capfd, monkeypatch):
     conditions = [("shortcut-share<0.5", True, "is 0.2380"), ("skill>0.9", False, "is 0.59")]
     document = {

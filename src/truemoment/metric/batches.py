@@ -16,7 +16,7 @@ from truemoment.records import Annotations, Predictions, as_strings, positions_i
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class BatchMoments:
     """Moments of B queries as columns.
 
     Parameters
@@ -34,7 +34,7 @@ class Table:
         return len(self.lengths)
 
     @classmethod
-    def of_batch(cls, batch: Any, name: str, widths: tuple[int, ...]) -> Table:  # noqa: ANN401 - see `batch`
+    def of_batch(cls, batch: Any, name: str, widths: tuple[int, ...]) -> BatchMoments:  # noqa: ANN401 - see `batch`
         """Return the moments of a batch.
 
         Parameters
@@ -49,7 +49,7 @@ class Table:
 
         Examples
         --------
-        >>> table = Table.of_batch([[2.0, 5.0], [], [[0.0, 9.0], [1.0, 4.0]]], "references", (2,))
+        >>> table = BatchMoments.of_batch([[2.0, 5.0], [], [[0.0, 9.0], [1.0, 4.0]]], "references", (2,))
         >>> table.lengths.tolist(), table.moments.shape
         ([1, 0, 2], (3, 2))
         """
@@ -70,19 +70,19 @@ class Table:
         lengths = np.array([len(of) if of.size else 0 for of in tables], dtype=np.int64)
         return cls(lengths, np.concatenate(filled) if filled else np.zeros((0, widths[0])))._without_padding()
 
-    def _without_padding(self) -> Table:
+    def _without_padding(self) -> BatchMoments:
         padding = np.isnan(self.moments).all(axis=1)
         if not padding.any():
             return self
         query = np.repeat(np.arange(len(self)), self.lengths)[~padding]
-        return Table(np.bincount(query, minlength=len(self)), self.moments[~padding])
+        return BatchMoments(np.bincount(query, minlength=len(self)), self.moments[~padding])
 
-    def __getitem__(self, rows: Ints) -> Table:
+    def __getitem__(self, rows: Ints) -> BatchMoments:
         """Return the moments of some queries."""
         if len(rows) == len(self):
             return self
         offsets = np.concatenate([[0], np.cumsum(self.lengths)])
-        return Table(self.lengths[rows], self.moments[positions_in_lists(offsets, rows)])
+        return BatchMoments(self.lengths[rows], self.moments[positions_in_lists(offsets, rows)])
 
     def as_predictions(self, query_id: list[str]) -> Predictions:
         """Return the moments as predictions; without scores their order is the rank."""

@@ -12,7 +12,7 @@ from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import Floats
 from truemoment.measures import Measure, parse_measure, parse_measures
-from truemoment.metric.batches import Table, as_array, first_rows, ids_of_batch
+from truemoment.metric.batches import BatchMoments, as_array, first_rows, ids_of_batch
 from truemoment.metric.seen import SeenQueries, decode, encode, same_answer
 from truemoment.protocols import Protocol, get_protocol
 from truemoment.records import Annotations, Predictions
@@ -100,8 +100,8 @@ class MomentMetric:
             given = "missing; give references, or annotations as expected" if references is None else "given twice"
             raise UsageError(f"references are {given}" + ("" if references is None else ": expected= contains them"))
         ids = ids_of_batch(query_ids, "query_ids")
-        answers = Table.of_batch(predictions, "predictions", (2, 3))
-        found = None if references is None else Table.of_batch(references, "references", (2,))
+        answers = BatchMoments.of_batch(predictions, "predictions", (2, 3))
+        found = None if references is None else BatchMoments.of_batch(references, "references", (2,))
         videos = ids if video_ids is None else ids_of_batch(video_ids, "video_ids")
         durations = np.full(len(ids), np.nan) if durations_s is None else as_array(durations_s, "durations_s")
         columns = {"predictions": answers, "references": found, "video_ids": videos, "durations_s": durations}

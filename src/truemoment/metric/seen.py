@@ -10,7 +10,7 @@ import numpy as np
 
 from truemoment.exceptions import InputError
 from truemoment.intervals import Bools, Floats, Ints
-from truemoment.metric.batches import Table
+from truemoment.metric.batches import BatchMoments
 from truemoment.records import Annotations, Predictions
 
 SAME_S = 1e-3
@@ -113,13 +113,13 @@ def _received(sent: Sequence[_Sent]) -> SeenQueries:
         return np.frombuffer(b"".join(getattr(part, name) for part in sent), "<f8")
 
     query_id = [name for part in sent for name in part.query_id]
-    answers = Table(column("lengths").view("<i8"), column("moments").reshape(-1, 3)).as_predictions(query_id)
+    answers = BatchMoments(column("lengths").view("<i8"), column("moments").reshape(-1, 3)).as_predictions(query_id)
     if not any(part.scored for part in sent):
         answers = replace(answers, scored=False)
     video_id = [name for part in sent if part.video_id is not None for name in part.video_id]
     if not video_id:
         return SeenQueries(answers, None)
-    table = Table(column("reference_lengths").view("<i8"), column("references").reshape(-1, 2))
+    table = BatchMoments(column("reference_lengths").view("<i8"), column("references").reshape(-1, 2))
     return SeenQueries(answers, table.as_annotations(query_id, video_id, column("duration_s")))
 
 
