@@ -123,6 +123,17 @@ def test_a_query_without_a_moment_asks_for_an_abstention():
     assert metric.compute() == {"R@1,IoU=0.5": 2 / 3}
 
 
+def test_an_empty_batch_adds_nothing():
+    metric = tm.MomentMetric("mIoU")
+    metric.update([], [], [])
+    metric.update([(2.0, 5.0)], [(2.0, 6.0)], ["q"])
+    metric.update(np.zeros((0, 3, 2)), np.zeros((0, 2)), [])
+    assert metric.compute() == {"mIoU": 0.75}
+    again = tm.MomentMetric("mIoU")
+    again.merge(metric.state())
+    assert again.compute() == {"mIoU": 0.75}
+
+
 def test_the_order_is_the_rank_without_scores():
     metric = tm.MomentMetric("R@1,IoU=0.5; R@2,IoU=0.5")
     metric.update([[(8.0, 9.0), (2.0, 5.0)]], [(2.0, 5.0)], ["q"])
@@ -148,7 +159,9 @@ def test_an_equal_query_counts_once():
 def test_a_query_that_differs_is_an_error(again, reference, video):
     metric = tm.MomentMetric("mIoU")
     metric.update([(2.0, 5.0)], [(2.0, 6.0)], ["a"], video_ids=["v"])
-    with pytest.raises(InputError, match=r"^query 'a' came twice and differs: first moment .*; call reset\(\) before"):
+    with pytest.raises(
+        InputError, match=r"^query 'a' came twice and differs: video .*, first moment .*; call reset\(\) before"
+    ):
         metric.update([again], [reference], ["a"], video_ids=[video])
 
 
@@ -207,6 +220,11 @@ def test_faults_are_refused_with_the_batch(batch, message):
 def test_other_faults():
     with pytest.raises(MeasureError):
         tm.MomentMetric("R@1,IoU=high")
+    with pytest.raises(MeasureError, match="HIT@1,min=Good needs clip ratings, which a metric does not take"):
+        tm.MomentMetric("mIoU; HIT@1,min=Good")
+    for settings, name in ((("dR@1,IoU=0.5",), "dR@1,IoU=0.5"), (("mIoU", "closer-look"), "protocol closer-look")):
+        with pytest.raises(MeasureError, match=f"^{name} needs durations_s; give them"):  # now, not after an epoch
+            tm.MomentMetric(*settings).update([(1.0, 2.0)], [(1.0, 2.0)], ["a"])
     metric = tm.MomentMetric("mIoU", expected=tm.Annotations.from_rows([("a", "v", 9.0, "s", 1.0, 2.0)]))
     with pytest.raises(UsageError, match="call update before compute"):
         metric.compute()
@@ -279,6 +297,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_processes_are_merged_and_repeated_queries_count_once(tmp_path):
     (tmp_path / "run.py").write_text(PROCESSES)
     command = [sys.executable, "-W", "ignore", "run.py", str(tmp_path / "store")]

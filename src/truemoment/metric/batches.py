@@ -167,7 +167,7 @@ def _warn_if_coarse(values: Any, bits: int) -> None:  # noqa: ANN401 - a tensor 
         warnings.warn(
             f"times in {values.dtype} are rounded by up to {2.0 ** (6 - bits):g} s at 100 s; "
             "convert the model's output to float32 before you multiply it by the duration",
-            stacklevel=6,
+            stacklevel=5,
         )
 
 
@@ -180,7 +180,7 @@ def _on_processor(items: list[Any]) -> list[Any]:
     """Return tensors on the processor, which a GPU sends together; other items as they are."""
     if not items or not all(hasattr(item, "detach") and item.ndim == 2 for item in items):
         return items
-    if len({item.shape[1] for item in items}) > 1 or items[0].device.type == "cpu":
+    if len({item.shape[1] for item in items}) > 1:
         return items
     import torch  # noqa: PLC0415 - the items are its tensors
 

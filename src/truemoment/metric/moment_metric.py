@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from truemoment.evaluation import evaluate
-from truemoment.exceptions import InputError, UsageError
+from truemoment.exceptions import InputError, MeasureError, UsageError
 from truemoment.intervals import Floats
 from truemoment.measures import Measure, parse_measure, parse_measures
 from truemoment.metric.batches import BatchMoments, as_array, first_rows, ids_of_batch
 from truemoment.metric.seen import SeenQueries, decode, encode, same_answer
-from truemoment.protocols import Protocol, get_protocol
+from truemoment.protocols import Protocol, get_protocol, protocol_for_dataset
 from truemoment.records import Annotations, Predictions
 
 
@@ -52,13 +52,11 @@ class MomentMetric:
         expected: Annotations | Iterable[Any] | None = None,
     ) -> None:
         """Check measures, protocol and ids before the first epoch."""
-        self.protocol = get_protocol(protocol) if isinstance(protocol, str) else protocol
-        self.measures: tuple[Measure, ...] | None = None
-        if isinstance(measures, str):
-            self.measures = parse_measures(measures)
-        elif measures is not None:
-            self.measures = tuple(parse_measure(of) if isinstance(of, str) else of for of in measures)
         self.annotations = expected if isinstance(expected, Annotations) else None
+        if protocol is None:
+            protocol = protocol_for_dataset("own" if self.annotations is None else self.annotations.dataset)
+        self.protocol = get_protocol(protocol) if isinstance(protocol, str) else protocol
+        self.measures = _measures(measures, self.protocol)
         self._expected: dict[str, None] | None = None
         if expected is not None:
             named = expected.queries.query_id if isinstance(expected, Annotations) else expected
@@ -99,6 +97,11 @@ class MomentMetric:
         if (references is None) == (self.annotations is None):
             given = "missing; give references, or annotations as expected" if references is None else "given twice"
             raise UsageError(f"references are {given}" + ("" if references is None else ": expected= contains them"))
+        if references is not None and durations_s is None:
+            needing = [str(of) for of in self.measures if of.needs_duration]
+            needing += [f"protocol {self.protocol.name}"] if self.protocol.needs_duration else []
+            if needing:
+                raise MeasureError(f"{needing[0]} needs durations_s; give them, or name measures that need none")
         ids = ids_of_batch(query_ids, "query_ids")
         answers = BatchMoments.of_batch(predictions, "predictions", (2, 3))
         found = None if references is None else BatchMoments.of_batch(references, "references", (2,))
@@ -211,8 +214,21 @@ class MomentMetric:
             self.merge(state)
 
 
+def _measures(measures: str | Sequence[Measure | str] | None, protocol: Protocol) -> tuple[Measure, ...]:
+    """Return the measures as values; None are those of the protocol, without clip ratings."""
+    if measures is None:
+        return tuple(of for of in parse_measures(protocol.measures) if of.needs != "saliency")
+    if isinstance(measures, str):
+        measures = parse_measures(measures)
+    found = tuple(parse_measure(of) if isinstance(of, str) else of for of in measures)
+    rating = next((of for of in found if of.needs == "saliency"), None)
+    if rating is not None:
+        raise MeasureError(f"{rating} needs clip ratings, which a metric does not take; use evaluate")
+    return found
+
+
 def _brief(answer: tuple[str, Floats, Floats]) -> str:
-    """Return the first predicted moment and the references of a query in words."""
-    _, moments, references = answer
+    """Return the video, the first predicted moment and the references of a query in words."""
+    video, moments, references = answer
     first = f"first moment {moments[0, :2].tolist()}" if len(moments) else "no moment"
-    return f"{first} of {len(moments)}, references {references.tolist()}"
+    return f"video {video!r}, {first} of {len(moments)}, references {references.tolist()}"
