@@ -179,9 +179,9 @@ def start(server: Server, place: Path) -> Running:
 
 def ask(running: Running, data: bytes, seconds: float = ANSWER_S) -> bytes:
     """Send bytes and return what comes back until the connection ends or falls silent: a server may wait for more."""
-    address, _, port = running.host.rpartition(":")
     got = b""
-    with socket.create_connection((address, int(port)), timeout=seconds) as connection:
+    with _opened(running) as connection:
+        connection.settimeout(seconds)
         try:
             connection.sendall(data)
             while part := connection.recv(1 << 16):
