@@ -20,6 +20,7 @@ import msgspec
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.files import read_text, sha256_of
 from truemoment.inputs import reading
+from truemoment.papers import Paper
 from truemoment.records import MAX_TIME_S, Annotations, Seconds
 
 
@@ -97,8 +98,6 @@ class Dataset:
     ----------
     name, title
         Short and full name.
-    citation
-        Authors, title, venue, year.
     homepage, licence
         As its owner states them, or "not stated".
     access
@@ -111,11 +110,14 @@ class Dataset:
         What users of the data should know.
     steps
         Steps to obtain files that need an agreement.
+    papers
+        The paper of the queries first, then those of what it builds on.
+    citation
+        What to cite if `papers` is empty: authors, title, venue, year.
     """
 
     name: str
     title: str
-    citation: str
     homepage: str
     licence: str
     access: Literal["open", "agreement"]
@@ -124,6 +126,8 @@ class Dataset:
     read: Callable[[Path, str], Annotations]
     notes: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
+    papers: tuple[Paper, ...] = ()
+    citation: str = ""
 
     def split(self, name: str) -> Split:
         """Return a split by name."""
