@@ -10,6 +10,7 @@ from typing import Any
 
 from truemoment.baselines import BASELINES
 from truemoment.datasets import DATASETS
+from truemoment.documents import as_json
 from truemoment.exceptions import InputError, MeasureError, MissingFileError, UsageError
 from truemoment.files import read_json
 from truemoment.measures import FAMILIES, papers_of, parse_measure, parse_measures
@@ -95,7 +96,7 @@ def cite(*of: str | os.PathLike[str] | Result) -> Citations:
     found = [Citation("tool", "TrueMoment", (TRUEMOMENT,))]
     for one in of:
         if isinstance(one, Result):
-            found += _of_document(one.document())
+            found += _of_document(as_json(one.document()))
         elif isinstance(one, str) and (named := _named(one)):
             found += named
         else:

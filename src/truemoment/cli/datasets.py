@@ -49,7 +49,7 @@ def info(name: str) -> None:
     dataset = get_dataset(name)
     facts = [
         ("dataset", f"{dataset.title} ({dataset.name})"),
-        *(("cite", text) for text in [paper.text() for paper in dataset.papers] or [dataset.citation]),
+        *(("cite", text) for text in dataset.references()),
         ("home", dataset.homepage),
         ("licence", dataset.licence),
         ("access", dataset.access),

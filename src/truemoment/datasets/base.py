@@ -129,6 +129,10 @@ class Dataset:
     papers: tuple[Paper, ...] = ()
     citation: str = ""
 
+    def references(self) -> tuple[str, ...]:
+        """Return what to cite: a line per paper, the paper of the queries first."""
+        return tuple(paper.text() for paper in self.papers) or (self.citation,)
+
     def split(self, name: str) -> Split:
         """Return a split by name."""
         for split in self.splits:
