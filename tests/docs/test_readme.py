@@ -1,7 +1,7 @@
 """The README's commands work as pasted: all of them, in order, in one shell with an empty home.
 
-Here they run on a small world with the packages at hand. ``TRUEMOMENT_README=whole`` runs them as they are, in a clone of
-the checkout with installations by pip, which takes half an hour; only the last command then runs one file of tests.
+Here they run on a small world with the packages at hand. ``TRUEMOMENT_README=whole`` runs them as they are, in a clone
+of the checkout with installations by pip, which takes half an hour; only the last command then runs one file of tests.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SMALL = {
     "pip install -q '..[search]' ": ": ",
     "truemoment demo\n": "truemoment demo --videos 100 --no-open\n",
     "truemoment demo --search --out searched ": "truemoment demo --search --out searched --minutes 1 --no-open ",
-    'better-than-guessing; shortcut-share<0.8" ': 'shortcut-share<1.5" --resamples 100 --permutations 100 ',
+    'better-than-guessing; shortcut-share<0.8" ': 'shortcut-share<9" --resamples 100 --permutations 100 ',
     "--html bias.html --open": "--html bias.html --permutations 100",
     "truemoment resplit ": "truemoment resplit --permutations 100 ",
     "--model runs/tan2d": "--model runs/tan2d --resamples 100 --permutations 100",

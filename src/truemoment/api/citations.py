@@ -22,7 +22,7 @@ from truemoment.reports.model import Report
 from truemoment.reports.result import Result
 from truemoment.text import printable
 
-_COMMON = "its definition is common property; its page in the documentation describes it"
+_COMMON = "no single paper defines it; the documentation does"
 
 
 class Citations(Result):
