@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -34,9 +35,11 @@ SMALL = {
 
 
 def commands():
-    """Return the README's commands as one script."""
+    """Return the README's commands as one script: whole blocks of a shell, and the lines after a prompt."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return "".join(re.findall(r"^```sh\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE))
+    blocks = re.findall(r"^```(sh|console)\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
+    prompts = re.compile(r"^\$ ((?:.*\\\n)*.*\n)", re.MULTILINE)
+    return "".join(body if kind == "sh" else "".join(prompts.findall(body)) for kind, body in blocks)
 
 
 def test_commands_work_as_pasted(tmp_path):
@@ -51,6 +54,7 @@ def test_commands_work_as_pasted(tmp_path):
         subprocess.run(["git", "clone", "-q", str(ROOT), str(checkout)], check=True)
     else:
         checkout.mkdir()
+        shutil.copytree(ROOT / "examples", checkout / "examples")
     kept = ("PATH", "LANG", "TMPDIR", "PYTHONPATH", "SSL_CERT_FILE", "OMP_NUM_THREADS")
     environment = {name: value for name, value in os.environ.items() if name in kept or name.startswith("PIP_")}
     environment |= {"HOME": str(home), "HF_HUB_OFFLINE": "1"}
