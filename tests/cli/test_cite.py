@@ -119,7 +119,7 @@ def test_bad_reports_are_one_line(capsys, tmp_path, content, expected):
 
 
 def test_unknown_names_are_one_line(capsys):
-    for name, expected in (("charades", "got 'charades', expected a report"), ("R@1", "option IoU is missing")):
+    for name, expected in (("charades", "got 'charades', expected a report"), ("R@1", "did you mean R@1,IoU=0.5?")):
         assert run(["cite", name]) == 2
         err = capsys.readouterr().err
         assert err.count("\n") == 1
