@@ -28,7 +28,7 @@ def test_info(call, name):
     dataset = DATASETS[name]
     words = " ".join(out.split())
     assert words.startswith(f"dataset {dataset.title} ({name}) cite ")
-    for text in (dataset.citation, dataset.licence, dataset.homepage, *dataset.notes, *dataset.steps):
+    for text in (*dataset.references(), dataset.licence, dataset.homepage, *dataset.notes, *dataset.steps):
         assert text in words
     for file in dataset.files:
         assert file.name in out

@@ -40,11 +40,11 @@ class TestEveryDataset:
     def test_states_where_it_comes_from(self, name):
         dataset = DATASETS[name]
         assert dataset.title
-        assert re.search(r"\b(19|20)\d\d\b", dataset.citation)  # a year
-        assert dataset.citation.count(",") >= 2  # several authors
+        assert re.search(r"\b(19|20)\d\d\b", dataset.references()[0])  # a year
+        assert dataset.references()[0].count(",") >= 2  # several authors
         assert dataset.homepage.startswith("https://")
         assert dataset.licence  # "not stated" where nothing was found
-        for text in (dataset.citation, dataset.licence, *dataset.notes, *dataset.steps):
+        for text in (*dataset.references(), dataset.licence, *dataset.notes, *dataset.steps):
             assert text == " ".join(text.split())
 
     def test_access(self, name):

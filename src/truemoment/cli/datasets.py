@@ -50,7 +50,7 @@ def info(name: str) -> None:
     dataset = get_dataset(name)
     facts = [
         ("dataset", f"{dataset.title} ({dataset.name})"),
-        ("cite", dataset.citation),
+        *(("cite", text) for text in dataset.references()),
         ("home", dataset.homepage),
         ("licence", dataset.licence),
         ("access", dataset.access),

@@ -21,6 +21,7 @@ from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.files import read_text, sha256_of
 from truemoment.inputs import reading
 from truemoment.known_names import one_of_known
+from truemoment.papers import Paper
 from truemoment.records import MAX_TIME_S, Annotations, Seconds
 
 
@@ -98,8 +99,6 @@ class Dataset:
     ----------
     name, title
         Short and full name.
-    citation
-        Authors, title, venue, year.
     homepage, licence
         As its owner states them, or "not stated".
     access
@@ -112,11 +111,14 @@ class Dataset:
         What users of the data should know.
     steps
         Steps to obtain files that need an agreement.
+    papers
+        The paper of the queries first, then those of what it builds on.
+    citation
+        What to cite if `papers` is empty: authors, title, venue, year.
     """
 
     name: str
     title: str
-    citation: str
     homepage: str
     licence: str
     access: Literal["open", "agreement"]
@@ -125,6 +127,12 @@ class Dataset:
     read: Callable[[Path, str], Annotations]
     notes: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
+    papers: tuple[Paper, ...] = ()
+    citation: str = ""
+
+    def references(self) -> tuple[str, ...]:
+        """Return what to cite: a line per paper, the paper of the queries first."""
+        return tuple(paper.text() for paper in self.papers) or (self.citation,)
 
     def split(self, name: str) -> Split:
         """Return a split by name."""

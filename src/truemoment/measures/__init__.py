@@ -42,6 +42,7 @@ from truemoment.measures.base import (
     Statistic,
     is_of_sets,
     lower_is_better,
+    papers_of,
     why_undefined,
 )
 from truemoment.measures.discounted_recall import DiscountedRecall
@@ -81,6 +82,7 @@ __all__ = [
     "Statistic",
     "is_of_sets",
     "lower_is_better",
+    "papers_of",
     "parse_measure",
     "parse_measures",
     "why_undefined",
