@@ -17,7 +17,9 @@ from truemoment.datasets import (
     activitynet_cd,
     charades_cd,
     charades_sta,
+    compositional,
     didemo,
+    ego4d_nlq,
     human_activitynet,
     human_charades,
     lsmdc,
@@ -26,6 +28,9 @@ from truemoment.datasets import (
     qvhighlights,
     resplit_folder,
     tacos,
+    timelens_bench,
+    tvgbench,
+    tvr,
 )
 from truemoment.datasets.base import Dataset, SourceFile, Split, numbered, required_file
 from truemoment.datasets.check import CheckReport, check_dataset
@@ -50,19 +55,24 @@ __all__ = [
 
 DATASETS: Mapping[str, Dataset] = MappingProxyType(
     {
-        module.DATASET.name: module.DATASET
-        for module in (
-            charades_sta,
-            activitynet_captions,
-            tacos,
-            didemo,
-            qvhighlights,
-            mad,
-            lsmdc,
-            charades_cd,
-            activitynet_cd,
-            human_charades,
-            human_activitynet,
+        dataset.name: dataset
+        for dataset in (
+            charades_sta.DATASET,
+            activitynet_captions.DATASET,
+            tacos.DATASET,
+            didemo.DATASET,
+            qvhighlights.DATASET,
+            tvr.DATASET,
+            *ego4d_nlq.DATASETS,
+            mad.DATASET,
+            lsmdc.DATASET,
+            charades_cd.DATASET,
+            activitynet_cd.DATASET,
+            *compositional.DATASETS,
+            human_charades.DATASET,
+            human_activitynet.DATASET,
+            *timelens_bench.DATASETS,
+            tvgbench.DATASET,
         )
     }
 )
