@@ -32,7 +32,7 @@ def list_datasets() -> None:
     from truemoment.cli.delivery import show_list
 
     rows = [(dataset.name, dataset.access, ", ".join(map(_size, dataset.splits))) for dataset in DATASETS.values()]
-    show_list(("dataset", "access", "splits and queries"), rows)
+    show_list(("dataset", "access", "queries"), rows)
 
 
 def _size(split: Split) -> str:

@@ -42,7 +42,7 @@ class Clip(msgspec.Struct):
     annotations: list[ClipAnnotation]
 
 
-class LongVideo(msgspec.Struct):
+class FilmedVideo(msgspec.Struct):
     """A video and its clips."""
 
     clips: list[Clip]
@@ -51,10 +51,10 @@ class LongVideo(msgspec.Struct):
 class NlqFile(msgspec.Struct):
     """The whole file."""
 
-    videos: list[LongVideo]
+    videos: list[FilmedVideo]
 
 
-def _rows(videos: list[LongVideo]) -> Iterator[Row]:
+def _rows(videos: list[FilmedVideo]) -> Iterator[Row]:
     for clip in (clip for video in videos for clip in video.clips):
         duration_s = clip.video_end_sec - clip.video_start_sec
         for annotation in clip.annotations:

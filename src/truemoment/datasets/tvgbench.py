@@ -78,6 +78,6 @@ DATASET = Dataset(
     notes=(
         "168 queries each come from ActivityNet Captions, TACoS and Ego4D NLQ, 158 from HiREST, 138 from Charades-STA.",
         "Time-R1 leaves out queries whose video is missing and numbers the others: its ids fit if it had all videos.",
-        "The file also names the kind of each query (11 kinds), which is not read.",
+        "The file was looked at. It also names the kind of each query (11 kinds), which is not read.",
     ),
 )

@@ -54,7 +54,7 @@ DATASET = Dataset(
     ),
     read=read,
     notes=(
-        "The file of train was not looked at; it is known by its name in the owner's repository only.",
+        "The file of val was looked at. That of train was not; its checksum is Git's in the owner's repository.",
         "The released test sets have sentences only, without video and moment, so they cannot be scored.",
         "A quarter of the queries of val need the subtitles (types t and vt); the type is not read.",
     ),
