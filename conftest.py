@@ -26,6 +26,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cache_of_tests(run_folder: Path) -> Iterator[None]:
     """Keep what audits fit in the folder of the run; the user's cache is not touched."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRUEMOMENT_CONFIG", str(run_folder / "no-config.json"))
         patch.setenv("TRUEMOMENT_CACHE", os.environ.get("TRUEMOMENT_CACHE") or str(run_folder / "cache"))
         yield
 

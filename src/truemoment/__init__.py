@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from truemoment.grounders import Grounder
     from truemoment.io import read_predictions, write_predictions
     from truemoment.measures import parse_measure, parse_measures
+    from truemoment.metric import MomentMetric
     from truemoment.protocols import Protocol, get_protocol
     from truemoment.records import Annotations, Predictions, Queries
     from truemoment.scores import Scores
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Annotations": "records",
     "Grounder": "grounders",
+    "MomentMetric": "metric",
     "Predictions": "records",
     "Protocol": "protocols",
     "Queries": "records",
@@ -57,6 +59,7 @@ _HOME = {
 __all__ = [
     "Annotations",
     "Grounder",
+    "MomentMetric",
     "Predictions",
     "Protocol",
     "Queries",

@@ -30,6 +30,7 @@ from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.files import source_of
 from truemoment.floors import MOST_ANSWERS, NETWORK, Setting, headline_of
 from truemoment.io import MatchReport, Reader, read_predictions
+from truemoment.known_names import one_of_known
 from truemoment.measures import Measure
 from truemoment.network_row import FloorRow, HitsBesideNetwork, NetworkRow, hit_of, run_network, why_no_network
 from truemoment.protocols import Protocol
@@ -324,7 +325,7 @@ def check_methods(names: Sequence[str], against: str | None, *, network: bool) -
             "name, or --fit-split none"
         )
     if against not in (None, NETWORK, *names):
-        raise UsageError(f"--against: got {against!r}, expected one of {', '.join(names)}, or {NETWORK}")
+        raise UsageError(f"--against: got {against!r}, expected {one_of_known(str(against), names)} or {NETWORK}")
 
 
 def training_split(

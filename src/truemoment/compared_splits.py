@@ -19,6 +19,7 @@ from truemoment.exceptions import InputError, UsageError
 from truemoment.floors import FLOORS, MOST_ANSWERS, NETWORK, Setting
 from truemoment.intervals import Floats
 from truemoment.io import Reader
+from truemoment.known_names import one_of_known
 from truemoment.network_row import FloorRow, run_floor, why_no_network
 from truemoment.records import Annotations
 from truemoment.reports.words import listed
@@ -68,7 +69,7 @@ def check_floors(names: Sequence[str]) -> None:
     """Refuse names that are no blind baselines."""
     for name in names:
         if name not in FLOORS:
-            raise UsageError(f"--floor: got {name!r}, expected one of {', '.join(FLOORS)}")
+            raise UsageError(f"--floor: got {name!r}, expected {one_of_known(name, FLOORS)}")
 
 
 def check_known(option: str, given: Sequence[str], methods: Sequence[str]) -> None:

@@ -30,6 +30,7 @@ import numpy as np
 from truemoment.exceptions import InputError, MeasureError, UsageError
 from truemoment.files import read_number, read_text
 from truemoment.intervals import Bools, Floats, Ints
+from truemoment.known_names import one_of_known
 from truemoment.measures import Measure, parse_measure
 from truemoment.scores import Scores
 from truemoment.uncertainty import (
@@ -262,7 +263,7 @@ def _check_groups(groups: Mapping[str, Sequence[Scores]], *, baseline: str | Non
         raise UsageError(f"got {len(names)} methods ({', '.join(names) or 'none'}), expected two or more")
     for option, name in (("baseline", baseline), ("blind", blind)):
         if name is not None and name not in groups:
-            raise UsageError(f"got {option} {name!r}, expected one of {', '.join(names)}")
+            raise UsageError(f"got {option} {name!r}, expected {one_of_known(name, names)}")
     for name, group in groups.items():
         if not group:
             raise UsageError(f"method {name!r} has no run, expected one or more")

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from truemoment.exceptions import UsageError
 from truemoment.files import read_number
+from truemoment.known_names import one_of_known
 
 _WORDS = {bool: "yes or no", type(None): "none", int: "a whole number", float: "a number"}
 
@@ -40,7 +41,7 @@ def read_pairs(
         if value is None:
             raise error(f"{within}: got {text.strip()!r}, expected KEY=VALUE")
         if key not in keys:
-            raise error(f"{within}: got the key {key!r}, expected one of {', '.join(keys)}")
+            raise error(f"{within}: got the key {key!r}, expected {one_of_known(key, keys)}")
         if key in found:
             raise error(f"{within}: got the key {key!r} twice, expected it once")
         found[key] = value

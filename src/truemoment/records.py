@@ -619,7 +619,8 @@ class Predictions:
         )
         offsets = np.concatenate([[0], np.cumsum(np.concatenate([of.lengths for of in parts]))])
         query_id = np.concatenate([of.query_id for of in parts])
-        return cls(query_id, offsets, start_s, end_s, score, name=parts[0].name)
+        scored = any(of.scored for of in parts)
+        return cls(query_id, offsets, start_s, end_s, score, name=parts[0].name, scored=scored)
 
     @classmethod
     def from_lists(cls, lists: dict[str, Sequence[Sequence[float]]], *, name: str = "predictions") -> Predictions:

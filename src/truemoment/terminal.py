@@ -6,10 +6,14 @@ import contextlib
 import io
 import re
 import sys
+import time
 from collections.abc import Iterator
 from typing import TextIO, cast
 
 from truemoment.text import printable, printable_lines
+
+EVERY_S = 10.0
+"""Seconds between two lines of progress where standard error is no terminal, and before the first."""
 
 _CURSOR_OF_BARS = re.compile(r"(\x1b\[A)*")
 
@@ -30,6 +34,8 @@ class CleanStream(io.TextIOBase):
 
     def __init__(self, stream: TextIO, title: str) -> None:
         self.stream, self.title = stream, title
+        self._next_line_at = time.monotonic() + EVERY_S
+        self._at_start, self._held = True, ""
 
     @property
     def encoding(self) -> str:  # type: ignore[override]  # an attribute in the base class
@@ -38,13 +44,37 @@ class CleanStream(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Write a text."""
-        if text.startswith("\r"):  # a progress bar, which is one line
-            shown = f"\r{printable(text[1:])}"
-        else:
-            shown = text if _CURSOR_OF_BARS.fullmatch(text) else printable_lines(text)
+        shown = self._on_terminal(text) if self.isatty() else self._in_file(text)
         with self._named():
             self.stream.write(shown.encode(self.encoding, "backslashreplace").decode(self.encoding))
         return len(text)
+
+    def _on_terminal(self, text: str) -> str:
+        if text.startswith("\r"):  # a progress bar, which is one line
+            return f"\r{printable(text[1:])}"
+        return text if _CURSOR_OF_BARS.fullmatch(text) else printable_lines(text)
+
+    def _in_file(self, text: str) -> str:
+        """Return a text without what moves progress bars: the line ends before them, and the codes behind them."""
+        if text.startswith("\r"):
+            self._held = ""
+            return self._line_of_progress(text)
+        if _CURSOR_OF_BARS.fullmatch(text):
+            return ""
+        if text == "\n" and self._at_start:
+            self._held += text
+            return ""
+        shown, self._held = self._held + printable_lines(text), ""
+        self._at_start = shown.endswith("\n")
+        return shown
+
+    def _line_of_progress(self, text: str) -> str:
+        """Return a progress bar as a line of its own, at most one in :data:`EVERY_S` seconds: nobody sees it move."""
+        line, now = text.strip(), time.monotonic()
+        if not line or now < self._next_line_at:
+            return ""
+        self._next_line_at = now + EVERY_S
+        return f"{printable(line)}\n"
 
     def flush(self) -> None:
         """Write what is held back."""

@@ -5,6 +5,7 @@ import pytest
 
 from truemoment.audio.aligning import AlignSettings, align_sounds
 from truemoment.audio.checking import PaperSettings
+from truemoment.audio.placing import Placing
 from truemoment.worlds.described.damage import Damage
 
 MINUTES = 4
@@ -100,3 +101,11 @@ def test_another_film_is_none(made_film, film_of):
     assert found.verdict == "not this film"
     assert found.pieces == ()
     assert "25/24: median 0." in found.why
+
+
+def test_a_run_that_no_waveform_confirms_is_none(made_film, monkeypatch):
+    # One of 650 simulated films: bands of another film's track were alike for a while, and no exact delay was found.
+    track, _ = made_film.damaged()
+    monkeypatch.setattr(Placing, "pieces", lambda _: ())
+    found = align_sounds(made_film.recording, track, ROBUST)
+    assert (found.verdict, found.pieces, found.rate_candidate) == ("not this film", (), "")

@@ -402,7 +402,7 @@ def test_nothing_to_fit_on(fails, own, tmp_path, name):
 
 def test_a_split_to_fit_on_that_is_not_there(baseline_fails, own):
     said = baseline_fails("bias-based", "--fit-split", "dev")
-    assert said == f"{own}: has no queries of split 'dev'; splits there: test, train"
+    assert said == f"{own}: has no queries of split 'dev'; expected one of test, train"
 
 
 @pytest.mark.parametrize("name", LEARNING)

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from truemoment import __version__
-from truemoment.datasets import DATASETS
+from truemoment.datasets import DATASETS, NO_DATA_FOLDER
 from truemoment.exceptions import DownloadError
 
 
@@ -158,9 +158,7 @@ class TestFetch:
         assert (tmp_path / "new" / "tacos").is_dir()
 
     def test_no_folder(self, fails):
-        assert fails(2, "datasets", "fetch", "tacos") == (
-            "where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA"
-        )
+        assert fails(2, "datasets", "fetch", "tacos") == (NO_DATA_FOLDER)
 
     def test_what_it_hands_on(self, call, tmp_path, monkeypatch):
         asked = []

@@ -9,7 +9,7 @@ import pytest
 
 import truemoment.cli.group
 from truemoment.cli import run
-from truemoment.datasets import DATASETS
+from truemoment.datasets import DATASETS, NO_DATA_FOLDER
 from truemoment.exceptions import UsageError
 from truemoment.measures import FAMILIES
 from truemoment.protocols import CONVENTION_FIELDS, PROTOCOLS
@@ -65,7 +65,7 @@ class TestUsage:
     def test_a_split_that_the_file_lacks(self, evaluate_fails, annotations):
         assert (
             evaluate_fails("--split", "dev")
-            == f"{annotations}: has no queries of split 'dev'; splits there: test, train"
+            == f"{annotations}: has no queries of split 'dev'; expected one of test, train"
         )
 
     @pytest.mark.parametrize(
@@ -119,12 +119,12 @@ class TestWhichAnnotations:
     @pytest.mark.parametrize(
         ("options", "said"),
         [
-            (["--dataset", "tacos"], "which split? give --split NAME, e.g. --split test"),
+            (["--dataset", "tacos"], "which split? give --split NAME; tacos has train, val, test"),
             (["--dataset", "x", "--split", "y"], f"unknown dataset 'x', expected one of {', '.join(DATASETS)}"),
             (["--dataset", "tacos", "--split", "x"], "tacos has no split 'x', expected one of train, val, test"),
             (
                 ["--dataset", "tacos", "--split", "val"],
-                "where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA",
+                NO_DATA_FOLDER,
             ),
             (
                 ["--dataset", "tacos", "--split", "val", "--data-dir", "/no/such"],

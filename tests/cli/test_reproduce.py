@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from truemoment import __version__
+from truemoment.datasets import NO_DATA_FOLDER
 from truemoment.reproduction import TABLES
 from truemoment.text import short_line
 
@@ -201,9 +202,7 @@ def test_an_unknown_engine(fails, data):
 
 
 def test_no_folder(fails):
-    assert fails(2, "reproduce", "closer-look-1") == (
-        "where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA"
-    )
+    assert fails(2, "reproduce", "closer-look-1") == (NO_DATA_FOLDER)
 
 
 def test_a_table_that_needs_no_data(call, published):

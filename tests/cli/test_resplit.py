@@ -15,7 +15,7 @@ import pytest
 
 from truemoment.baselines import SentenceNetwork
 from truemoment.cli import run
-from truemoment.datasets import load_annotations, own
+from truemoment.datasets import NO_DATA_FOLDER, load_annotations, own
 from truemoment.datasets.resplit_folder import SPLITS
 from truemoment.floors import FLOORS
 from truemoment.records import Annotations
@@ -371,7 +371,7 @@ def everything(folder):
         ),
         (
             ("--dataset", "tacos", *OUT),
-            "where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA",
+            NO_DATA_FOLDER,
         ),
         ((*MINE, "-o", "full"), "-o {here}/full: is there already, expected a new or empty folder"),
         ((*MINE, "-o", "anew"), "-o {here}/anew: is there already, expected a new or empty folder"),
@@ -532,7 +532,7 @@ def test_a_dataset_of_the_field_is_read_through_its_folder(call, fails, charades
     assert [part.sha256 for part in parts] == [sheet["splits"][split]["sha256"] for split in SPLITS]
     of = ("--dataset", tmp_path / "anew", "--split", "val")
     line = fails(2, "baseline", "uniform", *of, "-o", tmp_path / "answers.jsonl")
-    assert line == "where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA"
+    assert line == NO_DATA_FOLDER
     target = charades_cd / "charades-cd" / "charades_val.json"
     line = fails(2, "baseline", "uniform", *of, "--data-dir", charades_cd, "-o", target)
     assert line == f"{target}: is read or written already, expected another file to write to"

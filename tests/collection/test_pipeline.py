@@ -156,6 +156,20 @@ def test_of_several_films_those_that_can_be_read_are_done(short, tmp_path):
     assert not (tmp_path / "out" / "parts").exists()
 
 
+@pytest.mark.usefixtures("aligned")
+def test_a_film_that_meets_a_bug_of_ours_does_not_end_the_others(short, tmp_path, monkeypatch):
+    def collect(task, recipe, *rest):
+        if task.name == "second":
+            raise IndexError("of a stage")
+        return whole(task, recipe, *rest)
+
+    whole = pipeline.collect_film
+    monkeypatch.setattr(pipeline, "collect_film", collect)
+    found = collect_films(read_tasks(short), recipe_of(tmp_path / "out"))
+    assert [film.task.name for film in found.done] == ["first"]
+    assert "a bug of ours: IndexError: of a stage" in found.failed[0].why
+
+
 def test_splits_are_written_everywhere(collected, tmp_path):
     out = tmp_path / "three"
     shutil.copytree(collected, out)

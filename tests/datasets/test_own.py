@@ -93,7 +93,7 @@ def test_splits(own):
 
 def test_a_split_that_nobody_has(refused_own):
     assert refused_own(line(split="train") + line(split="dev"), "test") == (
-        ": has no queries of split 'test'; splits there: dev, train"
+        ": has no queries of split 'test'; expected one of dev, train"
     )
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from truemoment.datasets import DATASETS, data_folder, fetch, get_dataset, load_annotations
+from truemoment.datasets import DATASETS, NO_DATA_FOLDER, data_folder, fetch, get_dataset, load_annotations
 from truemoment.datasets.faults import known_faults
 from truemoment.exceptions import MissingFileError, UsageError
 
@@ -188,7 +188,7 @@ class TestDataFolder:
             monkeypatch.setenv("TRUEMOMENT_DATA", value)
         with pytest.raises(UsageError) as caught:
             data_folder()
-        assert str(caught.value) == "where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA"
+        assert str(caught.value) == NO_DATA_FOLDER
 
     @pytest.mark.parametrize("name", ["none", "file"])
     def test_no_folder(self, tmp_path, name):

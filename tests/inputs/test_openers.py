@@ -36,7 +36,6 @@ NO_INPUT = {
     "video/encoders.py:_tokenizer_of": "as before",
     "annotating/exporting.py:write_archive": "a temporary file, to be downloaded",
     "annotating/reading.py:_read": "a file of the study, which prepare has made",
-    "annotating/routes.py:home": "as before",
     "annotating/store.py:create_database": "a file of this package",
     "annotating/study.py:file_system_of": "the system's list of file systems",
     "browsing/kept.py:write_durably": "a temporary file, to be renamed, and the folder around it",

@@ -178,6 +178,15 @@ def test_clips_of_annotations(annotations):
     assert clips_of(annotations).overlapping.tolist() == [True, True, False]
 
 
+def test_two_texts_of_one_clip_are_two_queries():
+    rows = [("v#0", "v", 30.0, "a door opens", 0.0, 10.0), ("v#1", "v", 30.0, "SOMEONE enters", 0.0, 10.0)]
+    clips = clips_of(Annotations.from_rows([*rows, ("w#0", "w", 8.0, "it rains", 1.0, 8.0)]))
+    assert (len(clips), clips.n_texts) == (2, 3)
+    queries = clips.queries()  # what a hunt found: a clip with two texts ended with an error about shapes
+    assert queries.video_id.tolist() == ["v", "v", "w"]
+    assert queries.duration_s.tolist() == [30.0, 30.0, 8.0]
+
+
 def test_the_vector_of_a_clip_is_the_mean_of_its_frames(annotations):
     rng = np.random.default_rng(0)
     store = Features({of: rng.normal(size=(n, 4)).astype(np.float32) for of, n in (("v", 60), ("w", 16))}, fps=2.0)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tqdm import tqdm
 
+from truemoment import terminal
 from truemoment.terminal import CleanStream, clean_streams
 
 ROOT = Path(__file__).parents[2] / "src" / "truemoment"
@@ -36,8 +37,15 @@ def test_what_an_encoding_has_no_sign_for_is_an_escape(encoding, expected):
     assert written("é 門 \udcff\ud800", encoding=encoding) == expected
 
 
+class Terminal(io.StringIO):
+    """A stream that a person sees."""
+
+    def isatty(self):
+        return True
+
+
 def test_a_bar_moves_and_its_words_do_not():
-    below = io.StringIO()
+    below = Terminal()
     stream = CleanStream(below, "standard error")
     with tqdm(total=2, desc="film\x1b[2J\n\r", file=stream, ncols=80) as bar, tqdm(total=1, file=stream, ncols=80):
         bar.update()
@@ -46,6 +54,28 @@ def test_a_bar_moves_and_its_words_do_not():
     assert "\r" in text
     assert "\x1b[A" in text  # from the inner bar back to the outer one
     assert set(text.replace("\x1b[A", "").replace("\r", "").replace("\n", "")).isdisjoint(map(chr, range(32)))
+
+
+def test_a_bar_in_a_file_is_a_line_now_and_then(monkeypatch):
+    monkeypatch.setattr(terminal, "EVERY_S", 0.0)
+    below = io.StringIO()
+    stream = CleanStream(below, "standard error")
+    with tqdm(total=2, desc="films", file=stream, leave=False) as bar, tqdm(total=1, file=stream, leave=False):
+        bar.update()
+    print("done", file=stream)
+    print(file=stream)
+    print("end", file=stream)
+    lines = below.getvalue().splitlines()
+    assert lines[0].startswith("films:   0%")
+    assert lines[-3:] == ["done", "", "end"]
+    assert set(below.getvalue()).isdisjoint("\r\x1b")
+
+
+def test_a_bar_of_quick_work_leaves_nothing_in_a_file():
+    below = io.StringIO()
+    with tqdm(total=1, file=CleanStream(below, "standard error"), leave=False) as bar:
+        bar.update()
+    assert below.getvalue() == ""
 
 
 def test_an_error_names_the_stream():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import sqlite3
@@ -19,9 +18,10 @@ import numpy as np
 from truemoment.annotating.control_scores import person_scores
 from truemoment.annotating.datasheet import datasheet_document, datasheet_text
 from truemoment.annotating.events import last_change
+from truemoment.annotating.instructions import read_instructions
 from truemoment.annotating.reading import StudyFrameTables, read_study_answers
 from truemoment.annotating.results import Exported, read_state
-from truemoment.annotating.store import connect
+from truemoment.annotating.store import opened
 from truemoment.annotating.study import StudyFolder
 from truemoment.datasets.answer_file import SCHEMA, AnswersHead, StudyAnswers, one_moment
 from truemoment.datasets.own import OwnQuery
@@ -79,7 +79,7 @@ def export_study(
     with atomic_write(out / SHEET_JSON) as stream:
         stream.write(json_text(document).encode())
     with atomic_write(out / SHEET) as stream:
-        stream.write(datasheet_text(document, study.instructions.read_text(encoding="utf-8")).encode())
+        stream.write(datasheet_text(document, read_instructions(study.instructions)).encode())
     study.record_export(exported_change)
     return exported
 
@@ -89,7 +89,7 @@ def write_archive(study: Path, path: Path) -> None:
     folder = StudyFolder(study)
     with (
         tempfile.TemporaryDirectory() as files,
-        contextlib.closing(connect(folder.database, read_only=True)) as connection,
+        opened(folder.database) as connection,
         zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
         export_study(folder, connection, Path(files))

@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 
 from truemoment.annotating.answers import AnswerRequest
 from truemoment.annotating.events import append, identity_of_study
-from truemoment.annotating.instructions import DEFAULT, as_html
+from truemoment.annotating.instructions import DEFAULT, as_html, read_instructions
 from truemoment.annotating.leases import AliveRequest, NextTask, next_task, record_alive
 from truemoment.annotating.people import OWNER, PERSON
 from truemoment.annotating.practice import Feedback, practice_feedback
@@ -191,7 +191,7 @@ class StudyService:
 
     def home(self, visit: Visit) -> Mapping[str, object]:
         """Return what the first page shows."""
-        text = self.study.instructions.read_text(encoding="utf-8")
+        text = read_instructions(self.study.instructions)
         progress = None
         if visit.visitor.role == PERSON:
             progress = self.me(visit).progress

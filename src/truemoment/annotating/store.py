@@ -70,6 +70,23 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
+def undamaged(path: Path) -> Iterator[None]:
+    """Let errors of SQLite in this block be an :class:`InputError` that names the database."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        hint = "the folder `backups` beside it has copies, if the study was served"
+        raise InputError(f"cannot be read ({error})", path=path, hint=hint) from None
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open the database of a study to read it."""
+    with undamaged(path), contextlib.closing(connect(path, read_only=True)) as connection:
+        yield connection
+
+
+@contextlib.contextmanager
 def written(path: Path) -> Iterator[None]:
     """Let errors of SQLite in this block be a :class:`StorageError` of a database."""
     try:

@@ -41,7 +41,8 @@ def study_queries(annotations: Annotations, plan: StudyPlan, rng: np.random.Gene
     if plan.only is not None:
         unknown = sorted(plan.only - {entry.query_id for entry in entries})
         if unknown:
-            raise InputError(f"got the query id {unknown[0]!r}, which the annotations do not have", field="query_id")
+            where = f"{annotations.dataset}/{annotations.split}"
+            raise InputError(f"--only names the query id {unknown[0]!r}, which {where} does not have", field="query_id")
         entries = [entry for entry in entries if entry.query_id in plan.only]
     if plan.n_queries is not None and plan.n_queries < len(entries):
         chosen = sorted(rng.choice(len(entries), plan.n_queries, replace=False).tolist())

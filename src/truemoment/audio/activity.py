@@ -11,6 +11,7 @@ from truemoment.audio.difference import runs_of
 from truemoment.audio.recording import Sound
 from truemoment.exceptions import MissingPackageError, UsageError
 from truemoment.intervals import Floats
+from truemoment.known_names import one_of_known
 
 SILERO_HZ = 16_000
 SILERO_THRESHOLD = 0.5
@@ -31,7 +32,7 @@ def voice_activity(sound: Sound, detector: str = "silero") -> list[Span]:
         20th percentile, which effects and music are too.
     """
     if detector not in DETECTORS:
-        raise UsageError(f"got the detector {detector!r}, expected one of {', '.join(DETECTORS)}")
+        raise UsageError(f"got the detector {detector!r}, expected {one_of_known(detector, DETECTORS)}")
     return DETECTORS[detector](sound)
 
 

@@ -131,6 +131,8 @@ def align_sounds(
         placing.add(run)
     placing.fill(lambda low_s, high_s: run_within(search, stretched, (low_s * best.rate, high_s * best.rate), slope))
     pieces = placing.pieces()
+    if not pieces:  # the bands were alike somewhere, and no waveform confirms it
+        return _not_found(film, track, paper, scores)
     name = _named_rate(pieces, of.rates)
     verdict, why = _verdict(pieces, film, track, _Context(paper, of.method, name))
     if of.method == "paper":

@@ -29,6 +29,7 @@ from truemoment.baselines.split_constant import SplitConstant, split_constants
 from truemoment.baselines.uniform import Uniform
 from truemoment.exceptions import UsageError
 from truemoment.grounders import Grounder
+from truemoment.known_names import one_of_known
 from truemoment.language import get_engine
 from truemoment.measures import Measure
 from truemoment.proposals import Proposals, SparseMap
@@ -192,5 +193,5 @@ def _needed(references: Annotations | None, name: str) -> Annotations:
 def make_baseline(name: str, choices: Choices) -> Grounder:
     """Return a baseline by name, not yet fitted."""
     if name not in BASELINES:
-        raise UsageError(f"unknown baseline {name!r}, expected one of {', '.join(BASELINES)}")
+        raise UsageError(f"unknown baseline {name!r}, expected {one_of_known(name, BASELINES)}")
     return BASELINES[name].make(choices)

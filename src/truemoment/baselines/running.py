@@ -11,6 +11,7 @@ from truemoment.baselines import BASELINES, Choices, make_baseline
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats
+from truemoment.known_names import one_of_known
 from truemoment.measures import Measure, parse_measure
 from truemoment.proposals import read_proposals
 from truemoment.protocols import Protocol
@@ -115,6 +116,6 @@ def run_baseline(
 def check_repeats(name: str, repeats: int) -> None:
     """Refuse an unknown baseline, and several runs of one that draws nothing."""
     if name not in BASELINES:
-        raise UsageError(f"unknown baseline {name!r}, expected one of {', '.join(BASELINES)}")
+        raise UsageError(f"unknown baseline {name!r}, expected {one_of_known(name, BASELINES)}")
     if repeats > 1 and not BASELINES[name].random:
         raise UsageError(f"--repeats: {name} draws nothing, so every run would be the same")

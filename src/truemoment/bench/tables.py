@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from truemoment.exceptions import UsageError
+from truemoment.known_names import one_of_known
 
 
 @dataclass(frozen=True)
@@ -75,5 +76,5 @@ BENCHES: Mapping[str, BenchTable] = MappingProxyType(
 def get_bench(name: str) -> BenchTable:
     """Return a table by name."""
     if name not in BENCHES:
-        raise UsageError(f"unknown table {name!r}, expected one of {', '.join(BENCHES)}")
+        raise UsageError(f"unknown table {name!r}, expected {one_of_known(name, BENCHES)}")
     return BENCHES[name]

@@ -26,6 +26,7 @@ from truemoment.bias.shifts import LocationShift, Ranking, Shift, WordShift
 from truemoment.datasets.resplit_folder import ASIDE, SPLITS
 from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import TIE, Bools, Ints, seconds_to_norm
+from truemoment.known_names import one_of_known
 from truemoment.language import Engine, get_engine
 from truemoment.records import Annotations
 
@@ -136,7 +137,7 @@ class Resplit:
     def part(self, name: str) -> Annotations:
         """Return a split."""
         if name not in self.members:
-            raise UsageError(f"got split {name!r}, expected one of {', '.join(self.members)}")
+            raise UsageError(f"got split {name!r}, expected {one_of_known(name, self.members)}")
         return replace(self.annotations.select_queries(self.members[name]), split=name)
 
 

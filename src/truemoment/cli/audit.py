@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import (
     Fitting,
@@ -34,6 +35,7 @@ from truemoment.cli.options import (
     source_file,
     status_line,
 )
+from truemoment.cli.threads import OF_MODELS, threads_option
 from truemoment.datasets.source import AnnotationSource
 from truemoment.text import printable
 from truemoment.uncertainty import DrawSettings
@@ -92,11 +94,12 @@ related_options = bound(
         help="Folder of the model ('truemoment train'), which then predicts on changed videos too.",
     ),
     click.option("--features", metavar="SOURCE", help="Features that --model reads. [default: as in training]"),
+    heading="Beside the audit",
 )
 """What an audit may read beside the predictions, as ``related``."""
 
 
-@click.command("audit")
+@click.command("audit", cls=Command)
 @click.argument("predictions", type=FILE)
 @data_options
 @fitting_options
@@ -108,6 +111,7 @@ related_options = bound(
 @click.option(
     "--gate", metavar="'A; B'", help="Exit 1 unless all conditions pass: checks, or figures as shortcut-share<0.8."
 )
+@threads_option(OF_MODELS)
 @page_options
 @output_options
 def command(

@@ -9,9 +9,12 @@ from typing import TypeVar
 
 import click
 
+from truemoment.cli import completing
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Measuring, Output, bound, data_options, measuring_options, output_options
 from truemoment.cli.options import FILE, count_option, fit_options, refuse_outputs, seed_option, shown_path
+from truemoment.cli.threads import threads_option
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 
@@ -51,11 +54,12 @@ learning_options = bound(
         help="Proposals of mean-map, random-chance and oracle: sparse-map:N, sliding-windows, "
         "windowed-grid[:window=FRAMES,fps=F,...].",
     ),
+    heading="Fitting",
 )
 
 
-@click.command("baseline")
-@click.argument("name", metavar="NAME")
+@click.command("baseline", cls=Command)
+@click.argument("name", metavar="NAME", shell_complete=completing.baselines)
 @data_options
 @learning_options
 @count_option("--top", 10, "Largest number of predictions a query.", least=1, most=10_000, metavar="K")
@@ -63,6 +67,7 @@ learning_options = bound(
 @measuring_options
 @seed_option("the draws")
 @click.option("-o", "--out", type=FILE, metavar="FILE", help="File for the predictions.")
+@threads_option(None)
 @output_options
 def command(
     name: str,

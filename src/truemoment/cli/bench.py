@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, PageOutput, bound, output_options, page_options
 from truemoment.cli.options import (
@@ -87,7 +88,7 @@ class _BenchWork:
         return None if self.budget_hours is None else time.time() + 3600 * self.budget_hours
 
 
-@click.command("bench")
+@click.command("bench", cls=Command)
 @click.argument("table_name", metavar="TABLE")
 @click.option("-o", "--out", type=FILE, required=True, metavar="DIR", help="Folder of the runs. Those in it are used.")
 @bound(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, PageOutput, bound, output_options, page_options
 from truemoment.cli.options import (
@@ -19,6 +20,7 @@ from truemoment.cli.options import (
     shown_path,
     status_line,
 )
+from truemoment.cli.threads import threads_option
 from truemoment.datasets.all_splits import AllSplits, splits_of_dataset, splits_of_file
 from truemoment.datasets.source import files_of
 from truemoment.exceptions import UsageError
@@ -72,6 +74,7 @@ datasets_options = bound(
     ),
     click.option("--split", "splits", multiple=True, metavar="NAME", help="Only this split; can be repeated."),
     data_dir_option,
+    heading="Data",
 )
 
 
@@ -102,12 +105,14 @@ surveying_options = bound(
     count_option("--permutations", 1000, "Number of permutations for tests between splits.", least=1, most=1_000_000),
     count_option("--draws", 200, "Number of draws for tests within a split, and for verbs.", least=1, most=1_000_000),
     seed_option("all draws"),
+    heading="Survey",
 )
 
 
-@click.command("bias")
+@click.command("bias", cls=Command)
 @datasets_options
 @surveying_options
+@threads_option(None)
 @page_options
 @output_options
 def command(data: Datasets, surveying: Surveying, page: PageOutput, output: Output) -> None:

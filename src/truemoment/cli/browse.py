@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.groups import Fitting, bound, data_options, fitting_options
 from truemoment.cli.options import FILE, PredictionOptions, engine_option, reading_options, shown_path, status_line
 from truemoment.cli.search_page import (
@@ -23,6 +23,7 @@ from truemoment.cli.search_page import (
     serve_search,
 )
 from truemoment.cli.serving import ServingOptions, serve_links
+from truemoment.cli.threads import threads_option
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.io.prediction_files import NamedFile
@@ -80,11 +81,12 @@ looking_options = bound(
         metavar="FILE",
         help="What people say of the references: answers.jsonl of an annotate study with --task verify.",
     ),
+    heading="What is shown",
 )
 """--videos, --protocol, --floors, --features-index, --notes and --verdicts, as ``looking``."""
 
 
-@click.command("browse")
+@click.command("browse", cls=Command)
 @click.argument("predictions", nargs=-1, required=True, metavar="[NAME=]PREDICTIONS...|INDEX")
 @data_options
 @fitting_options
@@ -93,6 +95,7 @@ looking_options = bound(
 @reading_options
 @page_serving_options
 @search_page_options
+@threads_option(None)
 def command(
     predictions: tuple[str, ...],
     data: AnnotationSource,
@@ -128,7 +131,7 @@ def command(
     files = named_files(predictions)
     from truemoment.browsing.looking import look_at
 
-    with status_line(show=sys.stderr.isatty()) as on_status:
+    with status_line(show=True) as on_status:
         looked = look_at(
             files,
             data,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import (
     Fitting,
@@ -25,6 +26,7 @@ from truemoment.cli.groups import (
     testing_options,
 )
 from truemoment.cli.options import FILE, NamedFile, PredictionOptions, reading_options, refuse_outputs, status_line
+from truemoment.cli.threads import threads_option
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.reports.words import counted
@@ -136,11 +138,12 @@ beside_options = bound(
         help="Blind baseline to show beside the methods, e.g. action-aware; can be repeated. [default: "
         "sentence-network]",
     ),
+    heading="Beside the comparison",
 )
 """--on, --changed and --floor, as ``beside``."""
 
 
-@click.command("compare")
+@click.command("compare", cls=Command)
 @click.argument("predictions", nargs=-1, required=True, metavar="[NAME=]PREDICTIONS...")
 @data_options
 @measuring_options
@@ -154,6 +157,7 @@ beside_options = bound(
     "--published", type=FILE, metavar="DIR|FILE.csv", help="Published figures to show below ours, as tidy CSV."
 )
 @beside_options
+@threads_option(None)
 @page_options
 @output_options
 def command(

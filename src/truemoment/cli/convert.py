@@ -7,13 +7,14 @@ from pathlib import Path
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.groups import data_options
 from truemoment.cli.options import FILE, PredictionOptions, reading_options, refuse_outputs, shown_path
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 
 
-@click.command("convert")
+@click.command("convert", cls=Command)
 @click.argument("predictions", type=FILE)
 @click.option("--to", required=True, metavar="FORMAT", help="Format to write.")
 @click.option("-o", "--out", required=True, type=FILE, metavar="FILE", help="File to write.")

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from truemoment.cli import EXIT_CHECK_FAILED
+from truemoment.cli.command import Group
 from truemoment.cli.groups import Output
 from truemoment.cli.options import (
     data_dir_option,
@@ -21,7 +22,7 @@ from truemoment.datasets.source import files_of
 from truemoment.exceptions import UsageError
 
 
-@click.group("datasets")
+@click.group("datasets", cls=Group)
 def command() -> None:
     """Datasets of the field: sources, contents and known faults."""
 

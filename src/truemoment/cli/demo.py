@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.demo_folder import claim
 from truemoment.cli.options import (
     FILE,
@@ -39,7 +39,7 @@ SEGMENT_S = 2.0
 """Length of the segments that are shuffled."""
 
 
-@click.command("demo")
+@click.command("demo", cls=Command)
 @click.option(
     "--out", type=FILE, default=Path("truemoment-demo"), show_default=True, metavar="DIR", help="Output folder."
 )
@@ -119,7 +119,7 @@ def command(
     from truemoment.worlds.export import FILES
 
     claim(out, [*FILES, *(name for of in PERCEPTION for name in _written_of(of))])
-    with status_line(show=not quiet and sys.stderr.isatty()) as on_status:
+    with status_line(show=not quiet) as on_status:
         on_status("making a world")
         world = make_world(videos, location_prior=0.4, query_prior=0.5, perception=PERCEPTION["seeing"], seed=seed)
         for name in PERCEPTION:  # of an earlier demo: half of it would be misread

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import sys
 from pathlib import Path
 
 import click
@@ -51,7 +50,7 @@ def collect_demo(out: Path, minutes: float, seed: int, *, speech: str, no_open: 
         (out / PAGE).unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"cannot be replaced ({error.strerror})", path=shown_path(out)) from None
-    with status_line(show=not quiet and sys.stderr.isatty()) as on_status:
+    with status_line(show=not quiet) as on_status:
         result = run_demo(out / FILM, out / COLLECTION, minutes, seed, speech=speech, on_status=on_status)
         on_status("writing the page")
         report = reports.report(result)

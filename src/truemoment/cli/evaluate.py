@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Measuring, Output, data_options, measuring_options, output_options
 from truemoment.cli.options import (
@@ -21,7 +22,7 @@ from truemoment.cli.options import (
 from truemoment.datasets.source import AnnotationSource
 
 
-@click.command("evaluate")
+@click.command("evaluate", cls=Command)
 @click.argument("predictions", type=FILE)
 @data_options
 @measuring_options

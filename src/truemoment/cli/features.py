@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from truemoment.cli import EXIT_CHECK_FAILED
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, data_options
 from truemoment.cli.options import FILE, json_option, refuse_folder, refuse_outputs, seed_option, shown_path
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from truemoment.records import Annotations
 
 
-@click.command("features")
+@click.command("features", cls=Command)
 @click.argument("source", metavar="SOURCE")
 @data_options
 @click.option(

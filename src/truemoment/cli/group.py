@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from truemoment.cli.command import Group
 from truemoment.version import __version__
 
 COMMANDS = MappingProxyType(
@@ -19,13 +20,13 @@ COMMANDS = MappingProxyType(
         "compare": "Compare methods: paired, with corrected p values.",
         "bias": "Report the location, verb and duration biases of a dataset.",
         "resplit": "Split a dataset again, so that guessing helps less.",
-        "meta": "Study measures: which agree, which are stable, which select well.",
-        "humans": "Measure how well annotators agree with references and each other.",
+        "meta": "Study measures: which agree, are stable, or select well.",
+        "humans": "Measure how well annotators agree, also with the references.",
         "annotate": "Let people mark moments in a browser.",
         "browse": "Look at answers query by query, or search an index, on a page.",
         "train": "Train a model by a recipe, and predict the test splits.",
-        "predict": "Predict with a served or a trained model, and save the answers.",
-        "sweep": "Train methods over the values of a dial, and compare with floors.",
+        "predict": "Predict with a served or a trained model.",
+        "sweep": "Train methods over values of a dial, and compare with floors.",
         "bench": "Train the methods of a table, and compare them with floors.",
         "mixtures": "Train on shares of a clean and a noisy set, and compare them.",
         "variants": "Train variants of a method for studies of model selection.",
@@ -40,11 +41,13 @@ COMMANDS = MappingProxyType(
         "datasets": "List, describe, check or fetch datasets.",
         "protocols": "List the evaluation conventions, or show one field by field.",
         "measures": "List the measures and how they are written.",
+        "config": "Show or change what the command line remembers.",
+        "completion": "Print the script that completes commands in a shell.",
     }
 )
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Group):
     """A group whose verbs, with their help, are modules of a package that are imported when used."""
 
     def __init__(self, *, package: str, verbs: Mapping[str, str], **settings: Any) -> None:  # noqa: ANN401 - click's

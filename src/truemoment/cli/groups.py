@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -13,6 +12,7 @@ import click
 
 from truemoment.caching import Cache
 from truemoment.cli import options
+from truemoment.cli.command import headed
 from truemoment.datasets.source import AnnotationSource
 from truemoment.measures import Measure, parse_measures
 from truemoment.protocols import Protocol, get_protocol
@@ -21,8 +21,11 @@ from truemoment.uncertainty import DrawSettings
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def bound(name: str, kind: type, *decorators: Callable[[Any], Any]) -> Callable[[F], F]:
-    """Add options to a command, which takes them as one value; its fields are the names of the options' parameters."""
+def bound(name: str, kind: type, *decorators: Callable[[Any], Any], heading: str | None = None) -> Callable[[F], F]:
+    """Add options to a command, which takes them as one value; its fields are the names of the options' parameters.
+
+    The help lists them under a heading.
+    """
     names = [field.name for field in fields(kind)]
 
     def decorate(function: F) -> F:
@@ -32,7 +35,7 @@ def bound(name: str, kind: type, *decorators: Callable[[Any], Any]) -> Callable[
 
         return cast(F, options.together(*decorators)(command))
 
-    return decorate
+    return decorate if heading is None else headed(heading, decorate)
 
 
 data_options = bound(
@@ -42,6 +45,7 @@ data_options = bound(
     options.annotations_option,
     options.split_option,
     options.data_dir_option,
+    heading="Data",
 )
 """--dataset or --annotations, --split, --data-dir, as ``data``."""
 
@@ -67,7 +71,7 @@ class Learning:
         return [*self.source.files(), options.source_file(self.features)]
 
 
-learning_options = bound("learning", Learning, options.learning_options)
+learning_options = bound("learning", Learning, options.learning_options, heading="Data and recipe")
 """--dataset or --annotations, --data-dir, --features, --test and --set, as ``learning``."""
 
 
@@ -91,11 +95,17 @@ class Measuring:
         return [] if self.protocol is None else ["--protocol", self.protocol]
 
 
-measuring_options = bound("measuring", Measuring, options.measuring_options)
+measuring_options = bound("measuring", Measuring, options.measuring_options, heading="Measures")
 """--measures and --protocol, as ``measuring``."""
 
 
-testing_options = bound("testing", DrawSettings, options.testing_options, options.seed_option("all draws"))
+testing_options = bound(
+    "testing",
+    DrawSettings,
+    options.testing_options,
+    options.seed_option("all draws"),
+    heading="Intervals and tests",
+)
 """--resamples, --permutations and --seed, as ``testing``."""
 
 
@@ -112,7 +122,7 @@ class Fitting:
         return options.floors_cache(no_cache=self.no_cache)
 
 
-fitting_options = bound("fitting", Fitting, options.train_options, options.no_cache_option)
+fitting_options = bound("fitting", Fitting, options.train_options, options.no_cache_option, heading="Floors")
 """--fit-split, --fit-annotations and --no-cache, as ``fitting``."""
 
 
@@ -124,7 +134,7 @@ class Workers:
     workers: int | None
 
 
-workers_options = bound("processes", Workers, options.worker_options)
+workers_options = bound("processes", Workers, options.worker_options, heading="Workers")
 """--engine and --workers, as ``processes``."""
 
 
@@ -143,11 +153,11 @@ class Output:
 
     @property
     def progress(self) -> bool:
-        """Whether progress is shown."""
-        return not self.quiet and sys.stderr.isatty()
+        """Whether progress is shown: as a bar on a terminal, else as a line every ten seconds."""
+        return not self.quiet
 
 
-output_options = bound("output", Output, options.output_options)
+output_options = bound("output", Output, options.output_options, heading="Output")
 """--json, --table and --quiet, as ``output``."""
 
 
@@ -171,5 +181,6 @@ page_options = bound(
     click.option("--html", type=options.FILE, metavar="FILE", help="Write the report as a page."),
     click.option("--open", "open_it", is_flag=True, help="Open the page in a browser."),
     click.option("--figures", type=options.FILE, metavar="DIR", help="Save the figures as PNG, SVG and PDF."),
+    heading="Page and figures",
 )
 """--html, --open and --figures, as ``page``."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import (
     Measuring,
@@ -76,10 +77,11 @@ official_options = bound(
     click.option(
         "--official-annotations", type=FILE, metavar="FILE", help="The same as JSON Lines, in place of --official."
     ),
+    heading="Official references",
 )
 
 
-@click.command("humans")
+@click.command("humans", cls=Command)
 @click.argument("predictions", nargs=-1, metavar="[[NAME=]PREDICTIONS]...")
 @data_options
 @official_options

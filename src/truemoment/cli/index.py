@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.groups import Output, Workers, bound, workers_options
 from truemoment.cli.model_options import device_option, model_option
 from truemoment.cli.options import FILE, json_option, refuse_outputs, shown_path, status_line
+from truemoment.cli.threads import threads_option
 from truemoment.exceptions import InputError, UsageError
 from truemoment.searching.encoder_options import DEFAULT_FPS, EncoderOptions, index_of
 from truemoment.text import one_line, short_line
@@ -28,7 +30,7 @@ SHOWN = 20
 EXIT_NOT_ALL = 1
 
 
-class _IndexCommand(click.Command):
+class _IndexCommand(Command):
     """``truemoment index VIDEO...``, with commands on an index that begin with a word of their own."""
 
     def make_context(
@@ -63,6 +65,7 @@ class _IndexCommand(click.Command):
 @json_option("Write the report as JSON ('-': to standard output, and nothing else goes there).")
 @click.option("--quiet", is_flag=True, help="No report, and no progress on standard error.")
 @bound("options", EncoderOptions)
+@threads_option(None)
 def command(
     videos: tuple[Path, ...],
     out: Path | None,

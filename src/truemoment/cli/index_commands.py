@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver_log
 from truemoment.cli.groups import Output
 from truemoment.cli.model_options import device_option, model_option
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from truemoment.searching.index import Index
 
 
-@click.command("calibrate")
+@click.command("calibrate", cls=Command)
 @click.argument("index_path", metavar="INDEX", type=FILE)
 @click.option(
     "--sentences",
@@ -106,7 +107,7 @@ def _name_of(path: Path) -> str:
     return f"{as_text(path.name)}#{sha256_of(path)[:8]}"
 
 
-@click.command("serve")
+@click.command("serve", cls=Command)
 @click.argument("index_path", metavar="INDEX", type=FILE)
 @click.option("--shard", default="1/1", show_default=True, metavar="K/N", help="Share of the videos.")
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Loopback or private address.")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from truemoment.cli.command import Group
 from truemoment.measures import FAMILIES
 from truemoment.references import REFERENCE_RULES
 
 
-@click.group("measures")
+@click.group("measures", cls=Group)
 def command() -> None:
     """Measures and their notation."""
 

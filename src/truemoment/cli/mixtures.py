@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import (
     Learning,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from truemoment.training.recipes import Recipe
 
 
-@click.command("mixtures")
+@click.command("mixtures", cls=Command)
 @click.argument("recipe", metavar="RECIPE")
 @click.option(
     "--grid",

@@ -15,6 +15,8 @@ import click
 
 from truemoment.answers.reading import OneSided, Reading, Swapped, Which
 from truemoment.caching import NO_CACHE, Cache
+from truemoment.cli import completing
+from truemoment.cli.command import headed
 from truemoment.documents import json_text
 from truemoment.exceptions import UsageError
 from truemoment.files import atomic_write
@@ -67,10 +69,28 @@ data_dir_option = click.option(
     "--data-dir",
     type=FILE,
     metavar="DIR",
-    help="Folder that holds one folder a dataset. [default: the variable TRUEMOMENT_DATA]",
+    callback=lambda _context, _parameter, folder: folder or _remembered_data_dir(),
+    help="Folder that holds one folder a dataset. [default: the variable TRUEMOMENT_DATA, or that of 'truemoment "
+    "config']",
 )
 
-dataset_option = click.option("--dataset", metavar="NAME", help="A dataset; 'truemoment datasets list' shows them.")
+
+def _remembered_data_dir() -> Path | None:
+    """Return the folder that ``truemoment config`` remembers, unless the environment names one."""
+    if os.environ.get("TRUEMOMENT_DATA"):
+        return None
+    from truemoment.cli.settings_file import read_settings
+
+    remembered = read_settings().data_dir
+    return None if remembered is None else Path(remembered)
+
+
+dataset_option = click.option(
+    "--dataset",
+    metavar="NAME",
+    shell_complete=completing.datasets,
+    help="A dataset; 'truemoment datasets list' shows them.",
+)
 
 annotations_option = click.option(
     "--annotations",
@@ -79,7 +99,9 @@ annotations_option = click.option(
     help="Your own annotations as JSON Lines, in place of --dataset.",
 )
 
-split_option = click.option("--split", metavar="NAME", help="Split of the dataset, e.g. test-ood.")
+split_option = click.option(
+    "--split", metavar="NAME", shell_complete=completing.splits, help="Split of the dataset, e.g. test-ood."
+)
 
 
 learning_options = together(
@@ -104,9 +126,15 @@ measuring_options = together(
     click.option(
         "--protocol",
         metavar="NAME[,FIELD=VALUE...]",
+        shell_complete=completing.protocols,
         help="Evaluation convention. [default: default; moment-detr for QVHighlights]",
     ),
-    click.option("--measures", metavar="'A; B'", help="Measures, separated by ';'. [default: the protocol's]"),
+    click.option(
+        "--measures",
+        metavar="'A; B'",
+        shell_complete=completing.measures,
+        help="Measures, separated by ';'. [default: the protocol's]",
+    ),
 )
 """What is measured, and how."""
 
@@ -119,9 +147,7 @@ READING = {
 """Options of reading by field: choices or the placeholder of a value, help, default."""
 
 
-def reading_options(function: F) -> F:
-    """How prediction files are read, as `how`: --format, --axis, --which, --one-sided, --swapped, --on-..."""
-
+def _reading_options(function: F) -> F:
     @functools.wraps(function)
     def collected(
         *args: Any,  # noqa: ANN401 - a command's own
@@ -158,11 +184,20 @@ def reading_options(function: F) -> F:
             )
             for name, (kind, text, default) in reversed(READING.items())
         ),
-        click.option("--format", "format_", metavar="F", help="Format of the file. [default: recognised from it]"),
+        click.option(
+            "--format",
+            "format_",
+            metavar="F",
+            shell_complete=completing.formats,
+            help="Format of the file. [default: recognised from it]",
+        ),
     ):
         collected = option(collected)
     return cast(F, collected)
 
+
+reading_options = headed("Reading predictions", _reading_options)
+"""How prediction files are read, as `how`: --format, --axis, --which, --one-sided, --swapped, --on-..."""
 
 testing_options = together(
     count_option("--resamples", 1000, "Resamples of the videos, for intervals.", least=2, most=MOST_RESAMPLES),
@@ -209,7 +244,9 @@ def engine_option(text: str) -> Callable[[F], F]:
     return click.option("--engine", default="lexicon", show_default=True, metavar="NAME", help=text)
 
 
-fit_options = together(train_options, engine_option("What finds verbs: lexicon, spacy or spacy:MODEL."))
+fit_options = headed(
+    "Floors", together(train_options, engine_option("What finds verbs: lexicon, spacy or spacy:MODEL."))
+)
 """What blind baselines learn from."""
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.groups import Output, bound, data_options
 from truemoment.cli.options import (
@@ -21,6 +22,7 @@ from truemoment.cli.options import (
     shown_path,
     source_file,
 )
+from truemoment.cli.threads import OF_MODELS, threads_option
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.folders import refuse_links
@@ -148,7 +150,7 @@ _OF_RUNS = (
 """Options that a trained run has too, beside --json and --quiet."""
 
 
-@click.command("predict")
+@click.command("predict", cls=Command)
 @click.argument("endpoint", metavar="ENDPOINT|RUN")
 @click.option("--model", metavar="NAME", help="Name of the model at the endpoint.")
 @data_options
@@ -234,6 +236,7 @@ _OF_RUNS = (
 @bound("run", _RunPredictionOptions)
 @bound("frames", _FrameOptions)
 @bound("files", _PredictionFiles)
+@threads_option(OF_MODELS)
 def command(
     endpoint: str,
     requests: _RequestOptions,
@@ -387,7 +390,7 @@ def _refuse_others(folder: Path) -> None:
     given = [
         parameter.opts[0]
         for parameter in context.command.params
-        if parameter.name not in (*_OF_RUNS, "json_path", "quiet")
+        if parameter.name not in (*_OF_RUNS, "json_path", "quiet", "threads")
         and context.get_parameter_source(parameter.name or "") == ParameterSource.COMMANDLINE
     ]
     if given:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from truemoment.cli.command import Group
 from truemoment.keyed import write_value
 from truemoment.protocols import CONVENTION_FIELDS, PROTOCOLS, get_protocol
 
 
-@click.group("protocols")
+@click.group("protocols", cls=Group)
 def command() -> None:
     """Evaluation conventions: ours, those of papers and of published evaluators."""
 

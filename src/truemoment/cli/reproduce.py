@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from truemoment.cli import EXIT_CHECK_FAILED
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver, show_list
 from truemoment.cli.groups import Output, PageOutput, output_options, page_options
 from truemoment.cli.options import (
@@ -19,10 +20,11 @@ from truemoment.cli.options import (
     seed_option,
     status_line,
 )
+from truemoment.cli.threads import threads_option
 from truemoment.exceptions import UsageError
 
 
-@click.command("reproduce")
+@click.command("reproduce", cls=Command)
 @click.argument("tables", nargs=-1, metavar="[TABLE]...")
 @data_dir_option
 @click.option("--list", "list_", is_flag=True, help="List the tables and the datasets they need.")
@@ -35,6 +37,7 @@ from truemoment.exceptions import UsageError
 @page_options
 @output_options
 @click.pass_context
+@threads_option(None)
 def command(
     ctx: click.Context,
     tables: tuple[str, ...],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, bound, output_options
 from truemoment.cli.options import (
@@ -29,6 +30,7 @@ from truemoment.cli.options import (
     shown_path,
     status_line,
 )
+from truemoment.cli.threads import threads_option
 from truemoment.datasets import DATASETS
 from truemoment.datasets.source import files_of
 from truemoment.datasets.whole import WholeDataset, whole_dataset, whole_file
@@ -78,6 +80,7 @@ whole_options = bound(
         "--split", "splits", multiple=True, metavar="NAME", help="Only this split; can be repeated. [default: all]"
     ),
     data_dir_option,
+    heading="Data",
 )
 
 
@@ -168,6 +171,7 @@ planning_options = bound(
     click.option(
         "--width", type=float, metavar="WIDTH", help="Standard deviation of the kernels. [default: Scott's rule]"
     ),
+    heading="Splitting",
 )
 
 
@@ -190,14 +194,16 @@ measuring_options = bound(
     ),
     seed_option("all draws: new words, the videos of val and test-iid, and floors"),
     no_cache_option,
+    heading="Checks",
 )
 
 
-@click.command("resplit")
+@click.command("resplit", cls=Command)
 @whole_options
 @click.option("-o", "--out", type=FILE, required=True, metavar="DIR", help="Folder to write; must be new.")
 @planning_options
 @measuring_options
+@threads_option(None)
 @output_options
 def command(data: Whole, out: Path, planning: SplitOptions, measuring: SurveyOptions, output: Output) -> None:
     """Split a dataset again into train, val, test-iid and test-ood, in a folder that can be used as a dataset.

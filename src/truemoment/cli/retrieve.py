@@ -7,13 +7,15 @@ from pathlib import Path
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, data_options, output_options
 from truemoment.cli.options import FILE, MOST_RESAMPLES, count_option, refuse_outputs, seed_option
+from truemoment.cli.threads import OF_MODELS, threads_option
 from truemoment.datasets.source import AnnotationSource
 
 
-@click.command("retrieve")
+@click.command("retrieve", cls=Command)
 @click.argument("source", type=FILE)
 @click.option("--sentences", type=FILE, metavar="FILE", help="Vectors of the sentences: FILE.h5 or FILE.npz.")
 @click.option("--model", type=FILE, metavar="RUN", help="A run of truemoment train mean-pool or frame-sequence.")
@@ -42,6 +44,7 @@ from truemoment.datasets.source import AnnotationSource
 )
 @seed_option("the resamples")
 @click.option("--save-similarities", type=FILE, metavar="FILE.npz", help="Save all similarities, texts x clips.")
+@threads_option(OF_MODELS)
 @output_options
 def command(
     source: Path,

@@ -56,6 +56,11 @@ def status_of(words: list[str], *, debug: bool) -> int:
 def _invoke(words: list[str]) -> int:
     from truemoment.cli.group import cli
 
+    if instruction := os.environ.get("_TRUEMOMENT_COMPLETE"):
+        from truemoment.cli.completing import answer
+
+        click.echo(answer(instruction))
+        return 0
     if nul := [word for word in words if "\0" in word]:
         raise UsageError(f"{nul[0]}: got a character NUL, expected a path or text")
     try:
@@ -65,8 +70,7 @@ def _invoke(words: list[str]) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
-        return EXIT_BAD_INPUT
+        click.echo(error.format_message())  # a command without a word is asked what it can do
     return 0
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver, deliver_log, suggest, write_files
 from truemoment.cli.groups import Output, PageOutput, bound, data_options, output_options
 from truemoment.cli.index import EXIT_NOT_ALL, index_with_progress
@@ -30,6 +31,7 @@ from truemoment.cli.options import (
 )
 from truemoment.cli.search_page import SearchPageOptions, page_serving_options, search_page_options, serve_search
 from truemoment.cli.serving import ServingOptions
+from truemoment.cli.threads import threads_option
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import InputError, UsageError
 from truemoment.measures import Measure, parse_measures
@@ -249,7 +251,7 @@ class _SweepOptions:
         return SWEPT if self.measures is None else parse_measures(self.measures)
 
 
-@click.command("search")
+@click.command("search", cls=Command)
 @click.argument("words", nargs=-1, metavar='"QUERY" VIDEO|INDEX')
 @count_option(
     "--top",
@@ -349,6 +351,7 @@ class _SweepOptions:
 @bound("queries", _QueryOptions)
 @bound("machines", _Machines)
 @bound("sweeping", _SweepOptions)
+@threads_option(None)
 def command(
     words: tuple[str, ...],
     serve: bool,

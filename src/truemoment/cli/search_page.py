@@ -62,6 +62,7 @@ search_page_options = bound(
     click.option(
         "--export", "export_dir", type=FILE, metavar="DIR", help="Write exports of the page here. [default: download]"
     ),
+    heading="Page",
 )
 """--guest, --no-open, --collections and --export, as ``search_page``."""
 

@@ -61,6 +61,7 @@ def make_serving_options(port: int) -> Callable[[F], F]:
         click.option(
             "--plain-http", is_flag=True, help="Accept that others on the network can read answers and links."
         ),
+        heading="Serving",
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, PageOutput, bound, output_options
 from truemoment.cli.options import (
@@ -66,7 +67,7 @@ class _Processes:
         return self.threads or max(1, available_cores() // (self.jobs or 1))
 
 
-@click.command("sweep")
+@click.command("sweep", cls=Command)
 @click.argument("recipes", nargs=-1, metavar="RECIPES...")
 @click.option("--dial", "dial_text", metavar="NAME=V1,V2,...", help="perception, location-prior or query-prior.")
 @bound(

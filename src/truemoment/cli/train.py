@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from truemoment.cli import completing
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver, suggest
 from truemoment.cli.groups import Learning, Output, learning_options, output_options
 from truemoment.cli.options import FILE, files_of_run, refuse_outputs, seed_option, shown_path, source_file
+from truemoment.cli.threads import OF_MODELS, threads_option
 from truemoment.exceptions import UsageError
 from truemoment.text import printable
 
@@ -21,8 +24,8 @@ if TYPE_CHECKING:
     from truemoment.training.recipes import Optimisation
 
 
-@click.command("train")
-@click.argument("recipe", metavar="RECIPE")
+@click.command("train", cls=Command)
+@click.argument("recipe", metavar="RECIPE", shell_complete=completing.recipes)
 @learning_options
 @click.option(
     "--sentences",
@@ -63,6 +66,7 @@ if TYPE_CHECKING:
 @seed_option("weights, order and all draws")
 @click.option("-o", "--out", type=FILE, metavar="DIR", help="Output folder. An existing run in it is resumed.")
 @click.option("--results", type=FILE, metavar="FILE.csv", help="Add the figures to a file.")
+@threads_option(OF_MODELS)
 @output_options
 def command(
     recipe: str,

@@ -6,16 +6,18 @@ from pathlib import Path
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import suggest
 from truemoment.cli.groups import Learning, Output, learning_options
 from truemoment.cli.options import FILE, refuse_files, refuse_outputs, seed_option, shown_path, status_line
+from truemoment.cli.threads import OF_MODELS, threads_option
 from truemoment.exceptions import UsageError
 from truemoment.text import printable
 
 NMS = "1,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,0.99"
 
 
-@click.command("variants")
+@click.command("variants", cls=Command)
 @click.argument("recipe", metavar="RECIPE")
 @learning_options
 @click.option(
@@ -33,6 +35,7 @@ NMS = "1,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,0.99"
     "-o", "--out", type=FILE, required=True, metavar="DIR", help="Output folder. Existing variants in it are kept."
 )
 @click.option("--quiet", is_flag=True, help="No report, and no progress on standard error.")
+@threads_option(OF_MODELS)
 def command(
     recipe: str,
     learning: Learning,

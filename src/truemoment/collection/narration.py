@@ -24,6 +24,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from truemoment.collection.spans import Span, covered_s, share_within, touches
 from truemoment.collection.subtitles import Cue, cues_within
 from truemoment.exceptions import InputError, MissingPackageError, UsageError
+from truemoment.known_names import one_of_known
 from truemoment.speech.base import HeardWord
 
 Rule = Literal["overlap", "difference", "text", "voice", "speaker", "nowhere"]
@@ -231,7 +232,7 @@ def refuse_without_evidence(
         The film.
     """
     if mode not in MODES:
-        raise UsageError(f"--dialogue: got {mode!r}, expected one of {', '.join(MODES)}")
+        raise UsageError(f"--dialogue: got {mode!r}, expected {one_of_known(mode, MODES)}")
     has = {
         "overlap": evidence.cues is not None,
         "difference": evidence.runs is not None,

@@ -224,6 +224,8 @@ def attempt(task: FilmTask, recipe: CollectRecipe) -> DoneFilm | FailedFilm:
         raise InputError(str(error)) from None  # an error of one argument, which travels between processes
     except TrueMomentError as error:
         return FailedFilm(task, str(error))
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # one film of hundreds does not end a night
+        return FailedFilm(task, f"{task.film}: a bug of ours: {type(error).__name__}: {error}")
 
 
 # ------------------------------------------------------------------------------------------------ all films

@@ -35,6 +35,7 @@ from truemoment.datasets import (
 from truemoment.datasets.base import Dataset, SourceFile, Split, numbered, required_file
 from truemoment.datasets.check import CheckReport, check_dataset
 from truemoment.exceptions import InputError, UsageError
+from truemoment.known_names import one_of_known
 from truemoment.records import Annotations
 
 __all__ = [
@@ -86,11 +87,14 @@ def get_dataset(name: str) -> Dataset:
     if name not in DATASETS and resplit_folder.is_folder(name):
         return resplit_folder.dataset_of(Path(name))
     if name not in DATASETS:
-        raise UsageError(f"unknown dataset {name!r}, expected one of {', '.join(DATASETS)}")
+        raise UsageError(f"unknown dataset {name!r}, expected {one_of_known(name, DATASETS)}")
     return DATASETS[name]
 
 
-NO_DATA_FOLDER = "where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA"
+NO_DATA_FOLDER = (
+    "where are the datasets? give --data-dir DIR, set the variable TRUEMOMENT_DATA, or once: truemoment config set "
+    "data-dir DIR"
+)
 
 
 def has_data_folder(data_dir: str | Path | None = None) -> bool:
@@ -142,6 +146,6 @@ def load_annotations(name: str, split: str, *, data_dir: str | Path | None = Non
 def _load_of_registry(folder: Path, name: str, split: str, *, data_dir: str | Path | None) -> Annotations:
     """Read a split of the dataset that a folder was made of; another folder is refused."""
     if name not in DATASETS:
-        problem = f"got {name!r}, expected one of {', '.join(DATASETS)}"
+        problem = f"got {name!r}, expected {one_of_known(name, DATASETS)}"
         raise InputError(problem, path=folder / resplit_folder.DATASHEET, field="source.dataset")
     return load_annotations(name, split, data_dir=data_dir)

@@ -10,6 +10,7 @@ import numpy as np
 
 from truemoment.datasets import get_dataset, load_annotations, own, read_own_annotations
 from truemoment.exceptions import MissingFileError, UsageError
+from truemoment.known_names import one_of_known
 from truemoment.records import Annotations
 from truemoment.text import printable
 
@@ -67,7 +68,7 @@ def splits_of_file(path: Path, only: Sequence[str] = ()) -> AllSplits:
         return AllSplits(path.name, {whole.split: whole})
     ordered = [*(name for name in _USUAL if name in names), *sorted(names - set(_USUAL))]
     if unknown := next((name for name in only if name not in names), None):
-        raise UsageError(f"{printable(str(path))} has no split {unknown!r}, expected one of {', '.join(ordered)}")
+        raise UsageError(f"{printable(str(path))} has no split {unknown!r}, expected {one_of_known(unknown, ordered)}")
     splits = {name: read_own_annotations(path, name) for name in ordered}
     # Lines without a split are read with every split; if there is only one split, they belong to it.
     shared = set.intersection(*(set(part.query_id) for part in splits.values())) if len(splits) > 1 else set()

@@ -21,6 +21,7 @@ import msgspec
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.files import read_text, sha256_of
 from truemoment.inputs import reading
+from truemoment.known_names import one_of_known
 from truemoment.records import MAX_TIME_S, Annotations, Seconds
 
 
@@ -142,8 +143,8 @@ class Dataset:
         for split in self.splits:
             if split.name == name:
                 return split
-        names = ", ".join(split.name for split in self.splits)
-        raise UsageError(f"{self.name} has no split {name!r}, expected one of {names}")
+        known = one_of_known(name, [split.name for split in self.splits])
+        raise UsageError(f"{self.name} has no split {name!r}, expected {known}")
 
 
 class VideoEntry(msgspec.Struct):

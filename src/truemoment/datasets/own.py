@@ -22,6 +22,7 @@ from truemoment.datasets.answer_file import is_answers, read_answers
 from truemoment.datasets.base import numbered
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_json_lines
+from truemoment.known_names import one_of_known
 from truemoment.records import Annotations, Seconds
 from truemoment.text import as_text
 
@@ -82,9 +83,9 @@ def read(path: Path | str, split: str | None = None) -> Annotations:
             for (start_s, end_s), annotator in zip(moments, annotators, strict=True)
         )
     if not rows:
-        known = ", ".join(sorted({str(entry.split) for _, entry in entries if entry.split is not None}))
+        known = sorted({str(entry.split) for _, entry in entries if entry.split is not None})
         problem = "has no queries" + (f" of split {split!r}" if split else "")
-        raise InputError(problem, path=path, hint=f"splits there: {known}" if known else None)
+        raise InputError(problem, path=path, hint=f"expected {one_of_known(split or '', known)}" if known else None)
     return Annotations.from_rows(rows, dataset=as_text(path.name), split=split or "all")
 
 

@@ -44,7 +44,8 @@ class AnnotationSource:
         if self.dataset is None:
             raise UsageError("which annotations? give --dataset NAME with --split NAME, or --annotations FILE")
         if split is None:
-            raise UsageError("which split? give --split NAME, e.g. --split test")
+            known = ", ".join(of.name for of in get_dataset(self.dataset).splits)
+            raise UsageError(f"which split? give --split NAME; {self.dataset} has {known}")
         return load_annotations(self.dataset, split, data_dir=self.data_dir)
 
     def words(self) -> list[str]:

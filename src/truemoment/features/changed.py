@@ -32,6 +32,7 @@ from truemoment.features.naming import bare_name
 from truemoment.features.resampling import resample
 from truemoment.features.shuffling import generator_of, shuffle_segments
 from truemoment.intervals import Floats
+from truemoment.known_names import one_of_known
 
 CHANGES = ("original", "shuffled", "reversed", "frozen", "other-video")
 """Ways to change features, see the top of :mod:`truemoment.features.changed`."""
@@ -68,7 +69,9 @@ class ChangedFeatures:
     def __post_init__(self) -> None:
         """Refuse what is unknown."""
         if self.change not in CHANGES:
-            raise UsageError(f"unknown way {self.change!r} to change features, expected one of {', '.join(CHANGES)}")
+            raise UsageError(
+                f"unknown way {self.change!r} to change features, expected {one_of_known(self.change, CHANGES)}"
+            )
         if self.seed < 0:
             raise UsageError(f"got seed {self.seed}, expected 0 or above")
 

@@ -39,6 +39,7 @@ from truemoment.io.head import Head
 from truemoment.io.matching import MatchReport, OnUnknown, match
 from truemoment.io.naming import as_annotated
 from truemoment.io.refused import refuse_what_is_no_text
+from truemoment.known_names import one_of_known
 from truemoment.records import Annotations, Predictions
 
 __all__ = [
@@ -87,7 +88,7 @@ MOST_STATED = 80
 def get_format(name: str) -> Format:
     """Return a format by name."""
     if name not in FORMATS:
-        raise UsageError(f"unknown format {name!r}, expected one of {', '.join(FORMATS)}")
+        raise UsageError(f"unknown format {name!r}, expected {one_of_known(name, FORMATS)}")
     return FORMATS[name]
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from truemoment.exceptions import UsageError
+from truemoment.known_names import one_of_known
 from truemoment.language.lexicon import TOKEN
 
 How = Literal["words", "blanks", "blanks-no-stop", "sentence"]
@@ -50,7 +51,7 @@ def spans(sentence: str, how: How = "words") -> list[Span]:
     [Span(text='he', start=0, end=2), Span(text='sits', start=3, end=7)]
     """
     if how not in get_args(How):
-        raise UsageError(f"unknown tokens {how!r}, expected one of {', '.join(get_args(How))}")
+        raise UsageError(f"unknown tokens {how!r}, expected {one_of_known(how, get_args(How))}")
     if how == "sentence":
         return [Span(sentence.lower(), 0, len(sentence))] if sentence.strip() else []
     if how in ("blanks", "blanks-no-stop"):

@@ -27,6 +27,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from truemoment.exceptions import MeasureError
+from truemoment.known_names import one_of_known
 from truemoment.measures.abstention import CorrectAbstention, FalseAbstention
 from truemoment.measures.average_precision import AveragePrecisionAt, MeanAveragePrecision
 from truemoment.measures.base import (
@@ -51,6 +52,7 @@ from truemoment.measures.matched_f1 import MatchedF1
 from truemoment.measures.max_iou import AxIoU, MeanIoU, NCxIoU
 from truemoment.measures.recall import Recall
 from truemoment.measures.set_iou import SetIoU
+from truemoment.measures.spellings import in_our_grammar
 
 __all__ = [
     "DCG",
@@ -197,9 +199,19 @@ def parse_measure(text: str) -> Measure:
     >>> str(parse_measure("NCxIoU@10,p=geometric(0.5)"))
     'NCxIoU@10,p=geometric(0.5)'
     """
+    try:
+        return _parse(text)
+    except MeasureError:
+        meant = in_our_grammar(text)
+        if meant is None or meant == text.strip():
+            raise
+        raise MeasureError(f"{text!r} is not in the grammar of measures; did you mean {meant}?") from None
+
+
+def _parse(text: str) -> Measure:
     written = Written(text.strip())
     if written.name not in FAMILIES:
-        raise MeasureError(f"{text!r}: unknown measure {written.name}, expected one of {', '.join(FAMILIES)}")
+        raise MeasureError(f"{text!r}: unknown measure {written.name}, expected {one_of_known(written.name, FAMILIES)}")
     measure = FAMILIES[written.name].read(written)
     written.finish()
     return measure

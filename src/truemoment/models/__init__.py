@@ -29,6 +29,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from truemoment.exceptions import MissingPackageError, UsageError
+from truemoment.known_names import one_of_known
 
 if TYPE_CHECKING:
     from truemoment.models.base import Inputs, Need, TrainableModel
@@ -74,7 +75,7 @@ FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
 def get_family(name: str) -> ModelFamily:
     """Return a family by name."""
     if name not in FAMILIES:
-        raise UsageError(f"unknown model {name!r}, expected one of {', '.join(FAMILIES)}")
+        raise UsageError(f"unknown model {name!r}, expected {one_of_known(name, FAMILIES)}")
     title, module_name, class_name = FAMILIES[name]
     try:
         module = importlib.import_module(f"truemoment.models.{module_name}")

@@ -19,7 +19,7 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -276,11 +276,14 @@ def _common_routes(site: Site) -> list[Route]:
 async def body_of(request: Request, most_bytes: int = MOST_BODY_BYTES) -> bytes:
     """Return the body of a request; one that is too large is refused before it is read whole."""
     parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > most_bytes:
-            raise PageError(413, f"expected at most {most_bytes:,} bytes")
-        parts.append(part)
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > most_bytes:
+                raise PageError(413, f"expected at most {most_bytes:,} bytes")
+            parts.append(part)
+    except ClientDisconnect:
+        raise PageError(400, "the connection ended before the body did") from None
     return b"".join(parts)
 
 

@@ -7,11 +7,13 @@ page itself.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from h11 import LocalProtocolError  # of uvicorn
 from starlette.datastructures import Headers, MutableHeaders
 
 from truemoment.pages.errors import error_response
@@ -123,7 +125,8 @@ class Guard:
                 for name, value in HEADERS.items():
                     headers[name] = value
                 headers.setdefault("Cache-Control", "no-store")
-            await send(message)
+            with contextlib.suppress(LocalProtocolError):  # bytes that are no request followed: it was refused already
+                await send(message)
 
         refusal = self._refusal(scope["method"], Headers(scope=scope))
         if refusal is not None:

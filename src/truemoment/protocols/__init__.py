@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from truemoment.exceptions import ProtocolError
+from truemoment.known_names import one_of_known
 from truemoment.protocols import (
     closer_look,
     cone,
@@ -86,7 +87,7 @@ def get_protocol(text: str) -> Protocol:
     """
     name, *changes = (part.strip() for part in text.split(","))
     if name not in PROTOCOLS:
-        raise ProtocolError(f"unknown protocol {name!r}, expected one of {', '.join(PROTOCOLS)}")
+        raise ProtocolError(f"unknown protocol {name!r}, expected {one_of_known(name, PROTOCOLS)}")
     return PROTOCOLS[name].changed(**read_fields(changes, text)) if changes else PROTOCOLS[name]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from truemoment.caching import NO_CACHE, Cache
 from truemoment.exceptions import MissingFileError, UsageError
+from truemoment.known_names import one_of_known
 from truemoment.reproduction import (
     axiou,
     best_constant,
@@ -78,7 +79,7 @@ TABLES: Mapping[str, PublishedTable] = MappingProxyType(
 def get_table(name: str) -> PublishedTable:
     """Return a table by name."""
     if name not in TABLES:
-        raise UsageError(f"unknown table {name!r}, expected one of {', '.join(TABLES)}")
+        raise UsageError(f"unknown table {name!r}, expected {one_of_known(name, TABLES)}")
     return TABLES[name]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import Bools, Floats, Ints
-from truemoment.records import Annotations, Strings, as_strings, numbers_of
+from truemoment.records import Annotations, Queries, Strings, as_strings, numbers_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +43,10 @@ class Clips:
     def n_texts(self) -> int:
         """Number of texts."""
         return len(self.text_id)
+
+    def queries(self) -> Queries:
+        """Return the texts as queries on the videos of their clips."""
+        return Queries(self.text_id, self.video_id[self.clip_of], self.duration_s[self.clip_of], self.sentence)
 
     @property
     def n_same_text(self) -> int:

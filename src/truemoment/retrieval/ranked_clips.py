@@ -14,7 +14,7 @@ from truemoment.features.opening import open_features
 from truemoment.features.sentences import SentenceFile
 from truemoment.files import sha256_of
 from truemoment.intervals import Ints
-from truemoment.records import Annotations, Queries, Strings
+from truemoment.records import Annotations, Strings
 from truemoment.retrieval.blind import by_lengths
 from truemoment.retrieval.clips import Clips, clips_of
 from truemoment.retrieval.measures import DEFAULT_MEASURES, RetrievalMeasure, parse_retrieval_measures
@@ -136,14 +136,13 @@ def rank_features(
     clips = clips_of(annotations, choices.margin_s)
     store = open_features(features, annotations, data_dir=data.data_dir, fps=choices.fps)
     texts = SentenceFile(sentences)
-    queries = Queries(clips.text_id, clips.video_id, clips.duration_s, clips.sentence)
     if texts.n_dimensions != store.n_dimensions:
         raise InputError(
             f"found vectors of {texts.n_dimensions} dimensions, expected {store.n_dimensions} as in {store.name}",
             path=sentences,
         )
     vectors, n_short = pooled_clips(store, clips, track)
-    similarities = Similarities.of_vectors(unit(texts.vectors(queries)), vectors)
+    similarities = Similarities.of_vectors(unit(texts.vectors(clips.queries())), vectors)
     source = (
         ("clips", f"mean of at most 12 frames of {store.name}, margin {choices.margin_s:g} s"),
         ("texts", texts.name),

@@ -16,7 +16,7 @@ from truemoment.features.resampling import normalise
 from truemoment.features.sentences import SentenceStore
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.models.retrieval_model import RetrievalModel
-from truemoment.records import Annotations, Queries, Strings, numbers_of
+from truemoment.records import Annotations, Strings, numbers_of
 from truemoment.retrieval.clip_frames import RowReader, clips_by_name, each_clip, rows_of_clip
 from truemoment.retrieval.clips import Clips, clips_of
 from truemoment.retrieval.measures import RetrievalMeasure, parse_retrieval_measures
@@ -129,12 +129,6 @@ def make_clip_table(
     return ClipTable(rows, {}), n_short
 
 
-def queries_of(clips: Clips) -> Queries:
-    """Return the texts of clips as queries."""
-    of = clips.clip_of
-    return Queries(clips.text_id, clips.video_id[of], clips.duration_s[of], clips.sentence)
-
-
 def clipping_of(recipe: Recipe) -> Clipping:
     """Return how a recipe makes clips."""
     return recipe.clips or Clipping()
@@ -192,7 +186,7 @@ def make_clip_texts(
     if store is None:
         raise UsageError(f"{model.name} sees clips: give --features, e.g. --features FILE.hdf5")
     clips = clips_of(annotations, clipping_of(recipe).margin_s)
-    seen = model.see_texts(queries_of(clips), texts)
+    seen = model.see_texts(clips.queries(), texts)
     table, n_short = make_clip_table(store, clips, recipe, track)
     return ClipTexts(clips, table, seen), n_short
 

@@ -34,6 +34,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from truemoment.exceptions import InputError, MissingPackageError, UsageError
 from truemoment.files import in_words, lower_first, read_bytes
+from truemoment.known_names import one_of_known
 from truemoment.language.tokens import How
 from truemoment.measures import parse_measure
 from truemoment.proposals import Tail
@@ -405,7 +406,7 @@ def read_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
         path = Path(f"{text}.yaml")
         values = _parse(resources.files(__package__).joinpath("recipe_files", path.name).read_bytes(), path)
     else:
-        raise UsageError(f"unknown recipe {text!r}, expected one of {', '.join(names())}, or a file FILE.yaml")
+        raise UsageError(f"unknown recipe {text!r}, expected a file FILE.yaml, or {one_of_known(text, names())}")
     if not isinstance(values, dict):
         raise InputError("is no recipe, expected keys with values, at least model: NAME", path=path)
     for change in changes:

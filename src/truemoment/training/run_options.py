@@ -12,6 +12,7 @@ from truemoment.exceptions import UsageError
 from truemoment.features.base import FeatureStore
 from truemoment.features.changed import CHANGES, ChangedFeatures
 from truemoment.features.sentences import SentenceFile
+from truemoment.known_names import one_of_known
 from truemoment.searching.first_look import FirstLook
 from truemoment.training.grounder import TrainedGrounder, load_grounder
 from truemoment.training.progress import Track, unseen
@@ -52,7 +53,7 @@ class RunOptions:
     def __post_init__(self) -> None:
         """Refuse a change that there is not."""
         if self.change is not None and self.change not in CHANGES:
-            raise UsageError(f"--change: unknown {self.change!r}, expected one of {', '.join(CHANGES)}")
+            raise UsageError(f"--change: unknown {self.change!r}, expected {one_of_known(self.change, CHANGES)}")
 
     @property
     def changes(self) -> bool:

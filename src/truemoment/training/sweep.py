@@ -20,6 +20,7 @@ from types import MappingProxyType
 from truemoment.exceptions import UsageError
 from truemoment.files import read_number
 from truemoment.keyed import split_pair
+from truemoment.known_names import one_of_known
 from truemoment.training.recipes import Recipe, read_recipe
 from truemoment.training.trials import TrainingTrial
 
@@ -58,7 +59,7 @@ class Dial:
         """
         name, listed = split_pair(text)
         if name not in DIALS:
-            raise UsageError(f"--dial: unknown dial {name!r}, expected one of {', '.join(DIALS)}")
+            raise UsageError(f"--dial: unknown dial {name!r}, expected {one_of_known(name, DIALS)}")
         if not listed:
             raise UsageError(f"--dial: got {text!r}, expected {name}=V1,V2,... with values from 0 to 1")
         values = []

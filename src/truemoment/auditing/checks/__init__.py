@@ -38,6 +38,7 @@ from truemoment.auditing.checks import (
 from truemoment.auditing.checks.base import Check
 from truemoment.auditing.findings import Condition
 from truemoment.exceptions import MeasureError, UsageError
+from truemoment.known_names import one_of_known
 from truemoment.measures import Measure, parse_measure
 
 CHECKS: tuple[Check, ...] = tuple(
@@ -92,8 +93,8 @@ def settled(conditions: Sequence[Condition], measures: Sequence[Measure]) -> tup
             except MeasureError:
                 name = ""
             if name not in known:
-                names = ", ".join([*checks, *known])
-                raise UsageError(f"gate {condition.text!r}: unknown {condition.name!r}, expected one of {names}")
+                names = one_of_known(condition.name, [*checks, *known])
+                raise UsageError(f"gate {condition.text!r}: unknown {condition.name!r}, expected {names}")
         if not condition.comparison and (check is None or not check.passes):
             example = ""
             if check is None:

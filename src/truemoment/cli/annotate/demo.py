@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import click
 
 from truemoment.cli.annotate.shared import folder_of, run_server, serving_options
 from truemoment.cli.annotate.start import study_of_one
+from truemoment.cli.command import Command
 from truemoment.cli.demo_folder import claim
 from truemoment.cli.options import FILE, seed_option, shown_path, status_line
 from truemoment.cli.serving import ServingOptions
@@ -49,7 +49,7 @@ def render_demo(out: Path, seed: int, *, show: bool) -> None:
     own.write(out / QUERIES, [Annotations(**columns, dataset="demo", split="demo")])
 
 
-@click.command("demo")
+@click.command("demo", cls=Command)
 @click.option(
     "--out",
     type=FILE,
@@ -67,7 +67,7 @@ def command(out: Path, seed: int, serving: ServingOptions, no_open: bool) -> Non
     A second call resumes the demo in the same folder.
     """
     serving.listening()
-    render_demo(out, seed, show=sys.stderr.isatty())
+    render_demo(out, seed, show=True)
     study_of_one(out / QUERIES, out / "videos", out / STUDY, title="Demo: mark the moments")
     words = ["truemoment", "annotate", "export", shown_path(out / STUDY), "-o", shown_path(out / "marked")]
     click.echo(f"when you are done:\n  {shlex.join(words)}")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 
 import click
 
 from truemoment.cli.annotate.shared import folder_of, study_argument
+from truemoment.cli.command import Command
 from truemoment.cli.options import FILE, refuse_files, shown_path
 from truemoment.exceptions import UsageError
 
 
-@click.command("export")
+@click.command("export", cls=Command)
 @study_argument
 @click.option("-o", "out", type=FILE, required=True, metavar="DIR", help="Output folder.")
 @click.option(
@@ -33,7 +33,7 @@ def command(study: Path, out: Path, moments: str, quiet: bool) -> None:
     truemoment evaluate preds.jsonl --annotations marked/annotations.jsonl
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.annotating.exporting import export_study
-    from truemoment.annotating.store import connect
+    from truemoment.annotating.store import opened
 
     folder = folder_of(study)
     folder.settings()
@@ -41,7 +41,7 @@ def command(study: Path, out: Path, moments: str, quiet: bool) -> None:
     if out.resolve() == study.resolve():
         raise UsageError(f"-o {shown_path(out)}: is the study itself, expected another folder")
     rule = {"longest": "longest", "hull": "hull"}.get(moments, "all")
-    with contextlib.closing(connect(folder.database, read_only=True)) as connection:
+    with opened(folder.database) as connection:
         found = export_study(folder, connection, out, moments=rule)  # type: ignore[arg-type]  # one of three
     if quiet:
         return

@@ -8,13 +8,14 @@ from pathlib import Path
 import click
 
 from truemoment.cli.annotate.shared import address_option, check_address, lang_option, show_links, study_argument
+from truemoment.cli.command import Command
 from truemoment.cli.groups import data_options
 from truemoment.cli.options import FILE, count_option, seed_option, shown_path
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 
 
-@click.command("new")
+@click.command("new", cls=Command)
 @study_argument
 @data_options
 @click.option("--videos", type=FILE, required=True, metavar="DIR", help="Folder of video files, named by video id.")

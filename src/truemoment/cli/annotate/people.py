@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from truemoment.cli.annotate.shared import address_option, check_address, folder_of, show_links, study_argument
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import show_list
 from truemoment.exceptions import UsageError
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from truemoment.annotating.study import StudyFolder
 
 
-@click.command("people")
+@click.command("people", cls=Command)
 @study_argument
 @click.argument("action", type=click.Choice(["add", "list", "replace", "revoke", "link"]))
 @click.argument("who", required=False, metavar="[N|NAME]")
@@ -32,7 +33,7 @@ def command(study: Path, action: str, who: str | None, address: str) -> None:
     link NAME     makes a new link; the old one ends
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.annotating import people
-    from truemoment.annotating.store import Store, connect
+    from truemoment.annotating.store import Store, opened, undamaged
 
     check_address(address)
     folder = folder_of(study)
@@ -44,8 +45,9 @@ def command(study: Path, action: str, who: str | None, address: str) -> None:
         raise UsageError(f"{action}: expected {'a number' if action == 'add' else 'the name of a person, e.g. w07'}")
     if action == "add" and not (who.isascii() and who.isdecimal() and 1 <= int(who) <= 200):
         raise UsageError(f"add: got {who!r}, expected a number from 1 to 200")
-    connect(folder.database, read_only=True).close()
-    with folder.locked(), contextlib.closing(Store(folder.database)) as store:
+    with opened(folder.database):
+        pass  # a study that cannot be read is refused before it is locked
+    with folder.locked(), undamaged(folder.database), contextlib.closing(Store(folder.database)) as store:
         match action:
             case "add":
                 links = store.write(lambda connection: people.add_people(connection, int(who), settings))
@@ -63,9 +65,9 @@ def command(study: Path, action: str, who: str | None, address: str) -> None:
 
 def _show(study: StudyFolder) -> None:
     from truemoment.annotating.progress import read_people
-    from truemoment.annotating.store import connect
+    from truemoment.annotating.store import opened
 
-    with contextlib.closing(connect(study.database, read_only=True)) as connection:
+    with opened(study.database) as connection:
         found = read_people(connection, study.settings())
     cells = [(of.name, of.state, f"{of.done}", f"{of.tasks}") for of in found]
     show_list(("person", "state", "done", "tasks"), cells, numbers=(2, 3))

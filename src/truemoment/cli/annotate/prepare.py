@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from pathlib import Path
 
 import click
 
 from truemoment.cli.annotate.shared import folder_of, study_argument
+from truemoment.cli.command import Command
 from truemoment.cli.options import count_option
 from truemoment.text import printable
 
 
-@click.command("prepare")
+@click.command("prepare", cls=Command)
 @study_argument
 @count_option("--workers", 1, "Number of worker processes.", least=1, most=256)
 @click.option("--quiet", is_flag=True, help="No progress on standard error.")
@@ -27,14 +27,13 @@ def command(study: Path, workers: int, quiet: bool) -> None:
 
     from truemoment.annotating.preparing import VideoOutcome, prepare_study, waiting_videos
     from truemoment.annotating.results import read_state
-    from truemoment.annotating.store import Store
+    from truemoment.annotating.store import Store, undamaged
 
     folder = folder_of(study)
     folder.settings()
-    with folder.locked(), contextlib.closing(Store(folder.database)) as store:
+    with folder.locked(), undamaged(folder.database), contextlib.closing(Store(folder.database)) as store:
         total = len(store.read(lambda connection: waiting_videos(connection, again=True)))
-        show = not quiet and sys.stderr.isatty()
-        with tqdm(total=total, desc="preparing videos", unit="video", disable=not show, leave=False) as bar:
+        with tqdm(total=total, desc="preparing videos", unit="video", disable=quiet, leave=False) as bar:
 
             def on_done(outcome: VideoOutcome) -> None:
                 del outcome

@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from truemoment.cli.annotate.shared import folder_of, run_server, serving_options, study_argument
+from truemoment.cli.command import Command
 from truemoment.cli.serving import ServingOptions
 
 
-@click.command("serve")
+@click.command("serve", cls=Command)
 @study_argument
 @serving_options
 @click.option("--no-open", is_flag=True, help="Do not open the owner's page in a browser.")

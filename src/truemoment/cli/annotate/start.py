@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from truemoment.cli.annotate.shared import folder_of, lang_option, run_server, serving_options
+from truemoment.cli.command import Command
 from truemoment.cli.options import FILE, shown_path
 from truemoment.cli.serving import ServingOptions
 
@@ -40,7 +41,7 @@ def study_of_one(queries: Path, videos: Path, study: Path, *, title: str = "", l
         click.echo(f"warning: {made.n_without_file:,} videos have no file; their queries are left out", err=True)
 
 
-@click.command("start")
+@click.command("start", cls=Command)
 @click.argument("queries", type=FILE, metavar="QUERIES")
 @click.option("--videos", type=FILE, required=True, metavar="DIR", help="Folder of video files, named by video id.")
 @click.option(

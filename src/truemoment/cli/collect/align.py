@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from truemoment.cli import EXIT_CHECK_FAILED
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, bound, output_options
 from truemoment.cli.options import FILE, count_option, refuse_outputs, shown_path, status_line
@@ -78,10 +79,11 @@ aligning_options = bound(
         metavar="S",
         help="Largest distance of a window's delay from their median.",
     ),
+    heading="Alignment",
 )
 
 
-@click.command("align")
+@click.command("align", cls=Command)
 @click.argument("film")
 @click.argument("track")
 @aligning_options

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.options import FILE
 
 
-@click.command("card")
+@click.command("card", cls=Command)
 @click.argument("out", metavar="OUT", type=FILE)
 @click.option("--quiet", is_flag=True, help="Do not print the card.")
 def command(out: Path, quiet: bool) -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, output_options
 from truemoment.cli.options import FILE, refuse_outputs, shown_path
 
 
-@click.command("clips")
+@click.command("clips", cls=Command)
 @click.argument("films", metavar="FILM-INDEX", type=FILE)
 @click.argument("clips", metavar="CLIPS", type=FILE)
 @click.option("--annotations", type=FILE, required=True, metavar="FILE", help="Annotations of LSMDC.")

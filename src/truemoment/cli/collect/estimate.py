@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, output_options
 from truemoment.cli.options import FILE, count_option, refuse_outputs, seed_option, shown_path
 
 
-@click.command("estimate")
+@click.command("estimate", cls=Command)
 @click.argument("out", metavar="OUT", type=FILE)
 @click.argument("answers", metavar="ANSWERS...", type=FILE, nargs=-1, required=True)
 @count_option("--resamples", 1000, "Number of resamples of the films, for intervals.", least=2, most=100_000)

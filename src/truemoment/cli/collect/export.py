@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.options import FILE, refuse_folder, shown_path
 
 
-@click.command("export")
+@click.command("export", cls=Command)
 @click.argument("collection", metavar="OUT", type=FILE)
 @click.option("-o", "--out", type=FILE, required=True, metavar="DIR", help="New folder.")
 @click.option(

@@ -71,6 +71,7 @@ films_options = bound(
         "--list", "films_list", type=FILE, metavar="FILE", help="Films as JSON Lines: film, described, subtitles ..."
     ),
     seconds_option("--delay-s", None, "Delay of a track that is the narrator alone."),
+    heading="Films",
 )
 
 
@@ -122,6 +123,7 @@ hearing_options = bound(
     ),
     click.option("--punctuation", type=FILE, metavar="FOLDER", help="Token classifier that adds punctuation."),
     seconds_option("--pause-s", 0.8, "Pause that ends a sentence."),
+    heading="Speech",
 )
 
 
@@ -160,6 +162,7 @@ judging_options = bound(
     click.option("--cast", type=FILE, metavar="FILE", help="Cast list: a name a line."),
     seconds_option("--skip-opening-s", 0.0, "Seconds at the start of the film that are left out."),
     seconds_option("--skip-credits-s", 0.0, "Seconds at the end of the film that are left out."),
+    heading="Dialogue and sentences",
 )
 
 

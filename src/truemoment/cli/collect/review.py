@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver, suggest
 from truemoment.cli.groups import Output, output_options
 from truemoment.cli.options import FILE, count_option, refuse_outputs, refuse_page, seed_option, shown_path, write_text
 
 
-@click.command("review")
+@click.command("review", cls=Command)
 @click.argument("out", metavar="OUT", type=FILE)
 @click.option("--html", "page", type=FILE, required=True, metavar="PAGE", help="The page, one file.")
 @count_option("--sample", 400, "Number of sentences.", least=1)

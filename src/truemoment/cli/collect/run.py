@@ -10,6 +10,7 @@ import click
 from truemoment.cli import EXIT_CHECK_FAILED
 from truemoment.cli.collect.align import Aligning
 from truemoment.cli.collect.options import Films, Hearing, Judging, all_options, settings_of
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.groups import Output, Workers, workers_options
 from truemoment.cli.options import FILE, count_option, json_option, refuse_outputs, shown_path, status_line
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from truemoment.distribution import Engine
 
 
-@click.command("run")
+@click.command("run", cls=Command)
 @all_options
 @click.option("-o", "--out", type=FILE, required=True, metavar="OUT", help="Folder of the collection.")
 @workers_options

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, output_options
 from truemoment.cli.options import FILE, refuse_outputs, seed_option, shown_path, status_line
 from truemoment.exceptions import UsageError
 
 
-@click.command("splits")
+@click.command("splits", cls=Command)
 @click.argument("out", metavar="OUT", type=FILE)
 @click.option(
     "--splits",

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, output_options
 from truemoment.cli.options import FILE, refuse_outputs
 
 
-@click.command("statistics")
+@click.command("statistics", cls=Command)
 @click.argument("out", metavar="OUT", type=FILE)
 @output_options
 def command(out: Path, output: Output) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.groups import Output, PageOutput, output_options, page_options
 from truemoment.cli.meta.options import finish, load, resamples_option, system_options
 from truemoment.cli.options import seed_option
 from truemoment.metaevaluation.loading import SystemSource
 
 
-@click.command("agreement")
+@click.command("agreement", cls=Command)
 @system_options
 @resamples_option
 @seed_option("the resamples and of simulated systems")

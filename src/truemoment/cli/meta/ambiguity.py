@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.groups import Output, PageOutput, output_options, page_options
 from truemoment.cli.meta.noise import noise_options
 from truemoment.cli.meta.options import (
@@ -19,7 +20,7 @@ from truemoment.metaevaluation.label_noise import NoiseSource, under_noise
 from truemoment.metaevaluation.loading import SystemSource
 
 
-@click.command("ambiguity")
+@click.command("ambiguity", cls=Command)
 @system_options
 @noise_options
 @sets_option

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.groups import Measuring, Output, PageOutput, measuring_options, output_options, page_options
 from truemoment.cli.meta.options import finish, refuse
 from truemoment.cli.options import count_option, seed_option
 
 
-@click.command("axioms")
+@click.command("axioms", cls=Command)
 @measuring_options
 @count_option("--pairs", 2000, "Number of pairs of lists for each measure and axiom.", least=1, most=1_000_000)
 @count_option(

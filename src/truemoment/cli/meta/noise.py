@@ -25,5 +25,6 @@ noise_options = bound(
         metavar="NAME|FILE",
         help="Learn noise from a dataset with several annotators, e.g. human-charades, or from your own annotations.",
     ),
+    heading="Noise",
 )
 """--noise and --annotators, as ``noise``."""

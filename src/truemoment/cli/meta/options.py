@@ -30,6 +30,7 @@ system_options = bound(
     click.option("--population", is_flag=True, help="Add the simulated systems, see 'meta population'."),
     click.option("--baselines", is_flag=True, help="Add every blind baseline."),
     options.fit_options,
+    heading="Systems",
 )
 """SYSTEM..., their annotations and measures, --population and --baselines, as ``source``."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Measuring, Output, data_options, measuring_options, output_options
 from truemoment.cli.options import FILE, count_option, refuse_folder, refuse_outputs, seed_option, shown_path
@@ -18,7 +19,7 @@ TOP, MOST_PREDICTIONS = 10, 60
 """Those of the simulation, TOP and PLACES * COPIES, which is not imported before it is needed."""
 
 
-@click.command("population")
+@click.command("population", cls=Command)
 @data_options
 # fit_options would add --engine, which finds verbs for baselines: simulated systems read no words
 @click.option("--fit-split", metavar="NAME", help="Split whose moments biased systems use. [default: train]")

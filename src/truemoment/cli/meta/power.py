@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.groups import Output, PageOutput, bound, output_options, page_options
 from truemoment.cli.meta.options import finish, load, repetitions_option, sizes_option, system_options
 from truemoment.cli.options import count_option, seed_option
@@ -62,10 +63,11 @@ planning_options = bound(
         most=1_000_000,
         metavar="K",
     ),
+    heading="Planning",
 )
 
 
-@click.command("power")
+@click.command("power", cls=Command)
 @system_options
 @sizes_option("Queries of a subset. [default: 100, 200, 500, 1000, ... and all]")
 @repetitions_option

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.groups import Output, PageOutput, bound, output_options, page_options
 from truemoment.cli.meta.noise import noise_options
 from truemoment.cli.meta.options import (
@@ -23,7 +24,7 @@ from truemoment.metaevaluation.label_noise import NoiseSource
 from truemoment.metaevaluation.loading import SystemSource
 
 
-@click.command("report")
+@click.command("report", cls=Command)
 @system_options
 @bound(
     "effort",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.groups import Output, PageOutput, bound, output_options, page_options
 from truemoment.cli.meta.options import finish, refuse, resamples_option
 from truemoment.cli.options import FILE, data_dir_option, dataset_option, reading_options, seed_option, status_line
@@ -45,10 +46,11 @@ variant_options = bound(
     ),
     click.option("--protocol", metavar="NAME[,FIELD=VALUE...]", help="Evaluation convention. [default: the dataset's]"),
     reading_options,
+    heading="Variants",
 )
 
 
-@click.command("selection")
+@click.command("selection", cls=Command)
 @variant_options
 @resamples_option
 @seed_option("the resamples")

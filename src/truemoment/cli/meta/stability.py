@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.groups import Output, PageOutput, output_options, page_options
 from truemoment.cli.meta.options import finish, load, sizes_option, system_options, trials_option, workers_option
 from truemoment.cli.options import seed_option
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from truemoment.metaevaluation.systems import Unit
 
 
-@click.command("stability")
+@click.command("stability", cls=Command)
 @system_options
 @sizes_option("Queries of a subset. [default: ten sizes up to half of the queries, or up to all if subsets overlap]")
 @trials_option

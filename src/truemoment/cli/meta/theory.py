@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from truemoment.cli.command import Command
 from truemoment.cli.groups import Output, PageOutput, output_options, page_options
 from truemoment.cli.meta.options import finish, refuse
 from truemoment.cli.options import count_option, seed_option
 from truemoment.exceptions import UsageError
 
 
-@click.command("theory")
+@click.command("theory", cls=Command)
 @click.option("--iou", type=float, default=0.5, show_default=True, metavar="R", help="True IoU of the prediction.")
 @click.option(
     "--noise",

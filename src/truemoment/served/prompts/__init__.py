@@ -37,6 +37,7 @@ import msgspec
 from truemoment.answers import Reading
 from truemoment.exceptions import InputError, UsageError
 from truemoment.files import read_text
+from truemoment.known_names import one_of_known
 from truemoment.video import Frames
 
 PROMPTS = ("seconds", "clock", "json", "text-only")
@@ -170,7 +171,9 @@ def get_prompt(name: str) -> Prompt:
     if name in PROMPTS:
         return _read(name, files(__name__).joinpath(f"{name}.toml").read_text("utf-8"), None)
     if not name.lower().endswith(".toml"):
-        raise UsageError(f"unknown prompt {name!r}, expected one of {', '.join(PROMPTS)}, or a file that ends in .toml")
+        raise UsageError(
+            f"unknown prompt {name!r}, expected a file that ends in .toml, or {one_of_known(name, PROMPTS)}"
+        )
     path = Path(name)
     return _read(name, read_text(path), path)
 

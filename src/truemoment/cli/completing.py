@@ -1,0 +1,96 @@
+"""Values that a shell completes: datasets, splits, protocols, measures, recipes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import click
+
+from truemoment.exceptions import UsageError
+
+if TYPE_CHECKING:
+    from click.shell_completion import ShellComplete
+
+VARIABLE = "_TRUEMOMENT_COMPLETE"
+"""Set by the script of ``truemoment completion``: what the shell wants to know."""
+
+SHELLS = ("bash", "zsh", "fish")
+
+Complete = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
+def completing(names: Callable[[click.Context], Iterable[str]]) -> Complete:
+    """Return what completes a value by names."""
+    return lambda context, _, begun: [name for name in names(context) if name.startswith(begun)]
+
+
+def _datasets(_: click.Context) -> Iterable[str]:
+    from truemoment.datasets import DATASETS
+
+    return DATASETS
+
+
+def _splits(context: click.Context) -> Iterable[str]:
+    from truemoment.datasets import get_dataset
+
+    name = context.params.get("dataset")
+    return [split.name for split in get_dataset(name).splits] if name else ()
+
+
+def _protocols(_: click.Context) -> Iterable[str]:
+    from truemoment.protocols import PROTOCOLS
+
+    return PROTOCOLS
+
+
+def _measures(_: click.Context) -> Iterable[str]:
+    from truemoment.protocols import get_protocol
+
+    return [str(measure) for measure in get_protocol("default").measures]
+
+
+def _recipes(_: click.Context) -> Iterable[str]:
+    from truemoment.training.recipes import names
+
+    return names()
+
+
+def _baselines(_: click.Context) -> Iterable[str]:
+    from truemoment.baselines import BASELINES
+
+    return BASELINES
+
+
+def _formats(_: click.Context) -> Iterable[str]:
+    from truemoment.io import FORMATS
+
+    return FORMATS
+
+
+datasets, splits, protocols, measures, recipes, baselines, formats = map(
+    completing, (_datasets, _splits, _protocols, _measures, _recipes, _baselines, _formats)
+)
+
+
+def script(shell: str) -> str:
+    """Return the script that a shell sources."""
+    completion = _of(shell)
+    return completion.source_template % completion.source_vars()
+
+
+def answer(instruction: str) -> str:
+    """Return what a shell asks for, by an instruction such as ``bash_complete``; nothing for another."""
+    shell, _, what = instruction.partition("_")
+    return _of(shell).complete() if shell in SHELLS and what == "complete" else ""
+
+
+def _of(shell: str) -> ShellComplete:
+    from click.shell_completion import get_completion_class
+
+    from truemoment.cli.group import cli
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise UsageError(f"unknown shell {shell!r}, expected one of {', '.join(SHELLS)}")
+    return kind(cli, {}, "truemoment", VARIABLE)

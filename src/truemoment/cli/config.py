@@ -1,0 +1,49 @@
+"""truemoment config: what the command line remembers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import msgspec
+
+from truemoment.cli.command import Group
+from truemoment.cli.options import shown_path
+from truemoment.cli.settings_file import UserSettings, read_settings, settings_path, write_settings
+from truemoment.exceptions import UsageError
+
+NAMES = tuple(UserSettings.__struct_encode_fields__)
+
+
+@click.group("config", cls=Group, invoke_without_command=True)
+@click.pass_context
+def command(context: click.Context) -> None:
+    """Show or change what the command line remembers: data-dir, the folder of the datasets.
+
+    --data-dir and the variable TRUEMOMENT_DATA come before it.
+    """
+    if context.invoked_subcommand is None:
+        remembered = msgspec.to_builtins(read_settings())
+        for name in NAMES:
+            click.echo(f"{name}: {shown_path(Path(remembered.get(name) or 'not set'))}")
+        click.echo(f"file: {shown_path(settings_path())}")
+
+
+@command.command("set")
+@click.argument("name", type=click.Choice(NAMES))
+@click.argument("value")
+def set_value(name: str, value: str) -> None:
+    """Remember VALUE as NAME."""
+    folder = Path(value).expanduser().absolute()
+    if not folder.is_dir():
+        raise UsageError(f"{name}: {shown_path(folder)} is not a folder, expected a folder with one folder a dataset")
+    path = write_settings(msgspec.structs.replace(read_settings(), **{name.replace("-", "_"): str(folder)}))
+    click.echo(f"{name}: {shown_path(folder)} (kept in {shown_path(path)})")
+
+
+@command.command("unset")
+@click.argument("name", type=click.Choice(NAMES))
+def unset_value(name: str) -> None:
+    """Forget NAME."""
+    write_settings(msgspec.structs.replace(read_settings(), **{name.replace("-", "_"): None}))
+    click.echo(f"{name}: not set")

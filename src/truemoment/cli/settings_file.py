@@ -1,0 +1,56 @@
+"""The file in which ``truemoment config`` keeps what the command line remembers; Python programs do not read it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from truemoment.documents import json_text
+from truemoment.files import atomic_write, read_json
+from truemoment.inputs import updating
+
+VARIABLE = "TRUEMOMENT_CONFIG"
+"""Environment variable that names another file."""
+
+
+class UserSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
+    """What is remembered.
+
+    Parameters
+    ----------
+    data_dir
+        Folder that holds one folder a dataset.
+    """
+
+    data_dir: str | None = None
+
+
+def settings_path() -> Path:
+    """Return the file, which need not exist."""
+    from platformdirs import user_config_path
+
+    named = os.environ.get(VARIABLE)
+    return Path(named) if named else user_config_path("truemoment") / "config.json"
+
+
+def read_settings() -> UserSettings:
+    """Return what is remembered; nothing if there is no file.
+
+    Raises
+    ------
+    InputError
+        If the file is malformed.
+    """
+    path = settings_path()
+    return read_json(path, UserSettings) if path.is_file() else UserSettings()
+
+
+def write_settings(settings: UserSettings) -> Path:
+    """Keep settings, and return the file."""
+    path = updating(settings_path())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(path) as stream:
+        stream.write(json_text(msgspec.to_builtins(settings)).encode())
+    return path

@@ -1,0 +1,29 @@
+"""Names that are expected, and the one that was probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def one_of_known(name: str, known: Iterable[str]) -> str:
+    """Return "one of ...", and which of them was probably meant, if one is near enough.
+
+    Examples
+    --------
+    >>> one_of_known("tst", ["train", "val", "test"])
+    'one of train, val, test; did you mean test?'
+    >>> one_of_known("nothing", ["train", "val"])
+    'one of train, val'
+    """
+    names = list(dict.fromkeys(known))
+    listed = f"one of {', '.join(names)}"
+    meant = nearest(name, names)
+    return listed if meant is None else f"{listed}; did you mean {meant}?"
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the name that is most like another one, whatever the case of letters; None if none is near."""
+    by_lower = {of.lower(): of for of in known}
+    found = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.7)
+    return by_lower[found[0]] if found else None

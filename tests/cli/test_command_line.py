@@ -1,0 +1,167 @@
+"""What every command has: headings, suggestions, a folder that is remembered, completion, threads."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from truemoment.cli.completing import script
+from truemoment.cli.threads import limited_threads
+from truemoment.measures import parse_measure
+from truemoment.measures.spellings import in_our_grammar
+
+
+@pytest.fixture
+def settings(tmp_path, monkeypatch):
+    """A settings file of the test, and no folder in the environment."""
+    monkeypatch.setenv("TRUEMOMENT_CONFIG", str(tmp_path / "below" / "config.json"))
+    monkeypatch.delenv("TRUEMOMENT_DATA", raising=False)
+    return tmp_path / "below" / "config.json"
+
+
+def test_options_stand_under_headings(call):
+    status, out, _ = call("audit", "--help")
+    lines = [line.rstrip(":") for line in out.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert status == 0
+    assert [lines[0], lines[1], *lines[-2:]] == ["Options", "Data", "Page and figures", "Output"]
+    assert {"Floors", "Measures", "Reading predictions", "Intervals and tests", "Workers"} <= set(lines)
+
+
+@pytest.mark.parametrize(
+    ("words", "end"),
+    [
+        (["evaluat"], "Did you mean 'evaluate'? (see truemoment --help)"),
+        (["datasets", "chek"], "Did you mean 'check'? (see truemoment datasets --help)"),
+        (["meta", "agrement"], "Did you mean 'agreement'? (see truemoment meta --help)"),
+        (["evaluate", "x", "--annotatins", "y"], "Did you mean '--annotations'? (see truemoment evaluate --help)"),
+        (["evaluate", "x", "--dataset", "charade-sta"], "did you mean charades-sta?"),
+        (["datasets", "info", "QVhighlights"], "did you mean qvhighlights?"),
+        (["evaluate", "x", "--dataset", "charades-cd"], "charades-cd has train, val, test-iid, test-ood"),
+        (["evaluate", "x", "--dataset", "charades-cd", "--split", "test_ood"], "did you mean test-ood?"),
+        (["protocols", "show", "moment_detr"], "did you mean moment-detr?"),
+        (["train", "tan2"], "did you mean tan2d?"),
+        (["evaluate", "x", "--measures", "R1@0.7"], "did you mean R@1,IoU=0.7?"),
+        (["evaluate", "x", "--measures", "AxIoU@10; mIOU"], "did you mean mIoU?"),
+    ],
+)
+def test_what_was_probably_meant(call, words, end):
+    status, out, err = call(*words)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.rstrip().endswith(end)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        # As they stand in tables and logs of 2D-TAN, Moment-DETR, lighthouse, TimeLens and papers.
+        ("R1@0.5", "R@1,IoU=0.5"),
+        ("R1@.7", "R@1,IoU=0.7"),
+        ("R@1 IoU=0.5", "R@1,IoU=0.5"),
+        ("Rank1@0.3", "R@1,IoU=0.3"),
+        ("R5@IoU0.5", "R@5,IoU=0.5"),
+        ("r1_05", "R@1,IoU=0.5"),
+        ("Recall@1", "R@1,IoU=0.5"),
+        ("R@0.7", "R@1,IoU=0.7"),
+        ("IoU@0.5", "R@1,IoU=0.5"),
+        ("dR1@0.5", "dR@1,IoU=0.5"),
+        ("mean IoU", "mIoU"),
+        ("mAP@0.5", "mAP,IoU=0.5"),
+        ("mAP avg", "mAP"),
+    ],
+)
+def test_spellings_of_the_field(text, meant):
+    assert in_our_grammar(text) == meant
+    assert str(parse_measure(meant)) == meant
+
+
+def test_a_folder_is_remembered(call, settings, tmp_path, monkeypatch):
+    data = tmp_path / "data"
+    (data / "tacos").mkdir(parents=True)
+    assert call("config")[:2] == (0, f"data-dir: not set\nfile: {settings}\n")
+    assert call("config", "set", "data-dir", data)[0] == 0
+    assert call("config")[1].startswith(f"data-dir: {data}\n")
+    words = ["evaluate", "x.jsonl", "--dataset", "tacos", "--split", "test"]
+    assert str(data / "tacos") in call(*words)[2]
+    assert str(tmp_path / "other") in call(*words, "--data-dir", tmp_path / "other")[2]  # the option comes first
+    monkeypatch.setenv("TRUEMOMENT_DATA", str(tmp_path / "named"))
+    assert str(tmp_path / "named") in call(*words)[2]  # and the variable
+    monkeypatch.delenv("TRUEMOMENT_DATA")
+    assert call("config", "unset", "data-dir")[0] == 0
+    assert "truemoment config set data-dir DIR" in call(*words)[2]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [("{", "is no JSON"), ('{"data-dir": 3}', "field data-dir: got a whole number"), ('{"other": 1}', "unknown field")],
+)
+def test_a_broken_settings_file_is_named(call, settings, content, problem):
+    settings.parent.mkdir()
+    settings.write_text(content)
+    status, _, err = call("bias", "--dataset", "tacos")
+    assert (status, err.count("\n")) == (2, 1)
+    assert str(settings) in err
+    assert problem in err
+    assert settings.read_text() == content
+
+
+def test_what_is_no_folder_is_not_remembered(call, settings, tmp_path):
+    status, _, err = call("config", "set", "data-dir", tmp_path / "nothing")
+    assert (status, settings.exists()) == (2, False)
+    assert "is not a folder" in err
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("truemoment evaluate --pro", {"--protocol"}),
+        ("truemoment tr", {"train"}),
+        ("truemoment evaluate --dataset charades-cd --split te", {"test-iid", "test-ood"}),
+        ("truemoment evaluate --dataset cha", {"charades-sta", "charades-cd"}),
+        ("truemoment train tan2d-w", {"tan2d-windows"}),
+        ("truemoment baseline best", {"best-constant"}),
+        ("truemoment datasets ch", {"check"}),
+    ],
+)
+def test_completion(call, monkeypatch, line, expected):
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - 1))
+    monkeypatch.setenv("_TRUEMOMENT_COMPLETE", "bash_complete")
+    status, out, err = call()
+    assert (status, err) == (0, "")
+    assert {found.partition(",")[2] for found in out.split()} == expected
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_completion_in_bash(tmp_path):
+    (tmp_path / "truemoment").write_text(f'#!/bin/sh\nexec {sys.executable} -m truemoment "$@"\n')
+    (tmp_path / "truemoment").chmod(0o755)
+    (tmp_path / "complete").write_text(script("bash"))
+    asked = "source complete; COMP_WORDS=(truemoment measures l); COMP_CWORD=2; _truemoment_completion truemoment"
+    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    words = ["bash", "-c", f'{asked}; echo "${{COMPREPLY[@]}}"']
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "list\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_scripts_of_shells(call, shell):
+    status, out, _ = call("completion", shell)
+    assert status == 0
+    assert "_TRUEMOMENT_COMPLETE" in out
+
+
+def test_threads_inside_and_after(monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    before = torch.get_num_threads()
+    with limited_threads(3):
+        assert (torch.get_num_threads(), os.environ["OMP_NUM_THREADS"]) == (3, "3")
+    assert (torch.get_num_threads(), os.environ.get("OMP_NUM_THREADS")) == (before, None)
+
+
+def test_no_word_shows_the_help(call):
+    status, out, err = call()
+    assert (status, err) == (0, "")
+    assert out.startswith("Usage: truemoment")

@@ -1,0 +1,115 @@
+"""Run the hunt: python -m tests.hostile [--inputs 20000] [--seed 0] [--workers 2] [--keep FOLDER].
+
+Status 1 if an input was handled badly; its command, its files and its output are kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+MODULES = (
+    "truemoment.api",
+    "truemoment.cli.group",
+    "truemoment.cli.running",
+    "truemoment.cli.interrupts",
+    "numpy",
+    "matplotlib.figure",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_svg",
+    "torch",
+    "accelerate",
+    "safetensors.torch",
+    "h5py",
+    "yaml",
+    "av",
+    "faiss",
+    "pyarrow.parquet",
+    "PIL.Image",
+    "jinja2",
+    "lemminflect",
+    "opentimelineio",
+    "truemoment.training",
+    "truemoment.searching",
+    "truemoment.annotating",
+    "truemoment.retrieval",
+    "truemoment.models",
+    "truemoment.auditing",
+    "truemoment.collection",
+    "truemoment.reports",
+    "truemoment.metaevaluation",
+    "truemoment.bias",
+    "truemoment.served",
+)
+
+
+def main() -> int:
+    """Hunt, and print how it went."""
+    arguments = argparse.ArgumentParser(prog="python -m tests.hostile")
+    arguments.add_argument("--inputs", type=int, default=20_000)
+    arguments.add_argument("--requests", type=int, default=0, help="requests to each server, in place of inputs")
+    arguments.add_argument("--crashes", type=int, default=0, help="kills of each long command, in place of inputs")
+    arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    arguments.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "truemoment-hunt")
+    given = arguments.parse_args()
+    import importlib
+
+    for name in MODULES:
+        importlib.import_module(name)
+    from tests.hostile.hunt import hunt
+
+    import truemoment
+
+    for name in truemoment.__all__:
+        getattr(truemoment, name)
+    began, keep = time.monotonic(), given.keep.absolute()
+    with tempfile.TemporaryDirectory(prefix="hunt-") as folder:
+        if given.requests:
+            return ask_servers(given.seed, given.requests, Path(folder))
+        if given.crashes:
+            return crash(given.seed, given.crashes, Path(folder))
+        found = hunt(given.seed, given.inputs, given.workers, Path(folder), keep)
+    print(f"{given.inputs:,} inputs of seed {given.seed}: {len(found)} handled badly, {time.monotonic() - began:.0f} s")
+    return 1 if found else 0
+
+
+def crash(seed: int, kills: int, folder: Path) -> int:
+    """End long commands at random moments, and print what went wrong: so many kills, a tenth in each other way."""
+    from tests.hostile.crashes import crash_all
+    from tests.hostile.place import make_place
+
+    whole = folder / "whole"
+    make_place(whole)
+    os.environ["TRUEMOMENT_CACHE"] = str(folder / "cache")
+    found = crash_all(seed, kills, max(1, kills // 10), whole, folder)
+    print(*found, sep="\n")
+    print(f"{len(found)} crashes handled badly")
+    return 1 if found else 0
+
+
+def ask_servers(seed: int, n_requests: int, folder: Path) -> int:
+    """Send hostile requests to each server, and print what went wrong."""
+    from tests.hostile.place import make_place
+    from tests.hostile.servers import SERVERS, hunt_server
+
+    place, found = folder / "place", []
+    make_place(place)
+    for server in SERVERS:
+        began = time.monotonic()
+        found += hunt_server(server, place, seed, n_requests)
+        print(f"{server.name}: {n_requests:,} requests in {time.monotonic() - began:.0f} s", flush=True)
+    print(*found, sep="\n")
+    print(f"{len(found)} handled badly")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

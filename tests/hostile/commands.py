@@ -1,0 +1,171 @@
+"""Commands of the hunt: words, and the whole files that they read, of which one becomes hostile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.hostile.place import MINE, SAMPLES, SMALL
+
+FEW = ["--permutations", "99", "--resamples", "10"]
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command.
+
+    Parameters
+    ----------
+    words
+        What is run in the place.
+    reads
+        Files and folders that it reads; of a folder, any file.
+    weight
+        How often it is drawn; slow commands are drawn less often.
+    writes
+        Files and folders that it may make.
+    fails
+        Whether it fails on whole files, too.
+    """
+
+    words: tuple[str, ...]
+    reads: tuple[str, ...]
+    weight: float = 1.0
+    writes: tuple[str, ...] = ()
+    fails: bool = False
+
+
+def _of(
+    line: str,
+    *reads: str,
+    more: list[str] | None = None,
+    weight: float = 1.0,
+    writes: str = "",
+    fails: bool = False,
+) -> Command:
+    return Command((*line.split(), *(more or [])), reads, weight, tuple(writes.split()), fails)
+
+
+def _formats() -> list[Command]:
+    """Return one command for each sample of a format."""
+    samples = [file for file in sorted(SAMPLES.iterdir()) if file.is_file() and file.name != "annotations.jsonl"]
+    axis = {"fiftyone.frames.json": ["--axis", "fps=25"]}
+    return [
+        _of(
+            f"evaluate formats/{file.name} --annotations formats/annotations.jsonl",
+            f"formats/{file.name}",
+            weight=0.5,
+            more=axis.get(file.name),
+        )
+        for file in samples
+    ]
+
+
+COMMANDS: tuple[Command, ...] = (
+    _of("evaluate a.jsonl", "a.jsonl", "mine.jsonl", more=MINE, weight=4),
+    _of("evaluate a.jsonl --json - --resamples 20", "a.jsonl", "mine.jsonl", more=MINE, weight=4),
+    _of("evaluate a.parquet --table md", "a.parquet", more=MINE, weight=2),
+    _of("evaluate words.jsonl --show-answers 3", "words.jsonl", more=MINE, weight=2),
+    *_formats(),
+    _of("convert a.jsonl --to moment-detr -o new.jsonl", "a.jsonl", "mine.jsonl", more=MINE, writes="new.jsonl"),
+    _of("convert a.parquet --to csv -o new.csv", "a.parquet", more=MINE, writes="new.csv"),
+    _of(
+        "compare a.jsonl b.jsonl --published published.csv --fit-split none --html page.html",
+        "a.jsonl",
+        "mine.jsonl",
+        "published.csv",
+        more=[*MINE, *FEW],
+        weight=0.4,
+        writes="page.html",
+    ),
+    _of(
+        "humans a.jsonl --annotations people.jsonl --split test --draws 2 --json -",
+        "people.jsonl",
+        "a.jsonl",
+        more=FEW,
+        weight=0.5,
+    ),
+    _of(
+        "bias --annotations mine.jsonl --permutations 99 --draws 99 --html page.html",
+        "mine.jsonl",
+        weight=0.4,
+        writes="page.html",
+    ),
+    _of("bias --dataset charades-sta --data-dir data --permutations 99 --draws 99 --json -", "data", weight=0.4),
+    _of("datasets check mine.jsonl --json -", "mine.jsonl", weight=2),
+    _of("datasets check charades-sta --data-dir data", "data/charades-sta"),
+    _of("evaluate qv.jsonl --dataset qvhighlights --split val --data-dir data", "data/qvhighlights"),
+    _of(
+        "retrieve features.npz --sentences sentences.h5 --dataset lsmdc16 --split test --data-dir data", "data/lsmdc16"
+    ),
+    _of(
+        "retrieve features.npz --sentences sentences.h5 --resamples 20 --json -",
+        "features.npz",
+        "sentences.h5",
+        "mine.jsonl",
+        more=MINE,
+        weight=2,
+    ),
+    _of(
+        "retrieve features.h5 --fps 1 --sentences sentences.h5 --resamples 20",
+        "features.h5",
+        "sentences.h5",
+        more=MINE,
+        weight=2,
+    ),
+    _of("features features.npz", "features.npz", "mine.jsonl", more=MINE, weight=2),
+    _of("features features.h5 --fps 1 --json -", "features.h5", more=MINE, weight=2),
+    _of("features features.npz -o new", "features.npz", more=MINE, writes="new"),
+    _of("evaluate a.jsonl --dataset anew --split test-ood --on-unknown ignore", "anew", weight=2),
+    _of("resplit --annotations mine.jsonl -o new --permutations 99", "mine.jsonl", weight=0.3, writes="new"),
+    _of("baseline prior-only -o new.jsonl --fit-split train", "mine.jsonl", more=MINE, writes="new.jsonl"),
+    _of("meta agreement a.jsonl b.jsonl --resamples 10 --json -", "a.jsonl", more=MINE, weight=0.3),
+    _of(
+        "train recipe.yaml --annotations mine.jsonl -o new",
+        "recipe.yaml",
+        "mine.jsonl",
+        more=["--measures", "mIoU"],
+        weight=0.6,
+        writes="new",
+    ),
+    _of(
+        "train blind-tan --annotations mine.jsonl -o run",
+        "run",
+        more=["--set", "train.epochs=1", *SMALL],
+        weight=0.6,
+        writes="run",
+    ),
+    _of("predict run -o new.jsonl", "run", more=MINE, weight=2, writes="new.jsonl new.jsonl.raw"),
+    _of(
+        "predict http://127.0.0.1:9/v1 --model m --videos videos -o new.jsonl --retries 0 --timeout 1",
+        "mine.jsonl",
+        more=MINE,
+        weight=0.3,
+        writes="new.jsonl new.raw.jsonl",
+        fails=True,
+    ),
+    _of("search red red.index --json -", "red.index", weight=2),
+    _of("search red red.index -o new.otio --csv new.csv", "red.index", writes="new.otio new.csv"),
+    _of("index red.mp4 -o new.index --model scenes", "red.mp4", weight=0.7, writes="new.index"),
+    _of("index red.mp4 -o red.index --model scenes", "red.index", weight=0.7, writes="red.index"),
+    _of("collect align sound.wav track.wav --json -", "sound.wav", "track.wav", weight=0.3),
+    _of("annotate status study --json -", "study", weight=2, writes="study"),
+    _of("annotate export study -o new", "study", weight=2, writes="new study"),
+    _of(
+        "annotate new new --videos videos --only only.jsonl --instructions read-me.md --controls none",
+        "only.jsonl",
+        "read-me.md",
+        "mine.jsonl",
+        more=MINE,
+        writes="new",
+    ),
+)
+
+
+def files_read(command: Command, place: Path) -> list[Path]:
+    """Return the files that a command reads, below a place."""
+    found: list[Path] = []
+    for name in command.reads:
+        path = place / name
+        found += sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    return [file.relative_to(place) for file in found]

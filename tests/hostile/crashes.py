@@ -1,0 +1,174 @@
+"""Long commands that end at a random moment: the same command again must end with the bytes of one that was not disturbed.
+
+Ways to end: SIGKILL, SIGINT, no room for larger files, no memory, no temporary folder, and standard output that is full.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tests.hostile.child import Limits, Outcome, run_forked
+from tests.hostile.place import MINE, SMALL
+
+SMALL_SWEEP = [
+    *("--world", "videos=30,location_prior=0.9", "--dial", "perception=1", "--seeds", "0", "--measures", "mIoU"),
+    *("--headline", "mIoU", *SMALL, "--set=train.epochs=1", "--set=rows=8"),
+]
+
+
+@dataclass(frozen=True)
+class LongCommand:
+    """A command whose work is kept as it goes.
+
+    Parameters
+    ----------
+    words
+        The command; it writes the folder or file `out` of the place.
+    same
+        Ends of the names of files that must be the same to the byte. Others tell times and machines.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    out: str
+    same: tuple[str, ...]
+
+
+def _of(name: str, line: str, out: str, same: str, more: list[str] | None = None) -> LongCommand:
+    return LongCommand(name, (*line.split(), *(more or [])), out, tuple(same.split()))
+
+
+COMMANDS: tuple[LongCommand, ...] = (
+    _of("train", "train blind-tan --annotations mine.jsonl -o new --set=train.epochs=3", "new",
+        "best.safetensors test.jsonl network.safetensors", SMALL),
+    _of("predict", "predict run -o new.jsonl", "new.jsonl", "new.jsonl", MINE),
+    _of("index", "index red.mp4 videos/test0.mp4 videos/test1.mp4 -o new --model scenes", "new", "features.npy index.json"),
+    _of("annotate prepare", "annotate prepare study", "study", "frames.json strip.jpg peaks.bin"),
+    _of("annotate export", "annotate export study -o new", "new", "moments.jsonl answers.jsonl queries.jsonl"),
+    _of("resplit", "resplit --annotations mine.jsonl -o new --permutations 99", "new", ".jsonl datasheet.json"),
+    _of("features", "features features.npz -o new", "new", "", MINE),
+    _of("convert", "convert a.jsonl --to parquet -o new.parquet", "new.parquet", "new.parquet", MINE),
+    _of("sweep", "sweep blind-tan -o new", "new", ".jsonl best.safetensors", SMALL_SWEEP),
+)  # fmt: skip
+
+WAYS = ("kill", "interrupt", "file size", "memory", "no temporary folder", "full output")
+
+ALLOWED = {"kill": {-signal.SIGKILL, 0}, "interrupt": {130, 0}, "file size": {0, 2}, "memory": {0, 2}}
+"""Exit statuses by way; others may end with 0 or 2, too."""
+
+
+class CrashTest:
+    """Crashes of one command in a folder of its own.
+
+    Parameters
+    ----------
+    command
+        The command.
+    whole
+        The place as it was made.
+    folder
+        A new folder.
+    """
+
+    def __init__(self, command: LongCommand, whole: Path, folder: Path) -> None:
+        self.command, self.whole, self.place = command, whole, folder / "place"
+        folder.mkdir(parents=True)
+        self._fresh()
+        began = time.monotonic()
+        outcome = self._run(Limits())
+        self.seconds = time.monotonic() - began
+        if outcome.status != 0:
+            raise SystemExit(f"{command.name}: status {outcome.status} when undisturbed: {outcome.err.decode()}")
+        self.right = self._contents()
+        if not self.right:
+            raise SystemExit(f"{command.name}: no file to compare")
+
+    def crash(self, way: str, rng: np.random.Generator) -> str | None:
+        """End the command in a way, run it again undisturbed, and return what is wrong."""
+        self._fresh()
+        outcome = self._disturbed(way, rng)
+        if outcome.status not in ALLOWED.get(way, {0, 2}):
+            return f"{way}: status {outcome.status}: {outcome.err[-300:].decode(errors='replace')}"
+        again = self._run(Limits())
+        if again.status != 0 and "is there already" not in again.err.decode():
+            return f"{way}: status {again.status} the second time: {again.err[-300:].decode(errors='replace')}"
+        if again.status != 0 and outcome.status != 0:
+            return f"{way}: leaves a folder that the same command refuses: {again.err[-200:].decode(errors='replace')}"
+        found = self._contents()
+        wrong = [name for name in self.right.keys() | found.keys() if self.right.get(name) != found.get(name)]
+        if wrong:
+            return f"{way}: other bytes than undisturbed: {sorted(wrong)[:3]}"
+        left = [path.name for path in self.place.rglob(".*") if path.name.startswith(".tmp")]
+        return f"{way}: leftovers {left[:3]}" if left else None
+
+    def _disturbed(self, way: str, rng: np.random.Generator) -> Outcome:
+        moment = float(rng.uniform(0, 1.1 * self.seconds))
+        match way:
+            case "kill":
+                return self._run(Limits(), signal.SIGKILL, moment)
+            case "interrupt":
+                return self._run(Limits(), signal.SIGINT, moment)
+            case "file size":
+                return self._run(Limits(file_size=int(10 ** rng.uniform(1, 5))))
+            case "memory":
+                return self._run(Limits(memory=int(10 ** rng.uniform(6.5, 8.5))))
+            case "no temporary folder":
+                return self._run(Limits(environment={"TMPDIR": "/nonexistent"}))
+        return self._run(Limits(out=Path("/dev/full")))
+
+    def _run(self, limits: Limits, signal_: int | None = None, after_s: float = 0.0) -> Outcome:
+        timers: list[threading.Timer] = []
+
+        def started(process: int) -> None:
+            if signal_ is not None:
+                timers.append(threading.Timer(after_s, _send, (process, signal_)))
+                timers[0].start()
+
+        outcome = run_forked(list(self.command.words), self.place, limits, started)
+        for timer in timers:
+            timer.cancel()
+        return outcome
+
+    def _fresh(self) -> None:
+        shutil.rmtree(self.place, ignore_errors=True)
+        shutil.copytree(self.whole, self.place, symlinks=True)
+
+    def _contents(self) -> dict[str, bytes]:
+        """Return what must be the same."""
+        out = self.place / self.command.out
+        files = [out] if out.is_file() else [path for path in out.rglob("*") if path.is_file()]
+        wanted = self.command.same or ("",)
+        return {str(path.relative_to(self.place)): path.read_bytes() for path in files if path.name.endswith(wanted)}
+
+
+def _send(process: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, number)
+
+
+def crash_all(seed: int, kills: int, others: int, whole: Path, folder: Path) -> list[str]:
+    """Crash each command so many times by SIGKILL, and in each other way; return what went wrong."""
+    found: list[str] = []
+    for number, command in enumerate(COMMANDS):
+        began, counts = time.monotonic(), Counter[str]()
+        test = CrashTest(command, whole, folder / f"crash-{number}")
+        for way in WAYS:
+            for times in range(kills if way == "kill" else others):
+                rng = np.random.default_rng([seed, number, WAYS.index(way), times])
+                wrong = test.crash(way, rng)
+                counts[way] += 1
+                if wrong:
+                    found.append(f"{command.name}: {wrong}")
+        told = ", ".join(f"{way} {count}" for way, count in counts.items())
+        print(f"{command.name}: {told}; {time.monotonic() - began:.0f} s", flush=True)
+    return found
