@@ -163,7 +163,9 @@ def test_published_counts():
 def test_an_unknown_dataset():
     with pytest.raises(UsageError) as caught:
         load_annotations("charades", "test", data_dir="/")
-    assert str(caught.value) == f"unknown dataset 'charades', expected one of {', '.join(DATASETS)}"
+    assert str(caught.value) == (
+        "unknown dataset 'charades', expected one that 'truemoment datasets list' shows; did you mean charades-cg?"
+    )
 
 
 def test_an_unknown_split_is_told_before_the_folder_is_looked_for(tmp_path):
