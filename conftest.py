@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -13,6 +14,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # PyTorch
 
 import pytest
 from filelock import FileLock
+
+from truemoment import terminal
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +30,7 @@ def cache_of_tests(run_folder: Path) -> Iterator[None]:
     """Keep what audits fit in the folder of the run; the user's cache is not touched."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRUEMOMENT_CONFIG", str(run_folder / "no-config.json"))
+        patch.setattr(terminal, "EVERY_S", math.inf)  # how slow this machine is does not change what commands print
         patch.setenv("TRUEMOMENT_CACHE", os.environ.get("TRUEMOMENT_CACHE") or str(run_folder / "cache"))
         yield
 

@@ -94,7 +94,11 @@ def test_a_folder_is_remembered(call, settings, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("content", "problem"),
-    [("{", "is no JSON"), ('{"data-dir": 3}', "field data-dir: got a whole number"), ('{"other": 1}', "unknown field")],
+    [
+        ("{", "expected JSON"),
+        ('{"data-dir": 3}', "field data-dir: got a whole number"),
+        ('{"other": 1}', "unknown field"),
+    ],
 )
 def test_a_broken_settings_file_is_named(call, settings, content, problem):
     settings.parent.mkdir()

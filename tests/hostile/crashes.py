@@ -1,6 +1,6 @@
-"""Long commands that end at a random moment: the same command again must end with the bytes of one that was not disturbed.
+"""Long commands that end at a random moment: the same command again ends with the bytes of an undisturbed one.
 
-Ways to end: SIGKILL, SIGINT, no room for larger files, no memory, no temporary folder, and standard output that is full.
+Ways to end: SIGKILL, SIGINT, no room for larger files, no memory, no temporary folder, and a full standard output.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-
 from tests.hostile.child import Limits, Outcome, run_forked
 from tests.hostile.place import MINE, SMALL
 
@@ -49,17 +48,27 @@ def _of(name: str, line: str, out: str, same: str, more: list[str] | None = None
 
 
 COMMANDS: tuple[LongCommand, ...] = (
-    _of("train", "train blind-tan --annotations mine.jsonl -o new --set=train.epochs=3", "new",
-        "best.safetensors test.jsonl network.safetensors", SMALL),
+    _of(
+        "train",
+        "train blind-tan --annotations mine.jsonl -o new --set=train.epochs=3",
+        "new",
+        "best.safetensors test.jsonl network.safetensors",
+        SMALL,
+    ),
     _of("predict", "predict run -o new.jsonl", "new.jsonl", "new.jsonl", MINE),
-    _of("index", "index red.mp4 videos/test0.mp4 videos/test1.mp4 -o new --model scenes", "new", "features.npy index.json"),
+    _of(
+        "index",
+        "index red.mp4 videos/test0.mp4 videos/test1.mp4 -o new --model scenes",
+        "new",
+        "features.npy index.json",
+    ),
     _of("annotate prepare", "annotate prepare study", "study", "frames.json strip.jpg peaks.bin"),
     _of("annotate export", "annotate export study -o new", "new", "moments.jsonl answers.jsonl queries.jsonl"),
     _of("resplit", "resplit --annotations mine.jsonl -o new --permutations 99", "new", ".jsonl datasheet.json"),
     _of("features", "features features.npz -o new", "new", "", MINE),
     _of("convert", "convert a.jsonl --to parquet -o new.parquet", "new.parquet", "new.parquet", MINE),
     _of("sweep", "sweep blind-tan -o new", "new", ".jsonl best.safetensors", SMALL_SWEEP),
-)  # fmt: skip
+)
 
 WAYS = ("kill", "interrupt", "file size", "memory", "no temporary folder", "full output")
 

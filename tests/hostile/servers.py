@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -17,16 +18,22 @@ from tests.hostile.place import CANARY, MINE
 from tests.hostile.requests import Route, draw_request
 
 START_S, ANSWER_S, WAIT_S = 60.0, 10.0, 1.0
+SLOW, SILENT, FEW = 200, 1000, 80
+"""Connections that are held open together; few for a shard, which serves 64 at a time."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """A server: the command that starts it, its routes, and a path that answers 200 to whoever is signed in."""
+    """A server: the command that starts it, its routes, and a path that answers 200 to whoever is signed in.
+
+    `holds` is whether it answers beside many connections that are held open: one of a shard has a limit of its own.
+    """
 
     name: str
     words: tuple[str, ...]
     routes: tuple[Route, ...]
     well: str
+    holds: bool = True
 
 
 def _routes(text: str, bodies: dict[str, object]) -> tuple[Route, ...]:
@@ -117,6 +124,7 @@ SERVERS = (
         ("index", "serve", "red.index", "--port", "0"),
         _routes("GET /about\nPOST /search", BODIES),
         "/about",
+        holds=False,
     ),
 )
 
@@ -171,9 +179,9 @@ def start(server: Server, place: Path) -> Running:
 
 def ask(running: Running, data: bytes, seconds: float = ANSWER_S) -> bytes:
     """Send bytes and return what comes back until the connection ends or falls silent: a server may wait for more."""
-    address, _, port = running.host.rpartition(":")
     got = b""
-    with socket.create_connection((address, int(port)), timeout=seconds) as connection:
+    with _opened(running) as connection:
+        connection.settimeout(seconds)
         try:
             connection.sendall(data)
             while part := connection.recv(1 << 16):
@@ -224,6 +232,49 @@ def _ask_one(server: Server, running: Running, seed: int, number: int) -> str | 
     return f"{server.name}, request {number}: {wrong}: {data[:160]!r}" if wrong else None
 
 
+def _opened(running: Running) -> socket.socket:
+    address, _, port = running.host.rpartition(":")
+    return socket.create_connection((address, int(port)), timeout=ANSWER_S)
+
+
+def press(server: Server, running: Running) -> list[str]:
+    """Hold connections that drip, and many that are silent; return what the server did badly meanwhile and after."""
+    found = []
+    before = _use(running.process)
+    for name, count in (("slow", SLOW), ("silent", SILENT)) if server.holds else (("silent", FEW),):
+        with contextlib.ExitStack() as stack:
+            connections: list[socket.socket] = []
+            for _ in range(count):
+                with contextlib.suppress(OSError):  # a server may refuse more than it can hold
+                    connections.append(stack.enter_context(_opened(running)))
+            for byte in b"GET / HT" if name == "slow" else b"":
+                for connection in connections:
+                    with contextlib.suppress(OSError):
+                        connection.sendall(bytes([byte]))
+            began = time.monotonic()
+            if server.holds and not is_well(server, running):
+                found.append(f"{server.name}: does not answer beside {count} {name} connections")
+            elif time.monotonic() - began > ANSWER_S / 2:
+                found.append(f"{server.name}: takes {time.monotonic() - began:.1f} s beside {count} {name} connections")
+        began = time.monotonic()
+        while not is_well(server, running):
+            if time.monotonic() - began > ANSWER_S:
+                return [*found, f"{server.name}: does not answer after {count} {name} connections"]
+    time.sleep(1.0)
+    after = _use(running.process)
+    if after[0] > before[0] + 20 or after[1] > before[1] + 200_000_000:
+        found.append(
+            f"{server.name}: {before[0]} files and {before[1]:,} bytes before, {after[0]} and {after[1]:,} after"
+        )
+    return found
+
+
+def _use(process: int) -> tuple[int, int]:
+    """Return how many files a process has open, and the bytes that it holds."""
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return len(list(Path(f"/proc/{process}/fd").iterdir())), pages * os.sysconf("SC_PAGE_SIZE")
+
+
 def hunt_server(server: Server, place: Path, seed: int, n_requests: int) -> list[str]:
     """Ask a server so many things; return what it did badly."""
     running, found = start(server, place), []
@@ -233,6 +284,7 @@ def hunt_server(server: Server, place: Path, seed: int, n_requests: int) -> list
         with ThreadPoolExecutor(8) as threads:
             asked = threads.map(lambda number: _ask_one(server, running, seed, number), range(n_requests))
             found += [wrong for wrong in asked if wrong]
+        found += press(server, running)
         if not is_well(server, running):
             found.append(f"{server.name}: no longer answers after {n_requests} requests")
         if "Traceback" in running.output.read_text(errors="replace"):

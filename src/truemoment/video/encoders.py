@@ -13,6 +13,7 @@ Only tensors, numbers and words of a model are read: weights are safetensors, an
 from __future__ import annotations
 
 import functools
+import os
 import hashlib
 import importlib.util
 import re
@@ -356,6 +357,7 @@ def _is_folder(text: str) -> bool:
 
 def _found(name: str, commit: str | None) -> Path | None:
     """Return the folder of a model of the hub if it is on this machine, whole."""
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # read when it is imported
     try:
         import huggingface_hub  # noqa: PLC0415 - comes with transformers
     except ModuleNotFoundError:
