@@ -10,9 +10,10 @@ import csv
 import hashlib
 import io
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 import msgspec
@@ -75,7 +76,7 @@ class Split:
     Parameters
     ----------
     name
-        ``train``, ``val``, ``test``, ``test-iid``, ``test-ood``, ``val_1`` or ``val_2``.
+        ``train``, ``val``, ``test``, ``test-iid``, ``test-ood``, ``val_1``, ``val_2``, or another test (``test-...``).
     n_queries, n_videos
         Published counts, or None.
     counted_in
@@ -91,6 +92,17 @@ class Split:
     merges: tuple[str, ...] = ()
 
 
+Access = Literal["open", "by hand", "agreement"]
+
+WHY_NOT_FETCHED: Mapping[Access, str] = MappingProxyType(
+    {
+        "agreement": "needs an agreement with its owner",
+        "by hand": "is public, but has no recorded checksum to verify a download",
+    }
+)
+"""Why the files of a dataset cannot be fetched; its steps say how to obtain them."""
+
+
 @dataclass(frozen=True)
 class Dataset:
     """A dataset: its source, its content, and its reader.
@@ -102,7 +114,7 @@ class Dataset:
     homepage, licence
         As its owner states them, or "not stated".
     access
-        ``open``, or ``agreement`` with the owner.
+        ``open``, ``by hand`` (public, but without a checksum to verify a download), or ``agreement`` with the owner.
     files, splits
         Annotation files with checksums, and splits with counts.
     read
@@ -110,7 +122,7 @@ class Dataset:
     notes
         What users of the data should know.
     steps
-        Steps to obtain files that need an agreement.
+        Steps to obtain files that cannot be fetched.
     papers
         The paper of the queries first, then those of what it builds on.
     citation
@@ -121,7 +133,7 @@ class Dataset:
     title: str
     homepage: str
     licence: str
-    access: Literal["open", "agreement"]
+    access: Access
     files: tuple[SourceFile, ...]
     splits: tuple[Split, ...]
     read: Callable[[Path, str], Annotations]

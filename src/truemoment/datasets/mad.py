@@ -101,6 +101,8 @@ DATASET = Dataset(
     notes=(
         "The authors' baselines score on ext_timestamps, CONE on timestamps; figures on the two do not compare.",
         "Training moments come from aligned audio description and are noisy; val and test were checked by people.",
+        "val and test are LSMDC's clips, brought to the time of whole films; 'truemoment collect clips' does this too.",
+        "Form only: the files were not looked at.",
     ),
     steps=(
         "fill in the form linked from https://github.com/Soldelli/MAD and sign its agreement",

@@ -105,7 +105,7 @@ DATASET = Dataset(
             3_956_580,
         ),
         (_FILES["val"], "f668a1eaea156ec5315e14718999cea043a8cf948d3cafbd8e8d655318c3cd02", 821_101),
-        (_FILES["test"], "bd50ec6bb5dd3f72571126ba5fdc7418efdd9219a9487984e483a02e2ce5d493", 0),
+        (_FILES["test"], "bd50ec6bb5dd3f72571126ba5fdc7418efdd9219a9487984e483a02e2ce5d493", 824_658),
     ),
     splits=(
         Split("train", 7_218, 7_100, "counted in the released file"),
