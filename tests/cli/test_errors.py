@@ -36,7 +36,7 @@ class TestUsage:
             (["--protocol", "default,top=x"], "top: got 'x', expected a whole number or none"),
             (["--protocol", "default,top"], "protocol 'default,top': got 'top', expected KEY=VALUE"),
             (["--measures", "xyz"], f"'xyz': unknown measure xyz, expected one of {', '.join(FAMILIES)}"),
-            (["--measures", "mIoU; R@1"], "'R@1': option IoU is missing, expected IoU=..."),
+            (["--measures", "mIoU; R@1"], "'R@1': option IoU is missing, expected IoU=...; did you mean R@1,IoU=0.5?"),
             (["--measures", " ; "], "' ; ': got no measure, expected some separated by ';'"),
             (["--format", "xml"], f"unknown format 'xml', expected one of {FORMATS}"),
             (["--measures", "HIT@1,min=Good"], "HL-mAP and HIT@1 need clip ratings, and the annotations have none"),
