@@ -1,4 +1,6 @@
-"""Check the built documentation: python tools/check_docs.py docs/_build/html [--without-browser]
+"""Check the built documentation.
+
+Run: python tools/check_docs.py docs/_build/html [--without-browser]
 
 Every page of docs/ is there under its own title, no link, anchor or picture is missing, and nothing comes from the
 network. In Chromium no page prints an error or scrolls sideways at 1400 and 400 pixels, and the search finds words.
@@ -44,9 +46,9 @@ class Page(HTMLParser):
         self.anchors.update(given[name] for name in ("id", "name") if name in given)
         if tag == "a" and "href" in given:
             self.links.append(given["href"])
-        loaded = given.get("src") if tag in ("img", "script", "source") else given.get("href") if tag == "link" else None
-        if loaded:
-            self.loaded.append(loaded)
+        attribute = {"img": "src", "script": "src", "source": "src", "link": "href"}.get(tag, "")
+        if attribute in given:
+            self.loaded.append(given[attribute])
 
 
 def wrong_links(root: Path) -> Iterator[str]:
