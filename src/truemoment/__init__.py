@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from truemoment.api.blind import baseline
     from truemoment.api.comparisons import compare
     from truemoment.api.evaluation import evaluate
+    from truemoment.api.leaderboards import leaderboard
     from truemoment.api.runs import train
     from truemoment.api.searches import search
     from truemoment.api.splits import resplit
@@ -42,6 +43,7 @@ _HOME = {
     "compare": "api.comparisons",
     "evaluate": "api.evaluation",
     "get_protocol": "protocols",
+    "leaderboard": "api.leaderboards",
     "load_annotations": "datasets",
     "open_features": "features.opening",
     "parse_measure": "measures",
@@ -71,6 +73,7 @@ __all__ = [
     "compare",
     "evaluate",
     "get_protocol",
+    "leaderboard",
     "load_annotations",
     "open_features",
     "parse_measure",
