@@ -13,20 +13,22 @@ institutions, Biometrics 78: the intervals, from Tukey's pairwise tests. Ours ar
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from truemoment.auditing import Audit, audit_predictions
 from truemoment.auditing.own_answers import TITLES
 from truemoment.caching import NO_CACHE, Cache
-from truemoment.compared_files import ComparedFiles, compare_files, training_split
+from truemoment.compared_files import ComparedFiles, FileRun, compare_files, training_split
 from truemoment.comparison import Comparison
 from truemoment.exceptions import UsageError
 from truemoment.floors import FloorResult
 from truemoment.intervals import Floats, Ints
 from truemoment.leaderboards.entries import Entries, SystemEntry
 from truemoment.measures import Measure
+from truemoment.text import printable
 from truemoment.uncertainty import DEFAULT_DRAW_SETTINGS, DrawSettings
 
 
@@ -144,7 +146,7 @@ def run_leaderboard(
             )
             for file in files
         ]
-        systems.append(RankedSystem(system, tuple(audits)))
+        systems.append(RankedSystem(system, tuple(_named(audit, entries.folder) for audit in audits)))
     results = systems[0].audits[0].results
     names = [system.name for system in entries.systems]
     compared = compare_files(
@@ -159,4 +161,18 @@ def run_leaderboard(
         on_status=on_status,
     )
     ranks = rank_intervals(compared.comparison, names)
-    return Leaderboard(entries, tuple(systems), compared, ranks, results.headline)
+    runs = {name: [_named_run(run, entries.folder) for run in of] for name, of in compared.runs.items()}
+    return Leaderboard(entries, tuple(systems), replace(compared, runs=runs), ranks, results.headline)
+
+
+def _named(audit: Audit, folder: Path) -> Audit:
+    """Name the audited file by its path in the folder: a page that is published names no folder of its author."""
+    return replace(audit, sources={**audit.sources, "path": _inside(audit.sources["path"], folder)})
+
+
+def _named_run(run: FileRun, folder: Path) -> FileRun:
+    return run._replace(source={**run.source, "path": _inside(run.source["path"], folder)})
+
+
+def _inside(path: str, folder: Path) -> str:
+    return path.removeprefix(printable(str(folder))).lstrip("/")
