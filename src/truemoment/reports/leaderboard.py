@@ -84,8 +84,8 @@ def report(found: Leaderboard) -> Report:
     """Return what people read."""
     compared = found.compared
     of_comparison = comparison_reports.report(compared)
-    drawings = (_history(found),) if any(system.entry.date for system in found.systems) else ()
-    tests: tuple[Table, ...] = (comparison_reports.differences_table(compared),)
+    drawings = (_history(found),) if len(_dated(found)) > 1 else ()
+    tests = (comparison_reports.methods_table(compared), comparison_reports.differences_table(compared))
     if compared.network is not None:
         tests = (*tests, comparison_reports.hits_table(compared))
     sections = (
@@ -147,11 +147,11 @@ def _systems_table(found: Leaderboard) -> Table:
                 Cell("" if entry.date is None else entry.date.isoformat()),
             )
         )
-    headings = ("system", "sees video", compared.heading(m), "rank", "skill", "than floors")
+    headings = ("system", "sees video", compared.heading(m), "rank", "skill", "against floors")
     extra = () if compared.network is None else ("hits where the network misses, excess",)
     return Table(
         "Systems by the headline measure, in percent, with 95 % intervals. A name opens the audit of the system. "
-        "Skill: 0 is the strongest floor, 1 the oracle. Than floors: the verdict, and the strongest floor.",
+        "Skill: 0 is the strongest floor, 1 the oracle. Against floors: the verdict, and the strongest floor.",
         (*headings, *extra, "date"),
         (("", tuple(rows)),),
         text_columns=(0, 1, 5, 7 if extra else 6),
