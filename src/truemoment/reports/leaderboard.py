@@ -6,11 +6,8 @@ import math
 import re
 import shlex
 from collections import Counter
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from truemoment.auditing.entries import measured
 from truemoment.auditing.table_cells import figure_cell, number_cell
@@ -21,22 +18,16 @@ from truemoment.leaderboards import Leaderboard
 from truemoment.protocols import Protocol
 from truemoment.reports import audit as audit_reports
 from truemoment.reports import comparison as comparison_reports
-from truemoment.reports.drawing import FLOOR, METHOD, SOFT, drawing_style, new_figure, shortened
 from truemoment.reports.head import head
-from truemoment.reports.model import Cell, Details, Drawing, Paragraph, Report, Section, Table
+from truemoment.reports.leaderboard_history import dated, history
+from truemoment.reports.model import Cell, Details, Paragraph, Report, Section, Table
 from truemoment.reports.repeated_measures import repeated_measures
 from truemoment.reports.words import UNDEFINED, low_to_high, points
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SCHEMA = "truemoment/leaderboard/1"
 
 SYSTEMS = "systems"
 """Folder of the pages of systems, beside the page of the leaderboard."""
-
-HISTORY_IN = 3.0
-"""Height of the figure of figures by date, inches."""
 
 RANKS = (
     "Rank interval",
@@ -84,8 +75,11 @@ def report(found: Leaderboard) -> Report:
     """Return what people read."""
     compared = found.compared
     of_comparison = comparison_reports.report(compared)
-    drawings = (_history(found),) if len(_dated(found)) > 1 else ()
-    tests = (comparison_reports.methods_table(compared), comparison_reports.differences_table(compared))
+    drawings = (history(found),) if len(dated(found)) > 1 else ()
+    tests: tuple[Table, ...] = (
+        comparison_reports.methods_table(compared),
+        comparison_reports.differences_table(compared),
+    )
     if compared.network is not None:
         tests = (*tests, comparison_reports.hits_table(compared))
     sections = (
@@ -213,53 +207,6 @@ def _browse_table(found: Leaderboard) -> Table:
         for file, address in zip(found.entries.files[number], pages(found)[number], strict=True)
     )
     return Table("Files, their audits, and commands.", ("system", "file", "command"), (("", rows),), (0, 1, 2))
-
-
-def _history(found: Leaderboard) -> Drawing:
-    return Drawing(
-        "history",
-        f"{found.compared.heading(found.headline)} by date",
-        "Dots are systems with a date, the line is the best so far; lines through a dot are 95 % intervals. The dashed "
-        "line is the strongest floor.",
-        partial(_history_figure, found),
-        lambda: [{"system": name, "date": date.isoformat(), "value": value} for date, name, value, _ in _dated(found)],
-    )
-
-
-def _dated(found: Leaderboard) -> list[tuple[Any, str, float, Floats]]:
-    """Return date, name, figure and interval of the systems with a date, by date."""
-    comparison, m = found.compared.comparison, found.headline
-    rows = [
-        (of.entry.date, of.entry.name, float(comparison.mean[number, m]), comparison.interval[number, m])
-        for number, of in enumerate(found.systems)
-        if of.entry.date is not None
-    ]
-    return sorted(rows, key=lambda row: row[:2])
-
-
-def _history_figure(found: Leaderboard) -> Figure:
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num  # noqa: PLC0415 - see drawing_style
-
-    rows = [(float(date2num(date)), *rest) for date, *rest in _dated(found)]
-    dates, values = [row[0] for row in rows], [100 * row[2] for row in rows]
-    floor = max(of.scores.value(found.measures[found.headline]) for of, _ in found.beside() if of.kind == "floor")
-    with drawing_style():
-        figure = new_figure(HISTORY_IN)
-        axes = figure.subplots()
-        axes.axhline(100 * floor, color=FLOOR, linestyle="--")
-        axes.step(dates, np.fmax.accumulate(values), where="post", color=SOFT)
-        for date, name, value, ci95 in rows:
-            if np.isfinite(ci95).all():
-                axes.plot([date, date], 100 * ci95, color=METHOD)
-            axes.plot([date], [100 * value], "o", color=METHOD)
-            axes.annotate(shortened(name, 30), (date, 100 * value), xytext=(6, 6), textcoords="offset points")
-        locator = AutoDateLocator(minticks=2, maxticks=6)
-        axes.xaxis.set_major_locator(locator)
-        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
-        axes.set_xlim(dates[0] - max(dates[-1] - dates[0], 360) / 12, dates[-1] + max(dates[-1] - dates[0], 360) / 3)
-        axes.set_ylim(bottom=0)
-        axes.set_ylabel("%", color=SOFT)
-    return figure
 
 
 # ------------------------------------------------------------------------------------------- document
