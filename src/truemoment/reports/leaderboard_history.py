@@ -51,7 +51,7 @@ def history(found: Leaderboard) -> Drawing:
         "history",
         f"{found.compared.heading(found.headline)} by date",
         "Dots are systems with a date, the line is the best so far; lines through a dot are 95 % intervals. The dashed "
-        "line is the strongest floor.",
+        "line is the strongest floor of the table below.",
         partial(_drawn, found),
     )
 
@@ -74,6 +74,7 @@ def _drawn(found: Leaderboard) -> Figure:
         axes.set_xlim(years[0] - span / 12, years[-1] + span / 2)
         axes.set_ylim(bottom=0)
         axes.ticklabel_format(axis="x", useOffset=False)
+        axes.locator_params(axis="x", nbins=5)
         axes.set_xlabel("year", color=SOFT)
         axes.set_ylabel("%", color=SOFT)
     return figure
