@@ -145,7 +145,7 @@ def draw_groups(
     told
         Goes through the groups and shows how far it is, e.g. a progress bar.
     """
-    from PIL import Image  # noqa: PLC0415 - only pictures need it
+    from PIL import Image
 
     scenes: list[Scene] = []
     for _ in range(n_groups):
@@ -184,8 +184,8 @@ def known_words() -> list[str]:
 
 def tokenizer_of(n_words: int) -> CLIPTokenizer:
     """Make the tokenizer: each word that sentences are made of is one token, any other falls into letters."""
-    from tokenizers import pre_tokenizers  # noqa: PLC0415 - comes with transformers, which takes seconds
-    from transformers import CLIPTokenizer  # noqa: PLC0415 - as above
+    from tokenizers import pre_tokenizers
+    from transformers import CLIPTokenizer
 
     merges: Any = merges_of(known_words())
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
@@ -226,7 +226,7 @@ def _merged(part: Sequence[str], pair: tuple[str, str]) -> list[str]:
 
 def model_of(recipe: SceneRecipe, tokenizer: CLIPTokenizer) -> CLIPModel:
     """Make the model with weights drawn anew."""
-    from transformers import CLIPConfig, CLIPModel  # noqa: PLC0415 - importing them takes seconds
+    from transformers import CLIPConfig, CLIPModel
 
     tower = {
         "hidden_size": recipe.width,

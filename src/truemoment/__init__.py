@@ -11,6 +11,7 @@ TYPE_CHECKING = False  # as in typing, which takes longer to import than all els
 if TYPE_CHECKING:
     from truemoment.api.audits import audit
     from truemoment.api.blind import baseline
+    from truemoment.api.citations import cite
     from truemoment.api.comparisons import compare
     from truemoment.api.evaluation import evaluate
     from truemoment.api.leaderboards import leaderboard
@@ -40,6 +41,7 @@ _HOME = {
     "TrueMomentError": "exceptions",
     "audit": "api.audits",
     "baseline": "api.blind",
+    "cite": "api.citations",
     "compare": "api.comparisons",
     "evaluate": "api.evaluation",
     "get_protocol": "protocols",
@@ -70,6 +72,7 @@ __all__ = [
     "__version__",
     "audit",
     "baseline",
+    "cite",
     "compare",
     "evaluate",
     "get_protocol",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from truemoment.audio.aligning import AlignSettings, align_sounds
+from truemoment.audio.alignment import Piece
 from truemoment.audio.checking import PaperSettings
 from truemoment.audio.placing import Placing
 from truemoment.worlds.described.damage import Damage
@@ -103,9 +104,10 @@ def test_another_film_is_none(made_film, film_of):
     assert "25/24: median 0." in found.why
 
 
-def test_a_run_that_no_waveform_confirms_is_none(made_film, monkeypatch):
-    # One of 650 simulated films: bands of another film's track were alike for a while, and no exact delay was found.
+@pytest.mark.parametrize("pieces", [(), (Piece((80.3, 80.7), 1.0, -80.34, 0.0),)])
+def test_what_is_alike_for_a_moment_is_none(made_film, monkeypatch, pieces):
+    # Two of 650 simulated films: another film's track was alike for a while; nothing, or 0.4 s, was confirmed.
     track, _ = made_film.damaged()
-    monkeypatch.setattr(Placing, "pieces", lambda _: ())
+    monkeypatch.setattr(Placing, "pieces", lambda _: pieces)
     found = align_sounds(made_film.recording, track, ROBUST)
     assert (found.verdict, found.pieces, found.rate_candidate) == ("not this film", (), "")

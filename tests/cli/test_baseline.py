@@ -354,8 +354,8 @@ def test_repeats_of_what_draws_nothing(fails, name):
     [
         (["--proposals", "dense"], "got proposals 'dense', expected sparse-map:N, sliding-windows or windowed-grid"),
         (["--proposals", "sparse-map:0"], "got 0 clips, expected 1 or more"),
-        (["--measures", "R@1"], "'R@1': option IoU is missing, expected IoU=..."),
-        (["--fit-measure", "R@1"], "'R@1': option IoU is missing, expected IoU=..."),
+        (["--measures", "R@1"], "'R@1': option IoU is missing, expected IoU=...; did you mean R@1,IoU=0.5?"),
+        (["--fit-measure", "R@1"], "'R@1': option IoU is missing, expected IoU=...; did you mean R@1,IoU=0.5?"),
         (["--protocol", "default,top"], "protocol 'default,top': got 'top', expected KEY=VALUE"),
     ],
 )

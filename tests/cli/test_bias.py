@@ -150,7 +150,7 @@ def test_missing_splits_are_named(call, data_dir):
     ("words", "message"),
     [
         ([], "which datasets? give --dataset NAME or --annotations FILE, once or more"),
-        (["--dataset", "nowhere", "--data-dir", "."], "unknown dataset 'nowhere', expected one of "),
+        (["--dataset", "nowhere", "--data-dir", "."], "unknown dataset 'nowhere', expected one that "),
         (["--dataset", "tacos", "--dataset", "tacos"], "got a dataset twice, expected each once"),
         (["--annotations", "mine.jsonl", "--open"], "--html: expected the name of a file"),
         (["--annotations", "mine.jsonl", "--html", "-"], "--html: expected the name of a file"),

@@ -122,7 +122,7 @@ def test_what_is_no_folder_is_not_remembered(call, settings, tmp_path):
         ("truemoment evaluate --pro", {"--protocol"}),
         ("truemoment tr", {"train"}),
         ("truemoment evaluate --dataset charades-cd --split te", {"test-iid", "test-ood"}),
-        ("truemoment evaluate --dataset cha", {"charades-sta", "charades-cd"}),
+        ("truemoment evaluate --dataset charades-c", {"charades-cd", "charades-cg"}),
         ("truemoment train tan2d-w", {"tan2d-windows"}),
         ("truemoment baseline best", {"best-constant"}),
         ("truemoment datasets ch", {"check"}),

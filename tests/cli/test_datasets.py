@@ -13,7 +13,7 @@ from truemoment.exceptions import DownloadError
 def test_list(call):
     status, out, err = call("datasets", "list")
     assert (status, err) == (0, "")
-    rows = [line.split() for line in out.splitlines()[2:]]
+    rows = [re.split("  +", line) for line in out.splitlines()[2:] if not line.startswith(" ")]  # no row's second line
     assert [row[0] for row in rows] == list(DATASETS)
     assert [row[1] for row in rows] == [dataset.access for dataset in DATASETS.values()]
     # Closer Look (2021), Table 1.
@@ -28,7 +28,7 @@ def test_info(call, name):
     dataset = DATASETS[name]
     words = " ".join(out.split())
     assert words.startswith(f"dataset {dataset.title} ({name}) cite ")
-    for text in (dataset.citation, dataset.licence, dataset.homepage, *dataset.notes, *dataset.steps):
+    for text in (*dataset.references(), dataset.licence, dataset.homepage, *dataset.notes, *dataset.steps):
         assert text in words
     for file in dataset.files:
         assert file.name in out
@@ -135,6 +135,12 @@ class TestCheck:
 
 
 class TestFetch:
+    def test_by_hand(self, call):
+        status, out, err = call("datasets", "fetch", "charades-timelens")
+        assert (status, err) == (2, "truemoment: charades-timelens cannot be downloaded; the steps are printed above\n")
+        why = "is public, but has no recorded checksum to verify a download"
+        assert out.splitlines()[:2] == [f"Charades-TimeLens {why}:", f"  1. {DATASETS['charades-timelens'].steps[0]}"]
+
     @pytest.mark.parametrize("options", [[], ["--quiet"], ["--data-dir", "/no/such"]])
     def test_an_agreement(self, call, options):
         # Its steps need no folder.

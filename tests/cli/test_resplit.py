@@ -445,7 +445,7 @@ def test_mistakes_are_told_in_a_line(fails, here, words, line):
         ((*MINE, *OUT, "--width", "nan"), "got a width of nan, expected "),
         ((*MINE, *OUT, "--width", "inf"), "got a width of inf, expected "),
         ((*MINE, *OUT, "--engine", "ear"), "unknown language engine 'ear'"),
-        (("--dataset", "nowhere", *OUT), "unknown dataset 'nowhere', expected one of "),
+        (("--dataset", "nowhere", *OUT), "unknown dataset 'nowhere', expected one that "),
         (("--dataset", "tacos", "--split", "dev", "--data-dir", ".", *OUT), "tacos has no split 'dev', expected one "),
         (("--dataset", "tacos", "--data-dir", "empty", *OUT), "tacos: empty/tacos (no such folder) is missing"),
         ((*MINE, *OUT, "--shift", "words", "--ood", "0.8"), "mine.jsonl: "),

@@ -333,11 +333,18 @@ class TestKnownByGitOnly:
         assert names(tmp_path) == []
 
 
-def test_an_agreement_is_not_gone_around(tmp_path, server):
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("mad", "needs an agreement with its owner"),
+        ("charades-timelens", "is public, but has no recorded checksum to verify a download"),
+    ],
+)
+def test_nothing_is_fetched_without_leave_or_checksum(tmp_path, server, name, why):
     with pytest.raises(UsageError) as caught:
-        fetch.fetch(get_dataset("mad"), tmp_path)
-    steps = "; ".join(get_dataset("mad").steps)
-    assert str(caught.value) == f"mad needs an agreement with its owner and cannot be fetched: {steps}"
+        fetch.fetch(get_dataset(name), tmp_path)
+    steps = "; ".join(get_dataset(name).steps)
+    assert str(caught.value) == f"{name} {why} and cannot be fetched: {steps}"
     assert names(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
     assert server.asked == []
@@ -350,4 +357,9 @@ def test_a_folder_that_cannot_be_made(dataset, tmp_path):
 
 
 def test_nothing_but_open_datasets_has_addresses():
-    assert {name for name, dataset in DATASETS.items() if dataset.access == "agreement"} == {"mad", "lsmdc16"}
+    assert {name for name, dataset in DATASETS.items() if dataset.access == "agreement"} == {
+        "mad",
+        "lsmdc16",
+        "ego4d-nlq-v1",
+        "ego4d-nlq-v2",
+    }

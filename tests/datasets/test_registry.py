@@ -10,6 +10,9 @@ from truemoment.exceptions import MissingFileError, UsageError
 
 SPLITS = {"train", "val", "test", "test-iid", "test-ood", "val_1", "val_2"}  # DESIGN.md, command line
 SPLITS |= {"test-1000"}  # LSMDC16, specification of retrieval, section 3
+# Li et al. (2022), Compositional Temporal Grounding: "test-trivial", "novel-composition", "novel-word".
+SPLITS |= {"test-trivial", "test-novel-composition", "test-novel-word"}
+COUNTS_WITHOUT_VIDEOS = {"lsmdc16", "ego4d-nlq-v2"}  # of clips alone; of queries alone
 
 
 def test_names():
@@ -28,6 +31,16 @@ def test_names():
         "human-activitynet",
         # Clips of films, specification of retrieval, section 3.
         "lsmdc16",
+        # Issue 27, point 3.
+        "tvr",
+        "ego4d-nlq-v1",
+        "ego4d-nlq-v2",
+        "charades-cg",
+        "activitynet-cg",
+        "charades-timelens",
+        "activitynet-timelens",
+        "qvhighlights-timelens",
+        "tvgbench",
     }
 
 
@@ -40,11 +53,11 @@ class TestEveryDataset:
     def test_states_where_it_comes_from(self, name):
         dataset = DATASETS[name]
         assert dataset.title
-        assert re.search(r"\b(19|20)\d\d\b", dataset.citation)  # a year
-        assert dataset.citation.count(",") >= 2  # several authors
+        assert re.search(r"\b(19|20)\d\d\b", dataset.references()[0])  # a year
+        assert dataset.references()[0].count(",") >= 2  # several authors
         assert dataset.homepage.startswith("https://")
         assert dataset.licence  # "not stated" where nothing was found
-        for text in (dataset.citation, dataset.licence, *dataset.notes, *dataset.steps):
+        for text in (*dataset.references(), dataset.licence, *dataset.notes, *dataset.steps):
             assert text == " ".join(text.split())
 
     def test_access(self, name):
@@ -53,7 +66,7 @@ class TestEveryDataset:
             assert not dataset.steps
             assert all(file.url for file in dataset.files)
         else:
-            assert dataset.access == "agreement"
+            assert dataset.access in {"agreement", "by hand"}
             assert dataset.steps
             assert not any(file.url for file in dataset.files)  # nothing to be fetched behind the owner's back
 
@@ -85,7 +98,7 @@ class TestEveryDataset:
             assert split.counted_in
             assert set(split.merges) <= set(names) - {split.name}
             known = split.n_videos is not None
-            assert known == (split.n_queries is not None) or name == "lsmdc16"  # its counts are of clips alone
+            assert known == (split.n_queries is not None) or name in COUNTS_WITHOUT_VIDEOS
             if known:
                 assert split.n_queries >= split.n_videos > 0
 
@@ -150,7 +163,9 @@ def test_published_counts():
 def test_an_unknown_dataset():
     with pytest.raises(UsageError) as caught:
         load_annotations("charades", "test", data_dir="/")
-    assert str(caught.value) == f"unknown dataset 'charades', expected one of {', '.join(DATASETS)}"
+    assert str(caught.value) == (
+        "unknown dataset 'charades', expected one that 'truemoment datasets list' shows; did you mean charades-cg?"
+    )
 
 
 def test_an_unknown_split_is_told_before_the_folder_is_looked_for(tmp_path):

@@ -320,7 +320,7 @@ def test_a_folder_without_a_datasheet(tmp_path):
 
 def test_no_name_is_not_this_folder(root, monkeypatch):
     monkeypatch.chdir(root / "anew")  # as --dataset "$FORGOTTEN" would have it
-    with pytest.raises(UsageError, match=r"^unknown dataset '', expected one of charades-sta, "):
+    with pytest.raises(UsageError, match=r"^unknown dataset '', expected one that "):
         load_annotations("", "val")
 
 
@@ -328,7 +328,9 @@ def test_a_name_without_a_slash_stays_an_unknown_dataset(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "afile").write_text("")
     for name in ("nowhere", "afile"):
-        with pytest.raises(UsageError, match=f"^unknown dataset '{name}', expected one of charades-sta, "):
+        with pytest.raises(
+            UsageError, match=f"^unknown dataset '{name}', expected one that 'truemoment datasets list' shows"
+        ):
             load_annotations(name, "val")
 
 

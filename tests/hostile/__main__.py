@@ -90,7 +90,6 @@ def crash(seed: int, kills: int, folder: Path) -> int:
     make_place(whole)
     os.environ["TRUEMOMENT_CACHE"] = str(folder / "cache")
     found = crash_all(seed, kills, max(1, kills // 10), whole, folder)
-    print(*found, sep="\n")
     print(f"{len(found)} crashes handled badly")
     return 1 if found else 0
 

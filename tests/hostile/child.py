@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-SECONDS = 30
+SECONDS = 120
 """A command that takes longer is a finding: all inputs are small."""
 
 MEMORY = 6 << 30

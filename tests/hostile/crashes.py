@@ -178,6 +178,7 @@ def crash_all(seed: int, kills: int, others: int, whole: Path, folder: Path) -> 
                 counts[way] += 1
                 if wrong:
                     found.append(f"{command.name}: {wrong}")
+                    print(found[-1], flush=True)
         told = ", ".join(f"{way} {count}" for way, count in counts.items())
         print(f"{command.name}: {told}; {time.monotonic() - began:.0f} s", flush=True)
     return found

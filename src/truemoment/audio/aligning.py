@@ -24,6 +24,9 @@ Method = Literal["paper", "robust"]
 LEAST_COVERED = 0.8
 """Share of the shorter side below which a track is aligned partly."""
 
+LEAST_FOUND_S = 5.0
+"""Seconds of a track that all pieces together have at least: bands of two films are alike for less, by chance."""
+
 SAME_RATE = 3e-4
 """A rate this close to a candidate is that candidate."""
 
@@ -131,7 +134,7 @@ def align_sounds(
         placing.add(run)
     placing.fill(lambda low_s, high_s: run_within(search, stretched, (low_s * best.rate, high_s * best.rate), slope))
     pieces = placing.pieces()
-    if not pieces:  # the bands were alike somewhere, and no waveform confirms it
+    if sum(piece.track_s[1] - piece.track_s[0] for piece in pieces) < LEAST_FOUND_S:
         return _not_found(film, track, paper, scores)
     name = _named_rate(pieces, of.rates)
     verdict, why = _verdict(pieces, film, track, _Context(paper, of.method, name))

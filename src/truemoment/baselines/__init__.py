@@ -32,6 +32,7 @@ from truemoment.grounders import Grounder
 from truemoment.known_names import one_of_known
 from truemoment.language import get_engine
 from truemoment.measures import Measure
+from truemoment.papers import CLOSER_LOOK, HIDDEN_CHALLENGES, MAD, TAN_2D, Paper
 from truemoment.proposals import Proposals, SparseMap
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations
@@ -99,11 +100,13 @@ class Baseline(NamedTuple):
     """Whether it has to be fitted."""
     takes: tuple[str, ...] = ()
     """Settings that its predictions depend on, except generator and references."""
+    papers: tuple[Paper, ...] = ()
+    """The paper that introduces it; none for ours."""
 
 
 BASELINES: Mapping[str, Baseline] = MappingProxyType(
     {
-        "predict-all": Baseline("floor", "the whole video", lambda _: PredictAll()),
+        "predict-all": Baseline("floor", "the whole video", lambda _: PredictAll(), papers=(CLOSER_LOOK,)),
         "best-constant": Baseline(
             "floor",
             "the one share of the video that is best on the fit split for a measure",
@@ -112,7 +115,11 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
             takes=("measure",),
         ),
         "bias-based": Baseline(
-            "floor", "the mode of the training moments' density (Closer Look)", lambda _: BiasBased(), learns=True
+            "floor",
+            "the mode of the training moments' density (Closer Look)",
+            lambda _: BiasBased(),
+            learns=True,
+            papers=(CLOSER_LOOK,),
         ),
         "mean-map": Baseline(
             "floor",
@@ -120,6 +127,7 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
             lambda c: MeanMap(_map(c.proposals)),
             learns=True,
             takes=("proposals",),
+            papers=(TAN_2D, HIDDEN_CHALLENGES),
         ),
         "prior-only": Baseline(
             "floor",
@@ -127,6 +135,7 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
             lambda c: PriorOnly(c.rng),
             random=True,
             learns=True,
+            papers=(HIDDEN_CHALLENGES,),
         ),
         "action-aware": Baseline(
             "floor",
@@ -135,6 +144,7 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
             random=True,
             learns=True,
             takes=("engine",),
+            papers=(HIDDEN_CHALLENGES,),
         ),
         "sentence-neighbours": Baseline(
             "floor",
@@ -152,7 +162,11 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
             takes=("measure",),
         ),
         "uniform": Baseline(
-            "floor", "start and end drawn evenly (Hidden Challenges)", lambda c: Uniform(c.rng), random=True
+            "floor",
+            "start and end drawn evenly (Hidden Challenges)",
+            lambda c: Uniform(c.rng),
+            random=True,
+            papers=(HIDDEN_CHALLENGES,),
         ),
         "random-chance": Baseline(
             "floor",
@@ -160,6 +174,7 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
             lambda c: RandomChance(c.proposals, c.rng),
             random=True,
             takes=("proposals",),
+            papers=(MAD,),
         ),
         "split-constant": Baseline(
             "ceiling",
@@ -172,6 +187,7 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
             "the proposals that fit the reference best (MAD)",
             lambda c: Oracle(_needed(c.references, "the oracle"), c.proposals),
             takes=("proposals",),
+            papers=(MAD,),
         ),
     }
 )

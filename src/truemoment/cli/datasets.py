@@ -17,7 +17,7 @@ from truemoment.cli.options import (
     source_file,
 )
 from truemoment.datasets import DATASETS, data_folder, get_dataset, load_annotations, read_own_annotations
-from truemoment.datasets.base import Split
+from truemoment.datasets.base import WHY_NOT_FETCHED, Split
 from truemoment.datasets.source import files_of
 from truemoment.exceptions import UsageError
 
@@ -33,7 +33,7 @@ def list_datasets() -> None:
     from truemoment.cli.delivery import show_list
 
     rows = [(dataset.name, dataset.access, ", ".join(map(_size, dataset.splits))) for dataset in DATASETS.values()]
-    show_list(("dataset", "access", "splits and queries"), rows)
+    show_list(("dataset", "access", "queries"), rows)
 
 
 def _size(split: Split) -> str:
@@ -50,7 +50,7 @@ def info(name: str) -> None:
     dataset = get_dataset(name)
     facts = [
         ("dataset", f"{dataset.title} ({dataset.name})"),
-        ("cite", dataset.citation),
+        *(("cite", text) for text in dataset.references()),
         ("home", dataset.homepage),
         ("licence", dataset.licence),
         ("access", dataset.access),
@@ -114,13 +114,13 @@ def check(ctx: click.Context, name: str, data_dir: Path | None, json_path: Path 
 def fetch(name: str, data_dir: Path | None, quiet: bool) -> None:
     """Download the annotation files of dataset NAME, and verify their checksums.
 
-    If the owner requires an agreement, the steps to it are printed instead.
+    If they cannot be downloaded, the steps to obtain them are printed instead.
     """
     from truemoment.datasets.fetch import fetch as fetch_dataset
 
     dataset = get_dataset(name)
-    if dataset.access == "agreement":
-        click.echo(f"{dataset.title} needs an agreement with its owner:")
+    if dataset.access != "open":
+        click.echo(f"{dataset.title} {WHY_NOT_FETCHED[dataset.access]}:")
         for number, step in enumerate(dataset.steps, start=1):
             click.echo(f"  {number}. {step}")
         raise UsageError(f"{name} cannot be downloaded; the steps are printed above")

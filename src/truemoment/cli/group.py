@@ -39,6 +39,7 @@ COMMANDS = MappingProxyType(
         "convert": "Write a prediction file in another format.",
         "baseline": "Run a blind baseline or the oracle, and write its predictions.",
         "reproduce": "Compute published tables again, and compare the figures.",
+        "cite": "Print the references of what a report used.",
         "datasets": "List, describe, check or fetch datasets.",
         "protocols": "List the evaluation conventions, or show one field by field.",
         "measures": "List the measures and how they are written.",

@@ -17,7 +17,9 @@ from truemoment.datasets import (
     activitynet_cd,
     charades_cd,
     charades_sta,
+    compositional,
     didemo,
+    ego4d_nlq,
     human_activitynet,
     human_charades,
     lsmdc,
@@ -26,11 +28,14 @@ from truemoment.datasets import (
     qvhighlights,
     resplit_folder,
     tacos,
+    timelens_bench,
+    tvgbench,
+    tvr,
 )
 from truemoment.datasets.base import Dataset, SourceFile, Split, numbered, required_file
 from truemoment.datasets.check import CheckReport, check_dataset
 from truemoment.exceptions import InputError, UsageError
-from truemoment.known_names import one_of_known
+from truemoment.known_names import nearest
 from truemoment.records import Annotations
 
 __all__ = [
@@ -51,19 +56,24 @@ __all__ = [
 
 DATASETS: Mapping[str, Dataset] = MappingProxyType(
     {
-        module.DATASET.name: module.DATASET
-        for module in (
-            charades_sta,
-            activitynet_captions,
-            tacos,
-            didemo,
-            qvhighlights,
-            mad,
-            lsmdc,
-            charades_cd,
-            activitynet_cd,
-            human_charades,
-            human_activitynet,
+        dataset.name: dataset
+        for dataset in (
+            charades_sta.DATASET,
+            activitynet_captions.DATASET,
+            tacos.DATASET,
+            didemo.DATASET,
+            qvhighlights.DATASET,
+            tvr.DATASET,
+            *ego4d_nlq.DATASETS,
+            mad.DATASET,
+            lsmdc.DATASET,
+            charades_cd.DATASET,
+            activitynet_cd.DATASET,
+            *compositional.DATASETS,
+            human_charades.DATASET,
+            human_activitynet.DATASET,
+            *timelens_bench.DATASETS,
+            tvgbench.DATASET,
         )
     }
 )
@@ -77,8 +87,14 @@ def get_dataset(name: str) -> Dataset:
     if name not in DATASETS and resplit_folder.is_folder(name):
         return resplit_folder.dataset_of(Path(name))
     if name not in DATASETS:
-        raise UsageError(f"unknown dataset {name!r}, expected {one_of_known(name, DATASETS)}")
+        raise UsageError(f"unknown dataset {name!r}, expected {_known_dataset(name)}")
     return DATASETS[name]
+
+
+def _known_dataset(name: str) -> str:
+    """Say where the names are, which fill more than a line, and which one was probably meant."""
+    meant = nearest(name, DATASETS)
+    return "one that 'truemoment datasets list' shows" + ("" if meant is None else f"; did you mean {meant}?")
 
 
 NO_DATA_FOLDER = (
@@ -136,6 +152,6 @@ def load_annotations(name: str, split: str, *, data_dir: str | Path | None = Non
 def _load_of_registry(folder: Path, name: str, split: str, *, data_dir: str | Path | None) -> Annotations:
     """Read a split of the dataset that a folder was made of; another folder is refused."""
     if name not in DATASETS:
-        problem = f"got {name!r}, expected {one_of_known(name, DATASETS)}"
+        problem = f"got {name!r}, expected {_known_dataset(name)}"
         raise InputError(problem, path=folder / resplit_folder.DATASHEET, field="source.dataset")
     return load_annotations(name, split, data_dir=data_dir)

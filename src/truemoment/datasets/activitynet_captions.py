@@ -10,6 +10,7 @@ from pathlib import Path
 
 from truemoment.datasets.base import Dataset, Row, Split, VideoEntry, required_file, source_files, with_ids
 from truemoment.files import read_json_mapping
+from truemoment.papers import ACTIVITYNET, ACTIVITYNET_CAPTIONS
 from truemoment.records import Annotations, Seconds
 
 _VSLNET = "https://raw.githubusercontent.com/26hzhang/VSLNet/3793c625f2e251a5f19a0d59f0c83b12e386f808"
@@ -44,11 +45,7 @@ def read(folder: Path, split: str) -> Annotations:
 DATASET = Dataset(
     name="activitynet-captions",
     title="ActivityNet Captions",
-    citation=(
-        "Krishna, Hata, Ren, Fei-Fei, Niebles: Dense-Captioning Events in Videos, ICCV 2017; videos: Caba Heilbron, "
-        "Escorcia, Ghanem, Niebles: ActivityNet: A Large-Scale Video Benchmark for Human Activity Understanding, "
-        "CVPR 2015"
-    ),
+    papers=(ACTIVITYNET_CAPTIONS, ACTIVITYNET),
     homepage="https://cs.stanford.edu/people/ranjaykrishna/densevid/",
     licence="not stated for the annotations",
     access="open",

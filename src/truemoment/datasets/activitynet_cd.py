@@ -7,6 +7,7 @@ from pathlib import Path
 
 from truemoment.datasets.activitynet_captions import rows_of
 from truemoment.datasets.base import Dataset, Row, SourceFile, Split, required_file, source_files, with_ids
+from truemoment.papers import ACTIVITYNET_CAPTIONS, CLOSER_LOOK
 from truemoment.records import Annotations
 
 _OWNER = (
@@ -48,10 +49,7 @@ def derive_train(folder: Path) -> list[Row]:
 DATASET = Dataset(
     name="activitynet-cd",
     title="ActivityNet-CD",
-    citation=(
-        "Yuan, Lan, Wang, Chen, Wang, Zhu: A Closer Look at Temporal Sentence Grounding in Videos: Dataset and Metric, "
-        "2021; Krishna, Hata, Ren, Fei-Fei, Niebles: Dense-Captioning Events in Videos, ICCV 2017"
-    ),
+    papers=(CLOSER_LOOK, ACTIVITYNET_CAPTIONS),
     homepage="https://github.com/yytzsy/grounding_changing_distribution",
     licence="not stated",
     access="open",

@@ -10,9 +10,10 @@ import csv
 import hashlib
 import io
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 import msgspec
@@ -21,6 +22,7 @@ from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.files import read_text, sha256_of
 from truemoment.inputs import reading
 from truemoment.known_names import one_of_known
+from truemoment.papers import Paper
 from truemoment.records import MAX_TIME_S, Annotations, Seconds
 
 
@@ -74,7 +76,7 @@ class Split:
     Parameters
     ----------
     name
-        ``train``, ``val``, ``test``, ``test-iid``, ``test-ood``, ``val_1`` or ``val_2``.
+        ``train``, ``val``, ``test``, ``test-iid``, ``test-ood``, ``val_1``, ``val_2``, or another test (``test-...``).
     n_queries, n_videos
         Published counts, or None.
     counted_in
@@ -90,6 +92,17 @@ class Split:
     merges: tuple[str, ...] = ()
 
 
+Access = Literal["open", "by hand", "agreement"]
+
+WHY_NOT_FETCHED: Mapping[Access, str] = MappingProxyType(
+    {
+        "agreement": "needs an agreement with its owner",
+        "by hand": "is public, but has no recorded checksum to verify a download",
+    }
+)
+"""Why the files of a dataset cannot be fetched; its steps say how to obtain them."""
+
+
 @dataclass(frozen=True)
 class Dataset:
     """A dataset: its source, its content, and its reader.
@@ -98,12 +111,10 @@ class Dataset:
     ----------
     name, title
         Short and full name.
-    citation
-        Authors, title, venue, year.
     homepage, licence
         As its owner states them, or "not stated".
     access
-        ``open``, or ``agreement`` with the owner.
+        ``open``, ``by hand`` (public, but without a checksum to verify a download), or ``agreement`` with the owner.
     files, splits
         Annotation files with checksums, and splits with counts.
     read
@@ -111,20 +122,29 @@ class Dataset:
     notes
         What users of the data should know.
     steps
-        Steps to obtain files that need an agreement.
+        Steps to obtain files that cannot be fetched.
+    papers
+        The paper of the queries first, then those of what it builds on.
+    citation
+        What to cite if `papers` is empty: authors, title, venue, year.
     """
 
     name: str
     title: str
-    citation: str
     homepage: str
     licence: str
-    access: Literal["open", "agreement"]
+    access: Access
     files: tuple[SourceFile, ...]
     splits: tuple[Split, ...]
     read: Callable[[Path, str], Annotations]
     notes: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
+    papers: tuple[Paper, ...] = ()
+    citation: str = ""
+
+    def references(self) -> tuple[str, ...]:
+        """Return what to cite: a line per paper, the paper of the queries first."""
+        return tuple(paper.text() for paper in self.papers) or (self.citation,)
 
     def split(self, name: str) -> Split:
         """Return a split by name."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from truemoment.datasets.base import Dataset, Split, VideoEntry, required_file, source_files, with_ids
 from truemoment.files import read_json_mapping
+from truemoment.papers import CLOSER_LOOK, TALL
 from truemoment.records import Annotations, Seconds
 
 _OWNER = (
@@ -40,10 +41,7 @@ def read(folder: Path, split: str) -> Annotations:
 DATASET = Dataset(
     name="charades-cd",
     title="Charades-CD",
-    citation=(
-        "Yuan, Lan, Wang, Chen, Wang, Zhu: A Closer Look at Temporal Sentence Grounding in Videos: Dataset and Metric, "
-        "2021; Gao, Sun, Yang, Nevatia: TALL: Temporal Activity Localization via Language Query, ICCV 2017"
-    ),
+    papers=(CLOSER_LOOK, TALL),
     homepage="https://github.com/yytzsy/grounding_changing_distribution",
     licence="not stated",
     access="open",

@@ -18,6 +18,7 @@ from truemoment.datasets.base import (
 )
 from truemoment.exceptions import InputError
 from truemoment.files import read_number, read_text
+from truemoment.papers import CHARADES, TALL
 from truemoment.records import Annotations
 
 _VIDEOX = "https://raw.githubusercontent.com/microsoft/VideoX/1744b2159c3d11694f94dab4fcde8660c685e79a/2D-TAN/data"
@@ -56,11 +57,7 @@ def read_durations(path: Path) -> dict[str, float]:
 DATASET = Dataset(
     name="charades-sta",
     title="Charades-STA",
-    citation=(
-        "Gao, Sun, Yang, Nevatia: TALL: Temporal Activity Localization via Language Query, ICCV 2017; videos and "
-        "durations: Sigurdsson, Varol, Wang, Farhadi, Laptev, Gupta: Hollywood in Homes: Crowdsourcing Data "
-        "Collection for Activity Understanding, ECCV 2016"
-    ),
+    papers=(TALL, CHARADES),
     homepage="https://github.com/jiyanggao/TALL",
     licence="sentences and times: not stated; Charades has a licence of its own (license.txt in its archive)",
     access="open",

@@ -11,6 +11,7 @@ from truemoment.datasets.base import Dataset, SourceFile, Split, refuse_repeated
 from truemoment.exceptions import InputError
 from truemoment.files import read_json
 from truemoment.intervals import segments_to_seconds
+from truemoment.papers import DIDEMO
 from truemoment.records import MAX_TIME_S, Annotations
 
 SEGMENT_LENGTH_S = 5.0
@@ -63,10 +64,7 @@ def read(folder: Path, split: str) -> Annotations:
 DATASET = Dataset(
     name="didemo",
     title="DiDeMo",
-    citation=(
-        "Hendricks, Wang, Shechtman, Sivic, Darrell, Russell: Localizing Moments in Video with Natural Language, "
-        "ICCV 2017"
-    ),
+    papers=(DIDEMO,),
     homepage="https://github.com/LisaAnne/LocalizingMoments",
     licence="BSD 2-Clause (owner's README); each video under a Creative Commons licence of its own",
     access="open",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from truemoment.datasets.base import Dataset, SourceFile
+from truemoment.datasets.base import WHY_NOT_FETCHED, Dataset, SourceFile
 from truemoment.exceptions import DownloadError, UsageError
 from truemoment.folders import FETCHING, temporary_folder
 
@@ -41,9 +41,9 @@ def fetch(
     on_status
         Called with a line per file.
     """
-    if dataset.access == "agreement":
+    if dataset.access != "open":
         raise UsageError(
-            f"{dataset.name} needs an agreement with its owner and cannot be fetched: {'; '.join(dataset.steps)}"
+            f"{dataset.name} {WHY_NOT_FETCHED[dataset.access]} and cannot be fetched: {'; '.join(dataset.steps)}"
         )
     folder = data_dir / dataset.name
     try:

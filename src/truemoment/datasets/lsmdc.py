@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from truemoment.datasets.base import Dataset, SourceFile, Split, numbered, required_file
 from truemoment.datasets.clip_lines import read_clip_lines
+from truemoment.papers import MOVIE_DESCRIPTION
 from truemoment.records import Annotations
 
 NAME = "lsmdc16"
@@ -45,10 +46,7 @@ def read(folder: Path, split: str) -> Annotations:
 DATASET = Dataset(
     name=NAME,
     title="LSMDC16",
-    citation=(
-        "Rohrbach, Torabi, Rohrbach, Tandon, Pal, Larochelle, Courville, Schiele: Movie Description, IJCV 2017; the "
-        "task of retrieval: Large Scale Movie Description Challenge 2016"
-    ),
+    papers=(MOVIE_DESCRIPTION,),
     homepage="https://sites.google.com/site/describingmovies",
     licence="annotations and clips under an agreement with the owners",
     access="agreement",
@@ -63,6 +61,8 @@ DATASET = Dataset(
     notes=(
         "Retrieval is mostly reported on the 1,000 clips of test-1000. A larger pool gives lower figures.",
         "Its films are those of MAD's validation and test splits: do not train on the one and test on the other.",
+        "For grounding, 'truemoment collect clips' brings the clips to the time of whole films, in the form of mad.",
+        "Form only: the files were not looked at.",
     ),
     steps=(
         "ask for access as https://sites.google.com/site/describingmovies/download describes",

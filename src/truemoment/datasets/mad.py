@@ -14,6 +14,7 @@ import msgspec
 from truemoment.datasets.base import Dataset, SourceFile, Split, read_csv, required_file
 from truemoment.exceptions import InputError
 from truemoment.files import read_json_mapping, read_number
+from truemoment.papers import MAD, MOVIE_DESCRIPTION
 from truemoment.records import Annotations, Seconds
 
 
@@ -86,11 +87,7 @@ def read_metadata(folder: Path) -> dict[str, FilmMetadata]:
 DATASET = Dataset(
     name="mad",
     title="MAD",
-    citation=(
-        "Soldan, Pardo, Leon Alcazar, Caba Heilbron, Zhao, Giancola, Ghanem: MAD: A Scalable Dataset for Language "
-        "Grounding in Videos from Movie Audio Descriptions, CVPR 2022; val and test build on Rohrbach et al.: Movie "
-        "Description, IJCV 2017"
-    ),
+    papers=(MAD, MOVIE_DESCRIPTION),
     homepage="https://github.com/Soldelli/MAD",
     licence="annotations and features under a non-disclosure agreement with the authors; code MIT",
     access="agreement",
@@ -104,6 +101,8 @@ DATASET = Dataset(
     notes=(
         "The authors' baselines score on ext_timestamps, CONE on timestamps; figures on the two do not compare.",
         "Training moments come from aligned audio description and are noisy; val and test were checked by people.",
+        "val and test are LSMDC's clips, brought to the time of whole films; 'truemoment collect clips' does this too.",
+        "Form only: the files were not looked at.",
     ),
     steps=(
         "fill in the form linked from https://github.com/Soldelli/MAD and sign its agreement",

@@ -11,6 +11,7 @@ import numpy as np
 from truemoment.datasets.base import Dataset, Split, refuse_repeated_id, required_file, source_files
 from truemoment.exceptions import InputError
 from truemoment.files import read_json_lines
+from truemoment.papers import QVHIGHLIGHTS
 from truemoment.records import MAX_RATING, Annotations, Saliency, Seconds
 
 CLIP_LENGTH_S = 2.0
@@ -92,10 +93,7 @@ def read(folder: Path, split: str) -> Annotations:
 DATASET = Dataset(
     name="qvhighlights",
     title="QVHighlights",
-    citation=(
-        "Lei, Berg, Bansal: QVHighlights: Detecting Moments and Highlights in Videos via Natural Language Queries, "
-        "NeurIPS 2021"
-    ),
+    papers=(QVHIGHLIGHTS,),
     homepage="https://github.com/jayleicn/moment_detr",
     licence="annotations: CC BY-NC-SA 4.0",
     access="open",
@@ -107,7 +105,7 @@ DATASET = Dataset(
             3_956_580,
         ),
         (_FILES["val"], "f668a1eaea156ec5315e14718999cea043a8cf948d3cafbd8e8d655318c3cd02", 821_101),
-        (_FILES["test"], "bd50ec6bb5dd3f72571126ba5fdc7418efdd9219a9487984e483a02e2ce5d493", 0),
+        (_FILES["test"], "bd50ec6bb5dd3f72571126ba5fdc7418efdd9219a9487984e483a02e2ce5d493", 824_658),
     ),
     splits=(
         Split("train", 7_218, 7_100, "counted in the released file"),

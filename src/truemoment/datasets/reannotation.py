@@ -21,13 +21,11 @@ from truemoment.datasets.faults import normalised_sentence
 from truemoment.exceptions import InputError
 from truemoment.files import read_number
 from truemoment.intervals import norm_to_seconds
+from truemoment.papers import HIDDEN_CHALLENGES
 from truemoment.records import Annotations, Queries
 
 COMMIT = "e0c4546b5a614a20b680765fd4ad250564327b6a"
 OWNER = f"https://raw.githubusercontent.com/mayu-ot/hidden-challenges-MR/{COMMIT}/data/raw"
-CITATION = (
-    "Otani, Nakashima, Rahtu, Heikkila: Uncovering Hidden Challenges in Query-Based Video Moment Retrieval, BMVC 2020"
-)
 HOMEPAGE = "https://github.com/mayu-ot/hidden-challenges-MR"
 LICENCE = "MIT (owner's repository); sentences as in the original dataset"
 COUNTED_IN = "Hidden Challenges (2020), section 5; videos counted in the released files"
@@ -159,7 +157,7 @@ def reannotated(
     return Dataset(
         name=name,
         title=f"{title}, re-annotated (Hidden Challenges)",
-        citation=CITATION,
+        papers=(HIDDEN_CHALLENGES,),
         homepage=HOMEPAGE,
         licence=LICENCE,
         access="open",

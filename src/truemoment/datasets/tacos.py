@@ -19,6 +19,7 @@ from truemoment.datasets.base import (
 )
 from truemoment.files import read_json_mapping
 from truemoment.intervals import frames_to_seconds
+from truemoment.papers import TACOS, TAN_2D
 from truemoment.records import MAX_TIME_S, Annotations
 
 _VIDEOX = "https://raw.githubusercontent.com/microsoft/VideoX/1744b2159c3d11694f94dab4fcde8660c685e79a/2D-TAN/data"
@@ -61,11 +62,7 @@ def read(folder: Path, split: str) -> Annotations:
 DATASET = Dataset(
     name="tacos",
     title="TACoS",
-    citation=(
-        "Regneri, Rohrbach, Wetzel, Thater, Schiele, Pinkal: Grounding Action Descriptions in Videos, TACL 1, 2013; "
-        "this population: Zhang, Peng, Fu, Luo: Learning 2D Temporal Adjacent Networks for Moment Localization with "
-        "Natural Language, AAAI 2020"
-    ),
+    papers=(TACOS, TAN_2D),
     homepage="https://aclanthology.org/Q13-1003/",
     licence="not stated",
     access="open",

@@ -42,6 +42,7 @@ from truemoment.measures.base import (
     Statistic,
     is_of_sets,
     lower_is_better,
+    papers_of,
     why_undefined,
 )
 from truemoment.measures.discounted_recall import DiscountedRecall
@@ -81,6 +82,7 @@ __all__ = [
     "Statistic",
     "is_of_sets",
     "lower_is_better",
+    "papers_of",
     "parse_measure",
     "parse_measures",
     "why_undefined",
@@ -201,11 +203,13 @@ def parse_measure(text: str) -> Measure:
     """
     try:
         return _parse(text)
-    except MeasureError:
+    except MeasureError as error:
         meant = in_our_grammar(text)
         if meant is None or meant == text.strip():
             raise
-        raise MeasureError(f"{text!r} is not in the grammar of measures; did you mean {meant}?") from None
+        is_known = Written(text.strip()).name in FAMILIES
+        why = str(error) if is_known else f"{text!r} is not in the grammar of measures"
+        raise MeasureError(f"{why}; did you mean {meant}?") from None
 
 
 def _parse(text: str) -> Measure:

@@ -29,6 +29,7 @@ import numpy as np
 
 from truemoment.intervals import Bools
 from truemoment.measures.base import Abstentions, Needs, Statistic
+from truemoment.papers import UNTRUTH, Paper
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class CorrectAbstention:
     depth: ClassVar[None] = None
     ref: ClassVar[None] = None
     undefined: ClassVar[str] = "no query that counts is without a reference moment"
+    papers: ClassVar[tuple[Paper, ...]] = (UNTRUTH,)
 
     def __str__(self) -> str:
         return "CorrectAbstention"
@@ -72,6 +74,7 @@ class FalseAbstention:
     depth: ClassVar[None] = None
     ref: ClassVar[None] = None
     lower_is_better: ClassVar[bool] = True
+    papers: ClassVar[tuple[Paper, ...]] = (UNTRUTH,)
 
     def __str__(self) -> str:
         return "FalseAbstention"

@@ -35,6 +35,7 @@ from truemoment.measures.base import (
     seconds_of,
     suffix,
 )
+from truemoment.papers import AXIOU, QVHIGHLIGHTS, Paper
 from truemoment.references import ReferenceRule
 
 MAP_THRESHOLDS: tuple[float, ...] = tuple(round(0.5 + 0.05 * i, 2) for i in range(10))
@@ -56,6 +57,7 @@ class AveragePrecisionAt:
 
     needs: ClassVar[Needs] = "overlaps"
     needs_duration: ClassVar[bool] = False
+    papers: ClassVar[tuple[Paper, ...]] = (AXIOU,)
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""
@@ -102,6 +104,7 @@ class MeanAveragePrecision:
     needs_duration: ClassVar[bool] = False
     depth: ClassVar[None] = None
     ref: ClassVar[None] = None
+    papers: ClassVar[tuple[Paper, ...]] = (QVHIGHLIGHTS,)
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""

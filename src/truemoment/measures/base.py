@@ -28,6 +28,7 @@ from truemoment.intervals import (
     running_best,
     temporal_iou,
 )
+from truemoment.papers import Paper
 from truemoment.references import ReferenceRule, References
 
 Comparison = Literal[">", ">="]
@@ -235,7 +236,7 @@ class SaliencyPair:
 class Measure(Protocol):
     """The interface of every measure.
 
-    Optional attributes: ``undefined`` (:func:`why_undefined`), ``lower_is_better`` and ``is_of_sets``.
+    Optional attributes: ``undefined`` (:func:`why_undefined`), ``lower_is_better``, ``is_of_sets`` and ``papers``.
     """
 
     needs: ClassVar[Needs]
@@ -286,6 +287,12 @@ class SaliencyMeasure(Measure, Protocol):
 def why_undefined(measure: Measure) -> str:
     """Return why a measure is undefined: no query has weight."""
     return str(getattr(measure, "undefined", "no query has a reference that counts"))
+
+
+def papers_of(measure: Measure) -> tuple[Paper, ...]:
+    """Return the papers that define a measure; none for a definition that is common property."""
+    papers: tuple[Paper, ...] = getattr(measure, "papers", ())
+    return papers
 
 
 def lower_is_better(measure: Measure) -> bool:

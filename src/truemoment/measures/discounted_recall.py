@@ -30,6 +30,7 @@ from truemoment.measures.base import (
     checked_threshold,
     suffix,
 )
+from truemoment.papers import CLOSER_LOOK, Paper
 from truemoment.references import ReferenceRule
 
 
@@ -49,6 +50,7 @@ class DiscountedRecall:
 
     needs: ClassVar[Needs] = "overlaps"
     needs_duration: ClassVar[bool] = True
+    papers: ClassVar[tuple[Paper, ...]] = (CLOSER_LOOK,)
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""

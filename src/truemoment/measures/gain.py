@@ -21,6 +21,7 @@ from typing import ClassVar
 import numpy as np
 
 from truemoment.measures.base import Needs, Overlaps, Statistic, checked_rank, suffix
+from truemoment.papers import AXIOU, Paper
 from truemoment.references import ReferenceRule
 
 
@@ -39,6 +40,7 @@ class DCG:
 
     needs: ClassVar[Needs] = "overlaps"
     needs_duration: ClassVar[bool] = False
+    papers: ClassVar[tuple[Paper, ...]] = (AXIOU,)
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""

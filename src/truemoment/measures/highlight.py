@@ -29,6 +29,7 @@ import numpy as np
 from truemoment.exceptions import MeasureError
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.measures.base import Needs, SaliencyPair, Statistic
+from truemoment.papers import QVHIGHLIGHTS, Paper
 
 RATINGS: dict[str, int] = {"Fair": 2, "Good": 3, "VeryGood": 4}
 
@@ -54,6 +55,7 @@ class HighlightAveragePrecision:
     needs_duration: ClassVar[bool] = True
     depth: ClassVar[None] = None
     ref: ClassVar[None] = None
+    papers: ClassVar[tuple[Paper, ...]] = (QVHIGHLIGHTS,)
 
     def __post_init__(self) -> None:
         """Refuse an unknown rating."""
@@ -93,6 +95,7 @@ class HighlightHit:
     needs_duration: ClassVar[bool] = True
     depth: ClassVar[None] = None
     ref: ClassVar[None] = None
+    papers: ClassVar[tuple[Paper, ...]] = (QVHIGHLIGHTS,)
 
     def __post_init__(self) -> None:
         """Refuse an unknown rating."""

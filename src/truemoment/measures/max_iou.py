@@ -25,6 +25,7 @@ from truemoment.exceptions import MeasureError
 from truemoment.intervals import Floats
 from truemoment.keyed import print_number
 from truemoment.measures.base import Needs, Overlaps, Statistic, checked_rank, suffix
+from truemoment.papers import AXIOU, Paper
 from truemoment.references import ReferenceRule
 
 
@@ -62,6 +63,7 @@ class AxIoU:
 
     needs: ClassVar[Needs] = "overlaps"
     needs_duration: ClassVar[bool] = False
+    papers: ClassVar[tuple[Paper, ...]] = (AXIOU,)
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""
@@ -107,6 +109,7 @@ class NCxIoU:
 
     needs: ClassVar[Needs] = "overlaps"
     needs_duration: ClassVar[bool] = False
+    papers: ClassVar[tuple[Paper, ...]] = (AXIOU,)
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""

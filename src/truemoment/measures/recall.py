@@ -9,9 +9,9 @@ Formula
     :math:`r(n, m, q_i) = \mathbb{1}\{\max_{1 \le j \le n} \mathrm{IoU}(p_j, g_i) > m\}`.
 
 Source
-    Closer Look (Yuan et al. 2021), eq. 1; AxIoU (Togashi et al. 2022), eq. 1. The option ``length``
-    keeps only references of one QVHighlights length class, and queries that have one (moment_detr's
-    ``MR-R1`` by range).
+    Gao et al. 2017 propose it for the task, as AxIoU's section 2 states. Closer Look (Yuan et al. 2021), eq. 1; AxIoU
+    (Togashi et al. 2022), eq. 1. The option ``length`` keeps only references of one QVHighlights length class, and
+    queries that have one (moment_detr's ``MR-R1`` by range).
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from truemoment.measures.base import (
     seconds_of,
     suffix,
 )
+from truemoment.papers import TALL, Paper
 from truemoment.references import ReferenceRule
 
 
@@ -65,6 +66,7 @@ class Recall:
 
     needs: ClassVar[Needs] = "overlaps"
     needs_duration: ClassVar[bool] = False
+    papers: ClassVar[tuple[Paper, ...]] = (TALL,)
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""

@@ -17,6 +17,7 @@ from truemoment.exceptions import ProtocolError
 from truemoment.intervals import TIE, Denominator
 from truemoment.keyed import expected, is_allowed, print_number, read_pairs, read_value, write_value
 from truemoment.measures.base import Comparison, HitRule
+from truemoment.papers import Paper
 from truemoment.references import ReferenceRule
 
 Times = Literal["seconds", "normalised"]
@@ -88,6 +89,8 @@ class Protocol:
         Default measures.
     read_in
         Source of single fields, or the reason for their value.
+    papers
+        The paper whose figures follow the convention, where it is in :mod:`truemoment.papers`.
     """
 
     name: str
@@ -114,6 +117,7 @@ class Protocol:
     rounding: Rounding = "nearest"
     measures: str = "R@1,IoU=0.3; R@1,IoU=0.5; R@1,IoU=0.7; mIoU"
     read_in: Mapping[str, str] = field(default_factory=dict, hash=False)
+    papers: tuple[Paper, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""
@@ -200,7 +204,7 @@ class Protocol:
         return f"{value:.{self.decimals}f}"
 
 
-_NOT_CONVENTION = ("name", "summary", "source", "measures", "read_in")
+_NOT_CONVENTION = ("name", "summary", "source", "measures", "read_in", "papers")
 CONVENTION_FIELDS: tuple[str, ...] = tuple(
     f.name for f in dataclasses.fields(Protocol) if f.name not in _NOT_CONVENTION
 )

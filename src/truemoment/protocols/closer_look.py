@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from truemoment.papers import CLOSER_LOOK
 from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
@@ -31,4 +32,5 @@ PROTOCOL = Protocol(
         "rounding": "recomputed from Table 2: truncated, not rounded",
         "missing": "not stated there; ours",
     },
+    papers=(CLOSER_LOOK,),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from truemoment.papers import HIDDEN_CHALLENGES
 from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
@@ -21,4 +22,5 @@ PROTOCOL = Protocol(
         "missing": "eval.py: an unmatched reference fails every measure",
         "references": "notebook report/Multi-ref: nearest; the representative reference is [ref=representative]",
     },
+    papers=(HIDDEN_CHALLENGES,),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from truemoment.papers import MAD
 from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
@@ -24,4 +25,5 @@ PROTOCOL = Protocol(
         "clip_references": "none; the references are ext_timestamps, unchanged",
         "missing": "one pass over all queries there; ours",
     },
+    papers=(MAD,),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from truemoment.papers import MAD
 from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
@@ -29,4 +30,5 @@ PROTOCOL = Protocol(
         "nms_threshold": "configs/mad.yml: 0.3; over the whole list, before the cut to 100",
         "missing": "missing rows only warn there and leave the mean; ours",
     },
+    papers=(MAD,),
 )

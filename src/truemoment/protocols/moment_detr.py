@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from truemoment.papers import QVHIGHLIGHTS
 from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
@@ -34,4 +35,5 @@ PROTOCOL = Protocol(
             "counts as a hit of mAP: we give 0 there"
         ),
     },
+    papers=(QVHIGHLIGHTS,),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from truemoment.papers import UNTRUTH
 from truemoment.protocols.base import Protocol
 
 PROTOCOL = Protocol(
@@ -25,4 +26,5 @@ PROTOCOL = Protocol(
             "abstention rates show which way a method errs, since abstaining always or never wins one of them"
         ),
     },
+    papers=(UNTRUTH,),
 )

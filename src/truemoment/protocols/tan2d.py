@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from truemoment.papers import TAN_2D
 from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
@@ -30,4 +31,5 @@ PROTOCOL = Protocol(
         "references": "the data have one; several would be rows there",
         "missing": "rows are paired by position there; ours",
     },
+    papers=(TAN_2D,),
 )

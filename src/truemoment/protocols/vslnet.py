@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from truemoment.papers import VSLNET
 from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
@@ -19,4 +20,5 @@ PROTOCOL = Protocol(
         "references": "a row a moment there, one answer each",
         "missing": "rows whose video has no features are left out there; ours",
     },
+    papers=(VSLNET,),
 )

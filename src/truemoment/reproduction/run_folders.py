@@ -151,7 +151,7 @@ def read_run_folders(folder: Path) -> tuple[RunFolder, ...]:
     """
     if not folder.is_dir():
         raise MissingFileError(f"--runs {folder}: no such folder")
-    requests = sorted(folder.rglob("run.json"))
+    requests = sorted(path for path in folder.rglob("run.json") if path.exists())  # Python 3.12 lists dead links too
     done = tuple(_read(path.parent) for path in requests if (path.parent / "result.json").is_file())
     if not done:
         unfinished = f"; {len(requests)} unfinished" if requests else ""

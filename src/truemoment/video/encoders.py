@@ -13,9 +13,9 @@ Only tensors, numbers and words of a model are read: weights are safetensors, an
 from __future__ import annotations
 
 import functools
-import os
 import hashlib
 import importlib.util
+import os
 import re
 import string
 from collections.abc import Iterator, Sequence
