@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from truemoment.api.citations import cite
     from truemoment.api.comparisons import compare
     from truemoment.api.evaluation import evaluate
+    from truemoment.api.leaderboards import leaderboard
     from truemoment.api.runs import train
     from truemoment.api.searches import search
     from truemoment.api.splits import resplit
@@ -44,6 +45,7 @@ _HOME = {
     "compare": "api.comparisons",
     "evaluate": "api.evaluation",
     "get_protocol": "protocols",
+    "leaderboard": "api.leaderboards",
     "load_annotations": "datasets",
     "open_features": "features.opening",
     "parse_measure": "measures",
@@ -74,6 +76,7 @@ __all__ = [
     "compare",
     "evaluate",
     "get_protocol",
+    "leaderboard",
     "load_annotations",
     "open_features",
     "parse_measure",

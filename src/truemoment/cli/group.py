@@ -18,6 +18,7 @@ COMMANDS = MappingProxyType(
         "audit": "Compare predictions with methods that never see the video.",
         "evaluate": "Measure a prediction file by a stated protocol.",
         "compare": "Compare methods: paired, with corrected p values.",
+        "leaderboard": "Make a site of a folder of prediction files.",
         "bias": "Report the location, verb and duration biases of a dataset.",
         "resplit": "Split a dataset again, so that guessing helps less.",
         "meta": "Study measures: which agree, are stable, or select well.",

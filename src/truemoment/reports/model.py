@@ -20,11 +20,12 @@ LEVELS: tuple[Level, ...] = ("serious", "warning", "note", "good")
 
 
 class Cell(NamedTuple):
-    """A cell of a table: its text, smaller text below it, and whether it is marked."""
+    """A cell of a table: its text, smaller text below it, whether it is marked, and the page that a page links to."""
 
     text: str
     below: str = ""
     marked: bool = False
+    link: str = ""
 
 
 @dataclass(frozen=True)

@@ -423,7 +423,7 @@ def resolve(values: Mapping[str, Any], path: Path | None = None) -> Recipe:
     """Check a recipe's values and fill in every setting of its family."""
     from truemoment.models import get_family  # noqa: PLC0415 - PyTorch is loaded only when a recipe is used
 
-    recipe = _convert(values, Recipe, path, "")
+    recipe = convert(values, Recipe, path, "")
     with naming(path, "model"):
         family = get_family(recipe.model)
     with naming(path, "select.measure"):
@@ -433,7 +433,7 @@ def resolve(values: Mapping[str, Any], path: Path | None = None) -> Recipe:
     if recipe.clips is not UNSET and not family.retrieves:
         raise InputError(f"got clips, but {recipe.model} answers with moments", path=path, field="clips")
     refuse_sources(recipe.data or (), path)
-    settings = _convert(recipe.settings, family.settings, path, "settings.")
+    settings = convert(recipe.settings, family.settings, path, "settings.")
     clips = getattr(settings, "n_clips", 1)
     if "video" in family.needs and recipe.rows % clips:
         raise InputError(f"got {recipe.rows}, expected a multiple of the {clips} clips", path=path, field="rows")
@@ -499,7 +499,8 @@ def _leaves(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     return found
 
 
-def _convert(values: Mapping[str, Any], kind: type[S], path: Path | None, field: str) -> S:
+def convert(values: Mapping[str, Any], kind: type[S], path: Path | None, field: str = "") -> S:
+    """Check the values of a YAML file, or of the field `field` of it, against a type."""
     try:
         return msgspec.convert(values, kind, strict=False)  # YAML reads 1e-3 as text
     except msgspec.ValidationError as error:
@@ -512,7 +513,7 @@ def _convert(values: Mapping[str, Any], kind: type[S], path: Path | None, field:
 
 
 def _fields_at(kind: type[Struct], inner: str) -> tuple[str, ...]:
-    """Return the fields of the part of a recipe at a dotted key; none if it is not one part."""
+    """Return the fields of the part of a value at a dotted key; none if it is not one part."""
     for name in filter(None, inner.split(".")):
         hint = get_type_hints(kind).get(name)
         parts = [of for of in (hint, *get_args(hint)) if isinstance(of, type) and issubclass(of, Struct)]
@@ -526,14 +527,14 @@ def _parse(data: bytes, path: Path) -> Any:  # noqa: ANN401 - checked by the cal
     try:
         import yaml  # noqa: PLC0415 - optional
     except ImportError:
-        raise MissingPackageError("pyyaml", "models", "reading a recipe") from None
+        raise MissingPackageError("pyyaml", "models", "reading YAML") from None
     try:
         _refuse_traps(data, path)
         return msgspec.yaml.decode(data)
     except (msgspec.DecodeError, yaml.YAMLError) as error:
         raise InputError(f"is not YAML ({' '.join(str(error).split())})", path=path) from None
     except ValueError:
-        raise InputError("is not YAML that a recipe can be read from", path=path) from None
+        raise InputError("is not YAML that can be read", path=path) from None
 
 
 def _refuse_traps(data: bytes, path: Path) -> None:
