@@ -149,6 +149,9 @@ COMMANDS: tuple[Command, ...] = (
     _of("index red.mp4 -o new.index --model scenes", "red.mp4", weight=0.7, writes="new.index"),
     _of("index red.mp4 -o red.index --model scenes", "red.index", weight=0.7, writes="red.index"),
     _of("collect align sound.wav track.wav --json -", "sound.wav", "track.wav", weight=0.3),
+    _of("leaderboard board -o new", "board/leaderboard.yaml", "board/a.jsonl", weight=0.5, writes="new"),
+    _of("cite scores.json", "scores.json"),
+    _of("config", "config.json", weight=0.5),
     _of("annotate status study --json -", "study", weight=2, writes="study"),
     _of("annotate export study -o new", "study", weight=2, writes="new study"),
     _of(

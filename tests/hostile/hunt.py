@@ -62,6 +62,7 @@ class Hunter:
         secrets = dict.fromkeys(("OPENAI_API_KEY", "HF_TOKEN", "TRUEMOMENT_API_KEY"), f"{CANARY}-key")
         folders = {"HOME": str(self.home), "TMPDIR": str(self.temporary), "XDG_CACHE_HOME": str(self.home / ".cache")}
         os.environ.update(secrets | folders | {"TRUEMOMENT_CACHE": str(self.home / ".cache" / "truemoment")})
+        os.environ["TRUEMOMENT_CONFIG"] = str(self.place / "config.json")
         shutil.copytree(whole, self.place, symlinks=True)
         self.state = snapshot(self.place)
 
