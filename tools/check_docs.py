@@ -12,7 +12,9 @@ from __future__ import annotations
 import argparse
 import functools
 import html
+import os
 import re
+import shutil
 import sys
 import threading
 from collections.abc import Iterator
@@ -23,6 +25,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 DOCS = Path(__file__).parents[1] / "docs"
+CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 WIDTHS = (1400, 400)
 SEARCHES = {"skill": "audit", "shortcut share": "audit", "moment-detr": "protocols"}
 """What is typed into the search, and a page that must be found."""
@@ -112,7 +115,7 @@ def wrong_in_browser(root: Path) -> Iterator[str]:
 
     pages = [path.relative_to(root).as_posix() for path in sorted(root.rglob("*.html"))]
     with served(root) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page()
         errors: list[str] = []
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
@@ -144,7 +147,12 @@ def main() -> int:
     given = arguments.parse_args()
     root = given.folder.resolve()
     wrong = [*missing_guides(root), *wrong_links(root)]
-    if not given.without_browser:
+    if given.without_browser or CHROMIUM is None:
+        print(
+            "not looked at in a browser"
+            + ("" if given.without_browser else ": no Chromium here (apt install chromium)")
+        )
+    else:
         wrong += wrong_in_browser(root)
     print(*wrong, sep="\n")
     return 1 if wrong else 0
