@@ -139,11 +139,8 @@ def _refuse_constant(name: str) -> None:
 
 
 def _valid_json(of: Happened) -> Iterator[str]:
-    if (
-        of.outcome.status not in (0, 1)
-        or not of.hears
-        or ("--json", "-") not in zip(of.words, of.words[1:], strict=False)
-    ):
+    places = [place for option, place in pairwise(of.words) if option == "--json"]
+    if of.outcome.status not in (0, 1) or not of.hears or places[-1:] != ["-"]:  # the last one counts
         return
     try:
         json.loads(of.outcome.out, parse_constant=_refuse_constant)
