@@ -148,7 +148,7 @@ class Hunter:
     def _names(self, file: Path, command: Command) -> tuple[str, ...]:
         """Return names of which an error about a file has one: a reader may find the fault in the file beside it."""
         others = [word for word in command.words if (self.place / word).is_file()]
-        return file.name, *command.reads, *others, OUTSIDE
+        return file.name, *command.reads, *others, OUTSIDE, "of video '"  # or the video at fault
 
     def _kept(
         self, seed: int, number: int, kind: str, words: list[str], outcome: Outcome, broken: list[str]
