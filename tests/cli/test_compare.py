@@ -364,7 +364,7 @@ class TestWhichFilesAreRuns:
 class TestErrors:
     def test_of_options(self, compare_fails):
         assert compare_fails("a=all.jsonl", "half.jsonl", "--against", "x") == (
-            "--against: got 'x', expected one of a, half, or sentence-network"
+            "--against: got 'x', expected one of a, half or sentence-network"
         )
         assert compare_fails("all.jsonl").startswith("got one method (all, 1 file), expected two or more")
         assert compare_fails().endswith("(see truemoment compare --help)")

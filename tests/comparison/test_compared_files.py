@@ -42,5 +42,5 @@ def test_files_are_compared_by_the_share_they_hit(files):
 
 def test_a_method_to_compare_with_that_is_none_is_refused(files):
     annotations, paths = files
-    with pytest.raises(UsageError, match="expected one of more, less, or sentence-network"):
+    with pytest.raises(UsageError, match="expected one of more, less or sentence-network"):
         compare_files(paths, annotations, against="most")

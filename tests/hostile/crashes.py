@@ -132,7 +132,7 @@ class CrashTest:
             case "memory":
                 return self._run(Limits(memory=int(10 ** rng.uniform(6.5, 8.5))))
             case "no temporary folder":
-                return self._run(Limits(environment={"TMPDIR": "/nonexistent"}))
+                return self._run(Limits(environment={"TMPDIR": "/dev/null/nowhere"}))
         return self._run(Limits(out=Path("/dev/full")))
 
     def _run(self, limits: Limits, signal_: int | None = None, after_s: float = 0.0) -> Outcome:

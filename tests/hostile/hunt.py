@@ -26,6 +26,10 @@ OUTSIDE = "secret.txt"
 """A file outside the place, to which links lead."""
 
 
+FAULTS = ("of video '", "(queries ")
+"""How an error names the video or the queries at fault, where a file is whole and lacks something."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """An input that a command handled badly: which one, what broke, and how to run it again."""
@@ -148,7 +152,7 @@ class Hunter:
     def _names(self, file: Path, command: Command) -> tuple[str, ...]:
         """Return names of which an error about a file has one: a reader may find the fault in the file beside it."""
         others = [word for word in command.words if (self.place / word).is_file()]
-        return file.name, *command.reads, *others, OUTSIDE, "of video '"  # or the video at fault
+        return file.name, *command.reads, *others, OUTSIDE, *FAULTS
 
     def _kept(
         self, seed: int, number: int, kind: str, words: list[str], outcome: Outcome, broken: list[str]

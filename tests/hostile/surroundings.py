@@ -72,11 +72,11 @@ WORDS = (
 )
 
 ENVIRONMENTS: tuple[dict[str, str], ...] = (
-    {"HOME": "/nonexistent"},
-    {"TMPDIR": "/nonexistent"},
-    {"TRUEMOMENT_DATA": "/nonexistent"},
+    {"HOME": "/dev/null/nowhere"},
+    {"TMPDIR": "/dev/null/nowhere"},
+    {"TRUEMOMENT_DATA": "/dev/null/nowhere"},
     {"TRUEMOMENT_CACHE": "/dev/null"},
-    {"TRUEMOMENT_CACHE": "/nonexistent/below"},
+    {"TRUEMOMENT_CACHE": "/dev/null/nowhere/below"},
     {"COLUMNS": "1"},
     {"COLUMNS": "-5", "LINES": "x"},
     {"COLUMNS": "1000000"},

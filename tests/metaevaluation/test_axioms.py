@@ -381,7 +381,7 @@ def test_numbers_out_of_range_are_refused(options):
 def test_no_measure_and_no_such_measure_are_refused():
     with pytest.raises(MeasureError, match="got no measure, expected at least one"):
         check([])
-    with pytest.raises(MeasureError, match="unknown measure Recall"):
+    with pytest.raises(MeasureError, match="did you mean R@1,IoU"):
         check("Recall@1")
     with pytest.raises(ProtocolError, match="unknown protocol 'none'"):
         check("mIoU", protocol="none")

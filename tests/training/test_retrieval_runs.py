@@ -21,7 +21,7 @@ from truemoment.models.mean_pool import MeanPool, MeanPoolSettings
 from truemoment.retrieval.clips import clips_of
 from truemoment.retrieval.pooling import pooled_clips, unit
 from truemoment.retrieval.similarity_file import read_similarities
-from truemoment.training.clip_pairs import make_clip_texts, queries_of, vectors_of
+from truemoment.training.clip_pairs import make_clip_texts, vectors_of
 from truemoment.training.contrastive import contrastive_batches
 from truemoment.training.grounder import load_grounder
 from truemoment.training.network import Network
@@ -204,7 +204,7 @@ def test_training_beats_zero_shot(films, tmp_path):
     test = films.annotations("test")
     clips = clips_of(test)
     vectors, _ = pooled_clips(films, clips)
-    similarity = unit(films.vectors(queries_of(clips))) @ vectors.T
+    similarity = unit(films.vectors(clips.queries())) @ vectors.T
     zero_shot = (similarity.argmax(axis=1) == np.arange(len(clips))).mean()
     assert found.zero_shot == pytest.approx(zero_shot)
     written = read_similarities(tmp_path / "run" / "test.npz").similarities.block(slice(None))
