@@ -126,6 +126,7 @@ def test_what_is_no_folder_is_not_remembered(call, settings, tmp_path):
         ("truemoment train tan2d-w", {"tan2d-windows"}),
         ("truemoment baseline best", {"best-constant"}),
         ("truemoment datasets ch", {"check"}),
+        ("truemoment evaluate --measures mI", {"mIoU"}),
     ],
 )
 def test_completion(call, monkeypatch, line, expected):

@@ -45,9 +45,10 @@ def _protocols(_: click.Context) -> Iterable[str]:
 
 
 def _measures(_: click.Context) -> Iterable[str]:
+    from truemoment.measures import parse_measures
     from truemoment.protocols import get_protocol
 
-    return [str(measure) for measure in get_protocol("default").measures]
+    return map(str, parse_measures(get_protocol("default").measures))
 
 
 def _recipes(_: click.Context) -> Iterable[str]:

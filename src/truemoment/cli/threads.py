@@ -20,8 +20,7 @@ VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 OF_MODELS = 1
 """Threads of a model that is trained or asked: those of small models mostly wait for each other.
 
-An epoch of blind-tan on
-ActivityNet Captions took 86 s with one thread, and over 500 s with two, on two cores that other programs used as well.
+A user measured an epoch of blind-tan on a busy machine: 86 s with one thread, over 500 s with PyTorch's own number.
 """
 
 

@@ -144,7 +144,7 @@ def read_entries(folder: Path, data_dir: Path | None = None) -> Entries:
 
 
 def _refuse_names(systems: tuple[SystemEntry, ...], path: Path) -> None:
-    """Refuse names that cannot be told apart: twice the same, or that of the blind baseline."""
+    """Refuse two systems of one name, and the name of the blind baseline."""
     seen: set[str] = set()
     for number, system in enumerate(systems):
         field, name = f"systems[{number}].name", system.name
