@@ -85,7 +85,7 @@ def test_each_query_is_asked_once_with_the_frames_of_its_video(model, serve, ann
 
 def test_text_only_looks_at_no_video(model, serve, annotations):
     server = serve()
-    served = model(server, prompt="text-only", videos={})
+    served = model(server, prompt="text-only", videos={}, workers=1)
     assert len(served.ground(annotations.queries)) == 7
     assert all(images_of(request) == [] for request in server.requests)
     assert served.settings["frames"] is None
