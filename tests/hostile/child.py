@@ -41,20 +41,20 @@ class Outcome:
 
 
 def run_forked(
-    words: list[str], place: Path, limits: Limits, started: Callable[[int], None] = lambda _: None
+    words: list[str], place: Path, limits: Limits, started: Callable[[int], None] = lambda _: None, streams: str = "std"
 ) -> Outcome:
     """Run a command in a fork of this process, which has imported what commands need.
 
-    `started` is called with the number of the process.
+    `started` is called with the number of the process; `streams` begins the names of the files of its output.
     """
-    streams = [place.parent / name for name in ("stdout", "stderr")]
+    outputs = [place.parent / f"{streams}{name}" for name in ("out", "err")]
     began = time.monotonic()
     process = os.fork()
     if process == 0:
-        _run(words, place, limits, streams)
+        _run(words, place, limits, outputs)
     started(process)
     status = _wait(process, began)
-    return Outcome(status, *(stream.read_bytes() for stream in streams), time.monotonic() - began)
+    return Outcome(status, *(stream.read_bytes() for stream in outputs), time.monotonic() - began)
 
 
 def _wait(process: int, began: float) -> int:
