@@ -182,6 +182,7 @@ class CrashTest:
         outcome = run_forked(list(self.command.words), self.place, limits, started)
         for timer in timers:
             timer.cancel()
+            timer.join()  # no thread is left when the next process is forked
         return outcome
 
     def _fresh(self) -> None:
