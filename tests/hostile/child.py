@@ -6,10 +6,13 @@ import os
 import resource
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from tqdm import tqdm
 
 SECONDS = 120
 """A command that takes longer is a finding: all inputs are small."""
@@ -74,6 +77,7 @@ def _run(words: list[str], place: Path, limits: Limits, streams: list[Path]) -> 
     try:
         os.setpgid(0, 0)
         os.chdir(place)
+        tqdm.set_lock(threading.RLock())  # the lock of bars is one for all forks, and a killed one may hold it
         os.environ.update(limits.environment)
         for number, stream in enumerate((limits.out or streams[0], streams[1]), start=1):
             opened = os.open(stream, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
