@@ -1,0 +1,313 @@
+r"""Exact recall of official times: answers with the official digits, more often than a method that sees the video.
+
+The difference of an answer and the official time is counted in cells of :data:`CELL_S` seconds, up to :data:`REACH`
+cells to either side of 0. A method that sees the video has differences whose density is smooth around 0; a method that
+recalls official times has a spike in the cell at 0. The test compares the count at 0 with the count that the other
+cells predict:
+
+.. math:: n_k \sim \mathrm{Poisson}(\lambda_k\, o_k), \quad \log \lambda_k = a + b\,|k| + c\,k, \quad k \ne 0
+
+The slope b lets an honest density have a peak at 0. The number of opportunities :math:`o_k` makes the test aware of
+grids: with N official times :math:`r_i`, answers :math:`a_j` and c = 50 cells in 5 s,
+
+.. math:: o_k = \frac{c}{N - 1} \#\{(i, j): i \ne j,\ a_j \equiv r_i + k \pmod c\}
+
+is how well official times, moved by k cells, fit the answers of other queries. Answers in whole seconds hit official
+times in whole seconds more often, and this is no spike. The expected
+count at 0 is :math:`\mu = e^{a} o_0`, and p is :math:`P(N \ge n_0)` for a Poisson count whose log mean is normal with
+the standard error of a.
+
+For both ends of a moment, cells are pairs (j, k), the slopes are those of :math:`|j| + |k|, |j - k|, j, k`, and pairs
+with j = 0 or k = 0 are left out of the fit: they may have spikes of their own.
+
+An official time within reach of either end of the video is left out: answers at 0 or at the video's end are frequent
+in every method. Each official time of a video counts once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from truemoment.intervals import Bools, Floats, Ints
+from truemoment.records import numbers_of
+from truemoment.uncertainty import interval95, resample_sums
+
+OneSide = Literal["start", "end"]
+Side = Literal["start", "end", "both"]
+ONE_SIDE: tuple[OneSide, ...] = get_args(OneSide)
+SIDES: tuple[Side, ...] = get_args(Side)
+
+CELL_S = 0.1
+"""Width of a cell, the resolution of most official times; an answer is exact within half of it."""
+
+REACH = 10
+"""Cells to either side of 0 that predict the count at 0."""
+
+EDGE_S = (REACH + 1) * CELL_S
+"""Official times closer to an end of the video are left out."""
+
+PRIOR_DEVIATION = 2.0
+"""Deviation of the normal prior of each slope over the reach: few counts do not decide a slope."""
+
+PERIOD_S = 5.0
+"""The longest grid of answers that is known, see :mod:`truemoment.diagnosis.answers`."""
+
+COARSE_S = 0.5
+"""Official times on such a grid, or a coarser one, are not tested: a method on the same grid is often exact."""
+
+FEWEST = 20
+"""Fewer official times are not tested."""
+
+_WIDTH, _PERIOD, _STEPS = 2 * REACH + 1, round(PERIOD_S / CELL_S), 25
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
+_CHANCES = _WEIGHTS / _WEIGHTS.sum()
+
+
+@dataclass(frozen=True, eq=False)
+class MomentPairs:
+    """N answers and the official moments of their queries; all arrays (N,), seconds.
+
+    Parameters
+    ----------
+    video_id
+        Video of each.
+    duration_s
+        Duration of the video; NaN where it is not known.
+    """
+
+    video_id: Sequence[str]
+    duration_s: Floats
+    answer_start_s: Floats
+    answer_end_s: Floats
+    official_start_s: Floats
+    official_end_s: Floats
+
+    def times_s(self, side: OneSide) -> tuple[Floats, Floats]:
+        """Return answers and official times of one side."""
+        if side == "start":
+            return self.answer_start_s, self.official_start_s
+        return self.answer_end_s, self.official_end_s
+
+    def inside(self, sides: Sequence[OneSide]) -> Bools:
+        """Which answers lie within the video, not at its ends, on the given sides."""
+        answers = [self.times_s(side)[0] for side in sides]
+        half = CELL_S / 2
+        return np.asarray(np.all([(time_s > half) & ~(time_s > self.duration_s - half) for time_s in answers], axis=0))
+
+    def counted(self, side: Side) -> Bools:
+        """Which rows count: official times away from the ends of the video, each once per video."""
+        ends = {"start": (self.official_start_s,), "end": (self.official_end_s,)}
+        times = ends.get(side, (self.official_start_s, self.official_end_s))
+        away = np.all([(time_s > EDGE_S) & ~(time_s > self.duration_s - EDGE_S) for time_s in times], axis=0)
+        rows = np.nonzero(away & ~np.isnan(self.answer_start_s))[0]
+        table = np.column_stack([numbers_of(self.video_id)[rows], *(_cells(time_s[rows]) for time_s in times)])
+        counted = np.zeros(len(away), dtype=bool)
+        counted[rows[np.unique(table, axis=0, return_index=True)[1]]] = True
+        return counted
+
+
+@dataclass(frozen=True, eq=False)
+class ExactRecall:
+    """Exact answers of one side, or of both, against what the neighbourhood predicts.
+
+    Parameters
+    ----------
+    n, n_videos
+        Official times that count, and their videos.
+    n_exact
+        Number of exact answers.
+    share, share_ci95
+        Their share.
+    expected
+        Share that the neighbourhood predicts.
+    excess, excess_ci95
+        Share above it: an estimate of the share of official times that are recalled.
+    p
+        One-sided p value.
+    detectable
+        Share of recalled times that the test finds in 80 of 100 such files, uncorrected.
+    difference_s, counts, predicted
+        Of one side: the cells, how many answers are in each, and how many the fit predicts.
+    """
+
+    side: Side
+    n: int
+    n_videos: int
+    n_exact: int
+    share: float
+    share_ci95: tuple[float, float]
+    expected: float
+    excess: float
+    excess_ci95: tuple[float, float]
+    p: float
+    detectable: float
+    difference_s: Floats
+    counts: Ints
+    predicted: Floats
+
+
+def exact_recall(
+    pairs: MomentPairs, side: Side, rng: np.random.Generator, *, resamples: int = 1000, level: float = 0.05
+) -> ExactRecall | None:
+    """Test one side for exact recall; None with fewer than :data:`FEWEST` official times. 0 `resamples`: no interval.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> start_s = np.round(rng.uniform(3, 20, 500), 1)
+    >>> official = {"official_start_s": start_s, "official_end_s": start_s + 5.0}
+    >>> error_s = np.where(rng.random(500) < 0.1, 0.0, np.round(rng.normal(0, 2, 500), 1))
+    >>> answers = {"answer_start_s": start_s + error_s, "answer_end_s": start_s + error_s + 5.0}
+    >>> videos = [f"v{k}" for k in range(500)]
+    >>> found = exact_recall(MomentPairs(videos, np.full(500, 30.0), **official, **answers), "start", rng, resamples=0)
+    >>> found.n_exact, round(found.expected, 2), found.p < 1e-6
+    (46, 0.02, True)
+    """
+    counted = pairs.counted(side)
+    n = int(counted.sum())
+    sides = ONE_SIDE if side == "both" else (side,)
+    if n < FEWEST or any(_is_coarse(pairs.times_s(of)[1][counted]) for of in sides):
+        return None
+    cells, features = _cells_of(len(sides))
+    answers, official = (
+        np.stack([_cells(pairs.times_s(of)[which][counted]) for of in sides], axis=1) for which in (0, 1)
+    )
+    opportunities = _opportunities(answers, official, pairs.inside(sides)[counted], cells)
+    differences = np.stack([_cells(np.subtract(*pairs.times_s(of))[counted]) for of in sides], axis=1)
+    near = np.all(np.abs(differences) <= REACH, axis=1)
+    video = numbers_of(np.asarray(pairs.video_id)[counted])
+    table = np.zeros((int(video.max()) + 1, len(cells) + 1))  # counts by video, and its official times
+    np.add.at(table, (video[near], np.ravel_multi_index((differences[near] + REACH).T, (_WIDTH,) * len(sides))), 1.0)
+    np.add.at(table[:, -1], video, 1.0)
+
+    used, centre = np.all(cells != 0, axis=1), len(cells) // 2
+    counts = table.sum(axis=0)[:-1]
+    coefficients, error = _fit(counts[None, used], opportunities[used], features[used])
+    means = opportunities[centre] * np.exp(coefficients[0, 0] + error[0] * _NODES)
+    expected = float(opportunities[centre] * np.exp(coefficients[0, 0])) / n
+    n_exact = int(counts[centre])
+    share_ci95 = excess_ci95 = (math.nan, math.nan)
+    if resamples and len(table) > 1:
+        drawn = resample_sums(table, rng, resamples=resamples)
+        slopes, _ = _fit(drawn[:, :-1][:, used], opportunities[used], features[used])
+        shares = drawn[:, centre] / drawn[:, -1]
+        excesses = shares - opportunities[centre] * np.exp(slopes[:, 0]) / n
+        share_ci95, excess_ci95 = (_ends(of) for of in (shares, excesses))
+    return ExactRecall(
+        side=side,
+        n=n,
+        n_videos=len(table),
+        n_exact=n_exact,
+        share=n_exact / n,
+        share_ci95=share_ci95,
+        expected=expected,
+        excess=n_exact / n - expected,
+        excess_ci95=excess_ci95,
+        p=_tail(n_exact, means),
+        detectable=_detectable(means, n, level),
+        difference_s=cells * CELL_S,
+        counts=counts.astype(np.int64),
+        predicted=np.exp(features @ coefficients[0]) * opportunities,
+    )
+
+
+def _is_coarse(official_s: Floats) -> bool:
+    steps = official_s / COARSE_S
+    return bool(np.mean(np.abs(steps - np.rint(steps)) < 1e-6) > 0.9)
+
+
+def _ends(drawn: Floats) -> tuple[float, float]:
+    low, high = interval95(drawn).tolist()
+    return low, high
+
+
+# ------------------------------------------------------------------------------------------------- cells
+
+
+def _cells(time_s: Floats) -> Ints:
+    return np.rint(time_s / CELL_S).astype(np.int64)
+
+
+def _cells_of(n_sides: int) -> tuple[Ints, Floats]:
+    """Return the cells (C, n_sides) and the features of the fit (C, F), a column of ones first."""
+    steps = np.arange(-REACH, REACH + 1)
+    cells = np.stack(np.meshgrid(*[steps] * n_sides, indexing="ij"), axis=-1).reshape(-1, n_sides)
+    columns = [np.ones(len(cells)), np.abs(cells).sum(axis=1) / REACH, *(cells.T / REACH)]
+    if n_sides == 2:
+        columns.append(np.abs(cells[:, 0] - cells[:, 1]) / REACH)
+    return cells, np.column_stack(columns)
+
+
+def _opportunities(answers: Ints, official: Ints, inside: Bools, cells: Ints) -> Floats:
+    """Return how well official times (N, S), moved by each cell, fit the answers of other queries (N, S): (C,).
+
+    Answers that are not `inside` (N,) are left out.
+    """
+    shape = (_PERIOD,) * cells.shape[1]
+    given, wanted, own = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    np.add.at(given, tuple(np.mod(answers[inside], _PERIOD).T), 1.0)
+    np.add.at(wanted, tuple(np.mod(official, _PERIOD).T), 1.0)
+    np.add.at(own, tuple(np.mod((answers - official)[inside], _PERIOD).T), 1.0)
+    moved = [float((wanted * _moved(given, cell)).sum() - own[tuple(np.mod(cell, _PERIOD))]) for cell in cells]
+    return np.maximum(moved, 0.0) * given.size / max(int(inside.sum()) - 1, 1)
+
+
+def _moved(table: Floats, cell: Ints) -> Floats:
+    return np.roll(table, tuple(-cell), axis=tuple(range(table.ndim)))
+
+
+# --------------------------------------------------------------------------------------------- the fit
+
+
+def _fit(counts: Floats, opportunities: Floats, features: Floats) -> tuple[Floats, Floats]:
+    """Fit Poisson counts (B, C) by Newton's method; coefficients (B, F), and standard errors of the first (B,)."""
+    n_features = features.shape[1]
+    precision = np.diag([1e-6, *[PRIOR_DEVIATION**-2] * (n_features - 1)])
+    total = max(float(opportunities.sum()), 1e-9)
+    coefficients = np.zeros((len(counts), n_features))
+    coefficients[:, 0] = np.log((counts.sum(axis=1) + 0.5) / total)
+    offset = np.log(np.maximum(opportunities, 1e-9))
+    for _ in range(_STEPS):
+        means = np.exp(np.minimum(coefficients @ features.T + offset, 30.0))
+        gradient = (counts - means) @ features - coefficients @ precision
+        hessian = np.einsum("bc,cf,cg->bfg", means, features, features) + precision
+        step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
+        coefficients = coefficients + np.clip(step, -1.0, 1.0)
+        if np.abs(step).max() < 1e-8:
+            break
+    return coefficients, np.sqrt(np.linalg.inv(hessian)[:, 0, 0])
+
+
+def _tail(count: int, means: Floats) -> float:
+    """Return the chance of `count` or more, for a Poisson count whose mean is drawn at the nodes."""
+    return float(sum(weight * _poisson_tail(count, float(mean)) for mean, weight in zip(means, _CHANCES, strict=True)))
+
+
+def _poisson_tail(count: int, mean: float) -> float:
+    if count == 0 or mean > 1e8:
+        return 1.0
+    if mean <= 0:
+        return 0.0
+    most = max(count, mean) + 12 * math.sqrt(max(count, mean)) + 60
+    terms = np.arange(count if count > mean else 0, most if count > mean else count)
+    logs = terms * math.log(mean) - mean - np.array([math.lgamma(term + 1) for term in terms])
+    part = float(np.exp(logs).sum())
+    return min(1.0, part if count > mean else 1.0 - part)
+
+
+def _detectable(means: Floats, n: int, level: float) -> float:
+    """Return the share of recalled times that makes p at most `level` in 80 of 100 files."""
+    count = int(np.median(means))
+    while count <= n and _tail(count, means) > level:
+        count += 1
+    low, high = 0.0, 1.0
+    for _ in range(20):
+        middle = (low + high) / 2
+        found = _tail(count, means + middle * n) >= 0.8
+        low, high = (low, middle) if found else (middle, high)
+    return high
