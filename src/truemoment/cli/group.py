@@ -23,6 +23,7 @@ COMMANDS = MappingProxyType(
         "resplit": "Split a dataset again, so that guessing helps less.",
         "meta": "Study measures: which agree, are stable, or select well.",
         "humans": "Measure how well annotators agree, also with the references.",
+        "contamination": "Report whether predictions recall official annotations.",
         "annotate": "Let people mark moments in a browser.",
         "browse": "Look at answers query by query, or search an index, on a page.",
         "train": "Train a model by a recipe, and predict the test splits.",

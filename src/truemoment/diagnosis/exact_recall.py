@@ -1,7 +1,6 @@
 r"""Exact recall of official times: answers with the official digits, more often than a method that sees the video.
 
-The difference of an answer and the official time is counted in cells of :data:`CELL_S` seconds, up to :data:`REACH`
-cells to either side of 0. A method that sees the video has differences whose density is smooth around 0; a method that
+The difference of an answer and the official time is counted in cells of 0.1 s, up to 10 cells to either side of 0. A method that sees the video has differences whose density is smooth around 0; a method that
 recalls official times has a spike in the cell at 0. The test compares the count at 0 with the count that the other
 cells predict:
 
@@ -27,88 +26,29 @@ in every method. Each official time of a video counts once.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 
-from truemoment.intervals import Bools, Floats, Ints
-from truemoment.records import numbers_of
-from truemoment.uncertainty import interval95, resample_sums
-
-OneSide = Literal["start", "end"]
-Side = Literal["start", "end", "both"]
-ONE_SIDE: tuple[OneSide, ...] = get_args(OneSide)
-SIDES: tuple[Side, ...] = get_args(Side)
-
-CELL_S = 0.1
-"""Width of a cell, the resolution of most official times; an answer is exact within half of it."""
-
-REACH = 10
-"""Cells to either side of 0 that predict the count at 0."""
-
-EDGE_S = (REACH + 1) * CELL_S
-"""Official times closer to an end of the video are left out."""
+from truemoment.diagnosis.recall_cells import CELL_S, ROUNDING_S, MomentPairs, Side, tally_of
+from truemoment.intervals import Floats, Ints
+from truemoment.uncertainty import interval95, normal_tail, resample_sums
 
 PRIOR_DEVIATION = 2.0
 """Deviation of the normal prior of each slope over the reach: few counts do not decide a slope."""
 
-PERIOD_S = 5.0
-"""The longest grid of answers that is known, see :mod:`truemoment.diagnosis.answers`."""
-
-COARSE_S = 0.5
-"""Official times on such a grid, or a coarser one, are not tested: a method on the same grid is often exact."""
-
 FEWEST = 20
 """Fewer official times are not tested."""
 
-_WIDTH, _PERIOD, _STEPS = 2 * REACH + 1, round(PERIOD_S / CELL_S), 25
+FEWEST_ROUNDED = 100
+"""Fewer answers in whole seconds are not tested."""
+
+HALF_SECOND = round(0.5 / CELL_S)
+"""Cells in half a second."""
+
+_STEPS = 25
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
 _CHANCES = _WEIGHTS / _WEIGHTS.sum()
-
-
-@dataclass(frozen=True, eq=False)
-class MomentPairs:
-    """N answers and the official moments of their queries; all arrays (N,), seconds.
-
-    Parameters
-    ----------
-    video_id
-        Video of each.
-    duration_s
-        Duration of the video; NaN where it is not known.
-    """
-
-    video_id: Sequence[str]
-    duration_s: Floats
-    answer_start_s: Floats
-    answer_end_s: Floats
-    official_start_s: Floats
-    official_end_s: Floats
-
-    def times_s(self, side: OneSide) -> tuple[Floats, Floats]:
-        """Return answers and official times of one side."""
-        if side == "start":
-            return self.answer_start_s, self.official_start_s
-        return self.answer_end_s, self.official_end_s
-
-    def inside(self, sides: Sequence[OneSide]) -> Bools:
-        """Which answers lie within the video, not at its ends, on the given sides."""
-        answers = [self.times_s(side)[0] for side in sides]
-        half = CELL_S / 2
-        return np.asarray(np.all([(time_s > half) & ~(time_s > self.duration_s - half) for time_s in answers], axis=0))
-
-    def counted(self, side: Side) -> Bools:
-        """Which rows count: official times away from the ends of the video, each once per video."""
-        ends = {"start": (self.official_start_s,), "end": (self.official_end_s,)}
-        times = ends.get(side, (self.official_start_s, self.official_end_s))
-        away = np.all([(time_s > EDGE_S) & ~(time_s > self.duration_s - EDGE_S) for time_s in times], axis=0)
-        rows = np.nonzero(away & ~np.isnan(self.answer_start_s))[0]
-        table = np.column_stack([numbers_of(self.video_id)[rows], *(_cells(time_s[rows]) for time_s in times)])
-        counted = np.zeros(len(away), dtype=bool)
-        counted[rows[np.unique(table, axis=0, return_index=True)[1]]] = True
-        return counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,21 +110,10 @@ def exact_recall(
     """
     counted = pairs.counted(side)
     n = int(counted.sum())
-    sides = ONE_SIDE if side == "both" else (side,)
-    if n < FEWEST or any(_is_coarse(pairs.times_s(of)[1][counted]) for of in sides):
+    tally = tally_of(pairs, counted, side)
+    if n < FEWEST or tally.is_coarse:
         return None
-    cells, features = _cells_of(len(sides))
-    answers, official = (
-        np.stack([_cells(pairs.times_s(of)[which][counted]) for of in sides], axis=1) for which in (0, 1)
-    )
-    opportunities = _opportunities(answers, official, pairs.inside(sides)[counted], cells)
-    differences = np.stack([_cells(np.subtract(*pairs.times_s(of))[counted]) for of in sides], axis=1)
-    near = np.all(np.abs(differences) <= REACH, axis=1)
-    video = numbers_of(np.asarray(pairs.video_id)[counted])
-    table = np.zeros((int(video.max()) + 1, len(cells) + 1))  # counts by video, and its official times
-    np.add.at(table, (video[near], np.ravel_multi_index((differences[near] + REACH).T, (_WIDTH,) * len(sides))), 1.0)
-    np.add.at(table[:, -1], video, 1.0)
-
+    cells, features, opportunities, table = tally.cells, tally.features, tally.opportunities, tally.by_video
     used, centre = np.all(cells != 0, axis=1), len(cells) // 2
     counts = table.sum(axis=0)[:-1]
     coefficients, error = _fit(counts[None, used], opportunities[used], features[used])
@@ -216,9 +145,63 @@ def exact_recall(
     )
 
 
-def _is_coarse(official_s: Floats) -> bool:
-    steps = official_s / COARSE_S
-    return bool(np.mean(np.abs(steps - np.rint(steps)) < 1e-6) > 0.9)
+@dataclass(frozen=True)
+class RoundedRecall:
+    """Whole-second answers within half a second of both ends, against what answers further away predict.
+
+    Parameters
+    ----------
+    n, n_videos
+        Official moments that count, with an answer in whole seconds, and their videos.
+    share, share_ci95
+        Share of the answers within half a second at both ends.
+    ratio, ratio_ci95
+        How many times as many they are as the neighbourhood predicts.
+    p
+        One-sided p value.
+    """
+
+    n: int
+    n_videos: int
+    share: float
+    share_ci95: tuple[float, float]
+    ratio: float
+    ratio_ci95: tuple[float, float]
+    p: float
+
+
+def rounded_recall(pairs: MomentPairs, rng: np.random.Generator, *, resamples: int = 1000) -> RoundedRecall | None:
+    """Test whole-second answers for recall of official moments that are rounded; None with fewer than 100 of them.
+
+    Such answers are the whole seconds nearest to the official times, never the next ones: the density of their
+    differences falls at half a second. The fit of both ends has a step there, and p is that of its size. A method whose
+    error is often below half a second has such a step too.
+    """
+    whole = np.all([np.abs(time_s - np.rint(time_s)) < ROUNDING_S for time_s in pairs.answers_s], axis=0)
+    counted = pairs.counted("both") & whole
+    tally = tally_of(pairs, counted, "both")
+    n = int(counted.sum())
+    if n < FEWEST_ROUNDED or tally.is_coarse:
+        return None
+    distance = np.abs(tally.cells)
+    inner, used = np.all(distance < HALF_SECOND, axis=1), np.all(distance != HALF_SECOND, axis=1)
+    features = np.column_stack([inner.astype(np.float64), tally.features])
+    size, error = _fit(tally.by_video[:, :-1].sum(axis=0)[None, used], tally.opportunities[used], features[used])
+    share_ci95 = ratio_ci95 = (math.nan, math.nan)
+    if resamples and len(tally.by_video) > 1:
+        drawn = resample_sums(tally.by_video, rng, resamples=resamples)
+        sizes, _ = _fit(drawn[:, :-1][:, used], tally.opportunities[used], features[used])
+        share_ci95 = _ends(drawn[:, :-1][:, inner].sum(axis=1) / drawn[:, -1])
+        ratio_ci95 = _ends(np.exp(sizes[:, 0]))
+    return RoundedRecall(
+        n=n,
+        n_videos=len(tally.by_video),
+        share=float(tally.by_video[:, :-1][:, inner].sum() / n),
+        share_ci95=share_ci95,
+        ratio=math.exp(size[0, 0]),
+        ratio_ci95=ratio_ci95,
+        p=float(normal_tail(np.asarray(size[0, 0] / error[0]))),
+    )
 
 
 def _ends(drawn: Floats) -> tuple[float, float]:
@@ -226,51 +209,20 @@ def _ends(drawn: Floats) -> tuple[float, float]:
     return low, high
 
 
-# ------------------------------------------------------------------------------------------------- cells
-
-
-def _cells(time_s: Floats) -> Ints:
-    return np.rint(time_s / CELL_S).astype(np.int64)
-
-
-def _cells_of(n_sides: int) -> tuple[Ints, Floats]:
-    """Return the cells (C, n_sides) and the features of the fit (C, F), a column of ones first."""
-    steps = np.arange(-REACH, REACH + 1)
-    cells = np.stack(np.meshgrid(*[steps] * n_sides, indexing="ij"), axis=-1).reshape(-1, n_sides)
-    columns = [np.ones(len(cells)), np.abs(cells).sum(axis=1) / REACH, *(cells.T / REACH)]
-    if n_sides == 2:
-        columns.append(np.abs(cells[:, 0] - cells[:, 1]) / REACH)
-    return cells, np.column_stack(columns)
-
-
-def _opportunities(answers: Ints, official: Ints, inside: Bools, cells: Ints) -> Floats:
-    """Return how well official times (N, S), moved by each cell, fit the answers of other queries (N, S): (C,).
-
-    Answers that are not `inside` (N,) are left out.
-    """
-    shape = (_PERIOD,) * cells.shape[1]
-    given, wanted, own = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    np.add.at(given, tuple(np.mod(answers[inside], _PERIOD).T), 1.0)
-    np.add.at(wanted, tuple(np.mod(official, _PERIOD).T), 1.0)
-    np.add.at(own, tuple(np.mod((answers - official)[inside], _PERIOD).T), 1.0)
-    moved = [float((wanted * _moved(given, cell)).sum() - own[tuple(np.mod(cell, _PERIOD))]) for cell in cells]
-    return np.maximum(moved, 0.0) * given.size / max(int(inside.sum()) - 1, 1)
-
-
-def _moved(table: Floats, cell: Ints) -> Floats:
-    return np.roll(table, tuple(-cell), axis=tuple(range(table.ndim)))
-
-
 # --------------------------------------------------------------------------------------------- the fit
 
 
 def _fit(counts: Floats, opportunities: Floats, features: Floats) -> tuple[Floats, Floats]:
-    """Fit Poisson counts (B, C) by Newton's method; coefficients (B, F), and standard errors of the first (B,)."""
+    """Fit Poisson counts (B, C) by Newton's method; coefficients (B, F), and standard errors of the first (B,).
+
+    The column of ones has no prior.
+    """
+    ones = int(np.argmax(np.all(features == 1, axis=0)))
     n_features = features.shape[1]
-    precision = np.diag([1e-6, *[PRIOR_DEVIATION**-2] * (n_features - 1)])
+    precision = np.diag([1e-6 if column == ones else PRIOR_DEVIATION**-2 for column in range(n_features)])
     total = max(float(opportunities.sum()), 1e-9)
     coefficients = np.zeros((len(counts), n_features))
-    coefficients[:, 0] = np.log((counts.sum(axis=1) + 0.5) / total)
+    coefficients[:, ones] = np.log((counts.sum(axis=1) + 0.5) / total)
     offset = np.log(np.maximum(opportunities, 1e-9))
     for _ in range(_STEPS):
         means = np.exp(np.minimum(coefficients @ features.T + offset, 30.0))
