@@ -59,7 +59,7 @@ VERBS = (
     *("meta theory", "meta selection", "meta power", "meta population", "collect", "collect run", "collect align"),
     *("collect clips", "collect splits", "collect statistics", "collect card", "collect export"),
     *("collect review", "collect estimate", "bench", "retrieve"),
-    *("annotate", "annotate start", "annotate new", "annotate prepare", "annotate serve", "annotate people"),
+    *("contamination", "annotate", "annotate start", "annotate new", "annotate prepare", "annotate serve", "annotate people"),
     *("annotate status", "annotate export", "annotate demo", "browse"),
 )
 
