@@ -388,7 +388,7 @@ def test_a_stall_ends_in_time(predict, server):
 # ---- Several prompts
 
 
-def by_prompt(request, nth):
+def by_prompt(request, _nth):
     """The clock prompt answers 2 to 7 s, the others 2.5 to 7 s; the text-only prompt cannot be read."""
     if not images_of(request):
         return said("I do not know.")
@@ -410,7 +410,7 @@ def test_several_prompts_are_compared(call, videos, annotations, tmp_path, monke
         n_requests = len(stub.requests)
         assert call(*words)[0] == 0  # the same command again asks nothing
         assert len(stub.requests) == n_requests
-    assert "How much do figures depend on the prompt?" in out
+    assert "Measures in percent by prompt" in out
     assert sorted(decoded) == ["v", "w"]  # once for both prompts that show frames
     found = json.loads((tmp_path / "found.json").read_text())
     assert found["schema"] == "truemoment/predict-prompts/1"
