@@ -138,8 +138,8 @@ def limits(found: Contamination) -> list[str]:
     best = min((of.detectable for of in found.recall.values() if of is not None), default=None)
     if best is not None and not found.signs:
         lines.append(
-            f"No sign is no proof. If {percent(best, 1)} of the moments were recalled exactly, the tests would find it in "
-            "80 of 100 such files. They miss a smaller share, and recall with an error above about 0.1 s."
+            f"No sign is no proof. If {percent(best, 1)} of the moments were recalled exactly, the tests would find it "
+            "in 80 of 100 such files. They miss a smaller share, and recall with an error above about 0.1 s."
         )
     if found.signs == ("rounded moments",):
         lines.append("A method whose errors are often below half a second gives the same sign without any recall.")

@@ -27,6 +27,7 @@ def document(study: PromptStudy, price: Price | None) -> dict[str, Any]:
             {
                 "prompt": name,
                 "unread": study.unread(name),
+                "no_moment": study.abstained(name),
                 "figures": [] if found is None else _figures_document(found, row),
                 "predict": prediction.document(of, price),
             }
@@ -139,10 +140,12 @@ def _answers_table(study: PromptStudy) -> Table:
     rows = []
     for name, of in study.found.items():
         n = len(of.answers.queries)
-        texts = (name, f"{n:,}", f"{len(of.answers.unanswered):,}", number(100 * study.unread(name) / n, 1))
+        shares = (number(100 * count / n, 1) for count in (study.abstained(name), study.unread(name)))
+        texts = (name, f"{n:,}", f"{len(of.answers.unanswered):,}", *shares)
         rows.append(tuple(map(Cell, texts)))
-    headings = ("prompt", "queries", "not answered", "not read, %")
-    return Table("Answers; not read: without a moment that could be read", headings, (("", tuple(rows)),))
+    headings = ("prompt", "queries", "missing", "no moment, %", "not read, %")
+    caption = "Answers; no moment: not in the video; not read: missing, or no moment could be read from it"
+    return Table(caption, headings, (("", tuple(rows)),))
 
 
 def _differences_table(found: Comparison) -> Table:

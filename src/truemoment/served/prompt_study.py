@@ -22,7 +22,7 @@ from truemoment.evaluation import evaluate, resolve_protocol
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats, temporal_iou
 from truemoment.io import read_predictions
-from truemoment.records import Annotations, Predictions, Queries
+from truemoment.records import UNREADABLE_STATUSES, Annotations, Predictions, Queries
 from truemoment.served.grounder import ServedModel
 from truemoment.served.prediction import ServedPrediction, predict_with_endpoint
 from truemoment.uncertainty import DEFAULT_DRAW_SETTINGS, DrawSettings, stream
@@ -68,9 +68,13 @@ class PromptStudy:
     draws: DrawSettings
 
     def unread(self, prompt: str) -> int:
-        """Return the number of queries without an answer that could be read."""
+        """Return the number of queries whose answer could not be read, or is missing."""
         of = self.found[prompt]
-        return len(of.answers.queries) - of.statuses.get("parsed", 0)
+        return len(of.answers.unanswered) + sum(of.statuses.get(status, 0) for status in UNREADABLE_STATUSES)
+
+    def abstained(self, prompt: str) -> int:
+        """Return the number of answers that the video has no such moment."""
+        return self.found[prompt].statuses.get("no answer", 0)
 
     @property
     def spread(self) -> Floats:
