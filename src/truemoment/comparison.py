@@ -2,7 +2,8 @@
 
 A method is a group of runs: one prediction file, or several that differ by the seed of their training. Its figure is
 the mean over its runs; the spread is their sample standard deviation. Intervals and tests are about *videos*: how these
-runs would do on other videos of the same kind. The spread shows how other trainings would do.
+runs would do on other videos of the same kind. Where both methods of a pair have several runs, a second test is about
+other videos and other trainings (:mod:`truemoment.compared_trainings`).
 
 A difference that is not significant is not zero: its interval and the smallest true difference that this split would
 mostly detect are reported with it.
@@ -27,6 +28,7 @@ from pathlib import Path
 
 import numpy as np
 
+from truemoment.compared_trainings import TrainingsTested, over_trainings
 from truemoment.exceptions import InputError, MeasureError, UsageError
 from truemoment.files import read_number, read_text
 from truemoment.intervals import Bools, Floats, Ints
@@ -83,6 +85,8 @@ class Comparison:
     resolves : (P, M)
         Smallest true difference that would be found in 80 % of such splits, with the correction; NaN where the two
         differ on fewer than 10 videos, or by the same on all.
+    trainings
+        Tests of the same differences over other videos and other trainings, where both methods have several runs.
     resamples, permutations
         Number drawn.
     """
@@ -102,6 +106,7 @@ class Comparison:
     resolved_level: float
     n_differing: Ints
     resolves: Floats
+    trainings: TrainingsTested
     resamples: int
     permutations: int
 
@@ -251,6 +256,7 @@ def compare(
         resolved_level=level,
         n_differing=n_differing,
         resolves=resolves,
+        trainings=over_trainings([groups[name] for name in names], pairs),
         resamples=resamples,
         permutations=permutations,
     )

@@ -27,6 +27,13 @@ from truemoment.reports.comparison_beside import (
 )
 from truemoment.reports.comparison_figures import drawings
 from truemoment.reports.comparison_lengths import lengths_document
+from truemoment.reports.comparison_trainings import (
+    EXPLANATION,
+    has_trainings,
+    trainings_entry,
+    trainings_notes,
+    trainings_table,
+)
 from truemoment.reports.head import head
 from truemoment.reports.model import Cell, Report, Section, Table
 from truemoment.reports.repeated_measures import repeated_measures
@@ -44,6 +51,8 @@ def report(compared: ComparedFiles) -> Report:
     comparison = compared.comparison
     scores = comparison.first
     tables = [methods_table(compared), differences_table(compared)]
+    if has_trainings(comparison):
+        tables.append(trainings_table(comparison))
     if compared.network is not None:
         tables.append(hits_table(compared))
     if compared.splits:
@@ -182,6 +191,7 @@ def _pair_document(comparison: Comparison, pair: int, row: int) -> dict[str, Any
         "significant": bool(comparison.verdict[pair, row]) if known else None,
         **({} if known else {"why": why}),
         "resolves": {**resolves.as_dict(), "level": comparison.resolved_level, "power": POWER},
+        "over_trainings": trainings_entry(comparison, pair, row),
     }
 
 
@@ -413,6 +423,7 @@ def notes(compared: ComparedFiles) -> list[str]:
         *_below_network(comparison),
         *_limits(comparison),
         *_unresolved(comparison),
+        *trainings_notes(comparison),
         *_published_notes(compared),
     ]
 
@@ -529,7 +540,11 @@ def explanations(compared: ComparedFiles) -> list[str]:
             "excess: the share where the network misses, minus that of a second such network"
         )
     if any(len(values) > 1 for values in comparison.values):
+        where = "of the table of differences " if has_trainings(comparison) else ""
         lines.append(
-            "±: standard deviation over runs; intervals and p values are about other videos, not about other trainings"
+            f"±: standard deviation over runs; intervals and p values {where}are about other videos, not about other "
+            "trainings"
         )
+    if has_trainings(comparison):
+        lines.append(EXPLANATION)
     return lines
