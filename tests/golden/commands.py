@@ -59,8 +59,8 @@ VERBS = (
     *("meta theory", "meta selection", "meta power", "meta population", "collect", "collect run", "collect align"),
     *("collect clips", "collect splits", "collect statistics", "collect card", "collect export"),
     *("collect review", "collect estimate", "bench", "retrieve"),
-    *("contamination", "annotate", "annotate start", "annotate new", "annotate prepare", "annotate serve", "annotate people"),
-    *("annotate status", "annotate export", "annotate demo", "browse"),
+    *("annotate", "annotate start", "annotate new", "annotate prepare", "annotate serve", "annotate people"),
+    *("contamination", "annotate status", "annotate export", "annotate demo", "browse"),
 )
 
 CASES = (

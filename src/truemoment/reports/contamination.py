@@ -11,7 +11,7 @@ from truemoment.diagnosis.exact_recall import ExactRecall
 from truemoment.diagnosis.recall_cells import CELL_S, REACH, Side
 from truemoment.documents import Measured
 from truemoment.reports.drawing import FLOOR, METHOD, METHOD_FAINT, drawing_style, new_figure
-from truemoment.reports.model import Block, Cell, Drawing, Finding, Report, Section, Table
+from truemoment.reports.model import Block, Cell, Drawing, Finding, Paragraph, Report, Section, Table
 from truemoment.reports.words import UNDEFINED, counted, listed, low_to_high, number, p_number, percent
 from truemoment.version import __version__
 
@@ -169,8 +169,8 @@ def notes(found: Contamination) -> list[str]:
 
 def report(found: Contamination) -> Report:
     """Return what people read."""
-    headline = Finding((verdict(found), *limits(found)), level="serious" if found.signs else "note")
-    blocks: list[Block] = [headline, recall_table(found)]
+    headline = Finding((verdict(found),), level="serious" if found.signs else "note")
+    blocks: list[Block] = [*map(Paragraph, limits(found)), recall_table(found)]
     blocks += [] if found.rounded is None else [rounded_table(found)]
     sections = [Section("recall", "Are official times met too exactly?", (*blocks, *drawings(found)))]
     if found.fresh is not None:
@@ -185,6 +185,7 @@ def report(found: Contamination) -> Report:
         question="Do the predictions recall official annotations?",
         facts=_facts(found),
         sections=tuple(sections),
+        headline=headline,
         notes=tuple(notes(found)),
         signature=(
             f"{found.dataset}/{found.split}#{found.sha256[:8]}|contamination|intervals:{found.draws.resamples} "
@@ -305,7 +306,8 @@ def drawings(found: Contamination) -> list[Drawing]:
         return []
     caption = (
         "Answers by their difference from the official time, in cells of 0.1 s. The line is the fit to the cells "
-        "beside 0; the dark bar at 0 holds the exact answers. Recall of official times is a bar far above the line."
+        "beside 0; the bar at 0, in a stronger colour, holds the exact answers. Recall of official times is a bar far "
+        "above the line."
     )
     draw, rows = partial(figure, of_sides), [row for of in of_sides for row in numbers(of)]
     return [Drawing("contamination", "Differences around 0", caption, draw, lambda: rows)]
