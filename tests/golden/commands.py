@@ -96,6 +96,7 @@ CASES = (
         "compare-published",
         (f"compare {SYSTEMS} {OOD} {TWO} {DRAWS} --fit-split none --published published.csv {FOUND}",),
     ),
+    Case("contamination", (f"contamination {EXAMPLE} {DRAWS} {FOUND}",)),
     Case("humans", (f"humans --annotations annotators.jsonl --draws 20 {TWO} {DRAWS} {FOUND}",)),
     Case(
         "humans-official",
