@@ -88,6 +88,13 @@ def test_memorisers_are_found_and_their_share_is_estimated(share):
     assert found.detectable < 0.02
 
 
+def test_a_file_of_official_moments_is_found():
+    """Every answer is exact, and there is no other answer to compare with."""
+    official = split(0, 200)
+    for side in SIDES:
+        assert exact_recall(pairs(official, official), side, np.random.default_rng(0), resamples=0).p < 1e-4
+
+
 def test_memorisers_that_round_are_found():
     """Rounded to whole seconds, no answer is exact more often than by chance; the step at half a second shows it."""
     official = split(0)
@@ -150,6 +157,7 @@ def test_fit_and_tail_against_scipy():
         return np.sum(np.exp(log_mean) - counts * log_mean) + np.sum((of[1:] / 2.0) ** 2) / 2
 
     coefficients, _ = _fit(counts[None], opportunities, features)
+    counts += 0.5 * opportunities / opportunities.sum()  # ADDED_COUNT
     assert coefficients[0] == pytest.approx(optimize.minimize(loss, np.zeros(3), tol=1e-10).x, abs=1e-4)
     for count, mean in [(0, 3.0), (1, 0.02), (5, 2.5), (40, 60.0), (400, 300.0)]:
         assert _poisson_tail(count, mean) == pytest.approx(stats.poisson.sf(count - 1, mean), rel=1e-9)

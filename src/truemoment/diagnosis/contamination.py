@@ -248,7 +248,7 @@ def _fresh(official: Annotations, fresh: Annotations, pairs: MomentPairs, draws:
     of_official = rows[known]
     row = of_official[query]
     against = MomentPairs(
-        np.asarray(pairs.video_id)[row].tolist(),
+        np.asarray(pairs.video_id, dtype=object)[row].tolist(),
         pairs.duration_s[row],
         pairs.answer_start_s[row],
         pairs.answer_end_s[row],
@@ -259,7 +259,7 @@ def _fresh(official: Annotations, fresh: Annotations, pairs: MomentPairs, draws:
         side: exact_recall(against, side, stream(draws.seed, f"fresh {side}"), resamples=draws.resamples)
         for side in SIDES
     }
-    video = numbers_of(np.asarray(pairs.video_id)[of_official])
+    video = numbers_of(np.asarray(pairs.video_id, dtype=object)[of_official])
     weights = np.bincount(query)
 
     def paired(name: str, of: _Quantity) -> PairedShare:
@@ -281,7 +281,7 @@ def _probe(
     if not both.any():
         raise UsageError(f"probe {name}: no query has an answer in both files")
     other = pairs_of(official, probe)
-    video = numbers_of(np.asarray(pairs.video_id)[both])
+    video = numbers_of(np.asarray(pairs.video_id, dtype=object)[both])
     counts = pairs.counted("both")[both]
 
     def paired(label: str, of: _Quantity, rows: Bools) -> PairedShare:

@@ -37,6 +37,9 @@ from truemoment.uncertainty import interval95, normal_tail, resample_sums
 PRIOR_DEVIATION = 2.0
 """Deviation of the normal prior of each slope over the reach: few counts do not decide a slope."""
 
+ADDED_COUNT = 0.5
+"""Added to the counts of a fit in all, by opportunities: a mean is known where all cells beside 0 are empty."""
+
 FEWEST = 50
 """Fewer official times are not tested."""
 
@@ -221,10 +224,10 @@ def _fit(counts: Floats, opportunities: Floats, features: Floats) -> tuple[Float
     ones = int(np.argmax(np.all(features == 1, axis=0)))
     n_features = features.shape[1]
     precision = np.diag([1e-6 if column == ones else PRIOR_DEVIATION**-2 for column in range(n_features)])
-    total = max(float(opportunities.sum()), 1e-9)
+    offset, total = np.log(opportunities), opportunities.sum()
+    counts = counts + ADDED_COUNT * opportunities / total
     coefficients = np.zeros((len(counts), n_features))
-    coefficients[:, ones] = np.log((counts.sum(axis=1) + 0.5) / total)
-    offset = np.log(np.maximum(opportunities, 1e-9))
+    coefficients[:, ones] = np.log(counts.sum(axis=1) / total)
     for _ in range(_STEPS):
         means = np.exp(np.minimum(coefficients @ features.T + offset, 30.0))
         gradient = (counts - means) @ features - coefficients @ precision

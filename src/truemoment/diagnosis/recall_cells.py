@@ -114,7 +114,7 @@ def tally_of(pairs: MomentPairs, counted: Bools, side: Side) -> Tally:
     )
     differences = np.stack([_cells(np.subtract(*pairs.times_s(of))[counted]) for of in sides], axis=1)
     near = np.all(np.abs(differences) <= REACH, axis=1)
-    video = numbers_of(np.asarray(pairs.video_id)[counted])
+    video = numbers_of(np.asarray(pairs.video_id, dtype=object)[counted])
     by_video = np.zeros((int(video.max(initial=-1)) + 1, len(cells) + 1))
     np.add.at(by_video, (video[near], np.ravel_multi_index((differences[near] + REACH).T, (_WIDTH,) * len(sides))), 1.0)
     np.add.at(by_video[:, -1], video, 1.0)
