@@ -275,7 +275,7 @@ def command(
     truemoment predict http://localhost:8000/v1 --model qwen --videos videos/ -o answers.jsonl ...
     truemoment predict ... --prompt text-only -o floor.jsonl   for audit --text-only floor.jsonl
     truemoment predict ... --shuffled -o shuffled.jsonl        for audit --shuffled shuffled.jsonl
-    truemoment predict ... --prompts seconds,clock,mine.toml   answers.seconds.jsonl, ... and their differences
+    truemoment predict ... --prompts seconds,clock,mine.toml   how much figures depend on the prompt
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     if Path(endpoint).is_dir():
         _refuse_others(Path(endpoint))
