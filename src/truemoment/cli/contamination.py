@@ -100,9 +100,9 @@ def command(
 
     \b
     truemoment contamination preds.jsonl --dataset charades-sta --split test --data-dir data
-    truemoment contamination preds.jsonl --dataset charades-sta --split test --fresh human-charades/test
+    truemoment contamination preds.jsonl --dataset charades-sta ... --fresh human-charades/test
     truemoment contamination --dataset charades-sta --split test --write-probes probes
-    truemoment contamination preds.jsonl --probe jittered=jittered.jsonl --dataset charades-sta --split test
+    truemoment contamination preds.jsonl --probe jittered=other.jsonl --annotations mine.jsonl
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.diagnosis.contamination import detect_in_file
     from truemoment.reports import contamination as reports

@@ -174,7 +174,10 @@ def report(found: Contamination) -> Report:
     blocks += [] if found.rounded is None else [rounded_table(found)]
     sections = [Section("recall", "Are official times met too exactly?", (*blocks, *drawings(found)))]
     if found.fresh is not None:
-        tables = (fresh_table(found.fresh), paired_table(found.fresh.closeness, "official", "fresh", "Closeness"))
+        tables = (
+            fresh_table(found.fresh),
+            paired_table(found.fresh.closeness, "official", "fresh", "Closeness, percent"),
+        )
         sections.append(Section("fresh", "Are fresh annotations met as exactly?", tables))
     if found.probes:
         sections.append(
@@ -220,7 +223,7 @@ def recall_table(found: Contamination) -> Table:
     return Table("Exact answers, percent of official times", _HEADINGS, (("", tuple(rows)),))
 
 
-_HEADINGS = ("", "official", "exact", "95 % interval", "expected", "excess", "95 % interval", "p", "detectable")
+_HEADINGS = ("", "times", "exact", "95 % interval", "expected", "excess", "95 % interval", "p", "detectable")
 
 
 def _recall_row(side: Side, of: ExactRecall | None, p: float | None) -> tuple[Cell, ...]:
@@ -284,14 +287,14 @@ def paired_table(rows: tuple[PairedShare, ...], first: str, second: str, caption
         for of in rows
     )
     headings = ("", first, second, "difference", "95 % interval", "p, one-sided")
-    return Table(f"{caption}, percent", headings, (("", cells),))
+    return Table(caption, headings, (("", cells),))
 
 
 def _probe(found: Contamination, of: ProbeEvidence) -> Table:
     p = found.p_holm.get(f"probe {of.name}")
     caption = (
-        f"Probe {of.name}: {counted(of.n_queries, 'query', 'queries')}, {percent(of.same, 1)} of the answers do not "
-        f"change; p of exact moments, corrected: {UNDEFINED if p is None else p_number(p)}"
+        f"Probe {of.name}, percent: {counted(of.n_queries, 'query', 'queries')}, {percent(of.same, 1)} of the answers "
+        f"do not change; p of exact moments, corrected: {UNDEFINED if p is None else p_number(p)}"
     )
     return paired_table((of.exact, *of.others), "original", "probe", caption)
 

@@ -27,6 +27,9 @@ from truemoment.served.grounder import ServedModel
 from truemoment.served.prediction import ServedPrediction, predict_with_endpoint
 from truemoment.uncertainty import DEFAULT_DRAW_SETTINGS, DrawSettings, stream
 
+SAME_S = 0.05
+"""Times this close are the same."""
+
 
 class PromptAgreement(NamedTuple):
     """Agreement of the first answers of two prompts.
@@ -134,7 +137,3 @@ def _agreement(asked: Annotations, predictions: Mapping[str, Predictions]) -> tu
         iou, equal = (float(np.mean(of)) if n_both else float("nan") for of in (temporal_iou(*times), same))
         found.append(PromptAgreement(first, second, n_both, iou, equal))
     return tuple(found)
-
-
-SAME_S = 0.05
-"""Times this close are the same."""
