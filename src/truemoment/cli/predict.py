@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import string
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -32,8 +33,10 @@ from truemoment.text import printable
 
 if TYPE_CHECKING:
     from truemoment.distribution import Engine
-    from truemoment.served import Endpoint, Prompt
+    from truemoment.records import Annotations
+    from truemoment.served import Endpoint, Prompt, ServedModel
     from truemoment.served.prediction import Price
+    from truemoment.served.shared_frames import SharedFrames
     from truemoment.video import Sampling
 
 DEFAULT_FPS = 1.0
@@ -356,7 +359,7 @@ def _predict_with_endpoint(
 ) -> None:
     """Predict with a served model."""
     from truemoment.reports import prediction as reports
-    from truemoment.served import ServedModel, get_prompt
+    from truemoment.served import get_prompt
     from truemoment.served.prediction import files_of_videos, predict_with_endpoint
 
     # Mistakes in the options are reported before files are read.
@@ -375,18 +378,7 @@ def _predict_with_endpoint(
     if frames.videos is not None and sampling is not None:
         paths = files_of_videos(frames.videos, queries, skip_missing=frames.on_missing_video == "skip")
     refuse_outputs(paths.values(), written)
-    model = ServedModel(
-        endpoint,
-        prompt,
-        raw,
-        paths,
-        sampling,
-        shuffle_seed=seed if frames.shuffled else None,
-        workers=requests.workers or DEFAULT_REQUESTS,
-        progress=files.output.progress,
-        dataset=reference.dataset,
-        split=reference.split,
-    )
+    model = _served(endpoint, prompt, raw, paths, reference, requests, frames, files, seed=seed)
     try:
         found = predict_with_endpoint(model, reference, queries, files.out)
     except KeyboardInterrupt:
@@ -398,6 +390,37 @@ def _predict_with_endpoint(
         click.echo(printable(line), err=True)
     if found.answers.unanswered:
         click.get_current_context().exit(EXIT_NOT_ALL)
+
+
+def _served(
+    endpoint: Endpoint,
+    prompt: Prompt,
+    raw: Path,
+    paths: Mapping[str, Path],
+    reference: Annotations,
+    requests: _RequestOptions,
+    frames: _FrameOptions,
+    files: _PredictionFiles,
+    *,
+    seed: int,
+    shared: SharedFrames | None = None,
+) -> ServedModel:
+    """Return the served model with a prompt."""
+    from truemoment.served import ServedModel
+
+    return ServedModel(
+        endpoint,
+        prompt,
+        raw,
+        paths,
+        frames.sampling(prompt) if prompt.shows_frames else None,
+        shuffle_seed=seed if frames.shuffled and prompt.shows_frames else None,
+        workers=requests.workers or DEFAULT_REQUESTS,
+        progress=files.output.progress,
+        dataset=reference.dataset,
+        split=reference.split,
+        shared=shared,
+    )
 
 
 def _predict_with_prompts(
@@ -415,7 +438,7 @@ def _predict_with_prompts(
     from click.core import ParameterSource
 
     from truemoment.reports import prediction, prompts
-    from truemoment.served import ServedModel, get_prompt
+    from truemoment.served import get_prompt
     from truemoment.served.prediction import files_of_videos
     from truemoment.served.prompt_study import out_of, predict_with_prompts
     from truemoment.served.shared_frames import SharedFrames
@@ -448,19 +471,7 @@ def _predict_with_prompts(
     refuse_outputs(paths.values(), written)
     shared = SharedFrames()
     models = {
-        name: ServedModel(
-            endpoint,
-            prompt,
-            raws[name],
-            paths,
-            sampling if prompt.shows_frames else None,
-            shuffle_seed=seed if frames.shuffled and prompt.shows_frames else None,
-            workers=requests.workers or DEFAULT_REQUESTS,
-            progress=files.output.progress,
-            dataset=reference.dataset,
-            split=reference.split,
-            shared=shared,
-        )
+        name: _served(endpoint, prompt, raws[name], paths, reference, requests, frames, files, seed=seed, shared=shared)
         for name, prompt in asked.items()
     }
     try:
