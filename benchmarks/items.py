@@ -29,9 +29,7 @@ RESAMPLES = 1000
 
 def simulated() -> None:
     """Print how well difficulties are recovered."""
-    print(
     print("| systems | queries | guessed | r of difficulty | r of misses | coverage | sd within, between | time |")
-    )
     print("|---|---|---|---|---|---|---|---|")
     for n_systems, n_videos, guess in CASES:
         rng = np.random.default_rng([n_systems, n_videos])
