@@ -26,6 +26,7 @@ A. Obuchowski, Nonparametric analysis of clustered ROC curve data, Biometrics 53
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -69,10 +70,10 @@ class Reliability:
         Means over the moments.
     overconfidence
         The mean score less the mean of what is estimated.
-    ece_width, ece_mass
-        Expected calibration error with ten bins of equal width of the score, and with ten bins of equal size.
+    ece_width, ece_size
+        Expected calibration error with ten bins of equal width, and with ten of equal size.
     by_chance
-        What a perfect score of the same data shows as `ece_mass` on average.
+        What a perfect score of the same data shows as `ece_size` on average.
     rmsce
         Root of the debiased mean squared calibration error, bins of equal size; 0 where the estimate is below 0.
     score, outcome, count : (B,)
@@ -85,7 +86,7 @@ class Reliability:
     mean_target: float
     overconfidence: Estimate
     ece_width: float
-    ece_mass: float
+    ece_size: float
     by_chance: float
     rmsce: Estimate
     score: Floats
@@ -178,28 +179,24 @@ def calibration(
     hit = (iou > HIT_IOU + TIE).astype(np.float64)
     mapped = bool(score.min() < 0 or score.max() > 1)
     half = rng.permutation(int(video.max()) + 1)[video] % 2 == 0
-    reliabilities, discriminations = [], []
+    scored, discriminations = [], []
     for name, which in ((FIRST, is_first), (ALL, np.ones_like(is_first))):
         if name == ALL and is_first.all():
             break
         for target, outcome in ((IOU, iou[which]), (HIT, hit[which])):
             used = isotonic(score[which], outcome, half[which]) if mapped else score[which]
-            reliabilities.append(
-                reliability(used, outcome, video[which], rng, moments=name, target=target, resamples=resamples)
-            )
+            scored.append(ScoredMoments(name, target, used, outcome, video[which]))
         correlation = rank_correlation(score[which], iou[which])
         area = auc(score[which], hit[which] > 0, video[which])
         discriminations.append(Discrimination(name, int(which.sum()), correlation, area))
-    order = np.argsort(-score[is_first], kind="stable")
-    kept = np.array([max(1, round(share * len(order))) for share in COVERAGES])
-    iou_at, hits_at = (np.cumsum(of[is_first][order])[kept - 1] / kept for of in (iou, hit))
+    iou_at, hits_at = (_means_of_highest(score[is_first], of[is_first]) for of in (iou, hit))
     return Calibration(
         mapped=mapped,
         lowest=float(score.min()),
         highest=float(score.max()),
         n_queries=len(queries),
         left_out=annotations.n_queries - len(queries),
-        reliabilities=tuple(reliabilities),
+        reliabilities=reliabilities(scored, rng, resamples=resamples),
         discriminations=tuple(discriminations),
         coverage=np.array(COVERAGES),
         iou_at=iou_at,
@@ -207,55 +204,71 @@ def calibration(
     )
 
 
-def reliability(
-    score: Floats,
-    outcome: Floats,
-    video: Ints,
-    rng: np.random.Generator,
-    *,
-    moments: str = ALL,
-    target: str = IOU,
-    resamples: int = RESAMPLES,
-) -> Reliability:
-    """Compare scores within 0 to 1, (M,), with what they estimate, (M,); `video` numbers the videos, (M,)."""
-    by_width = np.minimum((score * N_BINS).astype(np.int64), N_BINS - 1)
-    edges = np.unique(np.quantile(score, np.arange(1, N_BINS) / N_BINS))
-    by_mass = np.searchsorted(edges, score, side="left")
-    n_videos = int(video.max()) + 1
+class ScoredMoments(NamedTuple):
+    """M moments with scores within 0 to 1, what these estimate, and numbers of their videos, (M,) each."""
 
-    def by_video(bins: Ints, values: Floats | None) -> Floats:
-        return np.bincount(video * N_BINS + bins, values, n_videos * N_BINS).reshape(n_videos, N_BINS).astype(float)
+    moments: str
+    target: str
+    score: Floats
+    outcome: Floats
+    video: Ints
 
-    excess = outcome - score
-    tables = [(by_video(bins, excess), by_video(bins, None)) for bins in (by_width, by_mass)]
-    sums = resample_sums(np.concatenate([part for pair in tables for part in pair], axis=1), rng, resamples=resamples)
-    drawn = np.stack(np.split(sums, 4, axis=1))  # (4, resamples, bins)
-    ece = [float(np.abs(above.sum(axis=0)).sum() / n.sum()) for above, n in tables]
-    means = -drawn[2].sum(axis=1) / drawn[3].sum(axis=1)
-    above, n = tables[1]
-    share = n.sum(axis=0) / n.sum()
-    mean = _over(above.sum(axis=0), n.sum(axis=0))
-    with_one = max(n_videos, 2)
-    variance = _over(((above - mean * n) ** 2).sum(axis=0) * with_one / (with_one - 1), n.sum(axis=0) ** 2)
+
+def reliabilities(
+    scored: Sequence[ScoredMoments], rng: np.random.Generator, *, resamples: int = RESAMPLES
+) -> tuple[Reliability, ...]:
+    """Compare scores with what they estimate, all under the same draws of videos."""
+    n_videos = max(int(of.video.max()) for of in scored) + 1
+    tables = [_tables(of, n_videos) for of in scored]  # each has 4 columns a bin
+    drawn = resample_sums(np.concatenate(tables, axis=1), rng, resamples=resamples)
+    draws = np.split(drawn, len(scored), axis=1)
+    return tuple(_reliability(*of) for of in zip(scored, tables, draws, strict=True))
+
+
+def _by_width(score: Floats) -> Ints:
+    return np.minimum((score * N_BINS).astype(np.int64), N_BINS - 1)
+
+
+def _tables(of: ScoredMoments, n_videos: int) -> Floats:
+    """Return sums by video and bin: outcomes less scores, and counts, by width and then by size; (V, 4 x bins)."""
+    edges = np.unique(np.quantile(of.score, np.arange(1, N_BINS) / N_BINS))
+    by_size = np.searchsorted(edges, of.score, side="left")
+    columns = [
+        np.bincount(of.video * N_BINS + bins, values, n_videos * N_BINS).reshape(n_videos, N_BINS)
+        for bins in (_by_width(of.score), by_size)
+        for values in (of.outcome - of.score, None)
+    ]
+    return np.concatenate(columns, axis=1).astype(np.float64)
+
+
+def _reliability(of: ScoredMoments, table: Floats, drawn: Floats) -> Reliability:
+    in_width, n_width, in_size, n_size = np.split(table, 4, axis=1)
+    _, _, drawn_size, n_drawn = np.split(drawn, 4, axis=1)
+    n_moments, n, total = len(of.score), n_size.sum(axis=0), n_drawn.sum(axis=1)
+    share, mean = n / n_moments, _over(in_size.sum(axis=0), n)
+    n_videos = max(len(np.unique(of.video)), 2)
+    variance = _over(((in_size - mean * n_size) ** 2).sum(axis=0) * n_videos / (n_videos - 1), n**2)
     plain = float((share * mean**2).sum())
-    of_draws = _over(drawn[2] ** 2, drawn[3]).sum(axis=1) / drawn[3].sum(axis=1)
-    squared = np.maximum(2 * plain - np.quantile(of_draws, [0.975, 0.025]), 0.0)  # the basic interval
-    debiased = max(plain - float((share * variance).sum()), 0.0)
-    used = np.bincount(by_width, minlength=N_BINS)
-    at = np.flatnonzero(used)
+    squares = _over(drawn_size**2, n_drawn).sum(axis=1) / total
+    bounds = np.maximum(2 * plain - np.quantile(squares, [0.975, 0.025]), 0.0)  # the basic interval
+    by_width = _by_width(of.score)
+    count = np.bincount(by_width, minlength=N_BINS)
+    at = np.flatnonzero(count)
     return Reliability(
-        moments=moments,
-        target=target,
-        mean_score=float(score.mean()),
-        mean_target=float(outcome.mean()),
-        overconfidence=Estimate(-float(excess.mean()), np.quantile(means, [0.025, 0.975])),
-        ece_width=ece[0],
-        ece_mass=ece[1],
+        moments=of.moments,
+        target=of.target,
+        mean_score=float(of.score.mean()),
+        mean_target=float(of.outcome.mean()),
+        overconfidence=Estimate(
+            float((of.score - of.outcome).mean()), np.quantile(-drawn_size.sum(axis=1) / total, [0.025, 0.975])
+        ),
+        ece_width=float(np.abs(in_width.sum(axis=0)).sum() / n_width.sum()),
+        ece_size=float(np.abs(in_size.sum(axis=0)).sum() / n_moments),
         by_chance=float((share * np.sqrt(2 * variance / math.pi)).sum()),
-        rmsce=Estimate(math.sqrt(debiased), np.sqrt(squared)),
-        score=np.bincount(by_width, score, N_BINS)[at] / used[at],
-        outcome=np.bincount(by_width, outcome, N_BINS)[at] / used[at],
-        count=used[at],
+        rmsce=Estimate(math.sqrt(max(plain - float((share * variance).sum()), 0.0)), np.sqrt(bounds)),
+        score=np.bincount(by_width, of.score, N_BINS)[at] / count[at],
+        outcome=np.bincount(by_width, of.outcome, N_BINS)[at] / count[at],
+        count=count[at],
     )
 
 
@@ -331,6 +344,20 @@ def auc(score: Floats, hit: Bools, video: Ints) -> Estimate:
         return Estimate(area, np.full(2, np.nan))
     error = math.sqrt(n_videos / (n_videos - 1) * float((by_video**2).sum()))
     return Estimate(area, np.clip(area + np.array([-1.96, 1.96]) * error, 0, 1))
+
+
+def _means_of_highest(score: Floats, outcome: Floats) -> Floats:
+    """Return mean outcomes of the moments with the highest scores, by coverage; equal scores have their mean outcome.
+
+    Examples
+    --------
+    >>> _means_of_highest(np.array([1.0, 3.0, 1.0, 2.0]), np.array([0.0, 1.0, 1.0, 0.0])).tolist()
+    [1.0, 1.0, 0.5, 0.5, 0.5]
+    """
+    _, group, count = np.unique(-score, return_inverse=True, return_counts=True)
+    expected = (np.bincount(group, outcome) / count)[np.sort(group)]
+    kept = np.array([max(1, round(share * len(score))) for share in COVERAGES])
+    return np.asarray(np.cumsum(expected)[kept - 1] / kept)
 
 
 def _ranks(values: Floats) -> Floats:

@@ -25,7 +25,9 @@ def section(found: Calibration) -> Section:
     """Return the tables and the figure."""
     blocks: list[Block] = [
         Paragraph(_words(found)),
-        _reliabilities(found),
+        _means(found),
+        _errors(found),
+        Paragraph(ERRORS),
         _discriminations(found),
         _coverage(found),
         Drawing(
@@ -39,6 +41,12 @@ def section(found: Calibration) -> Section:
     return Section("calibration", "Calibration of the scores", tuple(blocks))
 
 
+ERRORS = (
+    "ECE is the expected calibration error in ten bins of equal width or of equal size; by chance is the ECE of a "
+    "perfect score of the same data, bins of equal size. RMSCE is the root mean square calibration error, debiased."
+)
+
+
 def _words(found: Calibration) -> str:
     left_out = (
         f" {counted(found.left_out, 'query', 'queries')} without a prediction or a reference moment are left out."
@@ -46,7 +54,7 @@ def _words(found: Calibration) -> str:
         else ""
     )
     if not found.mapped:
-        return f"A score is read as an estimate of the IoU, and of the chance that the IoU is above 0.5.{left_out}"
+        return f"A score is read as an estimate of the IoU, and of the probability that the IoU is above 0.5.{left_out}"
     return (
         f"The scores lie from {found.lowest:.4g} to {found.highest:.4g}, not within 0 to 1, so they estimate nothing "
         "by themselves. They are MAPPED: isotonic regression on one half of the videos maps the scores of the other "
@@ -60,29 +68,31 @@ def _cell(of: Estimate, decimals: int = 3, *, sign: str = "") -> Cell:
     return Cell(number(of.value, decimals, sign=sign), low_to_high(of.ci95, decimals, sign=sign))
 
 
-def _reliabilities(found: Calibration) -> Table:
+def _means(found: Calibration) -> Table:
     rows = [
         (
             Cell(f"{of.moments}: {of.target}"),
             Cell(number(of.mean_score, 3)),
             Cell(number(of.mean_target, 3)),
             _cell(of.overconfidence, sign="+"),
-            Cell(number(of.ece_width, 3)),
-            Cell(number(of.ece_mass, 3), f"by chance {number(of.by_chance, 3)}"),
+        )
+        for of in found.reliabilities
+    ]
+    headings = ("scores as estimates of", "mean score", "mean", "score less mean")
+    return Table("Mapped scores" if found.mapped else "Scores", headings, (("", tuple(rows)),))
+
+
+def _errors(found: Calibration) -> Table:
+    rows = [
+        (
+            Cell(f"{of.moments}: {of.target}"),
+            *(Cell(number(error, 3)) for error in (of.ece_width, of.ece_size, of.by_chance)),
             _cell(of.rmsce),
         )
         for of in found.reliabilities
     ]
-    headings = (
-        "estimate of",
-        "mean score",
-        "mean",
-        "difference",
-        "ECE, equal width",
-        "ECE, equal size",
-        "RMSCE, debiased",
-    )
-    return Table("Mapped scores" if found.mapped else "Scores", headings, (("", tuple(rows)),))
+    headings = ("scores as estimates of", "ECE, width", "ECE, size", "by chance", "RMSCE")
+    return Table(f"Calibration errors{' of mapped scores' * found.mapped}", headings, (("", tuple(rows)),))
 
 
 def _discriminations(found: Calibration) -> Table:
@@ -165,7 +175,7 @@ def _reliability(of: Reliability) -> dict[str, Any]:
         "mean": of.mean_target,
         "overconfidence": Measured(of.overconfidence.value, ci95=of.overconfidence.ci95.tolist()),
         "ece_equal_width": of.ece_width,
-        "ece_equal_size": of.ece_mass,
+        "ece_equal_size": of.ece_size,
         "ece_equal_size_by_chance": of.by_chance,
         "rmsce": Measured(of.rmsce.value, ci95=of.rmsce.ci95.tolist()),
         "bins": [
