@@ -21,7 +21,8 @@ project = "TrueMoment"
 author = "The TrueMoment authors"
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc"]
+nb_execution_mode = "off"  # tools/run_notebooks.py runs them, and a test does
 exclude_patterns = ["_build", "api/_generated"]
 highlight_language = "none"
 

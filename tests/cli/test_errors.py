@@ -266,6 +266,7 @@ TOO_MANY = os.strerror(errno.EMFILE)
         (MemoryError(), NO_MEMORY),
         (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried ..."), NO_MEMORY),  # PyTorch's
         (RuntimeError("can't start new thread"), NO_MEMORY),  # Python's
+        (RuntimeError("could not create a primitive"), NO_MEMORY),  # oneDNN, in PyTorch
         (MAPPED, NOT_LOADED.format(MAPPED)),
         (OF_C, NOT_LOADED.format(OF_C)),
         (OSError(errno.EMFILE, TOO_MANY, "f.npz"), f"f.npz: {TOO_MANY}; allow more (ulimit -n)"),

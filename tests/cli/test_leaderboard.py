@@ -150,6 +150,7 @@ ENTRY = "{name: a, files: all.jsonl, sees_video: true}"
         (HEAD + "  - {name: a, files: link.jsonl, sees_video: true}\n", "path below the folder"),
         (HEAD + '  - {name: a, files: "a\\0b", sees_video: true}\n', "path below the folder"),
         (HEAD + "  - {name: a, files: none.jsonl, sees_video: true}\n", "no such file"),
+        (f"title: T\nannotations: none.jsonl\nsystems: [{ENTRY}]\n", "field annotations"),
         (f"title: T\nsystems: [{ENTRY}]\n", "dataset or annotations"),
         (f"title: T\ndataset: charades-cd\nsystems: [{ENTRY}]\n", "split"),
         (f"title: T\ndataset: ..\nsplit: test\nsystems: [{ENTRY}]\n", "path below the folder"),

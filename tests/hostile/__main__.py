@@ -56,6 +56,7 @@ def main() -> int:
     arguments.add_argument("--inputs", type=int, default=20_000)
     arguments.add_argument("--requests", type=int, default=0, help="requests to each server, in place of inputs")
     arguments.add_argument("--crashes", type=int, default=0, help="kills of each long command, in place of inputs")
+    arguments.add_argument("--only", default="", help="commands to kill, separated by commas")
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     arguments.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "truemoment-hunt")
@@ -75,21 +76,22 @@ def main() -> int:
         if given.requests:
             return ask_servers(given.seed, given.requests, Path(folder))
         if given.crashes:
-            return crash(given.seed, given.crashes, Path(folder))
+            return crash(given.seed, given.crashes, Path(folder), set(given.only.split(",")) - {""})
         found = hunt(given.seed, given.inputs, given.workers, Path(folder), keep)
     print(f"{given.inputs:,} inputs of seed {given.seed}: {len(found)} handled badly, {time.monotonic() - began:.0f} s")
     return 1 if found else 0
 
 
-def crash(seed: int, kills: int, folder: Path) -> int:
+def crash(seed: int, kills: int, folder: Path, only: set[str]) -> int:
     """End long commands at random moments, and print what went wrong: so many kills, a tenth in each other way."""
+    from tests.hostile.crash_place import make_crash_place, tacos_from_here
     from tests.hostile.crashes import crash_all
-    from tests.hostile.place import make_place
 
     whole = folder / "whole"
-    make_place(whole)
+    make_crash_place(whole)
     os.environ["TRUEMOMENT_CACHE"] = str(folder / "cache")
-    found = crash_all(seed, kills, max(1, kills // 10), whole, folder)
+    with tacos_from_here():
+        found = crash_all(seed, kills, max(1, kills // 10), whole, folder, only)
     print(f"{len(found)} crashes handled badly")
     return 1 if found else 0
 

@@ -6,10 +6,13 @@ import os
 import resource
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from tqdm import tqdm
 
 SECONDS = 120
 """A command that takes longer is a finding: all inputs are small."""
@@ -41,20 +44,20 @@ class Outcome:
 
 
 def run_forked(
-    words: list[str], place: Path, limits: Limits, started: Callable[[int], None] = lambda _: None
+    words: list[str], place: Path, limits: Limits, started: Callable[[int], None] = lambda _: None, streams: str = "std"
 ) -> Outcome:
     """Run a command in a fork of this process, which has imported what commands need.
 
-    `started` is called with the number of the process.
+    `started` is called with the number of the process; `streams` begins the names of the files of its output.
     """
-    streams = [place.parent / name for name in ("stdout", "stderr")]
+    outputs = [place.parent / f"{streams}{name}" for name in ("out", "err")]
     began = time.monotonic()
     process = os.fork()
     if process == 0:
-        _run(words, place, limits, streams)
+        _run(words, place, limits, outputs)
     started(process)
     status = _wait(process, began)
-    return Outcome(status, *(stream.read_bytes() for stream in streams), time.monotonic() - began)
+    return Outcome(status, *(stream.read_bytes() for stream in outputs), time.monotonic() - began)
 
 
 def _wait(process: int, began: float) -> int:
@@ -74,6 +77,7 @@ def _run(words: list[str], place: Path, limits: Limits, streams: list[Path]) -> 
     try:
         os.setpgid(0, 0)
         os.chdir(place)
+        tqdm.set_lock(threading.RLock())  # the lock of bars is one for all forks, and a killed one may hold it
         os.environ.update(limits.environment)
         for number, stream in enumerate((limits.out or streams[0], streams[1]), start=1):
             opened = os.open(stream, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

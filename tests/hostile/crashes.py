@@ -1,6 +1,7 @@
 """Long commands that end at a random moment: the same command again ends with the bytes of an undisturbed one.
 
-Ways to end: SIGKILL, SIGINT, no room for larger files, no memory, no temporary folder, and a full standard output.
+Ways to end: SIGKILL, SIGINT, no room for larger files, no memory, no temporary folder, and a full standard output. Or
+nothing ends it, but a second process runs the same command a moment later.
 """
 
 from __future__ import annotations
@@ -12,17 +13,20 @@ import signal
 import threading
 import time
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from tests.hostile.child import Limits, Outcome, run_forked
+from tests.hostile.crash_place import BENCH_DATA, FILM, TRACK
 from tests.hostile.place import MINE, SMALL
 
 SMALL_SWEEP = [
     *("--world", "videos=30,location_prior=0.9", "--dial", "perception=1", "--seeds", "0", "--measures", "mIoU"),
     *("--headline", "mIoU", *SMALL, "--set=train.epochs=1", "--set=rows=8"),
 ]
+SMALL_TABLE = [f"--set={name}" for name in ("train.epochs=1", "settings.n_clips=8", "settings.hidden=8")]
 
 
 @dataclass(frozen=True)
@@ -68,9 +72,25 @@ COMMANDS: tuple[LongCommand, ...] = (
     _of("features", "features features.npz -o new", "new", "", MINE),
     _of("convert", "convert a.jsonl --to parquet -o new.parquet", "new.parquet", "new.parquet", MINE),
     _of("sweep", "sweep blind-tan -o new", "new", ".jsonl best.safetensors", SMALL_SWEEP),
+    _of("collect", f"collect run {FILM} --described {TRACK} --speech tones -o new", "new", ""),
+    _of(
+        "mixtures",
+        "mixtures blind-tan --mix mine.jsonl --mix noisy.jsonl --annotations mine.jsonl --seeds 1 -o new",
+        "new",
+        ".jsonl best.safetensors",
+        SMALL_TABLE,
+    ),
+    _of(
+        "bench",
+        f"bench closer-look --methods blind-tan --seeds 0 --threads 1 --data-dir {BENCH_DATA} -o new",
+        "new",
+        ".jsonl best.safetensors",
+        SMALL_TABLE,
+    ),
+    _of("fetch", "datasets fetch tacos --data-dir .", "tacos", ""),
 )
 
-WAYS = ("kill", "interrupt", "file size", "memory", "no temporary folder", "full output")
+WAYS = ("kill", "interrupt", "file size", "memory", "no temporary folder", "full output", "two at once")
 
 ALLOWED = {"kill": {-signal.SIGKILL, 0}, "interrupt": {130, 0}, "file size": {0, 2}, "memory": {0, 2}}
 """Exit statuses by way; others may end with 0 or 2, too."""
@@ -111,9 +131,9 @@ class CrashTest:
         again = self._run(Limits())
         if again.status != 0 and "is there already" not in again.err.decode():
             return f"{way}: status {again.status} the second time: {again.err[-300:].decode(errors='replace')}"
-        if again.status != 0 and outcome.status != 0:
-            return f"{way}: leaves a folder that the same command refuses: {again.err[-200:].decode(errors='replace')}"
         found = self._contents()
+        if again.status != 0 and outcome.status != 0 and found != self.right:  # whole ones may be refused
+            return f"{way}: leaves a folder that the same command refuses: {again.err[-200:].decode(errors='replace')}"
         wrong = [name for name in self.right.keys() | found.keys() if self.right.get(name) != found.get(name)]
         if wrong:
             return f"{way}: other bytes than undisturbed: {sorted(wrong)[:3]}"
@@ -131,9 +151,25 @@ class CrashTest:
                 return self._run(Limits(file_size=int(10 ** rng.uniform(1, 5))))
             case "memory":
                 return self._run(Limits(memory=int(10 ** rng.uniform(6.5, 8.5))))
+            case "two at once":
+                return self._two(moment)
             case "no temporary folder":
                 return self._run(Limits(environment={"TMPDIR": "/dev/null/nowhere"}))
         return self._run(Limits(out=Path("/dev/full")))
+
+    def _two(self, moment: float) -> Outcome:
+        """Run the command, and the same a moment later; return how the first ended, or the second if it ended badly."""
+        seconds: list[Outcome] = []
+        words = list(self.command.words)
+
+        def again() -> None:
+            seconds.append(run_forked(words, self.place, Limits(), streams="second"))
+
+        timer = threading.Timer(moment, again)
+        timer.start()
+        first = self._run(Limits())
+        timer.join()
+        return first if first.status not in {0, 2} or seconds[0].status in {0, 2} else seconds[0]
 
     def _run(self, limits: Limits, signal_: int | None = None, after_s: float = 0.0) -> Outcome:
         timers: list[threading.Timer] = []
@@ -146,6 +182,7 @@ class CrashTest:
         outcome = run_forked(list(self.command.words), self.place, limits, started)
         for timer in timers:
             timer.cancel()
+            timer.join()  # no thread is left when the next process is forked
         return outcome
 
     def _fresh(self) -> None:
@@ -165,10 +202,12 @@ def _send(process: int, number: int) -> None:
         os.kill(process, number)
 
 
-def crash_all(seed: int, kills: int, others: int, whole: Path, folder: Path) -> list[str]:
-    """Crash each command so many times by SIGKILL, and in each other way; return what went wrong."""
+def crash_all(seed: int, kills: int, others: int, whole: Path, folder: Path, only: Collection[str] = ()) -> list[str]:
+    """Crash each command (or those of these names) by SIGKILL, and in each other way; return what went wrong."""
     found: list[str] = []
     for number, command in enumerate(COMMANDS):
+        if only and command.name not in only:
+            continue
         began, counts = time.monotonic(), Counter[str]()
         test = CrashTest(command, whole, folder / f"crash-{number}")
         for way in WAYS:

@@ -103,13 +103,20 @@ class Hunter:
             words, command.writes, named, hears, outcome, before, after, self.place, self.home, self.temporary
         )
         broken = broken_rules(happened)
-        if snapshot(self.folder / "outside") != self.outside:
-            broken.append("a file outside the place was changed")
+        broken += self._changed_outside(words)
         finding = self._kept(seed, number, f"{kind}: {what}", words, outcome, broken) if broken else None
         self._restore()
         shutil.rmtree(self.temporary)
         self.temporary.mkdir()
         return finding
+
+    def _changed_outside(self, words: list[str]) -> list[str]:
+        """Return what is wrong outside the place, where a command may write what its words name, and clear it away."""
+        outside = self.folder / "outside"
+        new = {name for name in set(snapshot(outside)) - set(self.outside) if f"../outside/{name}" in words}
+        for name in new:
+            _remove(outside / name)
+        return ["a file outside the place was changed"] if snapshot(outside) != self.outside else []
 
     def check_whole(self) -> None:
         """Run every command on whole files: what fails there finds nothing."""

@@ -119,6 +119,7 @@ def frames(*shape):
     ("by_video", "fps", "said"),
     [
         ({"v": frames(3, 2)}, 0.0, "field fps: got 0.0, expected frames a second above 0"),
+        ({"v": frames(3, 2)}, 1e300, "field fps: got 1e+300, expected frames a second above 0, 1,000,000 at most"),
         ({"v": frames(3, 2)}, float("nan"), "field fps: got nan, expected frames a second above 0"),
         ({"v": frames(3)}, 1.0, "field features: got shape (3,) for video 'v', expected (frames, numbers)"),
         ({"v": frames(0, 2)}, 1.0, "field features: got shape (0, 2) for video 'v', expected (frames, numbers)"),

@@ -30,7 +30,7 @@ EXTRAS = MappingProxyType(
 )
 """The extra that brings each optional package."""
 
-_NO_MEMORY = re.compile("allocate memory|out of memory|start new thread", re.IGNORECASE)
+_NO_MEMORY = re.compile("allocate memory|out of memory|start new thread|create a primitive", re.IGNORECASE)
 """What PyTorch and Python write in an error without a class of its own, where memory or threads run out."""
 
 

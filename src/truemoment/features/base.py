@@ -83,10 +83,14 @@ def edges_of(n_rows: int, fps: float | None, duration_s: float) -> Floats:
     return np.asarray(np.linspace(0.0, duration_s, n_rows + 1))
 
 
+MOST_FPS = 1e6
+"""Rows a second that no features have: beyond it, numbers of rows are no whole numbers any more."""
+
+
 def checked_fps(fps: float | None) -> float | None:
     """Return frames a second, a row each, as they are."""
-    if fps is not None and not (np.isfinite(fps) and fps > 0):
-        raise InputError(f"got {fps}, expected frames a second above 0", field="fps")
+    if fps is not None and not 0 < fps <= MOST_FPS:
+        raise InputError(f"got {fps}, expected frames a second above 0, {MOST_FPS:,.0f} at most", field="fps")
     return fps
 
 

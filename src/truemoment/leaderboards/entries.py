@@ -165,9 +165,13 @@ def _files(folder: Path, system: SystemEntry, path: Path, field: str) -> tuple[P
         raise InputError("got a file twice, expected each run once", path=path, field=field)
     found = tuple(sorted(below(folder, name, path, field) for name in names))
     for file in found:
-        if not file.is_file():
-            raise MissingFileError(f"{path}, field {field}: {file}: no such file")
+        _refuse_missing(file, path, field)
     return found
+
+
+def _refuse_missing(file: Path, path: Path, field: str) -> None:
+    if not file.is_file():
+        raise MissingFileError(f"{path}, field {field}: {file}: no such file")
 
 
 def below(folder: Path, name: str, path: Path, field: str) -> Path:
@@ -184,6 +188,7 @@ def _source(folder: Path, given: EntriesFile, path: Path, data_dir: Path | None)
         raise InputError("expected dataset or annotations, one of them", path=path)
     if given.annotations is not None:
         file = below(folder, given.annotations, path, "annotations")
+        _refuse_missing(file, path, "annotations")
         return AnnotationSource(None, file, given.split, data_dir)
     if given.split is None:
         raise InputError("expected the split of the dataset", path=path, field="split")
