@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 from truemoment import Annotations, Predictions
-from truemoment.diagnosis.calibration import HIT, IOU, Reliability, ScoredMoments, calibration, reliabilities
+from truemoment.diagnosis.calibration import HIT, IOU, JudgedScores, Reliability, calibration, reliabilities
 
 N_VIDEOS, N_MOMENTS = 300, 5
 
@@ -32,7 +32,7 @@ def simulated(seed: int, target: str, factor: float) -> Reliability:
     mean = np.clip(factor * score, 1e-6, 1 - 1e-6)
     outcome = rng.beta(4 * mean, 4 * (1 - mean)) if target == IOU else (rng.random(len(mean)) < mean).astype(float)
     video = np.repeat(np.arange(N_VIDEOS), N_MOMENTS)
-    return reliabilities([ScoredMoments("all", target, score, outcome, video)], rng, resamples=400)[0]
+    return reliabilities([JudgedScores("all", target, score, outcome, video)], rng, resamples=400)[0]
 
 
 def main(runs: int) -> None:

@@ -9,7 +9,7 @@ from scipy import stats
 from truemoment import Annotations, Predictions
 from truemoment.diagnosis.calibration import (
     FIRST,
-    ScoredMoments,
+    JudgedScores,
     auc,
     calibration,
     isotonic,
@@ -31,7 +31,7 @@ def simulated(seed, mean_of):
 
 
 def reliability(score, outcome, video, rng, resamples):
-    (found,) = reliabilities([ScoredMoments("all", "IoU", score, outcome, video)], rng, resamples=resamples)
+    (found,) = reliabilities([JudgedScores("all", "IoU", score, outcome, video)], rng, resamples=resamples)
     return found
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from truemoment import evaluation as measuring
 from truemoment.api.records import AnyAnnotations, AnyPredictions, read, read_annotations
 from truemoment.diagnosis import calibration as calibrating
-from truemoment.diagnosis.calibration import Calibration
+from truemoment.diagnosis.calibration import ScoreCalibration
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats
 from truemoment.io import MatchReport
@@ -53,7 +53,7 @@ class Evaluation(Scores, Result):
     ci95: Floats | None = None
     resamples: int = 0
     seed: int = 0
-    calibration: Calibration | None = None
+    calibration: ScoreCalibration | None = None
 
     @property
     def _evaluated(self) -> reports.EvaluatedFile:

@@ -51,7 +51,7 @@ FIRST, ALL = "top-1 moments", "all moments"
 IOU, HIT = "IoU", f"IoU>{HIT_IOU}"
 
 
-class Estimate(NamedTuple):
+class FigureWithInterval(NamedTuple):
     """A figure and its 95 % interval (2,), NaN where it is undefined."""
 
     value: float
@@ -84,11 +84,11 @@ class Reliability:
     target: str
     mean_score: float
     mean_target: float
-    overconfidence: Estimate
+    overconfidence: FigureWithInterval
     ece_width: float
     ece_size: float
     by_chance: float
-    rmsce: Estimate
+    rmsce: FigureWithInterval
     score: Floats
     outcome: Floats
     count: Ints
@@ -108,11 +108,11 @@ class Discrimination(NamedTuple):
     moments: str
     n_moments: int
     rank_correlation: float
-    auc: Estimate
+    auc: FigureWithInterval
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class ScoreCalibration:
     """Calibration of the scores of a prediction file.
 
     Parameters
@@ -143,7 +143,7 @@ class Calibration:
 
 def calibration(
     annotations: Annotations, predictions: Predictions, rng: np.random.Generator, *, resamples: int = RESAMPLES
-) -> Calibration:
+) -> ScoreCalibration:
     """Measure the calibration of scores, with times as annotated and as predicted.
 
     Raises
@@ -185,12 +185,12 @@ def calibration(
             break
         for target, outcome in ((IOU, iou[which]), (HIT, hit[which])):
             used = isotonic(score[which], outcome, half[which]) if mapped else score[which]
-            scored.append(ScoredMoments(name, target, used, outcome, video[which]))
+            scored.append(JudgedScores(name, target, used, outcome, video[which]))
         correlation = rank_correlation(score[which], iou[which])
         area = auc(score[which], hit[which] > 0, video[which])
         discriminations.append(Discrimination(name, int(which.sum()), correlation, area))
     iou_at, hits_at = (_means_of_highest(score[is_first], of[is_first]) for of in (iou, hit))
-    return Calibration(
+    return ScoreCalibration(
         mapped=mapped,
         lowest=float(score.min()),
         highest=float(score.max()),
@@ -204,7 +204,7 @@ def calibration(
     )
 
 
-class ScoredMoments(NamedTuple):
+class JudgedScores(NamedTuple):
     """M moments with scores within 0 to 1, what these estimate, and numbers of their videos, (M,) each."""
 
     moments: str
@@ -215,7 +215,7 @@ class ScoredMoments(NamedTuple):
 
 
 def reliabilities(
-    scored: Sequence[ScoredMoments], rng: np.random.Generator, *, resamples: int = RESAMPLES
+    scored: Sequence[JudgedScores], rng: np.random.Generator, *, resamples: int = RESAMPLES
 ) -> tuple[Reliability, ...]:
     """Compare scores with what they estimate, all under the same draws of videos."""
     n_videos = max(int(of.video.max()) for of in scored) + 1
@@ -229,7 +229,7 @@ def _by_width(score: Floats) -> Ints:
     return np.minimum((score * N_BINS).astype(np.int64), N_BINS - 1)
 
 
-def _tables(of: ScoredMoments, n_videos: int) -> Floats:
+def _tables(of: JudgedScores, n_videos: int) -> Floats:
     """Return sums by video and bin: outcomes less scores, and counts, by width and then by size; (V, 4 x bins)."""
     edges = np.unique(np.quantile(of.score, np.arange(1, N_BINS) / N_BINS))
     by_size = np.searchsorted(edges, of.score, side="left")
@@ -241,7 +241,7 @@ def _tables(of: ScoredMoments, n_videos: int) -> Floats:
     return np.concatenate(columns, axis=1).astype(np.float64)
 
 
-def _reliability(of: ScoredMoments, table: Floats, drawn: Floats) -> Reliability:
+def _reliability(of: JudgedScores, table: Floats, drawn: Floats) -> Reliability:
     in_width, n_width, in_size, n_size = np.split(table, 4, axis=1)
     _, _, drawn_size, n_drawn = np.split(drawn, 4, axis=1)
     n_moments, n, total = len(of.score), n_size.sum(axis=0), n_drawn.sum(axis=1)
@@ -259,13 +259,13 @@ def _reliability(of: ScoredMoments, table: Floats, drawn: Floats) -> Reliability
         target=of.target,
         mean_score=float(of.score.mean()),
         mean_target=float(of.outcome.mean()),
-        overconfidence=Estimate(
+        overconfidence=FigureWithInterval(
             float((of.score - of.outcome).mean()), np.quantile(-drawn_size.sum(axis=1) / total, [0.025, 0.975])
         ),
         ece_width=float(np.abs(in_width.sum(axis=0)).sum() / n_width.sum()),
         ece_size=float(np.abs(in_size.sum(axis=0)).sum() / n_moments),
         by_chance=float((share * np.sqrt(2 * variance / math.pi)).sum()),
-        rmsce=Estimate(math.sqrt(max(plain - float((share * variance).sum()), 0.0)), np.sqrt(bounds)),
+        rmsce=FigureWithInterval(math.sqrt(max(plain - float((share * variance).sum()), 0.0)), np.sqrt(bounds)),
         score=np.bincount(by_width, of.score, N_BINS)[at] / count[at],
         outcome=np.bincount(by_width, of.outcome, N_BINS)[at] / count[at],
         count=count[at],
@@ -322,7 +322,7 @@ def rank_correlation(a: Floats, b: Floats) -> float:
     return float((ranks[0] * ranks[1]).sum()) / spread if spread > 0 else math.nan
 
 
-def auc(score: Floats, hit: Bools, video: Ints) -> Estimate:
+def auc(score: Floats, hit: Bools, video: Ints) -> FigureWithInterval:
     """Area under the ROC curve of scores, (M,), for hits, with an interval over videos; NaN with hits or misses only.
 
     Examples
@@ -332,7 +332,7 @@ def auc(score: Floats, hit: Bools, video: Ints) -> Estimate:
     """
     n_hit, n_miss = int(hit.sum()), int((~hit).sum())
     if not n_hit or not n_miss:
-        return Estimate(math.nan, np.full(2, np.nan))
+        return FigureWithInterval(math.nan, np.full(2, np.nan))
     ranks = _ranks(score)
     above = np.zeros(len(score))  # of a hit: share of misses below it; of a miss: share of hits above it
     above[hit] = (ranks[hit] - _ranks(score[hit])) / n_miss
@@ -341,9 +341,9 @@ def auc(score: Floats, hit: Bools, video: Ints) -> Estimate:
     by_video = np.bincount(video, (above - area) / np.where(hit, n_hit, n_miss))
     n_videos = len(np.unique(video))
     if n_videos < 2:
-        return Estimate(area, np.full(2, np.nan))
+        return FigureWithInterval(area, np.full(2, np.nan))
     error = math.sqrt(n_videos / (n_videos - 1) * float((by_video**2).sum()))
-    return Estimate(area, np.clip(area + np.array([-1.96, 1.96]) * error, 0, 1))
+    return FigureWithInterval(area, np.clip(area + np.array([-1.96, 1.96]) * error, 0, 1))
 
 
 def _means_of_highest(score: Floats, outcome: Floats) -> Floats:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truemoment.diagnosis.calibration import HIT, IOU, Calibration, Estimate, Reliability
+from truemoment.diagnosis.calibration import HIT, IOU, FigureWithInterval, Reliability, ScoreCalibration
 from truemoment.documents import Measured
 from truemoment.reports.drawing import FLOOR, METHOD, METHOD_FAINT, SOFT, drawing_style, new_figure
 from truemoment.reports.model import Block, Cell, Drawing, Paragraph, Section, Table
@@ -21,7 +21,7 @@ ONE_KIND = "all moments are hits, or none is; or there is a single video"
 CONSTANT = "the scores or the IoUs are all equal"
 
 
-def section(found: Calibration) -> Section:
+def section(found: ScoreCalibration) -> Section:
     """Return the tables and the figure."""
     blocks: list[Block] = [
         Paragraph(_words(found)),
@@ -47,7 +47,7 @@ ERRORS = (
 )
 
 
-def _words(found: Calibration) -> str:
+def _words(found: ScoreCalibration) -> str:
     left_out = (
         f" {counted(found.left_out, 'query', 'queries')} without a prediction or a reference moment are left out."
         if found.left_out
@@ -62,13 +62,13 @@ def _words(found: Calibration) -> str:
     )
 
 
-def _cell(of: Estimate, decimals: int = 3, *, sign: str = "") -> Cell:
+def _cell(of: FigureWithInterval, decimals: int = 3, *, sign: str = "") -> Cell:
     if math.isnan(of.value):
         return Cell(UNDEFINED, ONE_KIND)
     return Cell(number(of.value, decimals, sign=sign), low_to_high(of.ci95, decimals, sign=sign))
 
 
-def _means(found: Calibration) -> Table:
+def _means(found: ScoreCalibration) -> Table:
     rows = [
         (
             Cell(f"{of.moments}: {of.target}"),
@@ -82,7 +82,7 @@ def _means(found: Calibration) -> Table:
     return Table("Mapped scores" if found.mapped else "Scores", headings, (("", tuple(rows)),))
 
 
-def _errors(found: Calibration) -> Table:
+def _errors(found: ScoreCalibration) -> Table:
     rows = [
         (
             Cell(f"{of.moments}: {of.target}"),
@@ -95,7 +95,7 @@ def _errors(found: Calibration) -> Table:
     return Table(f"Calibration errors{' of mapped scores' * found.mapped}", headings, (("", tuple(rows)),))
 
 
-def _discriminations(found: Calibration) -> Table:
+def _discriminations(found: ScoreCalibration) -> Table:
     rows = [
         (
             Cell(of.moments),
@@ -109,7 +109,7 @@ def _discriminations(found: Calibration) -> Table:
     return Table("Better from worse moments, by the scores of the file", headings, (("", tuple(rows)),))
 
 
-def _coverage(found: Calibration) -> Table:
+def _coverage(found: ScoreCalibration) -> Table:
     rows = [
         (Cell(f"{100 * share:.0f} %"), Cell(f"{100 * iou:.2f}"), Cell(f"{100 * hits:.2f}"))
         for share, iou, hits in zip(found.coverage, found.iou_at, found.hits_at, strict=True)
@@ -118,7 +118,7 @@ def _coverage(found: Calibration) -> Table:
     return Table("Top-1 moments if only the most certain queries are answered", headings, (("", tuple(rows)),))
 
 
-def reliability_figure(found: Calibration) -> Figure:
+def reliability_figure(found: ScoreCalibration) -> Figure:
     """Draw means by score of all moments, and their number."""
     last = found.reliabilities[-1].moments
     shown = [of for of in found.reliabilities if of.moments == last]
@@ -143,7 +143,7 @@ def reliability_figure(found: Calibration) -> Figure:
     return figure
 
 
-def document(found: Calibration) -> dict[str, Any]:
+def document(found: ScoreCalibration) -> dict[str, Any]:
     """Return what programs read."""
     return {
         "mapped": found.mapped,

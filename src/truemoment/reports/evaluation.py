@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from truemoment.diagnosis.calibration import Calibration
+from truemoment.diagnosis.calibration import ScoreCalibration
 from truemoment.documents import Measured
 from truemoment.io import MatchReport, Parsing
 from truemoment.io.base import Sample
@@ -49,7 +49,7 @@ class EvaluatedFile:
     depth: int
     resamples: int = 0
     seed: int = 0
-    calibration: Calibration | None = None
+    calibration: ScoreCalibration | None = None
 
 
 def document(evaluation: EvaluatedFile) -> dict[str, Any]:

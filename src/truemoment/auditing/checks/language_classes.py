@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from truemoment.auditing.checks import excess_where_blind_misses
 from truemoment.auditing.checks.base import CLASSES, Check
-from truemoment.auditing.checks.excess_where_blind_misses import network_answers
 from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
 from truemoment.auditing.table_cells import points_cell
@@ -60,7 +60,7 @@ def language_gains(results: Results) -> tuple[ClassGain, ...]:
 def _network_scores(results: Results) -> Scores | None:
     if (floor := results.floor(NETWORK)) is not None:
         return floor.scores
-    answers = results.cached(network_answers)
+    answers = results.cached(excess_where_blind_misses.network_answers)
     return None if answers is None else results.evaluate(answers[0])
 
 
