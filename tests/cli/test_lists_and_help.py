@@ -16,6 +16,7 @@ VERBS = [
     ["compare"],
     ["bias"],
     ["humans"],
+    ["contamination"],
     ["resplit"],
     ["predict"],
     ["convert"],

@@ -383,3 +383,89 @@ def test_a_stall_ends_in_time(predict, server):
     status, _, err = predict("--timeout", 0.1)
     assert status == 2
     assert "gave no answer within 0.1 s" in err
+
+
+# ---- Several prompts
+
+
+def by_prompt(request, _nth):
+    """The clock prompt answers 2 to 7 s, the others 2.5 to 7 s; the text-only prompt cannot be read."""
+    if not images_of(request):
+        return said("I do not know.")
+    return said("00:02 - 00:07" if "minutes:seconds" in text_of(request) else "2.5 - 7.0")
+
+
+def test_several_prompts_are_compared(call, videos, annotations, tmp_path, monkeypatch):
+    from truemoment.served import grounder
+
+    decoded = []
+    original = grounder.sample_frames
+    monkeypatch.setattr(grounder, "sample_frames", lambda path, how: decoded.append(path.stem) or original(path, how))
+    with serving(by_prompt) as stub:
+        words = ["predict", stub.url, "--model", "m", "--annotations", annotations, "--split", "test"]
+        words += ["--videos", videos, "--retries", 0, "--prompts", "seconds,clock,text-only"]
+        words += ["-o", tmp_path / "out.jsonl", "--json", tmp_path / "found.json"]
+        status, out, _ = call(*words)
+        assert status == 0
+        n_requests = len(stub.requests)
+        assert call(*words)[0] == 0  # the same command again asks nothing
+        assert len(stub.requests) == n_requests
+    assert "Measures in percent by prompt" in out
+    assert sorted(decoded) == ["v", "w"]  # once for both prompts that show frames
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["schema"] == "truemoment/predict-prompts/1"
+    n = len(read_own_annotations(annotations, "test").queries)
+    assert n_requests == 3 * n
+    assert {of["prompt"]: of["unread"] for of in found["prompts"]} == {"seconds": 0, "clock": 0, "text-only": n}
+    first, *others = found["agreement"]
+    # IoU of 2.5 to 7 s and 2 to 7 s: 4.5 / 5
+    assert (first["n_both"], first["mean_iou"], first["same"]) == (n, pytest.approx(0.9), 0)
+    assert [of["n_both"] for of in others] == [0, 0]
+    figures = {of["prompt"]: {one["measure"]: one["value"] for one in of["figures"]} for of in found["prompts"]}
+    for spread in found["spread"]:
+        values = [of[spread["measure"]] for of in figures.values()]
+        assert spread["range"] == pytest.approx(max(values) - min(values))
+    pairs = {tuple(of["prompts"]) for of in found["differences"]}
+    assert pairs == {("seconds", "clock"), ("seconds", "text-only"), ("clock", "text-only")}
+    for name in ("seconds", "clock"):
+        assert (tmp_path / f"out.{name}.jsonl").is_file()
+        assert (tmp_path / f"out.{name}.raw.jsonl").is_file()
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--prompts", "seconds"], "expected two or more different prompts"),
+        (["--prompts", "seconds,seconds"], "expected two or more different prompts"),
+        (["--prompts", "seconds,clock", "--prompt", "json"], "--prompt: does not go with --prompts"),
+        (["--prompts", "seconds,clock", "--raw", "raw.jsonl"], "--raw: does not go with --prompts"),
+        (["--prompts", "seconds,clock"], "give --videos DIR"),
+        (["--prompts", "seconds,nonsense"], "unknown prompt 'nonsense'"),
+    ],
+)
+def test_prompts_that_do_not_fit_are_refused(refused, options, message):
+    assert message in refused(*options)
+
+
+def test_the_name_of_a_prompt_may_name_a_file(refused, tmp_path):
+    own = tmp_path / "mine.toml"
+    own.write_text('name = "../mine"\nuser = "When is {sentence}?"\n')
+    assert "it names a file" in refused("--prompts", f"text-only,{own}")
+
+
+def test_frames_beyond_the_limit_are_decoded_again():
+    from types import SimpleNamespace
+
+    from truemoment.served.shared_frames import SharedFrames
+
+    decoded = []
+
+    def decode(video_id):
+        decoded.append(video_id)
+        return SimpleNamespace(images=[bytes(6)])
+
+    shared = SharedFrames(most_bytes=10)
+    for video in "abab":
+        shared.get(video, decode)
+    assert decoded == ["a", "b", "b"]

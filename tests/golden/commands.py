@@ -60,7 +60,7 @@ VERBS = (
     *("collect clips", "collect splits", "collect statistics", "collect card", "collect export"),
     *("collect review", "collect estimate", "bench", "retrieve"),
     *("annotate", "annotate start", "annotate new", "annotate prepare", "annotate serve", "annotate people"),
-    *("annotate status", "annotate export", "annotate demo", "browse"),
+    *("contamination", "annotate status", "annotate export", "annotate demo", "browse"),
 )
 
 CASES = (
@@ -97,6 +97,7 @@ CASES = (
         "compare-published",
         (f"compare {SYSTEMS} {OOD} {TWO} {DRAWS} --fit-split none --published published.csv {FOUND}",),
     ),
+    Case("contamination", (f"contamination {EXAMPLE} {DRAWS} {FOUND}",)),
     Case("humans", (f"humans --annotations annotators.jsonl --draws 20 {TWO} {DRAWS} {FOUND}",)),
     Case(
         "humans-official",

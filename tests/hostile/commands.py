@@ -86,6 +86,14 @@ COMMANDS: tuple[Command, ...] = (
         weight=0.5,
     ),
     _of(
+        "contamination a.jsonl --annotations mine.jsonl --fresh-annotations people.jsonl --json -",
+        "mine.jsonl",
+        "people.jsonl",
+        "a.jsonl",
+        more=[*MINE, *FEW],
+        weight=0.3,
+    ),
+    _of(
         "bias --annotations mine.jsonl --permutations 99 --draws 99 --html page.html",
         "mine.jsonl",
         weight=0.4,

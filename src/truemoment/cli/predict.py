@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import string
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -31,8 +33,10 @@ from truemoment.text import printable
 
 if TYPE_CHECKING:
     from truemoment.distribution import Engine
-    from truemoment.served import Endpoint, Prompt
+    from truemoment.records import Annotations
+    from truemoment.served import Endpoint, Prompt, ServedModel
     from truemoment.served.prediction import Price
+    from truemoment.served.shared_frames import SharedFrames
     from truemoment.video import Sampling
 
 DEFAULT_FPS = 1.0
@@ -72,10 +76,18 @@ class _FrameOptions:
     videos: Path | None
     on_missing_video: str
     prompt_name: str
+    prompts: str | None
     fps: float | None
     n_frames: int | None
     longest_side: int
     shuffled: bool
+
+    def names(self) -> list[str]:
+        """Return the names or files of --prompts."""
+        names = [name.strip() for name in (self.prompts or "").split(",")]
+        if not all(names) or len(set(names)) < max(2, len(names)):
+            raise UsageError(f"--prompts: got {self.prompts!r}, expected two or more different prompts, NAME,FILE.toml")
+        return names
 
     def sampling(self, prompt: Prompt) -> Sampling | None:
         """Return how frames are sampled; None for a prompt without frames."""
@@ -195,6 +207,11 @@ _OF_RUNS = (
     metavar="NAME|FILE.toml",
     help="Prompt: seconds, clock, json, text-only, or your own file.",
 )
+@click.option(
+    "--prompts",
+    metavar="NAME,FILE.toml,...",
+    help="Several prompts in place of --prompt, to measure how much figures depend on them; -o gets the name of each.",
+)
 @click.option("--fps", type=float, metavar="F", help="Frames per second of video. [default: 1]")
 @click.option("--frames", "n_frames", type=int, metavar="N", help="Frames per video, in place of --fps.")
 @click.option("--longest-side", type=int, default=448, show_default=True, metavar="PX", help="Longest side of a frame.")
@@ -261,12 +278,16 @@ def command(
     truemoment predict http://localhost:8000/v1 --model qwen --videos videos/ -o answers.jsonl ...
     truemoment predict ... --prompt text-only -o floor.jsonl   for audit --text-only floor.jsonl
     truemoment predict ... --shuffled -o shuffled.jsonl        for audit --shuffled shuffled.jsonl
+    truemoment predict ... --prompts seconds,clock,mine.toml   how much figures depend on the prompt
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     if Path(endpoint).is_dir():
         _refuse_others(Path(endpoint))
         _predict_with_run(Path(endpoint), data, run, files, seed=seed, limit=limit, workers=requests.workers)
         return
     _refuse_no_endpoint(endpoint, run.given)
+    if frames.prompts is not None:
+        _predict_with_prompts(endpoint, data, requests, frames, files, seed=seed, limit=limit, price=_price(price))
+        return
     _predict_with_endpoint(endpoint, data, requests, frames, files, seed=seed, limit=limit, price=_price(price))
 
 
@@ -338,7 +359,7 @@ def _predict_with_endpoint(
 ) -> None:
     """Predict with a served model."""
     from truemoment.reports import prediction as reports
-    from truemoment.served import ServedModel, get_prompt
+    from truemoment.served import get_prompt
     from truemoment.served.prediction import files_of_videos, predict_with_endpoint
 
     # Mistakes in the options are reported before files are read.
@@ -357,18 +378,7 @@ def _predict_with_endpoint(
     if frames.videos is not None and sampling is not None:
         paths = files_of_videos(frames.videos, queries, skip_missing=frames.on_missing_video == "skip")
     refuse_outputs(paths.values(), written)
-    model = ServedModel(
-        endpoint,
-        prompt,
-        raw,
-        paths,
-        sampling,
-        shuffle_seed=seed if frames.shuffled else None,
-        workers=requests.workers or DEFAULT_REQUESTS,
-        progress=files.output.progress,
-        dataset=reference.dataset,
-        split=reference.split,
-    )
+    model = _served(endpoint, prompt, raw, paths, reference, requests, frames, files, seed=seed)
     try:
         found = predict_with_endpoint(model, reference, queries, files.out)
     except KeyboardInterrupt:
@@ -380,6 +390,106 @@ def _predict_with_endpoint(
         click.echo(printable(line), err=True)
     if found.answers.unanswered:
         click.get_current_context().exit(EXIT_NOT_ALL)
+
+
+def _served(
+    endpoint: Endpoint,
+    prompt: Prompt,
+    raw: Path,
+    paths: Mapping[str, Path],
+    reference: Annotations,
+    requests: _RequestOptions,
+    frames: _FrameOptions,
+    files: _PredictionFiles,
+    *,
+    seed: int,
+    shared: SharedFrames | None = None,
+) -> ServedModel:
+    """Return the served model with a prompt."""
+    from truemoment.served import ServedModel
+
+    return ServedModel(
+        endpoint,
+        prompt,
+        raw,
+        paths,
+        frames.sampling(prompt) if prompt.shows_frames else None,
+        shuffle_seed=seed if frames.shuffled and prompt.shows_frames else None,
+        workers=requests.workers or DEFAULT_REQUESTS,
+        progress=files.output.progress,
+        dataset=reference.dataset,
+        split=reference.split,
+        shared=shared,
+    )
+
+
+def _predict_with_prompts(
+    url: str,
+    data: AnnotationSource,
+    requests: _RequestOptions,
+    frames: _FrameOptions,
+    files: _PredictionFiles,
+    *,
+    seed: int,
+    limit: int | None,
+    price: Price | None,
+) -> None:
+    """Predict with several prompts, one after the other, and compare them."""
+    from click.core import ParameterSource
+
+    from truemoment.reports import prediction, prompts
+    from truemoment.served import get_prompt
+    from truemoment.served.prediction import files_of_videos
+    from truemoment.served.prompt_study import out_of, predict_with_prompts
+    from truemoment.served.shared_frames import SharedFrames
+    from truemoment.uncertainty import DrawSettings
+
+    given = click.get_current_context().get_parameter_source("prompt_name") == ParameterSource.COMMANDLINE
+    if given or files.raw is not None:
+        raise UsageError(f"{'--prompt' if given else '--raw'}: does not go with --prompts, which has one per prompt")
+    endpoint = requests.endpoint(url, seed)
+    asked = {prompt.name: prompt for prompt in map(get_prompt, frames.names())}
+    if len(asked) < len(frames.names()):
+        raise UsageError("--prompts: two prompts have the same name, expected a name each")
+    for name in asked:
+        if not set(name) <= _NAME_LETTERS:
+            raise UsageError(f"--prompts: got the name {name!r}, expected letters, digits, - and _: it names a file")
+    showing = [prompt for prompt in asked.values() if prompt.shows_frames]
+    sampling = frames.sampling((showing or list(asked.values()))[0])
+    files.refuse_names()
+    outs = {name: out_of(files.out, name) for name in asked}
+    raws = {name: replace(files, out=out).raw_file() for name, out in outs.items()}
+    written = [*outs.values(), *raws.values(), files.json_path]
+    own = [Path(name) for name in frames.names() if name.lower().endswith(".toml")]
+    refuse_outputs([*own, *data.files()], written)
+
+    reference = data.read()
+    queries = reference.queries.first(limit)
+    paths = {}
+    if frames.videos is not None and sampling is not None:
+        paths = files_of_videos(frames.videos, queries, skip_missing=frames.on_missing_video == "skip")
+    refuse_outputs(paths.values(), written)
+    shared = SharedFrames()
+    models = {
+        name: _served(endpoint, prompt, raws[name], paths, reference, requests, frames, files, seed=seed, shared=shared)
+        for name, prompt in asked.items()
+    }
+    try:
+        study = predict_with_prompts(models, reference, queries, outs, DrawSettings(seed=seed))
+    except KeyboardInterrupt:
+        for raw in raws.values():
+            click.echo(f"truemoment: {_saved(raw)}; the same command resumes from there", err=True)
+        raise
+    deliver_log(prompts.report(study, price), lambda: prompts.document(study, price), files.output)
+    for name, found in study.found.items():
+        for line in prediction.warnings(found):
+            click.echo(printable(f"{name}: {line}"), err=True)
+    if any(found.answers.unanswered for found in study.found.values()):
+        click.get_current_context().exit(EXIT_NOT_ALL)
+
+
+_NAME_LETTERS = frozenset(string.ascii_letters + string.digits + "-_")
+"""What the name of a prompt is made of where it names a file."""
 
 
 def _refuse_others(folder: Path) -> None:

@@ -31,6 +31,7 @@ from truemoment.served.connection import Connection
 from truemoment.served.endpoint import Endpoint, EndpointError
 from truemoment.served.prompts import Prompt, messages
 from truemoment.served.raw import RawAnswer, RawAnswers, Usage, key_of, now
+from truemoment.served.shared_frames import SharedFrames
 from truemoment.version import __version__
 from truemoment.video import Frames, Sampling, identity_of, sample_frames
 from truemoment.video.frames import JPEG_QUALITY
@@ -94,6 +95,8 @@ class ServedModel:
         were: the randomised-video check. None shows them as they are.
     workers
         Queries asked at a time, 1 or more.
+    shared
+        Frames that are shared with other prompts; None decodes the videos for this one.
     """
 
     endpoint: Endpoint
@@ -106,6 +109,7 @@ class ServedModel:
     progress: bool = False
     dataset: str | None = None
     split: str | None = None
+    shared: SharedFrames | None = None
 
     def __post_init__(self) -> None:
         if self.prompt.shows_frames != (self.sampling is not None):
@@ -262,12 +266,15 @@ class ServedModel:
         MissingFileError, InputError, MissingPackageError
             As for :func:`truemoment.video.sample_frames`.
         """
-        assert self.sampling is not None  # noqa: S101 - requested by prompts that show frames only
-        frames = sample_frames(self.videos[video_id], self.sampling)
+        frames = self._decode(video_id) if self.shared is None else self.shared.get(video_id, self._decode)
         if self.shuffle_seed is None:
             return frames
         order = shuffle_segments(len(frames.images), generator_of(video_id, [self.shuffle_seed]), segment_rows=1)
         return replace(frames, images=[frames.images[k] for k in order.tolist()])
+
+    def _decode(self, video_id: str) -> Frames:
+        assert self.sampling is not None  # noqa: S101 - requested by prompts that show frames only
+        return sample_frames(self.videos[video_id], self.sampling)
 
 
 def _by_video(rows: Iterable[int], queries: Queries) -> list[int]:
