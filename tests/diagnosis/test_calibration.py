@@ -141,10 +141,12 @@ def test_queries_without_a_prediction_are_left_out():
     assert math.isnan(found.discriminations[0].rank_correlation)
 
 
-def test_no_scores_or_no_predictions_are_refused():
-    annotations, lists = split(2, 1, np.full((2, 1), 0.5))
+def test_no_scores_and_a_single_video_are_refused():
+    annotations, lists = split(4, 1, np.full((4, 1), 0.5))
     bare = Predictions.from_lists({q: [moment[:2] for moment in of] for q, of in lists.items()})
     with pytest.raises(UsageError, match="have no scores"):
         calibration(annotations, bare, np.random.default_rng(0))
-    with pytest.raises(UsageError, match="no query has both"):
+    with pytest.raises(UsageError, match="found 1 videos"):
+        calibration(annotations, Predictions.from_lists(lists), np.random.default_rng(0))
+    with pytest.raises(UsageError, match="found 0 videos"):
         calibration(annotations, Predictions.from_lists({"q0": [], "q1": []}), np.random.default_rng(0))

@@ -127,6 +127,8 @@ class ScoreCalibration:
         Shares of the queries, those whose top-1 moment has the highest score.
     iou_at, hits_at : (C,)
         Mean IoU of their top-1 moments, and share of these with an IoU above 0.5.
+    resamples
+        Resamples of the videos.
     """
 
     mapped: bool
@@ -139,6 +141,7 @@ class ScoreCalibration:
     coverage: Floats
     iou_at: Floats
     hits_at: Floats
+    resamples: int
 
 
 def calibration(
@@ -149,7 +152,7 @@ def calibration(
     Raises
     ------
     UsageError
-        If the predictions have no scores, or no query has both a prediction and a reference moment.
+        If the predictions have no scores, or fewer than 2 videos have a prediction and a reference moment.
 
     Examples
     --------
@@ -165,8 +168,11 @@ def calibration(
     row = ranked.rows_of(annotations.queries.query_id)
     has = (row >= 0) & ~annotations.without_moment
     has[has] = ranked.lengths[row[has]] > 0
-    if not has.any():
-        raise UsageError("no query has both a prediction and a reference moment, which calibration needs")
+    n_videos = len(set(annotations.queries.video_id[has]))
+    if n_videos < 2:
+        raise UsageError(
+            f"found {n_videos} videos with a prediction and a reference moment, expected 2 or more for calibration"
+        )
     queries = np.flatnonzero(has)
     lengths = ranked.lengths[row[queries]]
     is_first = np.zeros(int(lengths.sum()), dtype=bool)
@@ -201,6 +207,7 @@ def calibration(
         coverage=np.array(COVERAGES),
         iou_at=iou_at,
         hits_at=hits_at,
+        resamples=resamples,
     )
 
 
@@ -246,7 +253,7 @@ def _reliability(of: JudgedScores, table: Floats, drawn: Floats) -> Reliability:
     _, _, drawn_size, n_drawn = np.split(drawn, 4, axis=1)
     n_moments, n, total = len(of.score), n_size.sum(axis=0), n_drawn.sum(axis=1)
     share, mean = n / n_moments, _over(in_size.sum(axis=0), n)
-    n_videos = max(len(np.unique(of.video)), 2)
+    n_videos = len(np.unique(of.video))
     variance = _over(((in_size - mean * n_size) ** 2).sum(axis=0) * n_videos / (n_videos - 1), n**2)
     plain = float((share * mean**2).sum())
     squares = _over(drawn_size**2, n_drawn).sum(axis=1) / total
@@ -286,9 +293,6 @@ def isotonic(score: Floats, outcome: Floats, half: Bools) -> Floats:
     """
     mapped = np.zeros(len(score))
     for fitted in (half, ~half):
-        if not fitted.any():  # a single video: nothing to learn from
-            mapped[~fitted] = float(outcome.mean())
-            continue
         edges = np.unique(np.quantile(score[fitted], np.arange(1, N_STEPS) / N_STEPS))
         step = np.searchsorted(edges, score[fitted], side="left")
         n = np.bincount(step, minlength=len(edges) + 1)
@@ -340,8 +344,6 @@ def auc(score: Floats, hit: Bools, video: Ints) -> FigureWithInterval:
     area = float(above[hit].mean())
     by_video = np.bincount(video, (above - area) / np.where(hit, n_hit, n_miss))
     n_videos = len(np.unique(video))
-    if n_videos < 2:
-        return FigureWithInterval(area, np.full(2, np.nan))
     error = math.sqrt(n_videos / (n_videos - 1) * float((by_video**2).sum()))
     return FigureWithInterval(area, np.clip(area + np.array([-1.96, 1.96]) * error, 0, 1))
 

@@ -17,7 +17,7 @@ from truemoment.reports.words import UNDEFINED, counted, low_to_high, number
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ONE_KIND = "all moments are hits, or none is; or there is a single video"
+ONE_KIND = "all moments are hits, or none is"
 CONSTANT = "the scores or the IoUs are all equal"
 
 
@@ -150,6 +150,7 @@ def document(found: ScoreCalibration) -> dict[str, Any]:
         "scores": {"lowest": found.lowest, "highest": found.highest},
         "n_queries": found.n_queries,
         "left_out": found.left_out,
+        "resamples": found.resamples,
         "reliability": [_reliability(of) for of in found.reliabilities],
         "discrimination": [
             {
