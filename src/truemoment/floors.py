@@ -10,6 +10,7 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -26,6 +27,7 @@ from truemoment.intervals import Floats
 from truemoment.measures import Measure
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions, Queries, Strings
+from truemoment.reports.words import about
 from truemoment.scores import Scores
 from truemoment.uncertainty import stream
 
@@ -142,6 +144,9 @@ class Floor:
 
     def _predictions(self, annotations: Annotations) -> list[list[Predictions]]:
         of, drawn = self.setting, BASELINES[self.name].random and self.name != NETWORK
+        if of.train is not None:
+            seconds = expected_s(self.name, len(of.train), len(annotations))
+            of.on_status(f"floor {self.name}" + (f", {about(seconds)}" if seconds >= LONG_S else ""))
         rows = []
         for number in range(DRAWS if drawn else len(self.fitted)):
             methods: Sequence[Grounder] = self.fitted[0 if drawn else number]
@@ -150,6 +155,19 @@ class Floor:
                 methods = [replace(methods[0], rng=rng)] * len(methods)  # type: ignore[type-var]  # all have one
             rows.append(predict_each(methods, annotations.queries, of.top))
         return rows
+
+
+LONG_S = 10.0
+"""What takes longer is announced."""
+
+QUERY_S = MappingProxyType({"prior-only": 0.4e-3, "action-aware": 0.5e-3, NETWORK: 2e-3})
+PAIR_S = MappingProxyType({"sentence-neighbours": 8e-8})
+"""Seconds of one core: a training query; a training query with one that is answered (benchmarks/README.md)."""
+
+
+def expected_s(name: str, n_train: int, n_queries: int) -> float:
+    """Return about how many seconds a floor takes to learn from a split and to answer another."""
+    return QUERY_S.get(name, 0.0) * n_train + PAIR_S.get(name, 0.0) * n_train * n_queries
 
 
 def pack_answers(rows: Sequence[Sequence[Predictions]]) -> dict[str, Array]:

@@ -60,7 +60,7 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
         (form,) = connection.execute("PRAGMA user_version").fetchone()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise InputError(f"cannot be opened as the database of a study ({error})", path=path) from None
     if form != FORM:
         connection.close()
@@ -74,7 +74,7 @@ def undamaged(path: Path) -> Iterator[None]:
     """Let errors of SQLite in this block be an :class:`InputError` that names the database."""
     try:
         yield
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # names and messages in it may be no UTF-8
         hint = "the folder `backups` beside it has copies, if the study was served"
         raise InputError(f"cannot be read ({error})", path=path, hint=hint) from None
 

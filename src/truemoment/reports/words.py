@@ -97,6 +97,21 @@ def clock(time_s: float) -> str:
 # ---------------------------------------------------------------------------------------------- numbers
 
 
+def about(seconds: float) -> str:
+    """Return a duration as people state what they do not know exactly.
+
+    Examples
+    --------
+    >>> about(38.2), about(100), about(447), about(5000)
+    ('about 40 seconds', 'about 2 minutes', 'about 7 minutes', 'about 1.4 hours')
+    """
+    if seconds < 55:
+        return f"about {10 * max(round(seconds / 10), 1)} seconds"
+    if seconds < 3600:
+        return f"about {counted(round(seconds / 60), 'minute')}"
+    return f"about {seconds / 3600:.1f} hours"
+
+
 def number(value: float, decimals: int = 2, *, sign: str = "") -> str:
     """Write a number; "-" where it is undefined, and zero without a sign.
 
