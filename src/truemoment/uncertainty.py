@@ -444,6 +444,27 @@ def false_discoveries(p: Floats, rate: float) -> Bools:
     return kept
 
 
+def q_values(p: Floats) -> Floats:
+    r"""Return the false discovery rate at which each of K tests would just be kept, (K,); NaN stays NaN.
+
+    With :math:`p_{(1)} \le ... \le p_{(K)}`, :math:`q_{(i)} = \min_{j \ge i} p_{(j)} \, K c / j`, at most 1, and
+    :math:`c = \sum_{k=1}^K 1 / k`, which makes the rate valid however the tests depend on each other (Y. Benjamini and
+    D. Yekutieli, The control of the false discovery rate in multiple testing under dependency, Annals of Statistics
+    29, 2001, theorem 1.3).
+
+    Examples
+    --------
+    >>> q_values(np.array([0.01, 0.5, np.nan, 0.02])).round(4).tolist()
+    [0.055, 0.9167, nan, 0.055]
+    """
+    order = np.argsort(p, kind="stable")[: int((~np.isnan(p)).sum())]  # NaN is last
+    rank = np.arange(1, len(order) + 1)
+    scaled = p[order] * len(order) * (1 / rank).sum() / rank
+    found = np.full(len(p), np.nan)
+    found[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1)
+    return found
+
+
 def videos_that_differ(a: Scores, b: Scores) -> Ints:
     """How many videos two systems score differently."""
     check_paired([a, b])

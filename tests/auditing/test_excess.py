@@ -107,7 +107,7 @@ def test_a_floor_that_hits_where_the_networks_miss_has_no_excess(invented, const
     """Constants hit up to 11 points more of what the networks miss on Charades-STA than the second network does."""
     test = invented("test", 60, 0)
     early, late = constant(test, 0.0, 10.0), constant(test, 25.0, 35.0)
-    monkeypatch.setattr(check, "_answers", lambda *_: (early, early))
+    monkeypatch.setattr(check, "network_answers", lambda *_: (early, early))
     results = with_floors(test, late, {"early": early, "late": late})
     found, where = check.look(results), results.cached(check.where_blind_misses)
     assert (where.excess, where.floor.name, where.floor.where_missed, where.floor.excess) == (1.0, "late", 1.0, 0.0)

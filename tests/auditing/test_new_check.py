@@ -43,7 +43,9 @@ def setup(invented, constant):
 
 
 def test_a_new_check_brings_its_parts_and_changes_no_other(setup, monkeypatch):
-    monkeypatch.setattr("truemoment.auditing.checks.excess_where_blind_misses._answers", lambda *_: None)  # trains none
+    monkeypatch.setattr(
+        "truemoment.auditing.checks.excess_where_blind_misses.network_answers", lambda *_: None
+    )  # trains none
     without = as_json(report.document(audit(setup)))
     for module in (run, report):
         monkeypatch.setattr(module, "CHECKS", (CHECKS[0], COIN, *CHECKS[1:]))

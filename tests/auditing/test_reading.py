@@ -16,7 +16,7 @@ FEW = {"measures": "R@1,IoU=0.5; mIoU", "resamples": 50, "permutations": 99}
 @pytest.fixture
 def files(tmp_path, invented, constant, monkeypatch):
     """Write annotations of one split and predictions; no network is trained."""
-    monkeypatch.setattr("truemoment.auditing.checks.excess_where_blind_misses._answers", lambda *_: None)
+    monkeypatch.setattr("truemoment.auditing.checks.excess_where_blind_misses.network_answers", lambda *_: None)
     test = invented("test", 8, 0)
     rows = zip(test.query_id, test.video_id, test.sentence, test.start_s.tolist(), test.end_s.tolist(), strict=True)
     lines = [

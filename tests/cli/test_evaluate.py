@@ -322,3 +322,14 @@ def test_nothing_that_is_read_is_written_over(tmp_path, capsys, option):
         assert run(words) == 2
         assert "is read or written already" in capsys.readouterr().err
     assert (annotations.read_bytes(), predictions.read_bytes()) == before
+
+
+def test_calibration_is_in_the_document_and_on_the_page(evaluate, tmp_path):
+    """The document has the calibration of the library; without the option there is none."""
+    page = tmp_path / "page.html"
+    status, out, _ = evaluate("--measures", "mIoU", "--calibration", "--json", "-", "--html", str(page))
+    found = json.loads(out)["calibration"]
+    assert (status, found["n_queries"], found["resamples"]) == (0, 3, 1000)
+    assert found["coverage"][-1]["iou"] == pytest.approx(0.75)  # mIoU, by hand as above
+    assert "Reliability of the scores" in page.read_text(encoding="utf-8")
+    assert "calibration" not in json.loads(evaluate("--measures", "mIoU", "--json", "-")[1])

@@ -303,3 +303,14 @@ def test_counts_of_activitynet_cd_and_qvhighlights(data_dir):
     assert labels.total() == 13_578
     labels = Counter(labels_of(load_annotations("qvhighlights", "val", data_dir=data_dir), "references"))
     assert labels == {"several": 530, "one": 1550 - 530}  # the survey: 530 of 1,550 have several windows
+
+
+def test_marks_are_families_of_two_classes():
+    """Marks are given, one family each; without them, their family is refused by name."""
+    rows = [(f"v#{q}", "v", 20.0, "a door opens", 0.0, 5.0) for q in range(3)]
+    annotations = Annotations.from_rows(rows)
+    marks = {"negation": np.array([False, True, True])}
+    (member,) = membership(annotations, families=["negation"], marks=marks)
+    assert (member.family, member.labels, member.number.tolist()) == ("negation", ("no", "yes"), [0, 1, 1])
+    with pytest.raises(UsageError, match="family 'negation' needs marks"):
+        membership(annotations, families=["negation"])

@@ -67,6 +67,7 @@ CASES = (
     # What is measured.
     Case("evaluate-example", (f"evaluate {EXAMPLE} {FOUND}",)),
     Case("evaluate-intervals", (f"evaluate ours-1.jsonl {OOD} {TWO} --resamples 100 --seed {SEED} {FOUND}",)),
+    Case("evaluate-calibration", (f"evaluate {EXAMPLE} {TWO} --calibration --seed {SEED} {FOUND}",)),
     Case(
         "evaluate-protocol",
         (f"evaluate ours-1.jsonl {OOD} --protocol closer-look --measures 'dR@1,IoU=0.5; AxIoU@5; SetIoU' {FOUND}",),

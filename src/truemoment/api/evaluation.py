@@ -11,6 +11,8 @@ import numpy as np
 
 from truemoment import evaluation as measuring
 from truemoment.api.records import AnyAnnotations, AnyPredictions, read, read_annotations
+from truemoment.diagnosis import calibration as calibrating
+from truemoment.diagnosis.calibration import ScoreCalibration
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats
 from truemoment.io import MatchReport
@@ -22,7 +24,7 @@ from truemoment.reports import evaluation as reports
 from truemoment.reports.model import Report
 from truemoment.reports.result import Result
 from truemoment.scores import Scores
-from truemoment.uncertainty import bootstrap, interval95
+from truemoment.uncertainty import bootstrap, interval95, stream
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,6 +43,8 @@ class Evaluation(Scores, Result):
         95 % intervals; None if none were computed.
     resamples, seed
         Resamples of the videos, and their seed.
+    calibration
+        Calibration of the scores; None if it was not requested.
     """
 
     match: MatchReport = field(default_factory=lambda: MatchReport("record", "no file", 0))
@@ -49,12 +53,15 @@ class Evaluation(Scores, Result):
     ci95: Floats | None = None
     resamples: int = 0
     seed: int = 0
+    calibration: ScoreCalibration | None = None
 
     @property
     def _evaluated(self) -> reports.EvaluatedFile:
         source = {"path": "predictions", "sha256": ""} | dict(self.source)
         figures = self.measured(self.ci95)
-        return reports.EvaluatedFile(self, figures, self.match, source, self.longest, self.resamples, self.seed)
+        return reports.EvaluatedFile(
+            self, figures, self.match, source, self.longest, self.resamples, self.seed, self.calibration
+        )
 
     def report(self) -> Report:
         """Return the report for people."""
@@ -98,6 +105,7 @@ def evaluate(
     on_unknown: OnUnknown = "refuse",
     resamples: int | None = None,
     seed: int = 0,
+    calibration: bool = False,
     progress: bool = False,
 ) -> Evaluation:
     """Measure predictions against annotations.
@@ -124,6 +132,8 @@ def evaluate(
         Number of resamples of the videos for 95 % intervals; None for no intervals.
     seed
         Seed of the resamples.
+    calibration
+        Whether the calibration of the scores is measured, with 1,000 resamples unless `resamples` has a number.
     progress
         Whether a progress bar is shown on standard error.
 
@@ -160,6 +170,12 @@ def evaluate(
     intervals = None
     if resamples is not None:
         intervals = interval95(bootstrap(scores, np.random.default_rng(seed), resamples=resamples))
+    of_scores = None
+    if calibration:
+        rng = stream(seed, "calibration")
+        of_scores = calibrating.calibration(
+            reference, found.predictions, rng, resamples=resamples or calibrating.RESAMPLES
+        )
     lengths = found.predictions.lengths
     n_queries = len(found.predictions.query_id)
     return Evaluation(
@@ -170,4 +186,5 @@ def evaluate(
         ci95=intervals,
         resamples=resamples or 0,
         seed=seed,
+        calibration=of_scores,
     )

@@ -8,7 +8,15 @@ import click
 
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
-from truemoment.cli.groups import Measuring, Output, data_options, measuring_options, output_options
+from truemoment.cli.groups import (
+    Measuring,
+    Output,
+    PageOutput,
+    data_options,
+    measuring_options,
+    output_options,
+    page_options,
+)
 from truemoment.cli.options import (
     FILE,
     MOST_RESAMPLES,
@@ -43,6 +51,12 @@ from truemoment.datasets.source import AnnotationSource
     least=0,
     most=1000,
 )
+@click.option(
+    "--calibration",
+    is_flag=True,
+    help="Measure whether scores estimate the IoU: calibration errors, rank correlation, reliability figure.",
+)
+@page_options
 @output_options
 def command(
     predictions: Path,
@@ -53,6 +67,8 @@ def command(
     seed: int,
     save_scores: Path | None,
     show_answers: int,
+    calibration: bool,
+    page: PageOutput,
     output: Output,
 ) -> None:
     """Measure PREDICTIONS against the annotations of a split.
@@ -60,15 +76,18 @@ def command(
     \b
     truemoment evaluate preds.jsonl --dataset charades-cd --split test-ood --data-dir data
     truemoment evaluate preds.jsonl --annotations mine.jsonl --measures "R@1,IoU=0.5; AxIoU@10"
+    truemoment evaluate preds.jsonl --annotations mine.jsonl --calibration --html page.html
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     import numpy as np
 
+    from truemoment.diagnosis import calibration as calibrating
     from truemoment.evaluation import evaluate
     from truemoment.files import sha256_of
     from truemoment.reports import evaluation as reports
-    from truemoment.uncertainty import bootstrap, interval95
+    from truemoment.uncertainty import bootstrap, interval95, stream
 
-    refuse_outputs([predictions, *data.files()], [output.json_path, save_scores])
+    page.refuse()
+    refuse_outputs([predictions, *data.files()], [page.html, output.json_path, save_scores])
     measures, protocol = measuring.parsed_measures(), measuring.parsed_protocol()  # refused before files are read
     reference = data.read()
     answers, match = how.read(predictions, reference, progress=output.progress)
@@ -76,6 +95,10 @@ def command(
     intervals = None
     if resamples is not None:
         intervals = interval95(bootstrap(scores, np.random.default_rng(seed), resamples=resamples))
+    of_scores = None
+    if calibration:
+        rng = stream(seed, "calibration")
+        of_scores = calibrating.calibration(reference, answers, rng, resamples=resamples or calibrating.RESAMPLES)
     found = reports.EvaluatedFile(
         scores=scores,
         figures=scores.measured(intervals),
@@ -84,7 +107,8 @@ def command(
         depth=int(answers.lengths.max(initial=0)),
         resamples=resamples or 0,
         seed=seed,
+        calibration=of_scores,
     )
     if save_scores is not None:
         scores.save(save_scores)
-    deliver(reports.report(found, n_answers=show_answers), lambda: reports.document(found), output)
+    deliver(reports.report(found, n_answers=show_answers), lambda: reports.document(found), output, page)

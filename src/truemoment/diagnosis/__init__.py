@@ -3,6 +3,8 @@
 ===============  ===================================================================================
 ``answers``      the pattern of the first answers: a coarse grid, the same answer whatever is asked
 ``slices``       the measures on classes of queries, with counts and intervals
+``calibration``  whether the score of a moment says how good the moment is
+``gains``        the gain over a blind method on classes of queries, beside the gain elsewhere
 ``curves``       R and dR against the threshold; success and failure by length of the reference
 ``errors``       in which way first answers are wrong, and what mending each way would give
 ``shuffled``     the randomised-video check, and what shuffles the videos for it

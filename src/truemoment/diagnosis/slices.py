@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from truemoment.datasets.faults import normalised_sentence
 from truemoment.diagnosis.answers import is_shared, numbered, same_moment
 from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import TIE, Bools, Floats, Ints
+from truemoment.language.marks import MARKS
 from truemoment.records import Annotations
 from truemoment.references import pad, representative
 from truemoment.scores import Scores
@@ -37,8 +38,8 @@ NO_MOMENT = "no moment"
 N_VERBS = 15
 """How many verbs have a class of their own."""
 
-EXTRA = ("first verb", "in train")
-"""Families that need more than the annotations."""
+EXTRA = {"first verb": "verbs", "in train": "train_sentences"} | dict.fromkeys(MARKS, "marks")
+"""Families that need more than the annotations, and the argument of :func:`membership` that has it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +135,7 @@ def membership(
     families: Collection[str] | None = None,
     train_sentences: Iterable[str] | None = None,
     verbs: Sequence[str] | None = None,
+    marks: Mapping[str, Bools] | None = None,
 ) -> list[Membership]:
     """Divide queries into classes, by one family after the other.
 
@@ -147,6 +149,10 @@ def membership(
     ``shared moment``          whether another query of the video has the very same reference
     ``first verb``             the 15 most frequent and the rest; where `verbs` are given
     ``in train``               verbatim in the training set; where `train_sentences` are given
+    ``temporal order``         whether the sentence orders events; this and the next three where `marks` are given
+    ``negation``               whether it negates
+    ``counting``               whether it counts things or times
+    ``anaphora``               whether it refers to something outside the sentence
     =========================  ==========================================================================
 
     Parameters
@@ -159,6 +165,8 @@ def membership(
         Sentences of the training set. They are compared stripped, in lower case and without a last full stop.
     verbs : one a query
         First verb of each sentence, "" where it has none.
+    marks
+        Which sentences have each mark, (Q,), from :func:`truemoment.language.marks.marks_of`.
 
     Returns
     -------
@@ -192,10 +200,12 @@ def membership(
         made["first verb"] = _by_verb(annotations, verbs)
     if train_sentences is not None:
         made["in train"] = _in_train(annotations, train_sentences)
+    for mark, has in (marks or {}).items():
+        made[mark] = _in_two(has, ("no", "yes"))
     wanted = set(made) if families is None else set(families)
     for family in sorted(wanted - set(made)):
         if family in EXTRA:
-            raise UsageError(f"family {family!r} needs {'verbs' if family == EXTRA[0] else 'train_sentences'}")
+            raise UsageError(f"family {family!r} needs {EXTRA[family]}")
         raise UsageError(f"got family {family!r}, expected one of {', '.join(dict.fromkeys((*made, *EXTRA)))}")
     return [_without_empty(family, *made[family]) for family in made if family in wanted]
 

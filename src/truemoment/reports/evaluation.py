@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from truemoment.diagnosis.calibration import ScoreCalibration
 from truemoment.documents import Measured
 from truemoment.io import MatchReport, Parsing
 from truemoment.io.base import Sample
+from truemoment.reports import calibration
 from truemoment.reports.head import head
 from truemoment.reports.model import Block, Cell, Finding, Report, Section, Table
 from truemoment.reports.words import UNDEFINED, counted
@@ -36,6 +38,8 @@ class EvaluatedFile:
         Length of the longest list of answers.
     resamples, seed
         Of the intervals; 0 resamples if none were requested.
+    calibration
+        Calibration of the scores; None if it was not requested.
     """
 
     scores: Scores
@@ -45,6 +49,7 @@ class EvaluatedFile:
     depth: int
     resamples: int = 0
     seed: int = 0
+    calibration: ScoreCalibration | None = None
 
 
 def document(evaluation: EvaluatedFile) -> dict[str, Any]:
@@ -59,6 +64,7 @@ def document(evaluation: EvaluatedFile) -> dict[str, Any]:
         "resamples": evaluation.resamples,
         "seed": evaluation.seed,
         "notes": notes(evaluation),
+        **({} if evaluation.calibration is None else {"calibration": calibration.document(evaluation.calibration)}),
     }
 
 
@@ -77,10 +83,11 @@ def report(evaluation: EvaluatedFile, *, n_answers: int = 0) -> Report:
     blocks: list[Block] = [table(evaluation)]
     if n_answers and parsing is not None:
         blocks += _answers(parsing, n_answers)
+    of_scores = () if evaluation.calibration is None else (calibration.section(evaluation.calibration),)
     return Report(
         title=f"Evaluation of {evaluation.source['path']} on {scores.dataset}, {scores.split}",
         facts=facts(scores, evaluation.match, evaluation.source),
-        sections=(Section("measures", "Measures", tuple(blocks)),),
+        sections=(Section("measures", "Measures", tuple(blocks)), *of_scores),
         notes=tuple(notes(evaluation)),
         signature=signature(evaluation),
         hashes=tuple(

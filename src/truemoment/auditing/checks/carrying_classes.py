@@ -17,7 +17,7 @@ from truemoment.diagnosis.slices import Slice
 from truemoment.documents import NO_INTERVAL, Measured
 from truemoment.measures import why_undefined
 from truemoment.records import numbers_of
-from truemoment.reports.model import Block, Cell, Details, Paragraph, Table
+from truemoment.reports.model import Block, Cell, Details, Table
 from truemoment.reports.words import counted
 from truemoment.studentised import resample_ratios
 from truemoment.uncertainty import LEVEL, NO_WEIGHT, false_discoveries
@@ -107,7 +107,8 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     own, floor = results.cached(slices.of_method), results.cached(slices.of_floor)
     words = f"{results.measure} of the method (dot) and of the strongest floor (hollow diamond), with 95 % intervals."
     tables = Details("The same as tables", tuple(_tables(results, own, floor)))
-    return {CLASSES: (Paragraph(words), *slice_drawings(own, floor, results.headline, results.measure), tables)}
+    drawings = slice_drawings(own, floor, results.headline, results.measure)
+    return {CLASSES: (*(of._replace(caption=words) for of in drawings[:1]), *drawings[1:], tables)}
 
 
 def _tables(results: Results, own: list[Slice], floor: list[Slice]) -> list[Table]:

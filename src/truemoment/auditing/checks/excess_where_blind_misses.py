@@ -105,7 +105,7 @@ class WhereBlindMisses(NamedTuple):
 def where_blind_misses(results: Results) -> WhereBlindMisses | None:
     """Compare the hits of the method with those of two sentence networks; None where none can be fitted."""
     setup, measure = results.setup, hit_of(results.measure)
-    answers = _answers(results, measure)
+    answers = results.cached(network_answers)
     if answers is None:
         return None
     results.on_status("where the sentence network misses")
@@ -147,9 +147,9 @@ def _beside_floor(results: Results, floor: FloorResult, of_method: Scores, first
     return FloorWhereBlindMisses(floor.title, where_missed, found.excess, found.ci95)
 
 
-def _answers(results: Results, measure: Recall) -> tuple[Predictions, Predictions] | None:
+def network_answers(results: Results) -> tuple[Predictions, Predictions] | None:
     """Return the answers of two networks of different seeds by R@1; None where none can be fitted."""
-    found = []
+    measure, found = hit_of(results.measure), []
     for number in range(2):
         fitted = results.networks[number] if results.networks else None
         if fitted is not None:
