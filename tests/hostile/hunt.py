@@ -26,7 +26,7 @@ OUTSIDE = "secret.txt"
 """A file outside the place, to which links lead."""
 
 
-FAULTS = ("of video '", "query '", "-split ", "(queries ")
+FAULTS = ("board/", "of video '", "query '", "-split ", "(queries ")
 """How an error names the video or the queries at fault, where a file is whole and lacks something."""
 
 
