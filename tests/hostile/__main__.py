@@ -55,6 +55,7 @@ def main() -> int:
     arguments = argparse.ArgumentParser(prog="python -m tests.hostile")
     arguments.add_argument("--inputs", type=int, default=20_000)
     arguments.add_argument("--requests", type=int, default=0, help="requests to each server, in place of inputs")
+    arguments.add_argument("--minutes", type=float, default=0, help="ask all servers so long, and print their memory")
     arguments.add_argument("--crashes", type=int, default=0, help="kills of each long command, in place of inputs")
     arguments.add_argument("--only", default="", help="commands to kill, separated by commas")
     arguments.add_argument("--seed", type=int, default=0)
@@ -75,6 +76,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="hunt-") as folder:
         if given.requests:
             return ask_servers(given.seed, given.requests, Path(folder))
+        if given.minutes:
+            return watch(given.seed, given.minutes, Path(folder))
         if given.crashes:
             return crash(given.seed, given.crashes, Path(folder), set(given.only.split(",")) - {""})
         found = hunt(given.seed, given.inputs, given.workers, Path(folder), keep)
@@ -93,6 +96,18 @@ def crash(seed: int, kills: int, folder: Path, only: set[str]) -> int:
     with tacos_from_here():
         found = crash_all(seed, kills, max(1, kills // 10), whole, folder, only)
     print(f"{len(found)} crashes handled badly")
+    return 1 if found else 0
+
+
+def watch(seed: int, minutes: float, folder: Path) -> int:
+    """Ask all servers for some time, and print what they hold and what went wrong."""
+    from tests.hostile.place import make_place
+    from tests.hostile.servers import watch_servers
+
+    make_place(folder / "place")
+    found = watch_servers(folder / "place", seed, minutes)
+    print(*found, sep="\n")
+    print(f"{len(found)} handled badly")
     return 1 if found else 0
 
 

@@ -290,13 +290,46 @@ def hunt_server(server: Server, place: Path, seed: int, n_requests: int) -> list
         if "Traceback" in running.output.read_text(errors="replace"):
             found.append(f"{server.name}: printed a traceback: {running.output.read_text(errors='replace')[-3500:]}")
     finally:
-        os.kill(running.process, signal.SIGINT)
-        began = time.monotonic()
-        while not os.waitpid(running.process, os.WNOHANG)[0]:
-            if time.monotonic() - began > ANSWER_S:
-                os.killpg(running.process, signal.SIGKILL)
-                os.waitpid(running.process, 0)
-                found.append(f"{server.name}: does not end after Ctrl-C")
-                break
-            time.sleep(0.05)
+        found += stop(server, running)
+    return found
+
+
+def stop(server: Server, running: Running) -> list[str]:
+    """Send Ctrl-C to a server; return what is wrong with how it ends."""
+    os.kill(running.process, signal.SIGINT)
+    began = time.monotonic()
+    while not os.waitpid(running.process, os.WNOHANG)[0]:
+        if time.monotonic() - began > ANSWER_S:
+            os.killpg(running.process, signal.SIGKILL)
+            os.waitpid(running.process, 0)
+            return [f"{server.name}: does not end after Ctrl-C"]
+        time.sleep(0.01)
+    return []
+
+
+def watch_servers(place: Path, seed: int, minutes: float, every_s: float = 300.0) -> list[str]:
+    """Ask all servers for so many minutes, and print what each holds, and how many requests it has answered."""
+    found: list[str] = []
+    running = {server: start(server, place) for server in SERVERS}
+    ends_at, number = time.monotonic() + 60 * minutes, 0
+    next_at = time.monotonic()
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            while time.monotonic() < ends_at:
+                if time.monotonic() >= next_at:
+                    for server, of in running.items():
+                        files, held = _use(of.process)
+                        print(f"{server.name}: {number:,} requests, {held / 1e6:.1f} MB, {files} files", flush=True)
+                    next_at += every_s
+                asked = [
+                    threads.submit(_ask_one, server, of, seed, number + at)
+                    for server, of in running.items()
+                    for at in range(4)
+                ]
+                found += [wrong for one in asked if (wrong := one.result())]
+                number += 4
+        found += [f"{server.name}: no longer answers" for server, of in running.items() if not is_well(server, of)]
+    finally:
+        for server, of in running.items():
+            found += stop(server, of)
     return found
