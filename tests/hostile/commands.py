@@ -127,6 +127,15 @@ COMMANDS: tuple[Command, ...] = (
     _of("evaluate a.jsonl --dataset anew --split test-ood --on-unknown ignore", "anew", weight=2),
     _of("resplit --annotations mine.jsonl -o new --permutations 99", "mine.jsonl", weight=0.3, writes="new"),
     _of("baseline prior-only -o new.jsonl --fit-split train", "mine.jsonl", more=MINE, writes="new.jsonl"),
+    _of("meta items a.jsonl b.jsonl --measures R@1,IoU=0.5 --json -", "a.jsonl", more=MINE, weight=0.3),
+    _of(
+        "compare two=a.jsonl two=b.jsonl one=predicted.jsonl --fit-split none --json -",
+        "a.jsonl",
+        "predicted.jsonl",
+        more=MINE,
+        weight=0.5,
+    ),
+    _of("evaluate a.jsonl --calibration --resamples 20 --json -", "a.jsonl", "mine.jsonl", more=MINE, weight=0.5),
     _of("meta agreement a.jsonl b.jsonl --resamples 10 --json -", "a.jsonl", more=MINE, weight=0.3),
     _of(
         "train recipe.yaml --annotations mine.jsonl -o new",
