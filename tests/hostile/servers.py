@@ -310,26 +310,24 @@ def stop(server: Server, running: Running) -> list[str]:
 def watch_servers(place: Path, seed: int, minutes: float, every_s: float = 300.0) -> list[str]:
     """Ask all servers for so many minutes, and print what each holds, and how many requests it has answered."""
     found: list[str] = []
-    running = {server: start(server, place) for server in SERVERS}
+    running = [(server, start(server, place)) for server in SERVERS]
     ends_at, number = time.monotonic() + 60 * minutes, 0
     next_at = time.monotonic()
     try:
         with ThreadPoolExecutor(8) as threads:
             while time.monotonic() < ends_at:
                 if time.monotonic() >= next_at:
-                    for server, of in running.items():
+                    for server, of in running:
                         files, held = _use(of.process)
                         print(f"{server.name}: {number:,} requests, {held / 1e6:.1f} MB, {files} files", flush=True)
                     next_at += every_s
                 asked = [
-                    threads.submit(_ask_one, server, of, seed, number + at)
-                    for server, of in running.items()
-                    for at in range(4)
+                    threads.submit(_ask_one, server, of, seed, number + at) for server, of in running for at in range(4)
                 ]
                 found += [wrong for one in asked if (wrong := one.result())]
                 number += 4
-        found += [f"{server.name}: no longer answers" for server, of in running.items() if not is_well(server, of)]
+        found += [f"{server.name}: no longer answers" for server, of in running if not is_well(server, of)]
     finally:
-        for server, of in running.items():
+        for server, of in running:
             found += stop(server, of)
     return found
