@@ -115,14 +115,15 @@ class Store:
 
     Notes
     -----
-    ``read(function)`` calls a function with a connection of this thread; ``write(function)`` calls it in the writing
-    thread inside a transaction, and returns its result once that is on the disk.
+    ``read(function)`` calls a function with a connection that nobody else uses meanwhile. ``write(function)`` calls it
+    in the writing thread inside a transaction, and returns its result once that is on the disk. There are as many
+    connections as were read from at once: threads come and go, and would leave theirs behind.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._local = threading.local()
-        self._readers: list[sqlite3.Connection] = []
+        self._idle: list[sqlite3.Connection] = []
+        self._closed = False
         self._lock = threading.Lock()
         self._queue: queue.SimpleQueue[tuple[Callable[[sqlite3.Connection], Any], Future[Any]] | None] = (
             queue.SimpleQueue()
@@ -134,13 +135,18 @@ class Store:
 
     def read(self, function: Callable[[sqlite3.Connection], T]) -> T:
         """Return what a function reads."""
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = connect(self.path, read_only=True)
+        with self._lock:
+            idle = self._idle.pop() if self._idle else None
+        connection = connect(self.path, read_only=True) if idle is None else idle
+        try:
+            with one_snapshot(connection):
+                return function(connection)
+        finally:
             with self._lock:
-                self._readers.append(connection)
-        with one_snapshot(connection):
-            return function(connection)
+                if self._closed:
+                    connection.close()
+                else:
+                    self._idle.append(connection)
 
     def write(self, function: Callable[[sqlite3.Connection], T]) -> T:
         """Return the result of a function that writes, once it is stored.
@@ -160,7 +166,8 @@ class Store:
         self._thread.join()
         self._writer.close()
         with self._lock:
-            for connection in self._readers:
+            self._closed = True
+            for connection in self._idle:
                 connection.close()
 
     def _run(self) -> None:
