@@ -284,7 +284,7 @@ def test_a_second_audit_fits_nothing_again_and_says_the_same(call, small, tmp_pa
     status, out, err = call(*small, "--json", first)
     assert (status, err) == (0, "")
     names = {path.name.rpartition("-")[0] for path in (tmp_path / "cache").iterdir()}
-    assert names == {"truemoment-answers", "truemoment-sentence-network", "truemoment-verbs"}
+    assert names == {"truemoment-answers", "truemoment-marks", "truemoment-sentence-network", "truemoment-verbs"}
 
     def fit(*_):
         raise AssertionError("fitted again")

@@ -15,7 +15,7 @@ STUDIES = MappingProxyType(
         "agreement": "Rank systems by every measure: which measures agree (Kendall's tau-b)?",
         "stability": "Does a measure give the same ranking on other or fewer queries?",
         "ambiguity": "How do label errors change figures and rankings?",
-        "items": "Which queries are difficult, and which can be guessed? An item-response model.",
+        "items": "Which queries are difficult, and which can be guessed?",
         "ties": "On how many queries does a measure give all systems the same value?",
         "theory": "Bias and variance of R@1 and AxIoU@1 under noise of the IoU, and beyond.",
         "selection": "Which validation measure selects variants that test well?",
