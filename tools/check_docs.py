@@ -132,7 +132,7 @@ def wrong_in_browser(root: Path) -> Iterator[str]:
         for words, expected in SEARCHES.items():
             page.goto(f"{address}/search.html?q={words.replace(' ', '+')}")
             page.wait_for_selector("#search-results li a", timeout=20_000)
-            page.wait_for_function("document.querySelector('#search-results p.search-summary') !== null")
+            page.wait_for_function("document.querySelector('#search-results p.search-summary')?.textContent.trim()")
             found = page.eval_on_selector_all("#search-results li a", "links => links.map(link => link.href)")
             if not any(f"/{expected}.html" in link for link in found):
                 yield f"the search for {words!r} does not find {expected}"
