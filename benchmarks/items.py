@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from truemoment.datasets import load_annotations
+from truemoment.diagnosis.calibration import rank_correlation
 from truemoment.intervals import temporal_iou
 from truemoment.metaevaluation.items import fit_items
 from truemoment.records import numbers_of
@@ -50,17 +51,6 @@ def simulated() -> None:
         )
 
 
-def ranks(values: np.ndarray) -> np.ndarray:
-    """Return mean ranks."""
-    _, which, count = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(count) - (count - 1) / 2)[which]
-
-
-def rho(a: np.ndarray, b: np.ndarray) -> float:
-    """Return Spearman's rho."""
-    return float(np.corrcoef(ranks(a), ranks(b))[0, 1])
-
-
 def people(data_dir: Path) -> None:
     """Print how well three people predict the disagreement of two others."""
     marked = load_annotations("human-charades", "test", data_dir=data_dir)
@@ -88,8 +78,8 @@ def people(data_dir: Path) -> None:
     ]
     print("\n| predictor of the disagreement of two other people | rho | 95 % interval |\n|---|---|---|")
     for name, values in predictors.items():
-        low, high = np.quantile([rho(values[of], apart[of]) for of in drawn], [0.025, 0.975])
-        print(f"| {name} | {rho(values, apart):.2f} | {low:.2f} to {high:.2f} |")
+        low, high = np.quantile([rank_correlation(values[of], apart[of]) for of in drawn], [0.025, 0.975])
+        print(f"| {name} | {rank_correlation(values, apart):.2f} | {low:.2f} to {high:.2f} |")
 
 
 if __name__ == "__main__":

@@ -146,7 +146,8 @@ class Floor:
         of, drawn = self.setting, BASELINES[self.name].random and self.name != NETWORK
         if of.train is not None:
             seconds = expected_s(self.name, len(of.train), len(annotations))
-            of.on_status(f"floor {self.name}" + (f", {about(seconds)}" if seconds >= LONG_S else ""))
+            if seconds >= LONG_S:
+                of.on_status(f"floor {self.name}, {about(seconds)}")
         rows = []
         for number in range(DRAWS if drawn else len(self.fitted)):
             methods: Sequence[Grounder] = self.fitted[0 if drawn else number]

@@ -34,6 +34,7 @@ from truemoment.intervals import Bools, Floats, Ints
 from truemoment.measures import Measure
 from truemoment.metaevaluation.systems import Systems
 from truemoment.records import numbers_of
+from truemoment.reports.words import counted
 from truemoment.uncertainty import ROUNDING
 
 FURTHEST, N_TOTAL, N_SHARED = 9.0, 91, 41
@@ -75,7 +76,6 @@ class ItemModel:
     variance_within: float
     variance_between: float
     guessability: Floats
-    steps: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,8 @@ def items(systems: Systems, measure: Measure, blind: Sequence[str] = ()) -> Item
     seeing = tuple(name for name in systems.names if name not in blind)
     if len(seeing) < 2:
         raise UsageError(
-            f"got {len(seeing)} systems that see the video ({', '.join(seeing) or 'none'}), expected two or more"
+            f"got {counted(len(seeing), 'system')} beside the blind ones ({', '.join(seeing) or 'none'}), expected two "
+            "or more"
         )
     video = numbers_of(systems.first.video_id)
     hits = {name: _hits(systems, name, row) for name in systems.names}
@@ -185,8 +186,7 @@ def fit_items(hits: Floats, video: Ints, guessability: Floats | None = None) -> 
     fit = _ItemFit(hits, video, np.clip(np.round(given / STEP_G).astype(int), 0, int(0.98 / STEP_G)))
     ability: Floats = fit.start()
     within, between = 1.0, 0.5
-    step = 0
-    for step in range(1, MOST_STEPS + 1):  # noqa: B007 - the number of steps is told
+    for _ in range(MOST_STEPS):
         posterior = fit.posterior(ability, within, between)
         new = (
             fit.abilities(ability, posterior.of_total),
@@ -210,7 +210,6 @@ def fit_items(hits: Floats, video: Ints, guessability: Floats | None = None) -> 
         variance_within=within,
         variance_between=between,
         guessability=given,
-        steps=step,
     )
 
 
