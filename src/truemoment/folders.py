@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -171,8 +170,20 @@ def temporary_folder(folder: Path, prefix: str = WRITING) -> Iterator[Path]:
     try:
         yield path
     finally:
-        shutil.rmtree(path, ignore_errors=True)
         os.close(number)
+        with contextlib.suppress(OSError):
+            _remove_folder(path)
+
+
+def _remove_folder(path: Path) -> None:
+    """Remove a folder of ours and what is in it; unlike ``shutil.rmtree``, with a single file that may be opened."""
+    for root, folders, files in os.walk(path, topdown=False):
+        for name in files:
+            Path(root, name).unlink()
+        for name in folders:
+            inner = Path(root, name)
+            inner.unlink() if inner.is_symlink() else inner.rmdir()
+    path.rmdir()
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -193,7 +204,7 @@ def _remove_leftover(path: Path) -> None:
         return
     try:
         if lock(number, wait=False):  # else nobody can tell whether it is in use
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            _remove_folder(path) if path.is_dir() else path.unlink()
     finally:
         os.close(number)
 
@@ -202,10 +213,15 @@ def _new(make: Callable[[], str]) -> tuple[Path, int]:
     """Make a file or folder and lock it; make another one if it was removed as a leftover before it was locked."""
     while True:
         path = Path(make())
-        with contextlib.suppress(FileNotFoundError):
+        try:
             number = _hold(path, _flags(path), wait=True)
-            if number is not None:
-                return path, number
+        except FileNotFoundError:
+            continue
+        except OSError:  # too many open files
+            path.rmdir() if path.is_dir() else path.unlink()
+            raise
+        if number is not None:
+            return path, number
 
 
 def _flags(path: Path) -> int:

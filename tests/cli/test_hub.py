@@ -95,6 +95,16 @@ def test_an_index_names_no_model_that_is_fetched(fails, index, hub, monkeypatch,
     assert hub.asked == []
 
 
+def test_an_index_that_names_no_model_is_named(fails, index, hub, monkeypatch):
+    name_model(index, "a\0b")
+    monkeypatch.chdir(index.parent)
+    assert fails(2, "search", "red", index.name) == (
+        f"{index.name}/{SETTINGS}: field model: got the model 'a\\x00b', expected 'scenes', a folder, or a name on the "
+        "hub (OWNER/NAME or OWNER/NAME@COMMIT, 40 digits)"
+    )
+    assert hub.asked == []
+
+
 def test_a_model_that_the_user_names_is_fetched(call, index, hub):
     assert call("search", "red", index, "--model", "some/model", "--quiet")[0] == 0
     assert [name for name, _ in hub.asked] == ["some/model"]

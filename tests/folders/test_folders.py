@@ -1,6 +1,8 @@
 """Folders that TrueMoment writes: links, locks, and what a killed process leaves."""
 
+import contextlib
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -211,4 +213,24 @@ def test_one_that_is_removed_before_it_is_locked_is_made_again(tmp_path, make, m
     with make(tmp_path) as made:
         assert made.exists()
         assert made != removed[0]
+    assert names(tmp_path) == []
+
+
+def _write_below(folder):
+    (folder / "inner").mkdir()
+    (folder / "inner" / "file").touch()
+
+
+@pytest.mark.parametrize("to_open", [0, 1])
+def test_nothing_is_left_where_no_more_files_may_be_opened(tmp_path, to_open):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.ExitStack() as opened:
+        held = [os.open(os.devnull, os.O_RDONLY) for _ in range(30)]
+        opened.callback(lambda: [os.close(number) for number in held])
+        opened.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(held) + 1, hard))
+        for _ in range(to_open):
+            os.close(held.pop())
+        with pytest.raises(OSError, match="Too many open files"), temporary_folder(tmp_path) as made:
+            _write_below(made)
     assert names(tmp_path) == []

@@ -15,40 +15,6 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-MODULES = (
-    "truemoment.api",
-    "truemoment.cli.group",
-    "truemoment.cli.running",
-    "truemoment.cli.interrupts",
-    "numpy",
-    "matplotlib.figure",
-    "matplotlib.backends.backend_agg",
-    "matplotlib.backends.backend_svg",
-    "torch",
-    "accelerate",
-    "safetensors.torch",
-    "h5py",
-    "yaml",
-    "av",
-    "faiss",
-    "pyarrow.parquet",
-    "PIL.Image",
-    "jinja2",
-    "lemminflect",
-    "opentimelineio",
-    "truemoment.training",
-    "truemoment.searching",
-    "truemoment.annotating",
-    "truemoment.retrieval",
-    "truemoment.models",
-    "truemoment.auditing",
-    "truemoment.collection",
-    "truemoment.reports",
-    "truemoment.metaevaluation",
-    "truemoment.bias",
-    "truemoment.served",
-)
-
 
 def main() -> int:
     """Hunt, and print how it went."""
@@ -62,18 +28,14 @@ def main() -> int:
     arguments.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     arguments.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "truemoment-hunt")
     given = arguments.parse_args()
-    import importlib
-
-    for name in MODULES:
-        importlib.import_module(name)
     from tests.hostile.hunt import hunt
+    from tests.hostile.imports import import_early, import_late
 
-    import truemoment
-
-    for name in truemoment.__all__:
-        getattr(truemoment, name)
     began, keep = time.monotonic(), given.keep.absolute()
     with tempfile.TemporaryDirectory(prefix="hunt-") as folder:
+        if given.requests or given.minutes or given.crashes:
+            import_early()
+            import_late()
         if given.requests:
             return ask_servers(given.seed, given.requests, Path(folder))
         if given.minutes:

@@ -26,6 +26,8 @@ class Command:
         Files and folders that it may make.
     fails
         Whether it fails on whole files, too.
+    late
+        Whether it needs PyTorch, or reads video or sound.
     """
 
     words: tuple[str, ...]
@@ -33,6 +35,7 @@ class Command:
     weight: float = 1.0
     writes: tuple[str, ...] = ()
     fails: bool = False
+    late: bool = False
 
 
 def _of(
@@ -42,8 +45,9 @@ def _of(
     weight: float = 1.0,
     writes: str = "",
     fails: bool = False,
+    late: bool = False,
 ) -> Command:
-    return Command((*line.split(), *(more or [])), reads, weight, tuple(writes.split()), fails)
+    return Command((*line.split(), *(more or [])), reads, weight, tuple(writes.split()), fails, late)
 
 
 def _formats() -> list[Command]:
@@ -75,7 +79,7 @@ COMMANDS: tuple[Command, ...] = (
         "mine.jsonl",
         "published.csv",
         more=[*MINE, *FEW],
-        weight=0.4,
+        weight=0.2,
         writes="page.html",
     ),
     _of(
@@ -96,7 +100,7 @@ COMMANDS: tuple[Command, ...] = (
     _of(
         "bias --annotations mine.jsonl --permutations 99 --draws 99 --html page.html",
         "mine.jsonl",
-        weight=0.4,
+        weight=0.15,
         writes="page.html",
     ),
     _of("bias --dataset charades-sta --data-dir data --permutations 99 --draws 99 --json -", "data", weight=0.4),
@@ -125,7 +129,7 @@ COMMANDS: tuple[Command, ...] = (
     _of("features features.h5 --fps 1 --json -", "features.h5", more=MINE, weight=2),
     _of("features features.npz -o new", "features.npz", more=MINE, writes="new"),
     _of("evaluate a.jsonl --dataset anew --split test-ood --on-unknown ignore", "anew", weight=2),
-    _of("resplit --annotations mine.jsonl -o new --permutations 99", "mine.jsonl", weight=0.3, writes="new"),
+    _of("resplit --annotations mine.jsonl -o new --permutations 99", "mine.jsonl", weight=0.2, writes="new"),
     _of("baseline prior-only -o new.jsonl --fit-split train", "mine.jsonl", more=MINE, writes="new.jsonl"),
     _of("meta items a.jsonl b.jsonl --measures R@1,IoU=0.5 --json -", "a.jsonl", more=MINE, weight=0.3),
     _of(
@@ -142,17 +146,19 @@ COMMANDS: tuple[Command, ...] = (
         "recipe.yaml",
         "mine.jsonl",
         more=["--measures", "mIoU"],
-        weight=0.6,
+        weight=0.5,
         writes="new",
+        late=True,
     ),
     _of(
         "train blind-tan --annotations mine.jsonl -o run",
         "run",
         more=["--set", "train.epochs=1", *SMALL],
-        weight=0.6,
+        weight=0.5,
         writes="run",
+        late=True,
     ),
-    _of("predict run -o new.jsonl", "run", more=MINE, weight=2, writes="new.jsonl new.jsonl.raw"),
+    _of("predict run -o new.jsonl", "run", more=MINE, weight=2, writes="new.jsonl new.jsonl.raw", late=True),
     _of(
         "predict http://127.0.0.1:9/v1 --model m --videos videos -o new.jsonl --retries 0 --timeout 1",
         "mine.jsonl",
@@ -160,13 +166,14 @@ COMMANDS: tuple[Command, ...] = (
         weight=0.3,
         writes="new.jsonl new.raw.jsonl",
         fails=True,
+        late=True,
     ),
-    _of("search red red.index --json -", "red.index", "red.mp4", weight=2),
-    _of("search red red.index -o new.otio --csv new.csv", "red.index", "red.mp4", writes="new.otio new.csv"),
-    _of("index red.mp4 -o new.index --model scenes", "red.mp4", weight=0.7, writes="new.index"),
-    _of("index red.mp4 -o red.index --model scenes", "red.index", weight=0.7, writes="red.index"),
-    _of("collect align sound.wav track.wav --json -", "sound.wav", "track.wav", weight=0.3),
-    _of("leaderboard board -o new", "board/leaderboard.yaml", "board/a.jsonl", weight=0.5, writes="new"),
+    _of("search red red.index --json -", "red.index", "red.mp4", weight=2, late=True),
+    _of("search red red.index -o new.otio --csv new.csv", "red.index", "red.mp4", writes="new.otio new.csv", late=True),
+    _of("index red.mp4 -o new.index --model scenes", "red.mp4", weight=0.7, writes="new.index", late=True),
+    _of("index red.mp4 -o red.index --model scenes", "red.index", weight=0.7, writes="red.index", late=True),
+    _of("collect align sound.wav track.wav --json -", "sound.wav", "track.wav", weight=0.15, late=True),
+    _of("leaderboard board -o new", "board/leaderboard.yaml", "board/a.jsonl", weight=0.15, writes="new"),
     _of("cite scores.json", "scores.json"),
     _of("config", "config.json", weight=0.5),
     _of("annotate status study --json -", "study", weight=2, writes="study"),

@@ -170,6 +170,13 @@ def _write_lines(path: Path, lines: Sequence[object]) -> int:
     return len(lines)
 
 
+class _Decision(msgspec.Struct):
+    """What is stored of a decision; fields that are not read are left out."""
+
+    name: str | None = None
+    why: str = ""
+
+
 def _decisions(connection: sqlite3.Connection) -> list[dict[str, object]]:
     """Return what the owner decided: who was revoked, replaced, and which tasks were set aside, and why."""
     rows = connection.execute(
@@ -179,7 +186,7 @@ def _decisions(connection: sqlite3.Connection) -> list[dict[str, object]]:
     ).fetchall()
     found = []
     for row in rows:
-        body = msgspec.json.decode(row["body"])
-        entry = {"what": row["kind"], "person": body.get("name") or row["name"], "query_id": row["query_id"]}
-        found.append({**entry, "why": body.get("why", "")})
+        body = msgspec.json.decode(row["body"], type=_Decision)
+        entry = {"what": row["kind"], "person": body.name or row["name"], "query_id": row["query_id"]}
+        found.append({**entry, "why": body.why})
     return found

@@ -12,6 +12,17 @@ from truemoment.diagnosis.answer_agreement import set_iou_of
 from truemoment.video.stamps import FrameTable
 
 
+class _Hidden(msgspec.Struct):
+    """What no annotator sees of a query, as far as it is read here."""
+
+    moments: list[tuple[float, float]]
+
+
+def hidden_moments(text: str) -> list[tuple[float, float]]:
+    """Read the references of a query from what a database holds of it."""
+    return msgspec.json.decode(text, type=_Hidden).moments
+
+
 class Feedback(msgspec.Struct):
     """What a person reads after a practice task."""
 
@@ -32,7 +43,7 @@ def practice_feedback(
     answer = current(connection, task).answer
     if row is None or answer is None:
         return None
-    moments = [(float(start), float(end)) for start, end in msgspec.json.decode(row["hidden"])["moments"]]
+    moments = hidden_moments(row["hidden"])
     if not moments:
         right = answer.verdict in ("absent", "no fit")
         return Feedback(right, "This is not in the video.", [])

@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import msgspec
-
 from truemoment.annotating.control_scores import PersonScores
 from truemoment.annotating.events import is_closed, last_change
+from truemoment.annotating.practice import hidden_moments
 from truemoment.annotating.progress import StudyPerson, read_people
 from truemoment.annotating.study import StudyFolder, StudySettings
 from truemoment.datasets.answer_file import StudyAnswers
@@ -77,7 +76,7 @@ def read_state(study: StudyFolder, connection: sqlite3.Connection) -> StudyState
     videos = connection.execute("SELECT video_id, state, why FROM videos ORDER BY id").fetchall()
     counts = Counter(row["state"] for row in videos)
     return StudyState(
-        references={row["query_id"]: msgspec.json.decode(row["hidden"])["moments"] for row in controls},
+        references={row["query_id"]: hidden_moments(row["hidden"]) for row in controls},
         videos=counts,
         not_playable={row["video_id"]: row["why"] for row in videos if row["state"] == "not playable"},
         people={of.name: of for of in read_people(connection, study.settings())},

@@ -16,6 +16,8 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
+
 from truemoment.exceptions import InputError, TrueMomentError
 
 T = TypeVar("T")
@@ -71,10 +73,10 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
 
 @contextlib.contextmanager
 def undamaged(path: Path) -> Iterator[None]:
-    """Let errors of SQLite in this block be an :class:`InputError` that names the database."""
+    """Let errors of reading a database in this block be an :class:`InputError` that names it."""
     try:
         yield
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # names and messages in it may be no UTF-8
+    except (sqlite3.DatabaseError, UnicodeDecodeError, msgspec.MsgspecError) as error:  # text in it may be damaged
         hint = "the folder `backups` beside it has copies, if the study was served"
         raise InputError(f"cannot be read ({error})", path=path, hint=hint) from None
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from truemoment.exceptions import UsageError
+from truemoment.exceptions import InputError, UsageError
 from truemoment.features.own import DType
 from truemoment.searching.extraction import Loader
-from truemoment.searching.layout import Settings, default_proposals, is_index, read_settings
+from truemoment.searching.layout import SETTINGS, Settings, default_proposals, is_index, read_settings
 from truemoment.text import printable
 
 if TYPE_CHECKING:
@@ -67,12 +67,18 @@ class EncoderOptions:
         MissingFileError, InputError, MissingPackageError
             If it cannot be fetched, or is damaged.
         """
-        from truemoment.video.encoders import is_here, pinned  # noqa: PLC0415 - it loads PyTorch
+        from truemoment.video.encoders import is_here, pinned, refuse_no_model  # noqa: PLC0415 - it loads PyTorch
 
         default = full_name(DEFAULT_MODEL)
         model = default if self.model is None else full_name(self.model)
         if made is not None and (self.model is None or made.model.partition("@")[0] == self.model):
             model = full_name(made.model)  # the commit of the given model that was used
+        try:
+            refuse_no_model(model)
+        except UsageError as error:
+            if self.model is not None:
+                raise
+            raise InputError(str(error), path=index / SETTINGS, field="model") from None
         if self.model is None and model != default and not is_here(model):
             raise UsageError(
                 f"{printable(str(index))}: its model {model} is not on this machine; an index can name any model: if "
