@@ -28,7 +28,7 @@ def main() -> int:
     arguments.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     arguments.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "truemoment-hunt")
     given = arguments.parse_args()
-    from tests.hostile.hunt import hunt
+    from tests.hostile.hunt import Hunt
     from tests.hostile.imports import import_early, import_late
 
     began, keep = time.monotonic(), given.keep.absolute()
@@ -42,7 +42,7 @@ def main() -> int:
             return watch(given.seed, given.minutes, Path(folder))
         if given.crashes:
             return crash(given.seed, given.crashes, Path(folder), set(given.only.split(",")) - {""})
-        found = hunt(given.seed, given.inputs, given.workers, Path(folder), keep)
+        found = Hunt(given.seed, given.inputs, given.workers, Path(folder), Path(folder, "whole"), keep).run()
     print(f"{given.inputs:,} inputs of seed {given.seed}: {len(found)} handled badly, {time.monotonic() - began:.0f} s")
     return 1 if found else 0
 

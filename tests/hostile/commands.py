@@ -100,7 +100,7 @@ COMMANDS: tuple[Command, ...] = (
     _of(
         "bias --annotations mine.jsonl --permutations 99 --draws 99 --html page.html",
         "mine.jsonl",
-        weight=0.15,
+        weight=0.12,
         writes="page.html",
     ),
     _of("bias --dataset charades-sta --data-dir data --permutations 99 --draws 99 --json -", "data", weight=0.4),
@@ -129,7 +129,7 @@ COMMANDS: tuple[Command, ...] = (
     _of("features features.h5 --fps 1 --json -", "features.h5", more=MINE, weight=2),
     _of("features features.npz -o new", "features.npz", more=MINE, writes="new"),
     _of("evaluate a.jsonl --dataset anew --split test-ood --on-unknown ignore", "anew", weight=2),
-    _of("resplit --annotations mine.jsonl -o new --permutations 99", "mine.jsonl", weight=0.2, writes="new"),
+    _of("resplit --annotations mine.jsonl -o new --permutations 99", "mine.jsonl", weight=0.12, writes="new"),
     _of("baseline prior-only -o new.jsonl --fit-split train", "mine.jsonl", more=MINE, writes="new.jsonl"),
     _of("meta items a.jsonl b.jsonl --measures R@1,IoU=0.5 --json -", "a.jsonl", more=MINE, weight=0.3),
     _of(
@@ -173,7 +173,7 @@ COMMANDS: tuple[Command, ...] = (
     _of("index red.mp4 -o new.index --model scenes", "red.mp4", weight=0.7, writes="new.index", late=True),
     _of("index red.mp4 -o red.index --model scenes", "red.index", weight=0.7, writes="red.index", late=True),
     _of("collect align sound.wav track.wav --json -", "sound.wav", "track.wav", weight=0.15, late=True),
-    _of("leaderboard board -o new", "board/leaderboard.yaml", "board/a.jsonl", weight=0.15, writes="new"),
+    _of("leaderboard board -o new", "board/leaderboard.yaml", "board/a.jsonl", weight=0.1, writes="new"),
     _of("cite scores.json", "scores.json"),
     _of("config", "config.json", weight=0.5),
     _of("annotate status study --json -", "study", weight=2, writes="study"),

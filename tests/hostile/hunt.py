@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import shutil
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from multiprocessing import get_context
@@ -79,6 +80,8 @@ class Hunter:
     def _restore(self) -> None:
         """Make the place whole again: remove what is new, and copy what is no longer what it was."""
         now = snapshot(self.place)
+        if now == self.state:
+            return
         for name in sorted(set(now) - set(self.state), reverse=True):  # what lies in a folder goes before it
             _remove(self.place / name)
         for name in sorted(self.state):
@@ -110,8 +113,8 @@ class Hunter:
         broken += self._changed_outside(words)
         finding = self._kept(seed, number, f"{kind}: {what}", words, outcome, broken) if broken else None
         self._restore()
-        shutil.rmtree(self.temporary)
-        self.temporary.mkdir()
+        for left in self.temporary.iterdir():
+            _remove(left)
         return finding
 
     def _changed_outside(self, words: list[str]) -> list[str]:
@@ -201,36 +204,49 @@ def _command_of(seed: int, number: int) -> tuple[Command, np.random.Generator]:
     return COMMANDS[int(rng.choice(len(COMMANDS), p=weights / weights.sum()))], rng
 
 
-def _hunt_share(work: tuple[int, int, int, int, Path, Path, Path]) -> list[Finding]:
-    """Hunt every n-th input: first those of commands that need few imports, since then a fork is ten times as fast."""
-    seed, n_inputs, share, n_shares, folder, whole, keep = work
-    hunter = Hunter(folder / f"hunter-{share}", whole, keep)
-    found = []
-    for late in (False, True):
-        if late:
-            import_late()
-            make_place(hunter.folder / "warm")  # imports what libraries import when they are first used
-        else:
-            import_early()
+@dataclass(frozen=True)
+class Hunt:
+    """A hunt: its seed, how many inputs and processes it has, and its folders, as a :class:`Hunter` has them."""
+
+    seed: int
+    n_inputs: int
+    workers: int
+    folder: Path
+    whole: Path
+    keep: Path
+
+    def run(self) -> list[Finding]:
+        """Run all inputs; return what was found."""
+        with _processes(1) as other:  # what it imports makes forks slow: this process does not
+            found = other.submit(self._late).result()
+        import_early()
+        return found + self._inputs(late=False)
+
+    def _late(self) -> list[Finding]:
+        """Make the whole place, which imports what libraries import when they are first used; run what needs that."""
+        make_place(self.whole)
+        import_late()
+        return self._inputs(late=True)
+
+    def _inputs(self, *, late: bool) -> list[Finding]:
+        """Run inputs of commands that are late, or of the others."""
         gc.freeze()  # a fork that collects garbage does not copy what it shares with this process
-        if share == 0:
-            hunter.check_whole([command for command in COMMANDS if command.late == late])
-        for number in range(share, n_inputs, n_shares):
-            if _command_of(seed, number)[0].late == late and (finding := hunter.hunt(seed, number)):
+        with _processes(self.workers) as workers:
+            shares = [workers.submit(self._share, share, late=late) for share in range(self.workers)]
+            return [finding for share in shares for finding in share.result()]
+
+    def _share(self, share: int, *, late: bool) -> list[Finding]:
+        """Run every n-th input."""
+        hunter = Hunter(self.folder / f"hunter-{share}-{late:d}", self.whole, self.keep)
+        hunter.check_whole([command for command in COMMANDS if command.late == late][share :: self.workers])
+        found = []
+        for number in range(share, self.n_inputs, self.workers):
+            if _command_of(self.seed, number)[0].late == late and (finding := hunter.hunt(self.seed, number)):
                 found.append(finding)
                 print(f"{finding.kept}: {finding.kind}: {finding.command}\n    {'; '.join(finding.broken)}", flush=True)
-    return found
+        return found
 
 
-def hunt(seed: int, n_inputs: int, workers: int, folder: Path, keep: Path) -> list[Finding]:
-    """Run so many inputs of a seed in worker processes; return what was found."""
-    whole = folder / "whole"
-    context = get_context("fork")
-    maker = context.Process(target=make_place, args=(whole,))  # what it imports is not for forks of this process
-    maker.start()
-    maker.join()
-    if maker.exitcode:
-        raise SystemExit(maker.exitcode)
-    shares = [(seed, n_inputs, share, workers, folder, whole, keep) for share in range(workers)]
-    with context.Pool(workers) as pool:
-        return [finding for found in pool.map(_hunt_share, shares, chunksize=1) for finding in found]
+def _processes(number: int) -> ProcessPoolExecutor:
+    """Return forks of this process that may fork, too."""
+    return ProcessPoolExecutor(number, get_context("fork"))

@@ -18,6 +18,7 @@ EARLY = (
     "jinja2",
     "lemminflect",
     "numpy",
+    "pandas",
     "opentimelineio",
     "PIL.Image",
     "platformdirs",

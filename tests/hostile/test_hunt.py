@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(
-    ("options", "seconds"), [(["--inputs", "2000", "--workers", "1"], 900), (["--requests", "200"], 300)]
+    ("options", "seconds"), [(["--inputs", "2000", "--workers", "2"], 900), (["--requests", "200"], 300)]
 )
 def test_nothing_is_handled_badly(tmp_path, options, seconds):
     # A process of its own: it imports all commands once, and forks for each input.
