@@ -75,8 +75,8 @@ def drawn_damage(seed, duration_s):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10))
-def test_ten_damages_at_random(film_of, seed):
+@pytest.mark.parametrize("seed", [11, 1, 0])  # a cut, an insertion, neither
+def test_damages_at_random(film_of, seed):
     film = film_of(6, seed)
     check(film, drawn_damage(seed, film.script.duration_s), seed=seed)
 

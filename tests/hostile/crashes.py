@@ -1,12 +1,14 @@
 """Long commands that end at a random moment: the same command again ends with the bytes of an undisturbed one.
 
 Ways to end: SIGKILL, SIGINT, no room for larger files, no memory, no temporary folder, and a full standard output. Or
-nothing ends it, but a second process runs the same command a moment later.
+nothing ends it, but a second process runs the same command a moment later, or one of its workers is killed, as the
+system does where memory is short.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import shutil
 import signal
@@ -39,16 +41,19 @@ class LongCommand:
         The command; it writes the folder or file `out` of the place.
     same
         Ends of the names of files that must be the same to the byte. Others tell times and machines.
+    workers
+        Option that sets how many processes work; empty if there is none.
     """
 
     name: str
     words: tuple[str, ...]
     out: str
     same: tuple[str, ...]
+    workers: str = ""
 
 
-def _of(name: str, line: str, out: str, same: str, more: list[str] | None = None) -> LongCommand:
-    return LongCommand(name, (*line.split(), *(more or [])), out, tuple(same.split()))
+def _of(name: str, line: str, out: str, same: str, more: list[str] | None = None, *, workers: str = "") -> LongCommand:
+    return LongCommand(name, (*line.split(), *(more or [])), out, tuple(same.split()), workers)
 
 
 COMMANDS: tuple[LongCommand, ...] = (
@@ -65,20 +70,22 @@ COMMANDS: tuple[LongCommand, ...] = (
         "index red.mp4 videos/test0.mp4 videos/test1.mp4 -o new --model scenes",
         "new",
         "features.npy index.json",
+        workers="--workers",
     ),
-    _of("annotate prepare", "annotate prepare study", "study", "frames.json strip.jpg peaks.bin"),
+    _of("annotate prepare", "annotate prepare study", "study", "frames.json strip.jpg peaks.bin", workers="--workers"),
     _of("annotate export", "annotate export study -o new", "new", "moments.jsonl answers.jsonl queries.jsonl"),
     _of("resplit", "resplit --annotations mine.jsonl -o new --permutations 99", "new", ".jsonl datasheet.json"),
     _of("features", "features features.npz -o new", "new", "", MINE),
     _of("convert", "convert a.jsonl --to parquet -o new.parquet", "new.parquet", "new.parquet", MINE),
-    _of("sweep", "sweep blind-tan -o new", "new", ".jsonl best.safetensors", SMALL_SWEEP),
-    _of("collect", f"collect run {FILM} --described {TRACK} --speech tones -o new", "new", ""),
+    _of("sweep", "sweep blind-tan -o new", "new", ".jsonl best.safetensors", SMALL_SWEEP, workers="--jobs"),
+    _of("collect", f"collect run {FILM} --described {TRACK} --speech tones -o new", "new", "", workers="--workers"),
     _of(
         "mixtures",
         "mixtures blind-tan --mix mine.jsonl --mix noisy.jsonl --annotations mine.jsonl --seeds 1 -o new",
         "new",
         ".jsonl best.safetensors",
         SMALL_TABLE,
+        workers="--workers",
     ),
     _of(
         "bench",
@@ -86,13 +93,23 @@ COMMANDS: tuple[LongCommand, ...] = (
         "new",
         ".jsonl best.safetensors",
         SMALL_TABLE,
+        workers="--workers",
     ),
     _of("fetch", "datasets fetch tacos --data-dir .", "tacos", ""),
 )
 
-WAYS = ("kill", "interrupt", "file size", "memory", "no temporary folder", "full output", "two at once")
+WAYS = (
+    "kill",
+    "interrupt",
+    "file size",
+    "memory",
+    "no temporary folder",
+    "full output",
+    "two at once",
+    "worker killed",
+)
 
-ALLOWED = {"kill": {-signal.SIGKILL, 0}, "interrupt": {130, 0}, "file size": {0, 2}, "memory": {0, 2}}
+ALLOWED = {"kill": {-signal.SIGKILL, 0}, "interrupt": {130, 0}, "worker killed": {0}}
 """Exit statuses by way; others may end with 0 or 2, too."""
 
 
@@ -121,6 +138,15 @@ class CrashTest:
         self.right = self._contents()
         if not self.right:
             raise SystemExit(f"{command.name}: no file to compare")
+
+    @functools.cached_property
+    def slower(self) -> float:
+        """How many times as long the command takes with two workers, which import everything first."""
+        self._fresh()
+        began = time.monotonic()
+        self._run(Limits(), workers=2)
+        self._fresh()
+        return (time.monotonic() - began) / self.seconds
 
     def crash(self, way: str, rng: np.random.Generator) -> str | None:
         """End the command in a way, run it again undisturbed, and return what is wrong."""
@@ -151,6 +177,8 @@ class CrashTest:
                 return self._run(Limits(file_size=int(10 ** rng.uniform(1, 5))))
             case "memory":
                 return self._run(Limits(memory=int(10 ** rng.uniform(6.5, 8.5))))
+            case "worker killed":
+                return self._run(Limits(), signal.SIGKILL, moment * self.slower, workers=2)
             case "two at once":
                 return self._two(moment)
             case "no temporary folder":
@@ -171,15 +199,18 @@ class CrashTest:
         timer.join()
         return first if first.status not in {0, 2} or seconds[0].status in {0, 2} else seconds[0]
 
-    def _run(self, limits: Limits, signal_: int | None = None, after_s: float = 0.0) -> Outcome:
+    def _run(self, limits: Limits, signal_: int | None = None, after_s: float = 0.0, workers: int = 1) -> Outcome:
+        """Run the command, and send a signal to it after a while, or to one of its workers if it has several."""
         timers: list[threading.Timer] = []
 
         def started(process: int) -> None:
             if signal_ is not None:
-                timers.append(threading.Timer(after_s, _send, (process, signal_)))
+                send = _send if workers == 1 else _send_to_worker
+                timers.append(threading.Timer(after_s, send, (process, signal_)))
                 timers[0].start()
 
-        outcome = run_forked(list(self.command.words), self.place, limits, started)
+        more = [] if workers == 1 else [self.command.workers, str(workers)]
+        outcome = run_forked([*self.command.words, *more], self.place, limits, started)
         for timer in timers:
             timer.cancel()
             timer.join()  # no thread is left when the next process is forked
@@ -202,6 +233,19 @@ def _send(process: int, number: int) -> None:
         os.kill(process, number)
 
 
+def _send_to_worker(process: int, number: int) -> None:
+    """Send a signal to the newest worker of a command, as soon as there is one."""
+    with contextlib.suppress(FileNotFoundError):  # the command has ended
+        while not (workers := _workers(process)):
+            time.sleep(0.01)
+        _send(workers[-1], number)
+
+
+def _workers(process: int) -> list[int]:
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
 def crash_all(seed: int, kills: int, others: int, whole: Path, folder: Path, only: Collection[str] = ()) -> list[str]:
     """Crash each command (or those of these names) by SIGKILL, and in each other way; return what went wrong."""
     found: list[str] = []
@@ -211,6 +255,8 @@ def crash_all(seed: int, kills: int, others: int, whole: Path, folder: Path, onl
         began, counts = time.monotonic(), Counter[str]()
         test = CrashTest(command, whole, folder / f"crash-{number}")
         for way in WAYS:
+            if way == "worker killed" and not command.workers:
+                continue
             for times in range(kills if way == "kill" else others):
                 rng = np.random.default_rng([seed, number, WAYS.index(way), times])
                 wrong = test.crash(way, rng)

@@ -170,7 +170,7 @@ def _write_lines(path: Path, lines: Sequence[object]) -> int:
     return len(lines)
 
 
-class _Decision(msgspec.Struct):
+class _OwnerDecision(msgspec.Struct):
     """What is stored of a decision; fields that are not read are left out."""
 
     name: str | None = None
@@ -186,7 +186,7 @@ def _decisions(connection: sqlite3.Connection) -> list[dict[str, object]]:
     ).fetchall()
     found = []
     for row in rows:
-        body = msgspec.json.decode(row["body"], type=_Decision)
+        body = msgspec.json.decode(row["body"], type=_OwnerDecision)
         entry = {"what": row["kind"], "person": body.name or row["name"], "query_id": row["query_id"]}
         found.append({**entry, "why": body.why})
     return found

@@ -127,10 +127,11 @@ class Adam:
         rate = self.rate * np.sqrt(1 - BETA2**self.n_steps) / (1 - BETA1**self.n_steps)
         columns = zip(self.network.parts, self._mean, self._square, derivatives.parts, strict=True)
         for part, mean, square, derivative in columns:
-            at = terms if part is self.network.embedding else np.arange(len(part))
-            mean[at] = BETA1 * mean[at] + (1 - BETA1) * derivative
-            square[at] = BETA2 * square[at] + (1 - BETA2) * derivative**2
-            part[at] -= rate * mean[at] / (np.sqrt(square[at]) + EPSILON)
+            at = terms if part is self.network.embedding else slice(None)
+            new_mean = BETA1 * mean[at] + (1 - BETA1) * derivative
+            new_square = BETA2 * square[at] + (1 - BETA2) * derivative**2
+            mean[at], square[at] = new_mean, new_square
+            part[at] -= rate * new_mean / (np.sqrt(new_square) + EPSILON)
 
 
 def train_epoch(
