@@ -56,12 +56,6 @@ def once(run_folder: Path) -> Callable[[str, Callable[[Path], None]], Path]:
     return filled
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Return the processes of ``-n auto``: one more than cores, as many tests wait for a browser or another process."""
-    return (os.cpu_count() or 1) + 1
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as slow what reads real data, needs the demo, or runs the examples of a page."""
     for item in items:

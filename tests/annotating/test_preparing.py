@@ -54,6 +54,22 @@ def prepare(video, path, folder):
 """
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_video_that_ends_its_process_is_not_playable_and_the_others_are_prepared(
+    make_study, monkeypatch, tmp_path, workers
+):
+    folder, _ = make_study(annotations_of(2, 1), people=1, per_query=1, practice=0)
+    study = StudyFolder(folder)
+    (tmp_path / "crashing.py").write_text(CRASHING, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)  # also that of the processes
+    with contextlib.closing(Store(study.database)) as store:
+        store.write(lambda connection: connection.execute("UPDATE videos SET state = 'waiting'"))
+        seen = []
+        prepare = importlib.import_module("crashing").prepare
+        prepare_study(study, store, workers=workers, on_done=seen.append, prepare=prepare)
+    assert {of.video: of.why for of in seen} == {1: preparing.PROCESS_ENDED, 2: "is no video"}
+
+
 def test_a_video_that_ends_its_process_leaves_the_server_alone(make_study, monkeypatch, tmp_path):
     folder, _ = make_study(annotations_of(2, 1), people=1, per_query=1, practice=0)
     study = StudyFolder(folder)

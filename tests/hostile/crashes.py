@@ -26,7 +26,7 @@ from tests.hostile.place import MINE, SMALL
 
 SMALL_SWEEP = [
     *("--world", "videos=30,location_prior=0.9", "--dial", "perception=1", "--seeds", "0", "--measures", "mIoU"),
-    *("--headline", "mIoU", *SMALL, "--set=train.epochs=1", "--set=rows=8"),
+    *("--headline", "mIoU", "--threads", "1", *SMALL, "--set=train.epochs=1", "--set=rows=8"),
 ]
 SMALL_TABLE = [f"--set={name}" for name in ("train.epochs=1", "settings.n_clips=8", "settings.hidden=8")]
 
@@ -81,7 +81,7 @@ COMMANDS: tuple[LongCommand, ...] = (
     _of("collect", f"collect run {FILM} --described {TRACK} --speech tones -o new", "new", "", workers="--workers"),
     _of(
         "mixtures",
-        "mixtures blind-tan --mix mine.jsonl --mix noisy.jsonl --annotations mine.jsonl --seeds 1 -o new",
+        "mixtures blind-tan --mix mine.jsonl --mix noisy.jsonl --annotations mine.jsonl --seeds 1 --threads 1 -o new",
         "new",
         ".jsonl best.safetensors",
         SMALL_TABLE,

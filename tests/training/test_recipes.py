@@ -1,3 +1,4 @@
+import pickle
 import re
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import pytest
 
 from truemoment.datasets import load_annotations
 from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.training.recipes import names, read_recipe
+from truemoment.training.recipes import names, read_recipe, resolve
 from truemoment.training.vocabulary import UNKNOWN, make_vocabulary, word_numbers
 
 
@@ -99,6 +100,13 @@ def test_a_run_of_a_full_recipe_made_before_its_tokens_changed_has_its_hash():
         "tcn-dcm-full": "1d88767796df",
     }
     assert {name: read_recipe(name, ["text.tokens=blanks"]).hash for name in before} == before
+
+
+def test_a_recipe_that_a_worker_was_sent_has_the_same_hash():
+    values = {"model": "blind-tan", "data": [{"annotations": "a.jsonl", "share": 1.0}], "train": {"stages": [{}]}}
+    recipe = resolve(values)
+    sent = pickle.loads(pickle.dumps(recipe))  # noqa: S301 - made here, as a pool of processes does
+    assert (sent, sent.hash) == (recipe, recipe.hash)
 
 
 def test_the_hash_stands_for_every_value_but_the_words():

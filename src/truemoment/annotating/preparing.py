@@ -6,18 +6,24 @@ import contextlib
 import errno
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from truemoment.annotating.events import append
 from truemoment.annotating.store import Store
 from truemoment.annotating.study import StudyFolder
+from truemoment.distribution import JobRunner, begin_worker, distribute
 from truemoment.exceptions import InputError, TrueMomentError
-from truemoment.processes import RestartingPool, begin_quietly, end_with_parent, processes
+from truemoment.processes import RestartingPool, begin_quietly
 from truemoment.video.prepared import PreparedVideo, prepare_video
+
+VideoJob = tuple[int, str, str]
+"""A video that is prepared: its number, its path, and the folder of what is made of it."""
+
+PROCESS_ENDED = "the process that read it ended: it is damaged, or memory ran out"
 
 
 @dataclass(frozen=True)
@@ -95,22 +101,36 @@ def record_outcome(connection: sqlite3.Connection, outcome: VideoOutcome) -> Non
 
 
 def prepare_study(
-    study: StudyFolder, store: Store, *, workers: int = 1, on_done: Callable[[VideoOutcome], None] = lambda _: None
+    study: StudyFolder,
+    store: Store,
+    *,
+    workers: int = 1,
+    on_done: Callable[[VideoOutcome], None] = lambda _: None,
+    prepare: Callable[[int, str, str], VideoOutcome] = prepare_one,
 ) -> None:
-    """Prepare all videos of a study that are not yet, also those that did not play before, and wait for the end."""
+    """Prepare all videos of a study that are not yet, also those that did not play before, and wait for the end.
+
+    Videos are read in processes of their own: one that ends its process twice is not playable. `prepare` prepares a
+    video; a process must be able to import it.
+    """
     waiting = store.read(lambda connection: waiting_videos(connection, again=True))
     if not waiting:
         return
-    with processes(min(workers, len(waiting)), end_with_parent) as pool:
-        for outcome in _outcomes(study, waiting, pool):
-            store.write(lambda connection, of=outcome: record_outcome(connection, of))  # type: ignore[misc]  # a default binds it
-            on_done(outcome)
+    jobs = ((video, path, str(study.media(video).absolute())) for video, path in waiting)
+    work: JobRunner[VideoJob, VideoOutcome] = JobRunner(
+        do=partial(_prepare_job, prepare),
+        begin=begin_worker,
+        given_up=lambda job, _: VideoOutcome(job[0], None, PROCESS_ENDED),
+        needs="the videos under the same paths",
+        isolated=True,
+    )
+    for outcome in distribute("local", jobs, work, min(workers, len(waiting))):
+        store.write(lambda connection, of=outcome: record_outcome(connection, of))  # type: ignore[misc]  # a default binds it
+        on_done(outcome)
 
 
-def _outcomes(study: StudyFolder, waiting: list[tuple[int, str]], pool: ProcessPoolExecutor) -> Iterator[VideoOutcome]:
-    begun = [pool.submit(prepare_one, video, path, str(study.media(video).absolute())) for video, path in waiting]
-    for future in as_completed(begun):
-        yield future.result()
+def _prepare_job(prepare: Callable[[int, str, str], VideoOutcome], job: VideoJob) -> VideoOutcome:
+    return prepare(*job)
 
 
 class BackgroundPreparation:
@@ -158,4 +178,4 @@ class BackgroundPreparation:
         try:
             return self._processes.submit(self._prepare, video, path, folder).result()
         except BrokenProcessPool:
-            return VideoOutcome(video, None, "the process that read it ended: it is damaged, or memory ran out")
+            return VideoOutcome(video, None, PROCESS_ENDED)

@@ -56,6 +56,8 @@ class JobRunner(Generic[J, R]):
     memory_mb
         Megabytes that a job needs. On this machine fewer processes work if they do not fit; a machine of a cluster
         gets so many jobs as fit.
+    isolated
+        Whether a single worker is a process of its own, too, as a job may end its process.
     seconds
         Estimates how long a job takes, in any unit. Long jobs are then done first, so that none is left over at the
         end; all jobs are listed before the first begins.
@@ -68,6 +70,7 @@ class JobRunner(Generic[J, R]):
     threads: int | None = None
     on_gpu: bool = False
     memory_mb: int | None = None
+    isolated: bool = False
     seconds: Callable[[J], float] | None = None
 
 
@@ -98,13 +101,13 @@ def distribute(engine: Engine, jobs: Iterator[J], work: JobRunner[J, R], workers
 
 
 def by_local(jobs: Iterator[J], work: JobRunner[J, R], workers: int | None) -> Iterator[R]:
-    """Do jobs on this machine: here for one worker, else in a pool of processes.
+    """Do jobs on this machine: for one worker in this process unless jobs are isolated, else in a pool of processes.
 
     When a worker dies, the jobs that were under way are done again one by one, so that the blame is clear: one that
     ends its worker :data:`TRIES` times alone is given up.
     """
     workers = workers_that_fit(workers or 1, work.memory_mb, free_memory_mb())
-    if workers == 1:
+    if workers == 1 and not work.isolated:
         yield from map(work.do, jobs)
         return
     threads = work.threads or max(1, (os.cpu_count() or 1) // workers)

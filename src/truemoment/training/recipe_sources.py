@@ -6,9 +6,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
+import msgspec.structs
 from msgspec import Meta, Struct
 
 from truemoment.exceptions import InputError
+
+
+class RecipeBlock(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A block of a recipe that is written without the values that equal their defaults."""
+
+    def __post_init__(self) -> None:
+        """Let a value that equals its default be the default itself: msgspec leaves out no other.
+
+        A value that was sent to a worker process is another, and so the hash of its recipe would be.
+        """
+        for field in msgspec.structs.fields(self):
+            if getattr(self, field.name) == field.default:
+                msgspec.structs.force_setattr(self, field.name, field.default)
 
 
 class Clipping(Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,7 +40,7 @@ class Clipping(Struct, frozen=True, forbid_unknown_fields=True):
     pool: Annotated[int, Meta(ge=1, le=1_000_000)] = 1000
 
 
-class MixtureSource(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class MixtureSource(RecipeBlock, frozen=True):
     """A part of a mixture of training data; see :mod:`truemoment.training.mixtures`.
 
     Parameters

@@ -40,7 +40,7 @@ from truemoment.measures import parse_measure
 from truemoment.proposals import Tail
 from truemoment.retrieval.measures import parse_retrieval_measures
 from truemoment.training.epochs import MOST_EPOCHS
-from truemoment.training.recipe_sources import Clipping, MixtureSource, refuse_sources
+from truemoment.training.recipe_sources import Clipping, MixtureSource, RecipeBlock, refuse_sources
 
 if TYPE_CHECKING:  # it loads PyTorch
     from truemoment.models.base import Need
@@ -102,7 +102,7 @@ class Text(Struct, frozen=True, forbid_unknown_fields=True):
     heads: str | UnsetType = UNSET
 
 
-class TrainingStage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class TrainingStage(RecipeBlock, frozen=True):
     """A part of a run with an optimiser of its own, which starts from the epoch that the stage before keeps.
 
     Parameters
