@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -32,6 +33,7 @@ def main() -> int:
     from tests.hostile.imports import import_early, import_late
 
     began, keep = time.monotonic(), given.keep.absolute()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts in the background ignore it
     with tempfile.TemporaryDirectory(prefix="hunt-") as folder:
         if given.requests or given.minutes or given.crashes:
             import_early()

@@ -74,6 +74,7 @@ def _wait(process: int, began: float) -> int:
 
 def _run(words: list[str], place: Path, limits: Limits, streams: list[Path]) -> None:
     """Become the command; never returns."""
+    begins = False
     try:
         os.setpgid(0, 0)
         os.chdir(place)
@@ -101,10 +102,13 @@ def _run(words: list[str], place: Path, limits: Limits, streams: list[Path]) -> 
         )
         from truemoment.cli import main
 
+        begins = True
         main(words)
     except SystemExit as ended:
         _leave(ended.code if isinstance(ended.code, int) else 1)
     except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and not begins:
+            _leave(130)  # before there is a command
         os.write(2, f"escaped: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
         _leave(70)
     _leave(71)
