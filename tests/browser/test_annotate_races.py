@@ -223,11 +223,11 @@ def test_a_conflict_of_another_task_is_kept_with_that_task(study, kind):
     page.keyboard.press("u" if kind == "mark" else "4")
     page.check("input[value='only heard']")
     state_is(page, "offline")
-    page.close()
-    context.set_offline(False)
     stored = {"key": "somebody-else", "base": 0, "verdict": "broken", "active_s": 5}
     request = {"data": json.dumps(stored), "headers": {"Content-Type": "application/json", "Origin": served.base}}
-    assert context.request.put(f"{served.base}/api/tasks/{task}/answer", **request).ok
+    assert context.request.put(f"{served.base}/api/tasks/{task}/answer", **request).ok  # of the test, not of the page
+    page.close()
+    context.set_offline(False)
     page = served.watch.add(context.new_page())
     page.goto(f"{served.base}/{'task' if kind == 'mark' else 'verify'}/{other}")
     page.wait_for_selector("#conflict[open]")

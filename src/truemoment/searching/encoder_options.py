@@ -67,18 +67,12 @@ class EncoderOptions:
         MissingFileError, InputError, MissingPackageError
             If it cannot be fetched, or is damaged.
         """
-        from truemoment.video.encoders import is_here, pinned, refuse_no_model  # noqa: PLC0415 - it loads PyTorch
+        from truemoment.video.encoders import is_here, pinned  # noqa: PLC0415 - it loads PyTorch
 
         default = full_name(DEFAULT_MODEL)
         model = default if self.model is None else full_name(self.model)
         if made is not None and (self.model is None or made.model.partition("@")[0] == self.model):
             model = full_name(made.model)  # the commit of the given model that was used
-        try:
-            refuse_no_model(model)
-        except UsageError as error:
-            if self.model is not None:
-                raise
-            raise InputError(str(error), path=index / SETTINGS, field="model") from None
         if self.model is None and model != default and not is_here(model):
             raise UsageError(
                 f"{printable(str(index))}: its model {model} is not on this machine; an index can name any model: if "
@@ -91,13 +85,23 @@ class EncoderOptions:
         made = read_settings(index) if is_index(index) else None
         fps = (made.fps if made else DEFAULT_FPS) if self.fps is None else self.fps
         loader = self.loader(index, made)
+        self._load(loader, index)
         proposals = self.proposals or (made.proposals if made and made.fps == fps else default_proposals(fps))
         return settings_with(loader, fps, proposals, made.dtype if made else "float16")
+
+    def _load(self, loader: Loader, index: Path) -> Encoder:
+        """Load a model; a name that can be none is that of the user, or of the index."""
+        try:
+            return loader.load()
+        except UsageError as error:
+            if self.model is not None:
+                raise
+            raise InputError(str(error), path=index / SETTINGS, field="model") from None
 
     def encoder_of(self, index: Index) -> Encoder:
         """Load the model that an index was made with."""
         settings = index.settings
-        encoder = self.loader(index.path, settings).load()
+        encoder = self._load(self.loader(index.path, settings), index.path)
         if encoder.fingerprint != settings.fingerprint:
             raise UsageError(
                 f"{printable(str(index.path))}: was made with {settings.encoder}#{settings.fingerprint[:8]}, and "

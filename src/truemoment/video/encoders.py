@@ -313,16 +313,11 @@ def _folder_of(text: str) -> tuple[Path, str]:
     if _is_folder(text):
         folder = Path(text).expanduser()
         return folder, folder.resolve().name
-    refuse_no_model(text)
     name, commit = _of_hub(text)
-    return _fetched(name, commit), name
-
-
-def refuse_no_model(text: str) -> None:
-    """Refuse a text that can name no model, before anything is loaded."""
-    if text != BUILT_IN and not _is_folder(text) and not _of_hub(text)[0]:
+    if not name:
         expected = f"{BUILT_IN!r}, a folder, or a name on the hub (OWNER/NAME or OWNER/NAME@COMMIT, 40 digits)"
         raise UsageError(f"got the model {text!r}, expected {expected}")
+    return _fetched(name, commit), name
 
 
 _COMMIT = re.compile(r"[0-9a-f]{40}", re.ASCII)
