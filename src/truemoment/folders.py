@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +23,9 @@ LOCK = ".lock"
 
 WRITING, FETCHING = ".writing-", ".fetching-"
 """Beginnings of the names of temporary files and folders."""
+
+SPARE = 4
+"""Descriptors that a temporary folder keeps open, so that it can be removed where no more files may be opened."""
 
 TEMPORARY = re.compile(rf"(?:{re.escape(WRITING)}|{re.escape(FETCHING)})[a-z0-9_]{{8}}")
 """Names of temporary files and folders: a beginning, and what :mod:`tempfile` adds to it."""
@@ -167,23 +171,18 @@ def temporary_folder(folder: Path, prefix: str = WRITING) -> Iterator[Path]:
     """Make a folder in a folder, to be renamed; a leftover is removed, now or by the next call."""
     remove_leftovers(folder)
     path, number = _new(lambda: tempfile.mkdtemp(dir=folder, prefix=prefix))
-    try:
+    with contextlib.ExitStack() as left:
+        left.callback(_remove_own, path)
+        left.callback(os.close, number)
+        for _ in range(SPARE):
+            left.callback(os.close, os.dup(number))
         yield path
-    finally:
-        os.close(number)
-        with contextlib.suppress(OSError):
-            _remove_folder(path)
 
 
-def _remove_folder(path: Path) -> None:
-    """Remove a folder of ours and what is in it; unlike ``shutil.rmtree``, with a single file that may be opened."""
-    for root, folders, files in os.walk(path, topdown=False):
-        for name in files:
-            Path(root, name).unlink()
-        for name in folders:
-            inner = Path(root, name)
-            inner.unlink() if inner.is_symlink() else inner.rmdir()
-    path.rmdir()
+def _remove_own(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.rmdir()  # an empty one needs no file to be opened
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -204,7 +203,7 @@ def _remove_leftover(path: Path) -> None:
         return
     try:
         if lock(number, wait=False):  # else nobody can tell whether it is in use
-            _remove_folder(path) if path.is_dir() else path.unlink()
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
     finally:
         os.close(number)
 

@@ -221,7 +221,7 @@ def _write_below(folder):
     (folder / "inner" / "file").touch()
 
 
-@pytest.mark.parametrize("to_open", [0, 1])
+@pytest.mark.parametrize("to_open", [0, 1, 2, 5])
 def test_nothing_is_left_where_no_more_files_may_be_opened(tmp_path, to_open):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.ExitStack() as opened:

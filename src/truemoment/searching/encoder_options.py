@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,14 +87,15 @@ class EncoderOptions:
         made = read_settings(index) if is_index(index) else None
         fps = (made.fps if made else DEFAULT_FPS) if self.fps is None else self.fps
         loader = self.loader(index, made)
-        self._load(loader, index)
         proposals = self.proposals or (made.proposals if made and made.fps == fps else default_proposals(fps))
-        return settings_with(loader, fps, proposals, made.dtype if made else "float16")
+        with self._blaming(index):
+            return settings_with(loader, fps, proposals, made.dtype if made else "float16")
 
-    def _load(self, loader: Loader, index: Path) -> Encoder:
-        """Load a model; a name that can be none is that of the user, or of the index."""
+    @contextlib.contextmanager
+    def _blaming(self, index: Path) -> Iterator[None]:
+        """Name an index in the error of loading its model, if the user has named none."""
         try:
-            return loader.load()
+            yield
         except UsageError as error:
             if self.model is not None:
                 raise
@@ -101,7 +104,9 @@ class EncoderOptions:
     def encoder_of(self, index: Index) -> Encoder:
         """Load the model that an index was made with."""
         settings = index.settings
-        encoder = self._load(self.loader(index.path, settings), index.path)
+        loader = self.loader(index.path, settings)
+        with self._blaming(index.path):
+            encoder = loader.load()
         if encoder.fingerprint != settings.fingerprint:
             raise UsageError(
                 f"{printable(str(index.path))}: was made with {settings.encoder}#{settings.fingerprint[:8]}, and "
