@@ -57,10 +57,11 @@ def once(run_folder: Path) -> Callable[[str, Callable[[Path], None]], Path]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as slow what reads real data, needs the demo, or runs the examples of a page."""
+    """Mark as slow what reads real data, needs the demo, runs the examples of a page, or is thorough."""
     for item in items:
         if (
             item.get_closest_marker("data")
+            or item.get_closest_marker("thorough")
             or "demo_run" in getattr(item, "fixturenames", ())
             or item.path.suffix == ".md"
         ):

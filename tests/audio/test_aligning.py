@@ -9,6 +9,8 @@ from truemoment.audio.checking import PaperSettings
 from truemoment.audio.placing import Placing
 from truemoment.worlds.described.damage import Damage
 
+from ..thorough import quick_are
+
 MINUTES = 4
 
 ROBUST, PAPER = (AlignSettings(method, paper=PaperSettings(most_delay_s=60.0)) for method in ("robust", "paper"))
@@ -46,13 +48,13 @@ def check(film, damage, **mix):
     return found
 
 
-@pytest.mark.parametrize("damage", ONE_PIECE.values(), ids=ONE_PIECE)
+@pytest.mark.parametrize("damage", quick_are(("late", "PAL with its pitch kept", "part"), ONE_PIECE))
 def test_each_damage_alone(made_film, damage):
     found = check(made_film, damage)
     assert found.verdict == "aligned"
 
 
-@pytest.mark.parametrize("damage", SEVERAL_PIECES.values(), ids=SEVERAL_PIECES)
+@pytest.mark.parametrize("damage", quick_are(("insertion", "cut and PAL"), SEVERAL_PIECES))
 def test_cuts_and_insertions(made_film, damage):
     found = check(made_film, damage)
     assert found.verdict == "aligned in pieces"
@@ -74,7 +76,7 @@ def drawn_damage(seed, duration_s):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [11, 1, 0])  # a cut, an insertion, neither
 def test_damages_at_random(film_of, seed):
     film = film_of(6, seed)

@@ -7,6 +7,8 @@ from truemoment.auditing.checks import iid_ood_gap, shortcut_share
 from truemoment.auditing.checks.changed_videos import shuffled
 from truemoment.floors import remeasured
 
+from ..thorough import quick_are
+
 pytestmark = pytest.mark.slow
 
 
@@ -14,15 +16,16 @@ def finding(found, check):
     return next(f for f in found.findings if f.check == check)
 
 
-@pytest.mark.parametrize(("location_prior", "query_prior"), [(0.5, 0.5), (1, 0)])
-def test_without_perception_nothing_is_called_better_than_guessing(world_audit, location_prior, query_prior):
-    found = world_audit(location_prior=location_prior, query_prior=query_prior, perception=0)
+@pytest.mark.parametrize("priors", quick_are(["both"], {"both": (0.5, 0.5), "of location": (1, 0)}))
+def test_without_perception_nothing_is_called_better_than_guessing(world_audit, priors):
+    found = world_audit(location_prior=priors[0], query_prior=priors[1], perception=0)
     verdict = finding(found, "better-than-guessing")
     assert verdict.verdict.startswith(("Not decided", "Worse than the strongest of the "))
     assert verdict.holds is False
     assert finding(found, "skill").holds is False
 
 
+@pytest.mark.thorough
 def test_one_that_guesses_better_than_every_floor_is_found_out_by_shuffled_videos(world_audit):
     """Where the verb gives the place away, the toy method guesses better than all floors without looking.
 
@@ -36,7 +39,7 @@ def test_one_that_guesses_better_than_every_floor_is_found_out_by_shuffled_video
     assert (remaining.level, remaining.holds) == ("serious", False)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", quick_are([0], [0, 1]))
 def test_out_of_distribution_a_method_that_guesses_is_not_taken_for_one_that_sees(world_audit, seed):
     """Floors that learned where moments usually are fall with the split; the others need not."""
     found = world_audit(location_prior=0.4, query_prior=0.5, perception=0, split="test-ood", seed=seed)
@@ -54,6 +57,7 @@ def test_a_method_that_sees_is_better(world_audit):
     assert finding(found, "excess-where-blind-misses").holds is True
 
 
+@pytest.mark.thorough
 def test_shortcut_share_falls_and_skill_rises_as_perception_rises(world_audit):
     """Monotone within noise: a step back stays inside the two intervals; from end to end it is certain."""
     shares, skills, of_shares, of_skills = [], [], [], []

@@ -46,6 +46,7 @@ def test_no_reference_of_the_video_itself_is_used(split):
     assert (after.start_s[3], after.end_s[3]) == (before.start_s[3], before.end_s[3])
 
 
+@pytest.mark.thorough
 def test_it_is_not_optimistic():
     # Moments without any pattern: on average over splits, a constant is as good as on new videos of the same kind.
     rng = np.random.default_rng(0)

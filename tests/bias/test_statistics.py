@@ -165,6 +165,7 @@ def test_hostile_sentences(sentence):
 
 
 @pytest.mark.data
+@pytest.mark.thorough
 def test_activitynet_counts_its_test_videos_once(data_dir):
     splits = {s: load_annotations("activitynet-captions", s, data_dir=data_dir) for s in ("val_1", "val_2", "test")}
     found = dataset_statistics(splits, get_engine(), groups={"both": ["val_1", "val_2"]})

@@ -10,6 +10,7 @@ import pytest
 from truemoment.annotating.people import OWNER
 from truemoment.datasets import own
 
+from ..thorough import quick_are
 from .conftest import FILES, N_FRAMES
 from .steps import at_frame, number_of, press, ready, saved
 
@@ -37,7 +38,7 @@ READ = """(video) => {
 # ---------------------------------------------------------------------------------------------- frames
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", quick_are(("variable", "late-video"), FILES))
 def test_a_seek_shows_the_named_frame_in_40_of_40_places(study, name):
     served = study((name,))
     page = served.task_page("w01")
@@ -298,7 +299,7 @@ def test_a_killed_browser_keeps_what_the_server_never_got(study, tmp_path, chrom
     context.close()
 
 
-@pytest.mark.parametrize("choice", ["mine", "theirs", "both"])
+@pytest.mark.parametrize("choice", quick_are(["both"], ["mine", "theirs", "both"]))
 def test_two_tabs_show_their_conflict(study, choice):
     served = study()
     context = served.context()

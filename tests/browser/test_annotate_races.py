@@ -12,6 +12,7 @@ from truemoment.annotating.people import OWNER, add_people
 from truemoment.annotating.people import number_of as number_of_person
 from truemoment.annotating.tasks import save
 
+from ..thorough import quick_are
 from .steps import at_frame, number_of, press, ready, saved
 
 pytestmark = pytest.mark.slow
@@ -211,7 +212,7 @@ def test_a_change_that_the_server_may_have_is_not_altered(study):
     assert (answer["comment"], answer["version"]) == ("second", 2)
 
 
-@pytest.mark.parametrize("kind", ["mark", "verify"])
+@pytest.mark.parametrize("kind", quick_are(["mark"], ["mark", "verify"]))
 def test_a_conflict_of_another_task_is_kept_with_that_task(study, kind):
     served = study(sentences=TWO, task=kind)
     context = served.context()

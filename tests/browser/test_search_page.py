@@ -13,6 +13,8 @@ from truemoment.browsing.search_site import open_search
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
 
+from ..thorough import quick_are
+
 pytestmark = pytest.mark.slow
 
 
@@ -321,6 +323,7 @@ def test_a_model_that_cannot_be_loaded_and_a_video_that_is_gone(served, films):
     assert sources(page) == 0
 
 
+@pytest.mark.thorough
 def test_with_six_tabs_open_the_seventh_works(served):
     one = served()
     context = one.browser.new_context(viewport={"width": 1400, "height": 1000})
@@ -365,7 +368,7 @@ def test_guests_look_and_do_not_keep(served):
     assert not page.is_visible("#export-title")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", quick_are(["light"], ["light", "dark"]))
 def test_rules_of_accessibility(served, axe, scheme):
     one = served()
     page = one.searched(color_scheme=scheme)

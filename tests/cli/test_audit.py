@@ -56,6 +56,7 @@ def test_demo_tells_the_two_methods_apart(demo_run):
 
 
 @pytest.mark.usefixtures("undrawn")
+@pytest.mark.thorough
 def test_the_command_a_demo_gives_is_true(call, demo):
     """The last line of the demo is a command that audits the same answers and writes a page."""
     from truemoment.cli import demo as module
@@ -77,11 +78,6 @@ def test_json_goes_alone_to_standard_output(call, demo):
     names = [finding["check"] for finding in document["findings"]]
     assert names[0] == "better-than-guessing"
     assert len(names) <= len(CHECKS)
-
-
-def test_the_same_seed_says_the_same(call, demo):
-    once, again = (call(*arguments(demo, "seeing", "--seed", "3", "--json", "-", "--quiet"))[1] for _ in range(2))
-    assert once == again
 
 
 def test_splits_of_the_own_file_are_found(call, demo):
@@ -165,6 +161,7 @@ def test_gate_of_a_method_that_guesses_fails(call, demo):
     assert call(*arguments(demo, "guessing", "--gate", "better-than-guessing", "--quiet"))[0] == 1
 
 
+@pytest.mark.thorough
 def test_page_and_figures(call, demo, tmp_path):
     page, figures = tmp_path / "audit.html", tmp_path / "figures"
     status, out, err = call(*arguments(demo, "seeing", "--html", page, "--figures", figures))
@@ -239,6 +236,7 @@ def test_nothing_is_left_half_written(call, demo, tmp_path):
 
 
 @pytest.mark.data
+@pytest.mark.usefixtures("few_floors")
 def test_the_audit_of_a_public_file(call, data_dir):
     """Figures of the issue: 58.84 and 27.00, 598 answers past the end, 5 of zero length."""
     file = data_dir / "predictions" / "hao2022_charades_cd_test_ood.json"

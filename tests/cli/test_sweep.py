@@ -383,6 +383,7 @@ def test_a_finished_sweep_goes_on_with_several_jobs(sweep, root):
 
 
 @pytest.mark.usefixtures("no_cluster")
+@pytest.mark.thorough
 def test_a_cluster_trains_the_same(sweep, root):
     cell = next((root / "sweep" / "cells" / "tan2d").rglob("best.safetensors"))
     expected = cell.read_bytes()

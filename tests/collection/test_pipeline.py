@@ -139,6 +139,7 @@ def test_two_workers_write_what_one_writes(short, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_cluster")
+@pytest.mark.thorough
 def test_a_cluster_writes_what_one_worker_writes(short, tmp_path):
     tasks = read_tasks(short)[:1]
     for engine in ("local", "ray"):

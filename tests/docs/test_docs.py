@@ -34,12 +34,17 @@ _spec.loader.exec_module(refresh)
 TEXTS = {name: path.read_text(encoding="utf-8") for name, path in refresh.PAGES.items()}
 
 
+LONG = re.compile(r"truemoment (resplit --dataset|reproduce (hidden-challenges-blind|bandwidth-search|verb-coverage)) ")
+"""Commands that take a minute on whole real files."""
+
+
 def console_blocks() -> list:
     blocks = []
     for page, text in TEXTS.items():
         for block in refresh.CONSOLE.finditer(text):
             line = text.count("\n", 0, block.start()) + 1
             marks = [pytest.mark.data] if refresh.NEEDS_DATA in block["body"] else []
+            marks += [pytest.mark.thorough] if LONG.search(block["body"]) else []
             blocks.append(pytest.param(page, block["body"], id=f"{page}:{line}", marks=marks))
     return blocks
 

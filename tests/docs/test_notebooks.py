@@ -6,12 +6,16 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from ..thorough import quick_are
+
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
 from run_notebooks import FOLDER, executed  # noqa: E402 - a file of tools/, which is no package
 
 pytestmark = pytest.mark.slow
+
+NOTEBOOKS = {path.stem: path for path in sorted(FOLDER.glob("*.ipynb"))}
 
 
 def outputs(notebook):
@@ -23,7 +27,7 @@ def outputs(notebook):
     ]
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.ipynb")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", quick_are(("audit-your-model", "search-your-films"), NOTEBOOKS))
 def test_outputs_are_those_of_the_page(path):
     pytest.importorskip("torch", exc_type=ImportError)
     kept = nbformat.read(path, as_version=4)

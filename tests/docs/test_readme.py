@@ -23,11 +23,12 @@ ALL_TESTS, ONE_TEST = ".venv/bin/pytest -q -n auto", ".venv/bin/pytest -q tests/
 SMALL = {
     "python3 -m venv .venv && . .venv/bin/activate && pip install -q .\n": "",
     "pip install -q '..[search]' ": ": ",
-    "truemoment demo\n": "truemoment demo --videos 100 --no-open\n",
+    "truemoment demo\n": "truemoment demo --videos 60 --no-open\n",
     "truemoment demo --search --out searched ": "truemoment demo --search --out searched --minutes 1 --no-open ",
     'better-than-guessing; shortcut-share<0.8" ': 'shortcut-share<9" --resamples 100 --permutations 100 ',
     "--html bias.html --open": "--html bias.html --permutations 100",
     "truemoment resplit ": "truemoment resplit --permutations 100 ",
+    "--html measures.html": "--html measures.html --trials 50 --sets 5 --resamples 100",
     "--model runs/tan2d": "--model runs/tan2d --resamples 100 --permutations 100",
     f"python3 -m venv .venv && .venv/bin/pip install -q -e '.[dev]' && {ALL_TESTS}\n": "",
 }

@@ -24,12 +24,15 @@ class Case:
         Whether what they write is the same on every machine; else only names and numbers of lines are held.
     needs
         Packages without which the case is skipped.
+    is_thorough
+        Whether it takes long, and runs weekly.
     """
 
     name: str
     commands: tuple[str, ...]
     exact_files: bool = True
     needs: tuple[str, ...] = ()
+    is_thorough: bool = False
 
     @property
     def is_seeded(self) -> bool:
@@ -141,6 +144,7 @@ CASES = (
             "bias --annotations world.jsonl --split train --split test-ood --permutations 20 --draws 5 --top-verbs 2"
             " --html page.html --figures figures --quiet",
         ),
+        is_thorough=True,
     ),
     Case(
         "resplit-location",
@@ -151,6 +155,7 @@ CASES = (
         "resplit-words",
         (f"resplit --annotations world.jsonl --shift words -o anew --permutations 99 --seed {SEED} {FOUND}",),
         exact_files=False,
+        is_thorough=True,
     ),
     # Studies of measures.
     Case("meta-axioms", (f"meta axioms {TWO} --pairs 100 --seed {SEED} {STUDY}",)),
@@ -222,6 +227,7 @@ CASES = (
             f"evaluate world/seeing-test-iid.jsonl --annotations world/annotations.jsonl --split test-iid {FOUND}",
         ),
         exact_files=False,
+        is_thorough=True,
     ),
     Case(
         "demo-search",

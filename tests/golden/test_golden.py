@@ -21,7 +21,10 @@ def prepared(tmp_path_factory):
         yield folder / "inputs"
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+THOROUGH = {True: pytest.mark.thorough, False: []}
+
+
+@pytest.mark.parametrize("case", [pytest.param(of, id=of.name, marks=THOROUGH[of.is_thorough]) for of in CASES])
 def test_behaves_as_recorded(case, prepared, tmp_path):
     for package in case.needs:
         if importlib.util.find_spec(package) is None:

@@ -39,10 +39,14 @@ def verbs(data_dir):
 # Challenges' over all splits, 0.0 and 1.8 on train.
 COVERAGE = [
     ("charades-cd", ALL["charades-cd"], 92.7, (93.10, 92.87)),  # Closer Look
-    ("activitynet-cd", ALL["activitynet-cd"], 52.9, (50.53, 52.54)),  # Closer Look
+    pytest.param(  # Closer Look
+        *("activitynet-cd", ALL["activitynet-cd"], 52.9, (50.53, 52.54)), marks=pytest.mark.thorough
+    ),
     ("charades-sta", ALL["charades-sta"], 93.2, (93.10, 92.88)),  # Hidden Challenges
     ("charades-sta", ("train",), 93.2, (93.18, 92.91)),
-    ("activitynet-captions", ALL["activitynet-captions"], 51.4, (50.53, 52.55)),  # Hidden Challenges
+    pytest.param(  # Hidden Challenges
+        *("activitynet-captions", ALL["activitynet-captions"], 51.4, (50.53, 52.55)), marks=pytest.mark.thorough
+    ),
     ("activitynet-captions", ("train",), 51.4, (49.64, 51.83)),
 ]
 
@@ -55,6 +59,7 @@ def test_coverage_of_the_30_most_frequent_verbs(verbs, name, splits, published, 
     assert min(found) - 0.5 < published < max(found) + 0.5
 
 
+@pytest.mark.thorough
 def test_verbs_per_query(verbs):
     # Hidden Challenges, section 3.2: 2.2 verbs a query in ActivityNet Captions, its split and count not said.
     train, every = (verbs("activitynet-captions", s, False) for s in (("train",), ALL["activitynet-captions"]))

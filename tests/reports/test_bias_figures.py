@@ -66,6 +66,7 @@ def test_what_does_not_apply_is_not_there(request, which):
         drawing.inline_svg(one)
 
 
+@pytest.mark.thorough
 def test_names_in_any_script_can_be_drawn(hostile_survey):
     """Warnings are errors here, as that a font lacks a letter; $ must not begin a formula."""
     listed = drawings(hostile_survey, hostile_survey)
@@ -77,6 +78,7 @@ def test_names_in_any_script_can_be_drawn(hostile_survey):
         assert picture.getvalue().startswith(b"\x89PNG"), one.name
 
 
+@pytest.mark.thorough
 def test_the_same_figure_is_the_same_bytes(world_survey, tmp_path):
     once, again = (drawing.save_drawings(drawings(world_survey)[:2], tmp_path / name) for name in ("once", "again"))
     assert [path.suffix for path in once] == [".png", ".svg", ".pdf"] * 2

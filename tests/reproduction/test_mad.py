@@ -67,6 +67,7 @@ def test_nothing_there(publish, tmp_path):
 
 
 @pytest.mark.data
+@pytest.mark.thorough
 def test_real_files(reproduce_once, data_dir):
     rows = reproduce_once("mad-1", data_dir)
     at = {(row.dataset, row.split, row.measure): row for row in rows}

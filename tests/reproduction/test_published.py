@@ -9,6 +9,8 @@ import pytest
 
 from truemoment.reproduction import TABLES, TableInputs, published_figures
 
+from ..thorough import quick_are
+
 pytestmark = pytest.mark.data
 
 
@@ -28,8 +30,11 @@ def select(rows, **wanted):
 NOT_JUDGED = {"verb-engine", "axiou-agreement", "blind-beside-published"}
 """Nothing of these is judged, and the last trains ten networks: see test_blind.py."""
 
+JUDGED = set(TABLES) - NOT_JUDGED
+LONG = {"hidden-challenges-blind", "bandwidth-search", "verb-coverage"}
 
-@pytest.mark.parametrize("name", [name for name in TABLES if name not in NOT_JUDGED])
+
+@pytest.mark.parametrize("name", quick_are(JUDGED - LONG, sorted(JUDGED)))
 def test_nothing_lies_outside(rows, name, data_dir):
     if TABLES[name].datasets == ("mad",) and not (data_dir / "mad").is_dir():
         pytest.skip("MAD's files need an agreement with its authors, and are not here")
@@ -85,6 +90,7 @@ def test_recall_in_the_text(rows):
     assert abs(figures["ActivityNet-CD", "test-ood", "Bias-based"].difference) <= 1.5  # 0.1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("dataset", "method", "published", "tolerance"),
     # Issue 3, point 9 and "figures it must meet".
@@ -104,6 +110,7 @@ def test_blind_baselines(rows, dataset, method, published, tolerance):
     assert (row.status, float(row.tolerance)) == ("within", tolerance)
 
 
+@pytest.mark.thorough
 def test_blind_baselines_at_other_ranks(rows):
     # The notebooks print 9 figures of each of 2 baselines on 2 datasets; Uniform has 1 on each.
     judged = [row for row in rows("hidden-challenges-blind") if row.ours is not None]
@@ -124,6 +131,7 @@ def test_the_reading_found_by_search_is_near_all_quoted_ious(rows):
     assert {row.status for row in rows("axiou-noise") if row not in found} == {"informational"}
 
 
+@pytest.mark.thorough
 def test_the_bandwidth_search_is_no_result(rows):
     found = rows("bandwidth-search")
     assert {(row.status, row.published) for row in found} == {("informational", None)}
@@ -134,6 +142,7 @@ def test_the_bandwidth_search_is_no_result(rows):
     assert closest.ours < of_default.ours
 
 
+@pytest.mark.thorough
 def test_verbs_cover_what_they_are_said_to(rows):
     # Hidden Challenges, section 3.1; Closer Look, section 4.2. Another engine: 2.5 points, as for Action-Aware Blind.
     said = {"Charades-STA": 93.2, "ActivityNet Captions": 51.4, "Charades-CD": 92.7, "ActivityNet-CD": 52.9}

@@ -85,6 +85,7 @@ def test_a_run_killed_twice_is_resumed_to_the_byte(films, predict, monkeypatch, 
     assert not (tmp_path / "cut.parts").exists()
 
 
+@pytest.mark.thorough
 def test_workers_and_engines_change_nothing(predict, request):
     _, one = predict("one.jsonl", "--workers", "1")
     _, two = predict("two.jsonl", "--workers", "2")

@@ -59,6 +59,7 @@ def test_a_run_opens_the_features_of_its_dataset(data_dir, tmp_path):
     assert len(grounder.ground(test.queries, 1)) == 18
 
 
+@pytest.mark.thorough
 def test_a_split_anew_has_the_features_of_its_dataset(data_dir, tmp_path):
     """The folder's name says nothing of ActivityNet: its datasheet does, also where the run is read elsewhere."""
     anew = tmp_path / "anew"

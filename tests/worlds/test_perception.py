@@ -239,6 +239,7 @@ def test_a_video_that_is_not_there_is_named(folder):
 
 
 @pytest.mark.data
+@pytest.mark.thorough
 def test_quality_is_the_measured_frame_map_on_charades(data_dir):
     folder = data_dir / "charades-sta"
     store = perception_features(folder, quality=0.3, seed=11)

@@ -15,6 +15,7 @@ protocol of the evaluation.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol as TypingProtocol
@@ -64,6 +65,16 @@ class Places:
     rows: Ints
     samples: Annotations
     cell: Ints
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Places) and self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+    @property
+    def _content(self) -> tuple[object, ...]:
+        return self.samples.sha256, self.cells.tobytes(), self.prior.tobytes(), self.cell.tobytes()
 
     @classmethod
     def of(cls, train: Annotations) -> tuple[Places, Ints, Ints]:
@@ -150,7 +161,8 @@ class Values:
     is_of_sets: bool
 
 
-def values_of(places: Places, measures: Sequence[Measure], protocol: Protocol) -> list[Values]:
+@functools.lru_cache(maxsize=2)  # models of one split ask for the same: to choose an epoch, and to answer
+def values_of(places: Places, measures: tuple[Measure, ...], protocol: Protocol) -> tuple[Values, ...]:
     """Measure every constant answer on the samples, for several measures in one pass."""
     grid = grid_of_moments(FIRST_STEP_NORM)
     tables = values_of_constants(places.samples, grid[:, 0], grid[:, 1], measures, protocol)
@@ -171,7 +183,7 @@ def values_of(places: Places, measures: Sequence[Measure], protocol: Protocol) -
                 is_of_sets=is_of_sets(measure) or (measure.ref is None and protocol.references == "pooled"),
             )
         )
-    return found
+    return tuple(found)
 
 
 def _levels(values: Floats) -> tuple[Floats, Floats]:
@@ -221,7 +233,7 @@ class ExpectedValue:
         """Return a grounder for each measure, all with the same fitted model."""
         if self.model.places is None or not isinstance(self.protocol, Protocol):
             raise UsageError(f"{self.name} has to be fitted first")
-        found = values_of(self.model.places, measures, self.protocol)
+        found = values_of(self.model.places, tuple(measures), self.protocol)
         return tuple(replace(self, measure=m, values=values) for m, values in zip(measures, found, strict=True))
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
