@@ -77,6 +77,7 @@ def test_shortcut_share_falls_and_skill_rises_as_perception_rises(world_audit):
     assert np.all(np.diff(shares) < 0.02)
 
 
+@pytest.mark.thorough
 def test_shortcut_share_rises_with_the_query_prior(world_audit):
     """The more the verb tells, the more of the score comes without the video."""
     without, with_it = (

@@ -85,7 +85,7 @@ def test_the_first_answer_is_the_best_of_all(measure, seed):
     places, target, _ = Places.of(train)
     queries = asked()
     probabilities = model.probabilities(queries)
-    values = values_of(places, [parse_measure(measure)], DEFAULT)[0]
+    values = values_of(places, (parse_measure(measure),), DEFAULT)[0]
     start, end = train.start_s / 100, train.end_s / 100
     expected = []
     for s, e in grid_of_moments(FIRST_STEP_NORM):
@@ -112,7 +112,7 @@ def test_further_answers_add_what_is_not_covered_yet():
     places, target, _ = Places.of(train)
     assert np.bincount(target).max() <= 4
     queries, probabilities = asked(3), Told(1).fit(train).probabilities(asked(3))
-    values = values_of(places, [parse_measure("R@3,IoU=0.5")], DEFAULT)[0]
+    values = values_of(places, (parse_measure("R@3,IoU=0.5"),), DEFAULT)[0]
     answers = best_answers(queries, probabilities, values, top=3, name="x")
     coarse, start, end = grid_of_moments(NEXT_STEP_NORM), train.start_s / 100, train.end_s / 100
     for q in range(3):

@@ -338,6 +338,7 @@ def test_a_link_revoked_in_the_middle(study):
     assert "no longer valid" in page.inner_text("#problem")
 
 
+@pytest.mark.thorough
 def test_with_six_tabs_open_the_seventh_works(study):
     served = study()
     context = served.context()

@@ -125,6 +125,7 @@ def short(tmp_path_factory):
     return folder / "films.jsonl"
 
 
+@pytest.mark.thorough
 def test_two_workers_write_what_one_writes(short, tmp_path):
     tasks = read_tasks(short)
     collect_films(tasks, recipe_of(tmp_path / "by-2"), workers=2)

@@ -34,7 +34,9 @@ _spec.loader.exec_module(refresh)
 TEXTS = {name: path.read_text(encoding="utf-8") for name, path in refresh.PAGES.items()}
 
 
-LONG = re.compile(r"truemoment (resplit --dataset|reproduce (hidden-challenges-blind|bandwidth-search|verb-coverage)) ")
+LONG = re.compile(
+    r"truemoment (resplit --dataset|reproduce (hidden-challenges-blind|bandwidth-search|mad-1|verb-coverage)) "
+)
 """Commands that take a minute on whole real files."""
 
 

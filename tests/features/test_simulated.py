@@ -12,6 +12,7 @@ from truemoment.features.opening import open_features
 
 
 @pytest.mark.data
+@pytest.mark.thorough
 def test_perception_is_a_store_of_every_video_of_charades(data_dir):
     annotations = load_annotations("charades-cd", "test-iid", data_dir=data_dir)
     store = open_features("perception:0.5", annotations, data_dir=data_dir, seed=3)

@@ -51,7 +51,7 @@ def test_the_best_epoch_by_validation_is_kept(task, tmp_path, world):
     assert evaluate(val, grounder.ground(val.queries, 10), ["AxIoU@10"]).value("AxIoU@10") == max(figures)
 
 
-@pytest.mark.parametrize("name", quick_are(("tan2d", "tcn-dcm"), FAMILIES))
+@pytest.mark.parametrize("name", quick_are(("tan2d", "tcn-dcm"), list(FAMILIES)))
 def test_a_run_that_is_cut_off_ends_as_one_that_was_not(name, task, tmp_path):
     """TCN-DCM draws most: dropout, other videos, rows of the distance correlation."""
     whole = perform(task(name, "train.epochs=3"), tmp_path / "whole", {})
