@@ -50,6 +50,7 @@ def test_every_published_figure_is_a_share_of_a_split_and_measure_we_have():
 
 
 @pytest.mark.data
+@pytest.mark.thorough
 def test_each_row_holds_ours_less_theirs(data_dir):
     theirs = [of for of in published_figures(TABLES[NAME].figures) if of.dataset == "TACoS"]
     rows = list(blind_beside_published(theirs, Reproducing(data_dir, cache=Cache.of_user())))
