@@ -74,6 +74,15 @@ def test_places_are_the_occupied_cells():
     assert places.samples.start_s.tolist() == [0.0, 0.1, 10.0]
 
 
+def test_constants_of_one_split_are_measured_once():
+    measures, other = (parse_measure("mIoU"),), (parse_measure("R@1,IoU=0.5"),)
+    places, again, of_other_moments = (Places.of(moments(seed))[0] for seed in (3, 3, 4))
+    values = values_of(places, measures, DEFAULT)
+    assert values_of(again, measures, DEFAULT) is values
+    for unlike in (values_of(of_other_moments, measures, DEFAULT), values_of(places, other, DEFAULT)):
+        assert not np.array_equal(unlike[0].mean, values[0].mean)
+
+
 @pytest.mark.parametrize("measure", ["R@1,IoU=0.3", "R@1,IoU=0.7", "mIoU", "dR@1,IoU=0.5"])
 @given(seed=st.integers(0, 50))
 @settings(max_examples=5)
