@@ -8,8 +8,8 @@ Command lines
     ``:caption:`` is a file of that name for the commands of its page; ``examples`` is there for all. Commands with
     ``--data-dir data`` need the real files, in the folder that TRUEMOMENT_DATA names.
 
-tests/docs checks that all of it is as this file makes it, commands that take a minute only with the thorough tests; Python
-examples run as doctests.
+tests/docs checks that all of it is as this file makes it; commands that take a minute are among the thorough tests.
+Python examples run as doctests.
 """
 
 from __future__ import annotations
