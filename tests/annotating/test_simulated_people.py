@@ -105,7 +105,6 @@ def marked_by_people(data_dir):
     }
 
 
-@pytest.mark.slow
 @pytest.mark.thorough
 def test_hidden_challenges_end_to_end(served, data_dir, tmp_path, capsys):
     """3,720 queries are dealt to 20 people, who answer the 1,000 that were annotated again as their workers did."""

@@ -100,6 +100,7 @@ def test_frames_of_data():
     assert pytest.importorskip("polars").DataFrame(scores.table()).equals(scores.to_polars())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_floors")
 def test_audit_takes_a_file_and_reports_itself(monkeypatch):
     monkeypatch.setattr(excess_where_blind_misses, "N_FOLDS", 2)  # fewer networks out of fold, which is quicker
@@ -143,6 +144,7 @@ def test_survey_of_records_and_files():
     assert check(found, "dataset")["n_queries"] == [120, 120]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_floors")
 def test_resplit_writes_a_folder_that_is_a_dataset(tmp_path):
     write_world(make_world(120), tmp_path / "world")

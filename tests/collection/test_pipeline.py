@@ -138,9 +138,8 @@ def test_two_workers_write_what_one_writes(short, tmp_path):
         split_collection(tmp_path / "by-2", shares="0.4,0.3,0.3")
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("no_cluster")
 @pytest.mark.thorough
+@pytest.mark.usefixtures("no_cluster")
 def test_a_cluster_writes_what_one_worker_writes(short, tmp_path):
     tasks = read_tasks(short)[:1]
     for engine in ("local", "ray"):

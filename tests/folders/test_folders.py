@@ -58,6 +58,8 @@ def test_a_link_to_the_folder_itself_and_links_that_are_not_ours_are_left_alone(
     (tmp_path / "ours" / "holiday").symlink_to(tmp_path)
     refuse_links(tmp_path / "ours", "run.json", "videos/*/*")
     refuse_links(tmp_path / "none", "videos/*/*")
+    assert (tmp_path / "ours").is_symlink()
+    assert (tmp_path / "disk" / "holiday").is_symlink()
 
 
 # ------------------------------------------------------------------------------------------------ locks

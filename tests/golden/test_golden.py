@@ -9,6 +9,8 @@ from commands import CASES
 
 from golden import HERE, away_from_home, differences, merged, outcome, prepare
 
+from ..thorough import quick_are
+
 pytestmark = pytest.mark.slow
 
 
@@ -21,10 +23,9 @@ def prepared(tmp_path_factory):
         yield folder / "inputs"
 
 
-THOROUGH = {True: pytest.mark.thorough, False: []}
-
-
-@pytest.mark.parametrize("case", [pytest.param(of, id=of.name, marks=THOROUGH[of.is_thorough]) for of in CASES])
+@pytest.mark.parametrize(
+    "case", quick_are([of.name for of in CASES if not of.is_thorough], {of.name: of for of in CASES})
+)
 def test_behaves_as_recorded(case, prepared, tmp_path):
     for package in case.needs:
         if importlib.util.find_spec(package) is None:

@@ -188,7 +188,6 @@ def activitynet(data_dir):
 
 
 @pytest.mark.data
-@pytest.mark.slow
 @pytest.mark.thorough
 def test_quality_is_the_measured_frame_map_on_activitynet(activitynet, data_dir):
     """Under another seed than that of the calibration; 14,926 videos are those of the published splits."""
@@ -200,7 +199,6 @@ def test_quality_is_the_measured_frame_map_on_activitynet(activitynet, data_dir)
 
 
 @pytest.mark.data
-@pytest.mark.slow
 @pytest.mark.thorough
 def test_most_moments_are_runs_of_a_concept(activitynet, data_dir):
     """The share of moments that are no longer an interval because sentences of one video share all their words."""
@@ -211,9 +209,8 @@ def test_most_moments_are_runs_of_a_concept(activitynet, data_dir):
 
 
 @pytest.mark.data
-@pytest.mark.slow
-@pytest.mark.parametrize("split", ["test-iid", "test-ood"])
 @pytest.mark.thorough
+@pytest.mark.parametrize("split", ["test-iid", "test-ood"])
 def test_what_the_rules_score_on_activitynet_cd(activitynet, data_dir, split):
     """The second table of the module; for random intervals, the share of a video's intervals that are right."""
     of = load_annotations("activitynet-cd", split, data_dir=data_dir)

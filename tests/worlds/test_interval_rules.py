@@ -231,8 +231,8 @@ def expected(data_dir, perception):
     return found
 
 
-@pytest.mark.parametrize(("name", "split"), TABLE)
 @pytest.mark.thorough
+@pytest.mark.parametrize(("name", "split"), TABLE)
 def test_what_the_rules_score_on_charades_cd(measured, expected, name, split):
     found = expected[split] if name == "random" else measured[name, split][0]
     assert found == pytest.approx(TABLE[name, split], abs=0.4)
@@ -241,8 +241,8 @@ def test_what_the_rules_score_on_charades_cd(measured, expected, name, split):
     assert told == pytest.approx(found, abs=0.0501)
 
 
-@pytest.mark.parametrize("split", ["test-iid", "test-ood"])
 @pytest.mark.thorough
+@pytest.mark.parametrize("split", ["test-iid", "test-ood"])
 def test_draws_of_a_random_interval_have_their_expected_value(measured, expected, split):
     draws = measured["random", split]
     error = draws.std(axis=0, ddof=1) / np.sqrt(len(draws))
