@@ -9,6 +9,7 @@ import contextlib
 import lzma
 import math
 import struct
+import threading
 import tokenize
 import warnings
 import zipfile
@@ -29,6 +30,9 @@ Array = npt.NDArray[Any]
 
 NPY = ".npy"
 """How the names of the files in an NPZ file end."""
+
+_ONE_HEAD = threading.Lock()
+"""NumPy parses the head of an array as Python; two threads that parse at once fail before Python 3.11.8 and 3.12.2."""
 
 DAMAGED: tuple[type[Exception], ...] = (
     *UNREADABLE,
@@ -76,7 +80,8 @@ def refusing_damage(
 
 def map_npy(path: Path) -> Array:
     """Return the array of an NPY file, memory-mapped and read-only."""
-    return np.lib.format.open_memmap(reading(path), mode="r")
+    with _ONE_HEAD:
+        return np.lib.format.open_memmap(reading(path), mode="r")
 
 
 def read_npz(path: Path, *names: str) -> tuple[Array, ...]:
@@ -117,7 +122,8 @@ class PackedArray:
         with _open_npz(self._path) as archive, archive.open(self._member) as stream:
             version = np.lib.format.read_magic(stream)
             read_head = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-            shape, by_column, dtype = read_head[version](stream)
+            with _ONE_HEAD:
+                shape, by_column, dtype = read_head[version](stream)
             claimed, there = math.prod(shape) * dtype.itemsize, archive.getinfo(self._member).file_size - stream.tell()
             if dtype.hasobject:
                 raise InputError("holds Python objects, which could run code and are not read")

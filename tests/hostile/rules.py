@@ -54,13 +54,17 @@ class Happened:
 def snapshot(folder: Path) -> Snapshot:
     """Return what tells a changed file from an unchanged one, for all files below a folder."""
     found: Snapshot = {}
-    for root, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            path = os.path.join(root, name)  # noqa: PTH118 - names may be no UTF-8, and there are many
-            state = os.lstat(path)
-            is_folder = stat.S_ISDIR(state.st_mode)
-            of_file = () if is_folder else (state.st_size, state.st_mtime_ns, state.st_ino)
-            found[os.path.relpath(path, folder)] = (stat.S_IFMT(state.st_mode), *of_file)
+    folders = [""]
+    for inside in folders:  # it grows
+        with os.scandir(os.path.join(folder, inside)) as entries:  # noqa: PTH118 - names may be no UTF-8, many
+            for entry in entries:
+                state = entry.stat(follow_symlinks=False)
+                is_folder = stat.S_ISDIR(state.st_mode)
+                name = os.path.join(inside, entry.name)  # noqa: PTH118
+                of_file = () if is_folder else (state.st_size, state.st_mtime_ns, state.st_ino)
+                found[name] = (stat.S_IFMT(state.st_mode), *of_file)
+                if is_folder:
+                    folders.append(name)
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import ipaddress
 import os
 import signal
@@ -165,6 +166,8 @@ def serve(
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
+            gc.collect()
+            gc.freeze()  # what is there from the start stays: no later collection looks at it
             if on_start is not None and self.started:
                 on_start()
 

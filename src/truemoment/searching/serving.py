@@ -187,6 +187,7 @@ class _ShardHTTPServer(ThreadingHTTPServer):
     """Bounds the number of connections, and reports what went wrong with one in a line."""
 
     daemon_threads = True
+    request_queue_size = MOST_CONNECTIONS
 
     def __init__(self, host: str, port: int, handler: type[_ShardHandler]) -> None:
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
