@@ -166,6 +166,7 @@ def test_a_score_that_is_the_same_everywhere_is_carried_by_no_class(split, with_
     assert false <= (0.05 + 3 * math.sqrt(0.05 * 0.95 / 60)) * 60
 
 
+@pytest.mark.thorough
 def test_the_rest_of_the_queries_is_uncertain_too(split, with_floors, monkeypatch):
     """Two classes of half the queries, dealt by lot: the error of the other half was left out, and 1 in 9 was called.
 

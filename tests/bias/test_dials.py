@@ -25,6 +25,8 @@ from truemoment.bias.spread import constant_bias, evenness
 from truemoment.language import get_engine, verbs_of
 from truemoment.worlds import make_world
 
+from ..thorough import quick_are
+
 pytestmark = pytest.mark.slow
 
 OF_LOCATION = ("below even", "excess", "energy", "Jensen-Shannon")
@@ -68,7 +70,7 @@ def test_nothing_is_found_where_there_is_nothing(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("query_prior", [0.0, 1.0])
+@pytest.mark.parametrize("query_prior", quick_are([1.0], [0.0, 1.0]))
 @pytest.mark.parametrize("name", OF_LOCATION)
 def test_location_prior_moves_what_is_of_location(name, query_prior):
     found = figures(name, [(dial, query_prior) for dial in DIALS])
@@ -86,7 +88,7 @@ def test_a_quarter_of_location_prior_is_seen(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("location_prior", [0.0, 1.0])
+@pytest.mark.parametrize("location_prior", quick_are([0.0], [0.0, 1.0]))
 def test_query_prior_moves_the_information_of_the_verb(location_prior):
     found = figures(OF_VERB, [(location_prior, dial) for dial in DIALS])
     assert np.all(np.diff(found, axis=1) > 0)

@@ -193,8 +193,27 @@ class Study:
         return (None, "waiting") if row is None else (json.loads(row["body"]), row["state"])
 
 
+@pytest.fixture(scope="session")
+def prepared_once(tmp_path_factory, videos):
+    """Make and prepare a study once a run: prepared_once(rows, plan) -> its folder, to be copied, and its links."""
+    made = {}
+
+    def prepare(rows, plan):
+        key = repr((rows, plan))
+        if key not in made:
+            folder = tmp_path_factory.mktemp("prepared") / "study"
+            links = new_study(folder, Annotations.from_rows(rows), videos, plan, source="test").links
+            study = StudyFolder(folder)
+            with contextlib.closing(Store(study.database)) as store:
+                prepare_study(study, store)
+            made[key] = folder, links
+        return made[key]
+
+    return prepare
+
+
 @pytest.fixture
-def study(tmp_path, videos, chromium, serve_in_thread, watch):
+def study(tmp_path, prepared_once, chromium, serve_in_thread, watch):
     """Serve a study: study(names of videos, **plan) -> Study; afterwards no page has broken a rule."""
     with contextlib.ExitStack() as stack:
         made = []
@@ -207,14 +226,11 @@ def study(tmp_path, videos, chromium, serve_in_thread, watch):
             ]
             settings = {"people": 1, "per_query": 1, "practice": 0, "review": "offered", "same_video": "any"} | plan
             settings.setdefault("controls", ControlShares(0.0, 0.0, 0.0))
-            folder = tmp_path / f"study{len(made)}"
-            found = new_study(folder, Annotations.from_rows(rows), videos, StudyPlan(**settings), source="test")
-            prepared = StudyFolder(folder)
-            with contextlib.closing(Store(prepared.database)) as store:
-                prepare_study(prepared, store)
-            server = stack.enter_context(open_study(prepared))
+            whole, links = prepared_once(rows, StudyPlan(**settings))
+            folder = StudyFolder(shutil.copytree(whole, tmp_path / f"study{len(made)}"))
+            server = stack.enter_context(open_study(folder))
             base = stack.enter_context(serve_in_thread(server.app))
-            tokens = {link.name: link.token for link in found.links}
+            tokens = {link.name: link.token for link in links}
             tokens[OWNER] = server.store.write(lambda connection: new_link(connection, OWNER)).token
             made.append(Study(base, tokens, server, watch(base), chromium))
             return made[-1]

@@ -38,7 +38,7 @@ READ = """(video) => {
 # ---------------------------------------------------------------------------------------------- frames
 
 
-@pytest.mark.parametrize("name", quick_are(("variable", "late-video"), FILES))
+@pytest.mark.parametrize("name", quick_are(["variable"], FILES))
 def test_a_seek_shows_the_named_frame_in_40_of_40_places(study, name):
     served = study((name,))
     page = served.task_page("w01")
@@ -125,6 +125,7 @@ def test_by_keys_alone(study):
     page.wait_for_selector("#done:not([hidden])")
 
 
+@pytest.mark.thorough
 def test_by_mouse(study):
     served = study()
     page = served.task_page("w01")
@@ -270,6 +271,7 @@ def a_second_late(route):
     route.continue_()
 
 
+@pytest.mark.thorough
 def test_a_killed_browser_keeps_what_the_server_never_got(study, tmp_path, chromium):
     served = study()
     kind = chromium.browser_type
@@ -324,6 +326,7 @@ def test_two_tabs_show_their_conflict(study, choice):
     assert two.locator("#moments li").count() == len(expected)
 
 
+@pytest.mark.thorough
 def test_a_link_revoked_in_the_middle(study):
     served = study()
     page = served.task_page("w01")
@@ -403,6 +406,7 @@ def test_the_first_page_has_a_sample_picture(study, task):
     assert page.evaluate("document.documentElement.scrollWidth") <= 360  # it shrinks with the page
 
 
+@pytest.mark.thorough
 def test_sentences_have_their_language_and_direction(study, tmp_path):
     words = tmp_path / "words.md"
     words.write_text("شاهد الفيديو", encoding="utf-8")

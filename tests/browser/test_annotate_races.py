@@ -44,6 +44,7 @@ def state_is(page, name):
     page.wait_for_function(f"() => document.getElementById('saving').dataset.state === '{name}'")
 
 
+@pytest.mark.thorough
 def test_a_key_while_the_next_task_loads_reaches_no_task(study):
     served = study(sentences=TWO)
     page = served.task_page("w01")
@@ -68,6 +69,7 @@ def test_a_key_while_the_next_task_loads_reaches_no_task(study):
     assert (state, answer["moments"]) == ("submitted", [{"first": 25, "last": 25}])
 
 
+@pytest.mark.thorough
 def test_the_next_video_is_read_while_the_person_works(study):
     served = study(names=("constant", "vp9"))
     page = served.page("w01")
@@ -88,6 +90,7 @@ def test_the_next_video_is_read_while_the_person_works(study):
     assert served.answer(1)[1] == "submitted"
 
 
+@pytest.mark.thorough
 def test_no_query_is_leased_ahead(study):
     served = study(names=("constant", "vp9"), people=0)
     link = served.server.store.write(lambda database: add_people(database, 1, served.server.study.settings()))[0]
@@ -119,6 +122,7 @@ def test_a_time_that_is_being_typed_is_submitted(study):
     assert moments(page) == [["0:01.00", "0:03.00"]]
 
 
+@pytest.mark.thorough
 def test_a_refused_answer_keeps_its_task_open(study):
     served = study(sentences=TWO)
     page = served.task_page("w01")
@@ -135,6 +139,7 @@ def test_a_refused_answer_keeps_its_task_open(study):
     assert served.answer(task)[1] == "submitted"  # and no conflict: what was refused counts as no version
 
 
+@pytest.mark.thorough
 def test_a_submission_offline_waits_and_does_not_hammer(study):
     served = study(sentences=TWO)
     page = served.task_page("w01")
@@ -212,6 +217,7 @@ def test_a_change_that_the_server_may_have_is_not_altered(study):
     assert (answer["comment"], answer["version"]) == ("second", 2)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", quick_are(["mark"], ["mark", "verify"]))
 def test_a_conflict_of_another_task_is_kept_with_that_task(study, kind):
     served = study(sentences=TWO, task=kind)
@@ -241,6 +247,7 @@ def test_a_conflict_of_another_task_is_kept_with_that_task(study, kind):
     assert page.get_attribute("#unclear" if kind == "mark" else "[data-verdict=unclear]", "aria-pressed") == "false"
 
 
+@pytest.mark.thorough
 def test_space_plays_after_a_click(study):
     served = study(review="required")
     page = served.task_page("w01")
@@ -267,6 +274,7 @@ def test_space_plays_after_a_click(study):
     assert "Review moment 1" in hint(page)
 
 
+@pytest.mark.thorough
 def test_marks_while_playing_are_earlier_by_a_setting(study):
     served = study()
     page = served.task_page("w01")
@@ -298,6 +306,7 @@ def test_marks_while_playing_are_earlier_by_a_setting(study):
     assert page.get_attribute("#absent", "aria-pressed") == "true"
 
 
+@pytest.mark.thorough
 def test_a_video_that_the_server_cannot_send_now_is_tried_again(study):
     served = study()
     page = served.page("w01")
@@ -317,6 +326,7 @@ def test_a_video_that_the_server_cannot_send_now_is_tried_again(study):
     assert "HEAD" in refusals
 
 
+@pytest.mark.thorough
 def test_a_task_without_its_video_can_be_answered(study):
     served = study()
     page = served.page("w01")
@@ -332,6 +342,7 @@ def test_a_task_without_its_video_can_be_answered(study):
     assert served.answer(1)[0]["verdict"] == "broken"
 
 
+@pytest.mark.thorough
 def test_pictures_of_an_earlier_video_do_not_come_late(study):
     served = study()
     page = served.task_page("w01")

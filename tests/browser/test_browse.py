@@ -195,6 +195,7 @@ def test_without_videos_lanes_and_notes_work(served):
     page.wait_for_function("() => document.getElementById('saved').textContent === 'saved'")
 
 
+@pytest.mark.thorough
 def test_ten_thousand_queries_in_pages_of_a_hundred(served):
     rng = np.random.default_rng(0)
     starts = rng.uniform(0, 50, 10_000)
@@ -217,6 +218,7 @@ def test_ten_thousand_queries_in_pages_of_a_hundred(served):
     )  # 777, 1777 to 9777, 7770 to 7779
 
 
+@pytest.mark.thorough
 def test_six_tabs_and_hostile_sentences(served):
     one = served()
     context = one.browser.new_context(viewport={"width": 1400, "height": 1000})

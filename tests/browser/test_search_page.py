@@ -161,6 +161,7 @@ def test_by_keys_alone(served, tmp_path):
     assert page.evaluate("document.activeElement.id") == "q"
 
 
+@pytest.mark.thorough
 def test_hover_shows_pictures_and_asks_for_no_media(served):
     one = served()
     page = one.searched()
@@ -174,6 +175,7 @@ def test_hover_shows_pictures_and_asks_for_no_media(served):
     still.wait_for_selector(".card img.sheet.still:not([hidden])")
 
 
+@pytest.mark.thorough
 def test_ten_moments_are_played_and_never_two_videos_have_a_source(served):
     page = served().searched()
     for number in range(10):
@@ -185,6 +187,7 @@ def test_ten_moments_are_played_and_never_two_videos_have_a_source(served):
     assert sources(page) == 0
 
 
+@pytest.mark.thorough
 def test_a_moment_stops_at_its_end_and_all_are_played_one_after_another(served):
     page = served().page()
     page.select_option("#top", "6")
@@ -236,6 +239,7 @@ def test_the_page_of_a_video(served):
     assert page.input_value("#q") == "red"
 
 
+@pytest.mark.thorough
 def test_strips_by_keys_lead_to_a_video(served):
     page = served().searched("red")
     page.wait_for_selector("#strips details")
@@ -342,6 +346,7 @@ def test_with_six_tabs_open_the_seventh_works(served):
     playing(seventh)
 
 
+@pytest.mark.thorough
 def test_words_that_are_not_known_are_named_above_the_pictures(served, axe, colours, monkeypatch):
     monkeypatch.setattr(colours.Colours, "vocabulary", frozenset(colours.WORDS), raising=False)
     page = served().searched("red fir", viewport={"width": 400, "height": 800})

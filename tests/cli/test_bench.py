@@ -23,8 +23,6 @@ from truemoment.io import read_predictions
 from truemoment.training.results import read_rows
 from truemoment.training.sweep import read_methods
 
-from ..thorough import quick_are
-
 pytestmark = pytest.mark.slow
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
@@ -228,7 +226,8 @@ def test_a_lost_result_is_measured_again(bench, made, tmp_path, document):
     assert [of["figures"] for of in json.loads(out)["methods"]] == [of["figures"] for of in document["methods"]]
 
 
-@pytest.mark.parametrize("engine", quick_are(["local"], ["local", "ray"]))
+@pytest.mark.thorough
+@pytest.mark.parametrize("engine", ["local", "ray"])
 def test_every_engine_gives_the_same_weights(request, charades, made, tmp_path, engine):
     if engine == "ray":
         request.getfixturevalue("no_cluster")

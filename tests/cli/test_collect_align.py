@@ -33,6 +33,7 @@ def test_alignment_as_json_and_file(films, tmp_path, capsys):
     assert piece.delay_s == pytest.approx(-3, abs=1e-3)  # the damage's offset
 
 
+@pytest.mark.thorough
 def test_paper_method_fails_on_another_speed_with_status_1(films, capsys):
     truth = films["fast"]
     assert align(truth.film, truth.track, "--method", "paper") == 1

@@ -35,9 +35,10 @@ TEXTS = {name: path.read_text(encoding="utf-8") for name, path in refresh.PAGES.
 
 
 LONG = re.compile(
-    r"truemoment (resplit --dataset|reproduce (hidden-challenges-blind|bandwidth-search|mad-1|verb-coverage)) "
+    r"truemoment (resplit --dataset|reproduce (hidden-challenges-blind|bandwidth-search|mad-1|verb-coverage)|"
+    r"features perception:1 --dataset activitynet-cd|humans verbs.jsonl|demo --collect) "
 )
-"""Commands that take a minute on whole real files."""
+"""Commands that take long on whole real files."""
 
 
 def console_blocks() -> list:

@@ -81,7 +81,11 @@ CASES = (
     # What it is held against.
     Case("audit-example", (f"audit {EXAMPLE} {TWO} {DRAWS} {FOUND}",)),
     Case("audit-plain", (f"audit ours-1.jsonl {OOD} {TWO} {DRAWS} {FOUND}",)),
-    Case("audit-page", (f"audit ours-1.jsonl {OOD} {TWO} {FEW} --html page.html --figures figures --quiet",)),
+    Case(
+        "audit-page",
+        (f"audit ours-1.jsonl {OOD} {TWO} {FEW} --html page.html --figures figures --quiet",),
+        is_thorough=True,
+    ),
     Case("audit-gate-holds", (f"audit ours-1.jsonl {OOD} {TWO} {DRAWS} --gate 'shortcut-share<2' {FOUND}",)),
     Case("audit-gate-fails", (f"audit poor.jsonl {OOD} {TWO} {DRAWS} --gate better-than-guessing {FOUND}",)),
     Case("audit-iid", (f"audit ours-1.jsonl {OOD} {TWO} {DRAWS} --iid iid.jsonl {FOUND}",)),

@@ -133,6 +133,7 @@ def test_the_re_annotations_are_needed(publish, small_data):
         reproduce("hidden-challenges-1", small_data)
 
 
+@pytest.mark.thorough
 @pytest.mark.data
 def test_the_published_figures(reproduce_once, data_dir):
     # Issue 4 of 7: representative 52.1, random within a published deviation, 83.3 +- 1 and 66.8 +- 1.3, Action-Aware

@@ -31,7 +31,10 @@ NOT_JUDGED = {"verb-engine", "axiou-agreement", "blind-beside-published"}
 """Nothing of these is judged, and the last trains ten networks: see test_blind.py."""
 
 JUDGED = set(TABLES) - NOT_JUDGED
-LONG = {"hidden-challenges-blind", "bandwidth-search", "mad-1", "verb-coverage"}
+LONG = {
+    *("hidden-challenges-blind", "bandwidth-search", "mad-1", "verb-coverage"),
+    *("axiou-noise", "closer-look-resplit", "closer-look-journal-2"),
+}
 
 
 @pytest.mark.parametrize("name", quick_are(JUDGED - LONG, sorted(JUDGED)))

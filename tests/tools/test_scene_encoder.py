@@ -156,6 +156,7 @@ def test_every_word_of_a_sentence_is_one_token_and_others_fall_into_letters():
 # ---- Training
 
 
+@pytest.mark.thorough
 def test_it_learns_is_repeated_exactly_and_is_written_as_it_is_read(drawn, tmp_path):
     losses = []
     model, tokenizer = train(TINY, drawn, watch=lambda _, told: losses.append(told["pairs"] + told["taught"]))

@@ -149,6 +149,7 @@ def test_a_cell_is_what_train_would_make(swept):
     assert all("perception=any" in row.notes and row.features == "none" for row in blind[0].rows)
 
 
+@pytest.mark.thorough
 def test_processes_change_nothing(swept, tmp_path):
     """Same threads a process, same figures: whatever trains a cell, it draws from its own seed alone."""
     grid, _, done = swept

@@ -72,6 +72,7 @@ def test_towers_return_what_the_encoder_does(videos):
     assert vector == pytest.approx(mean / np.linalg.norm(mean), abs=1e-5)
 
 
+@pytest.mark.thorough
 def test_both_towers_learn_more_slowly_than_the_scale(videos, tmp_path):
     losses = []
     task = task_on(videos)

@@ -18,6 +18,8 @@ from truemoment.training.optimisers import make_optimiser, set_rate
 from truemoment.training.recipes import Optimisation, TrainingStage, read_recipe
 from truemoment.training.runs import perform
 
+from ..thorough import quick_are
+
 pytestmark = pytest.mark.slow
 
 LOCALIZER = "[words, marks, localizer]"
@@ -47,7 +49,7 @@ def changed(one, other):
     return {name for name in one if not torch.equal(one[name], other[name])}
 
 
-@pytest.mark.parametrize("split", ["train", "val"])
+@pytest.mark.parametrize("split", quick_are(["train"], ["train", "val"]))
 def test_weights_do_not_depend_on_any_time(split, task, tmp_path):
     """Specification, section 10: equal to the bit with noise in place of every reference time."""
     one = task("wssl", stages(3))
@@ -134,6 +136,7 @@ def test_slower_parts_have_a_tenth_of_the_rate_and_clipped_parts_are_named(task,
         perform(task("wssl", "train.clipped=[nothing]"), tmp_path / "run", {})
 
 
+@pytest.mark.thorough
 def test_only_the_clipped_parts_are_clipped(task, tmp_path):
     """With a largest norm of almost 0 and plain SGD, the clipped part stays and the others move."""
     rule = ("train.optimiser=sgd", "train.clip=1e-12", "train.learning_rate=0.01", "train.epochs=1")

@@ -14,6 +14,8 @@ from truemoment.intervals import temporal_iou
 from truemoment.worlds import Features, ToyGrounder, make_world
 from truemoment.worlds.toy import N_STEPS, _gain, candidates, ranked, stem
 
+from ..thorough import quick_are
+
 pytestmark = pytest.mark.slow
 
 MEASURE = "R@1,IoU=0.5"
@@ -150,11 +152,14 @@ def test_the_same_fit_gives_the_same_answers():
     assert (one.start_s.tolist(), one.score.tolist()) == (other.start_s.tolist(), other.score.tolist())
 
 
-@pytest.mark.parametrize(
-    "dials",
-    [{"location_prior": 0.0, "query_prior": 0.0}, {}, {"location_prior": 1.0, "query_prior": 0.0}],
-    ids=["no priors", "middle", "clumped"],
-)
+DIALS_OF_WORLDS = {
+    "no priors": {"location_prior": 0.0, "query_prior": 0.0},
+    "middle": {},
+    "clumped": {"location_prior": 1.0, "query_prior": 0.0},
+}
+
+
+@pytest.mark.parametrize("dials", quick_are(["middle", "clumped"], DIALS_OF_WORLDS))
 def test_it_rises_above_the_floor_with_perception(dials):
     # Mean over three worlds of 180 queries: a standard error is at most 0.5 / sqrt(540) = 0.022.
     error = 0.5 / np.sqrt(540)

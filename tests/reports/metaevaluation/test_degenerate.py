@@ -28,6 +28,8 @@ from truemoment.reports.metaevaluation.verdict import verdict
 from truemoment.reports.model import Drawing, Finding, Paragraph, Report, Table
 from truemoment.reports.render import terminal
 
+from ...thorough import quick_are
+
 pytestmark = pytest.mark.slow
 
 SIX = "R@1,IoU=0.5; R@5,IoU=0.5; R@10,IoU=0.5; AxIoU@1; AxIoU@5; AxIoU@10"
@@ -198,7 +200,7 @@ def unexplained(value: object, *, explained: bool = False) -> list[object]:
     return [value] if value is None and not explained else []
 
 
-@pytest.mark.parametrize("studies", DRAWN, indirect=True)
+@pytest.mark.parametrize("studies", quick_are(["two equal systems"], DRAWN), indirect=True)
 def test_pictures_can_be_drawn(studies, tmp_path):
     """Warnings are errors here."""
     drawings = [of for of in whole(studies).drawings if not of.name.startswith(("axioms", "theory"))]
