@@ -248,15 +248,14 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     if path.is_dir():
         raise InputError("cannot be written (Is a directory)", path=path)
     try:
-        if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+        if not stat.S_ISREG(_mode(path)):
             with path.open("wb") as stream:  # a pipe or device is written to, never replaced
                 yield stream
             return
         with temporary_file(path.parent) as fresh:
             with fresh.open("wb") as stream:
                 yield stream
-            mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~current_umask()
-            fresh.chmod(mode)  # temporary files are private; ours are ordinary ones
+            fresh.chmod(stat.S_IMODE(_mode(path)))  # temporary files are private; ours are ordinary ones
             fresh.replace(path)
     except OSError as error:
         raise InputError(f"cannot be written ({error.strerror})", path=path) from None
@@ -273,6 +272,14 @@ def atomic_folder(path: Path) -> Iterator[Path]:
             folder.rename(path)  # in place of an empty folder at most
     except OSError as error:
         raise InputError(f"cannot be made ({error.strerror})", path=path) from None
+
+
+def _mode(path: Path) -> int:
+    """Return kind and permissions of a file, or those of a new one; another command may remove it at any time."""
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return stat.S_IFREG | (0o666 & ~current_umask())
 
 
 def _behind_link(path: Path) -> Path:

@@ -2,6 +2,8 @@
 
 import os
 import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -133,3 +135,21 @@ def test_a_folder_may_be_made_behind_a_link_to_an_empty_one(tmp_path):
         (folder / "a").touch()
     assert names(tmp_path / "disk") == ["a"]
     assert (tmp_path / "link").is_symlink()
+
+
+def test_another_command_may_remove_the_file_at_any_time(tmp_path):
+    path, ended = tmp_path / "a", threading.Event()
+
+    def remove():
+        while not ended.is_set():
+            path.unlink(missing_ok=True)
+
+    with ThreadPoolExecutor(1) as other:
+        removing = other.submit(remove)
+        try:
+            for _ in range(1000):
+                with atomic_write(path) as stream:
+                    stream.write(b"whole")
+        finally:
+            ended.set()
+    removing.result()
