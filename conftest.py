@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 import shutil
@@ -66,3 +67,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             or item.path.suffix == ".md"
         ):
             item.add_marker("slow")
+
+
+def pytest_collection_finish() -> None:
+    """Leave the thousands of tests, which stay to the end, to no later collection of garbage."""
+    gc.collect()
+    gc.freeze()

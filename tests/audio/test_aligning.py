@@ -91,6 +91,7 @@ def test_paper_verdict_and_piece(made_film):
     assert [(piece.rate, round(piece.delay_s, 4)) for piece in found.pieces] == [(1.0, -3.0)]  # as the damage has it
 
 
+@pytest.mark.thorough
 def test_paper_fails_on_another_speed_and_says_which(made_film):
     track, _ = made_film.damaged(Damage(rate=25 / 24))
     found = align_sounds(made_film.recording, track, PAPER)

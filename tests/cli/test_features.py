@@ -138,7 +138,7 @@ def test_nothing_is_written_where_something_is(fails, folder, tmp_path):
     assert "cannot be made" in fails(2, "features", folder, "-o", tmp_path / "no" / "own")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_simulated_features_say_what_they_are(call, data_dir):
     """811 of 823 moments, as in tests/worlds/test_interval_rules.py."""
     words = ["perception:1", "--dataset", "charades-cd", "--split", "test-iid", "--data-dir", data_dir]

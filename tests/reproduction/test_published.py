@@ -127,6 +127,7 @@ def test_the_first_30_percent(rows):
     assert figures == [("R@1,IoU=0.5", "30.65", "exact"), ("R@1,IoU=0.7", "15.16", "exact")]
 
 
+@pytest.mark.thorough
 def test_the_reading_found_by_search_is_near_all_quoted_ious(rows):
     # AxIoU, section 6.4: eight IoUs; issue 22, point 7: within 0.010 of all, in the digits of the paper.
     found = [row for row in rows("axiou-noise") if row.method == "found by search"]
