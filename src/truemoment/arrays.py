@@ -32,7 +32,8 @@ NPY = ".npy"
 """How the names of the files in an NPZ file end."""
 
 _ONE_HEAD = threading.Lock()
-"""NumPy parses the head of an array as Python; two threads that parse at once fail before Python 3.11.8 and 3.12.2."""
+"""NumPy parses the head of an array as Python, which two threads cannot do at once before Python 3.11.8 and 3.12.2
+(python/cpython, issue 106905)."""
 
 DAMAGED: tuple[type[Exception], ...] = (
     *UNREADABLE,
