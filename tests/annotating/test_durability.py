@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -170,6 +171,25 @@ def test_a_newer_study_is_refused(make_study):
     text = study.settings_file.read_text().replace("truemoment/study/1", "truemoment/study/2")
     study.settings_file.write_text(text)
     with pytest.raises(InputError, match="truemoment/study/2"):
+        study.settings()
+
+
+@pytest.mark.parametrize(
+    ("is_there", "instead", "field"),
+    [
+        ('"seed": 0', '"seed": -1', "seed"),  # no generator takes it: found by the hunt, seed 77, input 14,605
+        ('"per_query": 1', '"per_query": -1', "per_query"),
+        ('"gold_iou": 0.5', '"gold_iou": 7', "gold_iou"),
+        ('"absent": 0.03', '"absent": 3', "controls.absent"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(make_study, is_there, instead, field):
+    folder, _ = make_study(annotations_of(1, 1), people=1, per_query=1, controls=(0.05, 0.02, 0.03))
+    study = StudyFolder(folder)
+    text = study.settings_file.read_text()
+    assert is_there in text
+    study.settings_file.write_text(text.replace(is_there, instead))
+    with pytest.raises(InputError, match=rf"study\.json:\d+: field {re.escape(field)}: got "):
         study.settings()
 
 

@@ -53,6 +53,7 @@ class TestUsage:
             (["--resamples", "1"], "--resamples"),
             (["--resamples", "x"], "--resamples"),
             (["--seed", "-1"], "--seed"),
+            (["--seed", "1000000000"], "--seed"),
             (["--table", "html"], "'md', 'latex'"),
             (["--on-unknown", "x"], "'refuse', 'ignore'"),
             (["--on-negative", "x"], "'refuse', 'clip'"),

@@ -28,6 +28,8 @@ class Command:
         Whether it fails on whole files, too.
     late
         Whether it needs PyTorch, or reads video or sound.
+    copies
+        Files whose text it passes on: what a link in their place leads to is passed on, too.
     """
 
     words: tuple[str, ...]
@@ -36,6 +38,7 @@ class Command:
     writes: tuple[str, ...] = ()
     fails: bool = False
     late: bool = False
+    copies: tuple[str, ...] = ()
 
 
 def _of(
@@ -46,8 +49,10 @@ def _of(
     writes: str = "",
     fails: bool = False,
     late: bool = False,
+    copies: str = "",
 ) -> Command:
-    return Command((*line.split(), *(more or [])), reads, weight, tuple(writes.split()), fails, late)
+    words = (*line.split(), *(more or []))
+    return Command(words, reads, weight, tuple(writes.split()), fails, late, tuple(copies.split()))
 
 
 def _formats() -> list[Command]:
@@ -185,6 +190,7 @@ COMMANDS: tuple[Command, ...] = (
         "mine.jsonl",
         more=MINE,
         writes="new",
+        copies="read-me.md",
     ),
 )
 

@@ -148,6 +148,8 @@ class Hunter:
         words, limits = list(command.words), Limits()
         file = rng.choice(np.array(files_read(command, self.place), dtype=object))
         named = () if command.fails else self._names(file, command)
+        if kind == "place" and str(file) in command.copies:
+            kind = "content"
         if kind == "content":
             mutators = MUTATORS.get(file.suffix, TEXT)
             mutate = mutators[int(rng.integers(len(mutators)))]

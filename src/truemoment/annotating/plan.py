@@ -8,12 +8,10 @@ from pathlib import Path
 
 import msgspec
 
-from truemoment.annotating.study import ControlShares, Task
+from truemoment.annotating.study import MOST_SHARE, ControlShares, Task
 from truemoment.exceptions import InputError, UsageError
 from truemoment.files import read_json_lines
 from truemoment.records import Annotations
-
-MOST_SHARE = 0.5
 
 NO_CONTROLS = ControlShares(0.0, 0.0, 0.0)
 

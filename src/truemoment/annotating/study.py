@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.files import atomic_write, read_json
 from truemoment.folders import lock_folder, refuse_links
+from truemoment.records import Seed
 
 SCHEMA = "truemoment/study/1"
 
@@ -38,12 +39,18 @@ NETWORK_FILE_SYSTEMS = (
 Task = Literal["mark", "verify"]
 
 
-class ControlShares(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Share of control tasks among the tasks of a person, each from 0 to 0.5."""
+MOST_SHARE = 0.5
 
-    gold: float = 0.05
-    repeat: float = 0.02
-    absent: float = 0.03
+ControlShare = Annotated[float, msgspec.Meta(ge=0, le=MOST_SHARE)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
+
+
+class ControlShares(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Share of control tasks among the tasks of a person, each from 0 to `MOST_SHARE`."""
+
+    gold: ControlShare = 0.05
+    repeat: ControlShare = 0.02
+    absent: ControlShare = 0.03
 
 
 class StudySettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -75,23 +82,23 @@ class StudySettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     name: str
     title: str
-    seed: int
+    seed: Seed
     source: str
     truemoment: str
     made_day: str
     instructions_sha256: str
     schema: str = SCHEMA
     task: Task = "mark"
-    per_query: int = 5
-    people: int = 20
+    per_query: Count = 5
+    people: Count = 20
     same_video: Literal["apart", "any"] = "apart"
     several: bool = True
     review: Literal["required", "offered"] = "required"
     sound: bool = True
     lang: str = ""
     controls: ControlShares = ControlShares()
-    gold_iou: float = 0.5
-    practice: int = 3
+    gold_iou: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.5
+    practice: Count = 3
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,9 @@ def together(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
     return decorate
 
 
+MOST_SEED = 999_999_999
+
+
 def count_option(
     name: str, default: int | None, text: str, *, least: int, most: int | None = None, metavar: str = "N"
 ) -> Callable[[F], F]:
@@ -62,7 +65,7 @@ def count_option(
 
 def seed_option(of: str) -> Callable[[F], F]:
     """--seed, the seed of `of`."""
-    return count_option("--seed", 0, f"Seed of {of}.", least=0)
+    return count_option("--seed", 0, f"Seed of {of}.", least=0, most=MOST_SEED)
 
 
 data_dir_option = click.option(

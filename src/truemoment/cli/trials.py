@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.cli.options import MOST_SEED
 from truemoment.exceptions import UsageError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def seeds_option(default: str) -> Callable[[Callable[..., None]], Callable[..., 
 def read_seeds(text: str) -> tuple[int, ...]:
     """Read the value of --seeds."""
     parts = [part.strip() for part in text.split(",")]
-    if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
+    if not all(part.isascii() and part.isdigit() and len(part) <= len(str(MOST_SEED)) for part in parts):
         raise UsageError(f"--seeds: got {text!r}, expected whole numbers, 0 or more, e.g. 0,1,2")
     seeds = tuple(int(part) for part in parts)
     if len(set(seeds)) < len(seeds):

@@ -9,6 +9,7 @@ import msgspec
 from truemoment.collection.layout import REVIEW
 from truemoment.exceptions import InputError
 from truemoment.files import read_json
+from truemoment.records import Seed
 from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/collection-review/1"
@@ -74,7 +75,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     figures: tuple[ReviewFigure, ...]
     agreement: tuple[ReviewAgreement, ...]
     resamples: int
-    seed: int
+    seed: Seed
     schema: str = SCHEMA
     truemoment: str = version
 

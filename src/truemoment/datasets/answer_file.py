@@ -21,7 +21,7 @@ import msgspec
 
 from truemoment.exceptions import InputError
 from truemoment.files import UNREADABLE, decode_json, iterate_json_lines, open_binary
-from truemoment.records import Annotations, Seconds
+from truemoment.records import Annotations, Seconds, Seed
 from truemoment.text import as_text
 
 SCHEMA = "truemoment/answers/1"
@@ -33,7 +33,7 @@ class AnswersHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     schema: str
     study: str
     truemoment: str
-    seed: int = 0
+    seed: Seed = 0
     task: str = "mark"
 
 

@@ -18,7 +18,7 @@ from truemoment.features.base import SIMULATED
 from truemoment.features.own import FILE_OF
 from truemoment.files import read_json, read_number
 from truemoment.io import read_predictions
-from truemoment.records import Annotations, Predictions
+from truemoment.records import Annotations, Predictions, Seed
 from truemoment.reports.words import counted
 from truemoment.training.recipes import Recipe
 from truemoment.training.results import ResultRow
@@ -34,7 +34,7 @@ class _Request(msgspec.Struct, frozen=True):
     """The part of run.json that a table needs."""
 
     recipe: Recipe
-    seed: int
+    seed: Seed
     train: _Learned
     features: str
     features_name: str

@@ -41,6 +41,7 @@ from truemoment.files import read_json
 from truemoment.folders import LOCK
 from truemoment.intervals import Ints
 from truemoment.proposals import FrameProposals, read_proposals
+from truemoment.records import Seed
 from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/index/1"
@@ -133,7 +134,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     n_videos: int
     n_sentences: int
     sentences: str
-    seed: int = 0
+    seed: Seed = 0
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):

@@ -29,6 +29,7 @@ from truemoment.arrays import refusing_damage
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.files import atomic_folder, atomic_write, read_json
 from truemoment.inputs import reading
+from truemoment.records import Seed
 from truemoment.training.epochs import epoch_folder, epoch_folders
 from truemoment.training.recipes import Recipe, differing_keys
 
@@ -94,7 +95,7 @@ class Run(msgspec.Struct, frozen=True):
     """
 
     recipe: Recipe
-    seed: int
+    seed: Seed
     train: UsedAnnotations
     val: UsedAnnotations
     features: str

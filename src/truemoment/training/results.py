@@ -17,6 +17,7 @@ import msgspec
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_text
 from truemoment.folders import lock_file
+from truemoment.records import Seed
 
 
 class ResultRow(msgspec.Struct, frozen=True):
@@ -52,7 +53,7 @@ class ResultRow(msgspec.Struct, frozen=True):
 
     recipe: str
     config: str
-    seed: int
+    seed: Seed
     dataset: str
     split: str
     data: str
