@@ -290,6 +290,19 @@ def test_what_the_machine_lacks_or_a_name_is_not_is_no_bug_of_ours(fails, monkey
     assert fails(2, "measures", "list") == said
 
 
+class PanicException(BaseException):
+    """Error of a library in Rust that it cannot handle, as safetensors raises it where memory runs out."""
+
+
+def test_a_panic_of_a_package_is_one_line(fails, monkeypatch):
+    def fail(_):
+        raise PanicException("PyObject pointer is null")
+
+    monkeypatch.setattr(truemoment.cli.group.cli, "invoke", fail)
+    told = "a package cannot be loaded, or fails (PyObject pointer is null); is it whole, and is there enough memory?"
+    assert fails(2, "measures", "list") == told
+
+
 @pytest.mark.parametrize("error", [RuntimeError("x"), ValueError("x"), ImportError("x", name="truemoment.files")])
 def test_other_errors_are(fails, monkeypatch, error):
     def fail(_):

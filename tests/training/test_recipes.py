@@ -102,6 +102,22 @@ def test_a_run_of_a_full_recipe_made_before_its_tokens_changed_has_its_hash():
     assert {name: read_recipe(name, ["text.tokens=blanks"]).hash for name in before} == before
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "field"),
+    [
+        ("ablr", "settings.location_bias=.inf", "settings.location_bias"),
+        ("blind-tan", "settings.iou_low=nan", "settings.iou_low"),
+        ("blind-tan", "train.weight_decay=1e308", "train.weight_decay"),
+        ("tan2d-mixtures", "windows.seconds=1e20", "windows.seconds"),
+        ("blind-tan", "text.size=1000000", "text.size"),
+    ],
+)
+def test_numbers_that_no_network_can_use_are_refused(name, change, field):
+    # Each was "a bug of ours" or the end of the process, found by setting every value of every recipe.
+    with pytest.raises(InputError, match=rf"field {re.escape(field)}: (got \S+, )?expected a "):
+        read_recipe(name, [change])
+
+
 def test_a_recipe_that_a_worker_was_sent_has_the_same_hash():
     values = {"model": "blind-tan", "data": [{"annotations": "a.jsonl", "share": 1.0}], "train": {"stages": [{}]}}
     recipe = resolve(values)

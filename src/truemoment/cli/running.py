@@ -30,6 +30,9 @@ EXTRAS = MappingProxyType(
 )
 """The extra that brings each optional package."""
 
+PANIC = "PanicException"
+"""What a library in Rust raises in an error that it cannot handle, where memory runs out; it is no `Exception`."""
+
 _NO_MEMORY = re.compile("allocate memory|out of memory|start new thread|create a primitive", re.IGNORECASE)
 """What PyTorch and Python write in an error without a class of its own, where memory or threads run out."""
 
@@ -49,7 +52,9 @@ def status_of(words: list[str], *, debug: bool) -> int:
         except BrokenPipeError:
             _print_no_more()  # the reader has gone, as in "| head"
             return 0
-        except Exception as error:
+        except BaseException as error:
+            if not isinstance(error, Exception) and type(error).__name__ != PANIC:
+                raise
             return _fail(*_message_and_status(error), debug=debug)
 
 
@@ -74,7 +79,7 @@ def _invoke(words: list[str]) -> int:
     return 0
 
 
-def _message_and_status(error: Exception) -> tuple[str, int]:
+def _message_and_status(error: BaseException) -> tuple[str, int]:
     """Return the message of an error, and the exit status."""
     if is_interrupted():
         return INTERRUPTED, EXIT_INTERRUPTED
@@ -83,7 +88,7 @@ def _message_and_status(error: Exception) -> tuple[str, int]:
     return f"a bug of ours: {type(error).__name__}: {error} (--debug shows where)", EXIT_BUG
 
 
-def _in_words(error: Exception) -> str | None:
+def _in_words(error: BaseException) -> str | None:
     """Return what the user can change; None for an error that is ours."""
     if isinstance(error, OSError):
         sentence = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
@@ -91,7 +96,7 @@ def _in_words(error: Exception) -> str | None:
     return _of_machine(error) or _of_text(error)
 
 
-def _of_machine(error: Exception) -> str | None:
+def _of_machine(error: BaseException) -> str | None:
     """Return what the machine or the installation is missing."""
     if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and _NO_MEMORY.search(str(error))):
         return "there is not enough memory for this; end other programs, or take less at a time"
@@ -99,12 +104,12 @@ def _of_machine(error: Exception) -> str | None:
         extra = EXTRAS.get(error.name or "")
         return extra and f"this needs the package {error.name}: pip install 'truemoment[{extra}]'"
     is_theirs = isinstance(error, ImportError) and not (error.name or "").startswith("truemoment")
-    if is_theirs or isinstance(error, SystemError):
+    if is_theirs or isinstance(error, SystemError) or type(error).__name__ == PANIC:
         return f"a package cannot be loaded, or fails ({error}); is it whole, and is there enough memory?"
     return None
 
 
-def _of_text(error: Exception) -> str | None:
+def _of_text(error: BaseException) -> str | None:
     """Return which word or path is not text or not a path."""
     if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
         near = error.object[max(0, error.start - 40) : error.end + 40]

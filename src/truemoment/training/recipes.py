@@ -55,6 +55,9 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 WINDOWED = "truemoment.searching.windowed.Windowed"
 """What predicts long videos with any method."""
 
+MOST_NUMBER = 100_000_000
+"""No setting is larger: far below what whole numbers of 64 bits and fractions of 32 bits hold."""
+
 MOST_BYTES, DEEPEST = 1 << 16, 16
 """Size and nesting of a recipe beyond which it is not read; ours hold 500 bytes in two levels."""
 
@@ -92,7 +95,7 @@ class Text(Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     vectors: str = "learned"
-    size: Positive = 100
+    size: Annotated[int, Meta(ge=1, le=8192)] = 100
     least_count: Positive = 2
     tokens: How = "words"
     engine: str = "lexicon"
@@ -502,7 +505,7 @@ def _leaves(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 def convert(values: Mapping[str, Any], kind: type[S], path: Path | None, field: str = "") -> S:
     """Check the values of a YAML file, or of the field `field` of it, against a type."""
     try:
-        return msgspec.convert(values, kind, strict=False)  # YAML reads 1e-3 as text
+        found = msgspec.convert(values, kind, strict=False)  # YAML reads 1e-3 as text
     except msgspec.ValidationError as error:
         problem, _, at = str(error).partition(" - at `$")
         inner = at.rstrip("`").lstrip(".")
@@ -510,6 +513,12 @@ def convert(values: Mapping[str, Any], kind: type[S], path: Path | None, field: 
         if "contains unknown field" in words and (known := _fields_at(kind, inner)):
             words += f", expected one of {', '.join(known)}"
         raise InputError(words, path=path, field=(field + inner).rstrip(".") or None) from None
+    for key, value in _leaves(msgspec.to_builtins(found)).items():
+        numbers = value if isinstance(value, list) else [value]
+        if wrong := [of for of in numbers if isinstance(of, int | float) and not abs(of) <= MOST_NUMBER]:  # or NaN
+            problem = f"got {wrong[0]:g}, expected a number from -{MOST_NUMBER:,} to {MOST_NUMBER:,}"
+            raise InputError(problem, path=path, field=field + key)
+    return found
 
 
 def _fields_at(kind: type[Struct], inner: str) -> tuple[str, ...]:
