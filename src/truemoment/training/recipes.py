@@ -38,6 +38,7 @@ from truemoment.known_names import one_of_known
 from truemoment.language.tokens import How
 from truemoment.measures import parse_measure
 from truemoment.proposals import Tail
+from truemoment.records import MAX_TIME_S
 from truemoment.retrieval.measures import parse_retrieval_measures
 from truemoment.training.epochs import MOST_EPOCHS
 from truemoment.training.recipe_sources import Clipping, MixtureSource, RecipeBlock, refuse_sources
@@ -55,8 +56,8 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 WINDOWED = "truemoment.searching.windowed.Windowed"
 """What predicts long videos with any method."""
 
-MOST_NUMBER = 100_000_000
-"""No setting is larger: far below what whole numbers of 64 bits and fractions of 32 bits hold."""
+MOST_NUMBER = 1e30
+"""No setting is larger: below what networks compute with, in 32 bits."""
 
 MOST_BYTES, DEEPEST = 1 << 16, 16
 """Size and nesting of a recipe beyond which it is not read; ours hold 500 bytes in two levels."""
@@ -321,7 +322,7 @@ class Windowing(Struct, frozen=True, forbid_unknown_fields=True):
         What becomes of a video's end where videos are answered: ``covered`` by one more window, or ``dropped``.
     """
 
-    seconds: Above0 = 25.6
+    seconds: Annotated[float, Meta(gt=0, le=MAX_TIME_S)] = 25.6
     stride: Annotated[float, Meta(gt=0, le=1)] = 0.5
     negatives: Share = 0.7
     negatives_from: Literal["apart", "anywhere"] = "apart"
@@ -516,7 +517,7 @@ def convert(values: Mapping[str, Any], kind: type[S], path: Path | None, field: 
     for key, value in _leaves(msgspec.to_builtins(found)).items():
         numbers = value if isinstance(value, list) else [value]
         if wrong := [of for of in numbers if isinstance(of, int | float) and not abs(of) <= MOST_NUMBER]:  # or NaN
-            problem = f"got {wrong[0]:g}, expected a number from -{MOST_NUMBER:,} to {MOST_NUMBER:,}"
+            problem = f"got {wrong[0]:g}, expected a number from {-MOST_NUMBER:g} to {MOST_NUMBER:g}"
             raise InputError(problem, path=path, field=field + key)
     return found
 
