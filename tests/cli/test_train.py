@@ -2,8 +2,11 @@
 
 import json
 import shlex
+import subprocess
+import sys
 
 import pytest
+from safetensors.numpy import load_file
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 torch.set_num_threads(1)
@@ -11,6 +14,8 @@ torch.set_num_threads(1)
 from truemoment.folders import lock_folder  # noqa: E402 - as below
 from truemoment.training.results import read_rows  # noqa: E402 - PyTorch may be missing
 from truemoment.worlds import make_world, write_world  # noqa: E402 - as above
+
+from ..thorough import quick_are  # noqa: E402 - as above
 
 pytestmark = pytest.mark.slow
 
@@ -219,3 +224,36 @@ def test_ten_thousand_epochs_have_no_folders(fails, words, tmp_path):
     told = fails(2, *words, "-o", tmp_path / "run", "--set=train.epochs=10000")
     assert "train.epochs" in told
     assert "9999" in told
+
+
+SHARED = {
+    "tan2d": ["--set=settings.hidden=8", "--set=rows=16", "--set=train.epochs=2"],
+    "tsp-prl": ["--set=train.epochs=1"],  # its policies learn in turns
+    "wssl": [],  # one of its stages has no gradient of the anchors' logits
+}
+
+
+@pytest.mark.parametrize("recipe", quick_are(("tan2d",), list(SHARED)))
+def test_two_processes_share_a_run(world, tmp_path, recipe):
+    """docs/train.md: a batch is divided among the processes. Only one of them speaks and writes."""
+    data = ["--annotations", str(world / "annotations.jsonl"), "--features", str(world / "features.npz")]
+    words = ["-m", "truemoment", "train", recipe, *SHARED[recipe], "--set=train.batch=16", *data]
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+
+    def run(out, *before):
+        options = ["-o", tmp_path / out, "--json", tmp_path / f"{out}.json"]
+        command = [sys.executable, *before, *words, *options]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout, done.stderr
+
+    out, err = run("two", *launcher)
+    assert json.loads((tmp_path / "two.json").read_text()) == json.loads((tmp_path / "two/result.json").read_text())
+    assert out.count("Test splits") == 1
+    assert err.count("run: ") == err.count("epoch 1/") == 1
+    run("two", *launcher)  # it has ended: nothing is learned again
+    if recipe == "tan2d":  # a mean over pairs, and 64 pairs: halves make the steps of one process
+        assert "unused parameters" not in err
+        run("one")
+        one, two = (load_file(tmp_path / name / "best.safetensors") for name in ("one", "two"))
+        assert all(abs(one[name] - two[name]).max() < 1e-5 for name in one)

@@ -14,6 +14,7 @@ from truemoment.reports import training as reports
 from truemoment.reports.model import Report
 from truemoment.reports.result import Result
 from truemoment.reports.training_curves import save_curves
+from truemoment.training.hardware import processes
 from truemoment.training.mixtures import read_mix, with_sources
 from truemoment.training.preparation import RunData, prepare
 from truemoment.training.recipes import read_recipe
@@ -128,5 +129,6 @@ def train(
     task, splits = prepare(settings, data, seed)
     folder = Path(out)
     result = perform(task, folder, splits, measures=measures, on_epoch=on_epoch)
-    save_curves(result)
+    if processes().is_main_process:
+        save_curves(result)
     return TrainedRun(result, folder)

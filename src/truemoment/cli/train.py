@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -104,6 +105,7 @@ def command(
     from truemoment.reports import training as reports
     from truemoment.reports.training_curves import save_curves
     from truemoment.retrieval.measures import parse_retrieval_measures
+    from truemoment.training.hardware import processes
     from truemoment.training.mixtures import read_mix, with_sources
     from truemoment.training.preparation import RunData, prepare
     from truemoment.training.recipes import read_recipe
@@ -130,11 +132,20 @@ def command(
         sentences=sentences,
         fps=fps,
     )
-    task, tests = prepare(loaded, data, seed, warn=lambda line: click.echo(printable(line), err=True))
+    first = processes().is_main_process
+    output = output if first else dataclasses.replace(output, quiet=True)  # one of the processes speaks for all
+
+    def warn(line: str) -> None:
+        if first:
+            click.echo(printable(line), err=True)
+
+    task, tests = prepare(loaded, data, seed, warn=warn)
     with _epoch_lines(loaded.train, output) as (track, on_epoch):
         if not output.quiet:
             click.echo("\n".join(reports.opening(task, shown_path(out))), err=True)
         result = perform(task, out, tests, measures=measures, track=track, on_epoch=on_epoch)
+    if not first:
+        return
     if results is not None:
         keep(results, result.tests)
     save_curves(result)

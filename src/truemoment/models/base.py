@@ -224,6 +224,9 @@ class TrainableModel(nn.Module, abc.ABC):
     least_batch: ClassVar[int] = 1
     """Smallest batch that the model learns from: 2 for statistics of a batch."""
 
+    learns_in_turns: ClassVar[bool] = False
+    """Whether some of its parameters have no gradient in some steps, beside those that a stage leaves as they are."""
+
     def see(self, video: VideoRows, n_rows: int) -> np.ndarray[Any, np.dtype[np.float32]]:
         """Return a video as the model sees it, of the same shape for every video.
 

@@ -29,14 +29,18 @@ def unit(vectors: Tensor) -> Tensor:
 
 
 def gathered(vectors: Tensor) -> Tensor:
-    """Return the vectors (B, D) of all processes, (P B, D), in their order; gradients flow back to each process.
+    """Return the vectors (B, D) of all P processes, (P B, D), in their order; gradients flow back to the own ones.
 
-    Every process computes the loss of the whole batch. Its gradients are added on the way back and averaged over
-    processes by the training loop, so that the step equals that of one process.
+    Every process computes the loss of the whole batch, so that the gradient of its own vectors is the same in each.
+    The training loop averages over processes: times P here, the step equals that of one process.
     """
     if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
         return vectors
-    from torch.distributed.nn.functional import all_gather  # noqa: PLC0415 - only several processes need it
-
-    parts: tuple[Tensor, ...] = all_gather(vectors.contiguous())  # type: ignore[no-untyped-call]
+    n_processes = torch.distributed.get_world_size()
+    parts = [torch.empty_like(vectors) for _ in range(n_processes)]
+    torch.distributed.all_gather(parts, vectors.detach().contiguous())
+    own = vectors.view_as(vectors)
+    if own.requires_grad:
+        own.register_hook(lambda gradient: n_processes * gradient)  # type: ignore[no-untyped-call]
+    parts[torch.distributed.get_rank()] = own
     return torch.cat(parts)

@@ -149,6 +149,7 @@ class TspPrl(GroundingModel):
 
     name: ClassVar[str] = "tsp-prl"
     needs: ClassVar[frozenset[Need]] = frozenset({"video", "moment", "duration"})
+    learns_in_turns: ClassVar[bool] = True
 
     samples: Tensor
 

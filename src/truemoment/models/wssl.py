@@ -108,6 +108,7 @@ class Wssl(GroundingModel):
     name: ClassVar[str] = "wssl"
     needs: ClassVar[frozenset[Need]] = frozenset({"video", "word numbers", "word vectors"})
     least_batch: ClassVar[int] = 2
+    learns_in_turns: ClassVar[bool] = True
 
     anchors: Tensor
 

@@ -1,4 +1,4 @@
-"""What runs are made on: the device of predictions, the machine, and the state of the code.
+"""What runs are made on: the processes that share one, the device of predictions, the machine, the state of the code.
 
 Training takes its devices from accelerate (:mod:`truemoment.training.loop`).
 """
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import torch
+    from accelerate import PartialState
 
 TIMEOUT_S = 20.0
 """How long `git` may take to answer."""
@@ -25,6 +26,20 @@ def prediction_device() -> torch.device:
     import torch  # noqa: PLC0415 - asked only by what predicts
 
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def processes() -> PartialState:
+    """Return the processes that share this run: those that ``accelerate launch`` or ``torchrun`` started, or this one.
+
+    ``torchrun`` on a computer without a GPU gives each of them processors.
+    """
+    import torch  # noqa: PLC0415 - asked only by what trains
+    from accelerate import PartialState  # noqa: PLC0415 - as above
+    from accelerate.utils import parse_flag_from_env  # noqa: PLC0415 - as above
+
+    launched = "LOCAL_RANK" in os.environ
+    without_gpu = launched and not torch.accelerator.is_available()
+    return PartialState(cpu=without_gpu or parse_flag_from_env("ACCELERATE_USE_CPU"))
 
 
 def hardware() -> str:

@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 import torch
 from accelerate import Accelerator
-from accelerate.utils import DataLoaderConfiguration
+from accelerate.utils import DataLoaderConfiguration, DistributedDataParallelKwargs
 from torch.utils.data import BatchSampler, DataLoader
 
 from truemoment.exceptions import TrueMomentError, UsageError
@@ -31,7 +31,7 @@ from truemoment.training.checkpoints import Epoch
 from truemoment.training.epoch_data import EpochData, TrainingData, make_epoch_data, queries_kept
 from truemoment.training.epochs import TRACKED
 from truemoment.training.examples import Pairs
-from truemoment.training.network import Network, TokenBatch
+from truemoment.training.network import Learner, Network, TokenBatch
 from truemoment.training.optimisers import (
     load_optimiser,
     make_optimiser,
@@ -100,9 +100,9 @@ def train(
         All of them, also those of an earlier start.
     """
     recipe = data.recipe
-    accelerator = _accelerator(recipe, folder)
     torch.manual_seed(data.seed)
     network = build_network(recipe, data.vocabulary, 0 if data.store is None else data.store.n_dimensions)
+    accelerator = _accelerator(recipe, folder, in_turns=network.model.learns_in_turns)
     _start_actions(network, data)
     history = _read_history(folder)
     if (stage := _next_stage(history, recipe)) is None:
@@ -144,11 +144,8 @@ class _Stages:
         optimiser = make_optimiser(recipe.train, settings, network)
         _put_back(self.folder, history, stage, network, optimiser)
         network.model.start_stage(frozenset(settings.losses))
-        # Accelerate replaces `forward` in place, by one in mixed precision. The container takes that for training, and
-        # the network inside stays as it is: it is judged and saved in float32, as it will answer.
-        learner, optimiser = self.accelerator.prepare(torch.nn.Sequential(network), optimiser)
-        losses = frozenset(settings.losses)
-        step = Step(network, learner, optimiser, self.accelerator, recipe.train, losses, clipped)
+        learner, optimiser = self.accelerator.prepare(Learner(network, frozenset(settings.losses)), optimiser)
+        step = Step(network, learner, optimiser, self.accelerator, recipe.train, clipped)
         while _next_stage(history, recipe) == stage:
             before = [of for of in history if of.stage == stage]
             rate = recipe.train.rate_of(settings, len(before) + 1)
@@ -197,7 +194,7 @@ class _Stages:
         return DataLoader(pairs, batch_sampler=_Batches(order, size, model.least_batch), collate_fn=_as_it_is)
 
 
-def _accelerator(recipe: Recipe, folder: Path) -> Accelerator:
+def _accelerator(recipe: Recipe, folder: Path, *, in_turns: bool) -> Accelerator:
     """Return the devices of a recipe, which must fit its precision and batch, and its tracker."""
     accelerator = Accelerator(
         log_with=tracker_of(recipe),
@@ -205,6 +202,7 @@ def _accelerator(recipe: Recipe, folder: Path) -> Accelerator:
         mixed_precision=recipe.train.precision,
         gradient_accumulation_steps=recipe.train.accumulate or 1,
         dataloader_config=DataLoaderConfiguration(split_batches=True),
+        kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=in_turns)],
     )
     if recipe.train.precision == "fp16" and accelerator.device.type == "cpu":
         raise UsageError("train.precision: got fp16 on a CPU, expected no or bf16; fp16 needs a GPU")
@@ -296,10 +294,10 @@ def _as_it_is(examples: Any) -> Any:  # noqa: ANN401 - a batch, which the pairs 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of training: what learns, by which rule, the terms of the loss (none for all), and what is clipped.
+    """A step of training: what learns, by which rule, and what is clipped.
 
-    The learner contains the network, or a copy of it for each device. `rate` is the learning rate of the epoch; `stage`
-    is the number of the stage's first step, and how many it has.
+    The learner is the network's :class:`Learner`, as accelerate prepares it for the device and the processes. `rate` is
+    the learning rate of the epoch; `stage` is the number of the stage's first step, and how many it has.
     """
 
     network: Network
@@ -307,7 +305,6 @@ class Step:
     optimiser: torch.optim.Optimizer
     accelerator: Accelerator
     rule: Optimisation
-    losses: frozenset[str]
     clipped: list[torch.nn.Parameter]
     rate: float = 0.0
     stage: tuple[int, int] = (0, 1)
@@ -331,9 +328,7 @@ class Step:
             first, n_steps = self.stage
             set_rate(self.optimiser, self.rate * self.rule.factor_at((number - first + 1) / n_steps))
         with self.accelerator.accumulate(self.learner):
-            output, terms = self.learner(examples)
-            if self.losses:
-                terms = self._chosen(terms)
+            terms, scalars = self.learner(examples)
             if self.rule.l2:
                 squares = [of.square().sum() for of in self.learner.parameters() if of.requires_grad]
                 terms = {**terms, "l2": 0.5 * self.rule.l2 * torch.stack(squares).sum()}
@@ -344,14 +339,7 @@ class Step:
                 self._clip()
             self.optimiser.step()
             self.optimiser.zero_grad(set_to_none=True)
-        scalars = {name: of for name, of in output.extras.items() if of.ndim == 0}
         return {**terms, "total": total}, scalars
-
-    def _chosen(self, terms: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        unknown = sorted(self.losses - set(terms))
-        if unknown:
-            raise UsageError(f"train.stages: got the loss {unknown[0]!r}, expected one of {', '.join(terms)}")
-        return {name: term for name, term in terms.items() if name in self.losses}
 
     def _clip(self) -> None:
         if self.rule.clip and self.rule.clip_by == "value":

@@ -12,7 +12,6 @@ from truemoment.exceptions import UsageError
 from truemoment.models.base import (
     Batch,
     GroundingModel,
-    ModelOutput,
     MomentTensors,
     PairTensors,
     TrainableModel,
@@ -76,12 +75,6 @@ class Network(nn.Module):
             else:
                 self.table.weight.copy_(torch.from_numpy(vocabulary.vectors))
 
-    def forward(self, examples: TokenBatch) -> tuple[ModelOutput, dict[str, Tensor]]:
-        """Score the candidates; in training, return the terms of the loss too."""
-        batch = self.batch_of(examples)
-        output: ModelOutput = self.model(batch)
-        return output, self.model.losses(batch, output) if self.training else {}
-
     def answer(self, examples: TokenBatch) -> MomentTensors:
         """Return the moments of each query and their scores."""
         model, batch = self.grounding_model, self.batch_of(examples)
@@ -102,6 +95,39 @@ class Network(nn.Module):
             word_vectors=self.table.weight if "word vectors" in self.model.needs else None,
             **tensors_of(examples),
         )
+
+
+class Learner(nn.Module):
+    """A network that learns some terms of its loss.
+
+    Accelerate replaces the `forward` of what it prepares by one in mixed precision. It prepares this, and the network
+    stays as it is: it is judged and saved in float32, as it will answer.
+
+    Parameters
+    ----------
+    network
+        The network.
+    losses
+        Names of the terms; none for all.
+    """
+
+    def __init__(self, network: Network, losses: frozenset[str]) -> None:
+        super().__init__()
+        self.network = network
+        self.losses = losses
+
+    def forward(self, examples: TokenBatch) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        """Return the terms of the loss, and the scalars that the model reports.
+
+        Nothing else is returned: several processes wait for a gradient of all that leads to what is.
+        """
+        model, batch = self.network.model, self.network.batch_of(examples)
+        output = model(batch)
+        terms = model.losses(batch, output)
+        if unknown := sorted(self.losses - set(terms)):
+            raise UsageError(f"train.stages: got the loss {unknown[0]!r}, expected one of {', '.join(terms)}")
+        learned = {name: term for name, term in terms.items() if not self.losses or name in self.losses}
+        return learned, {name: of.detach() for name, of in output.extras.items() if of.ndim == 0}
 
 
 def parts_of(network: Network) -> dict[str, int]:

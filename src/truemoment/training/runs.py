@@ -13,7 +13,6 @@ from typing import Any
 import msgspec
 import numpy as np
 import torch
-from accelerate import PartialState
 
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import UsageError
@@ -31,7 +30,7 @@ from truemoment.training.checkpoints import Epoch
 from truemoment.training.epoch_data import TrainingData
 from truemoment.training.epochs import OWN_FILES, TRACKED, epoch_folders
 from truemoment.training.grounder import load_grounder, read_vocabulary, write_vocabulary
-from truemoment.training.hardware import commit, hardware
+from truemoment.training.hardware import commit, hardware, processes
 from truemoment.training.loop import build_network, source_of, train
 from truemoment.training.network import Network, parts_of
 from truemoment.training.progress import Track, unseen
@@ -240,15 +239,15 @@ def perform(
     if not retrieves:
         vocabulary = make_vocabulary(text, task.train.queries.sentence, task.sentences, task.data_dir, seed=task.seed)
     run = _run_of(task, vocabulary, text_encoder)
-    processes = PartialState()
-    with lock_folder(folder) if processes.is_main_process else contextlib.nullcontext():
-        with processes.main_process_first():
+    sharing = processes()
+    with lock_folder(folder) if sharing.is_main_process else contextlib.nullcontext():
+        with sharing.main_process_first():
             _claim(folder, run, vocabulary, tests)
         data = TrainingData(
             task.recipe, task.train, task.val, task.store, vocabulary, task.seed, task.texts, task.weights
         )
         history = train(data, folder, track=track, on_epoch=on_epoch)
-        if not processes.is_main_process:
+        if not sharing.is_main_process:
             return TrainingResult(folder, run, history, 0)
         answer = _rank if retrieves else _ground
         network, rows, beside = answer(task, folder, run, tests, measures=measures, history=history, track=track)
