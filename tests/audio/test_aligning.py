@@ -48,7 +48,8 @@ def check(film, damage, **mix):
     return found
 
 
-@pytest.mark.parametrize("damage", quick_are(["late"], ONE_PIECE))
+@pytest.mark.thorough
+@pytest.mark.parametrize("damage", ONE_PIECE)
 def test_each_damage_alone(made_film, damage):
     found = check(made_film, damage)
     assert found.verdict == "aligned"

@@ -20,14 +20,23 @@ NAMES = tuple(BASELINES)
 LEARNING = tuple(name for name in NAMES if BASELINES[name].learns)
 
 
+@pytest.fixture(scope="module")
+def network(asked, train):
+    """The floor sentence-network, fitted once: it draws when it is fitted, and never when it answers."""
+    choices = Choices(np.random.default_rng(0), references=asked)
+    return make_baseline("sentence-network", choices).fit(train)
+
+
 @pytest.fixture
-def made(asked, engine, monkeypatch):
+def made(asked, train, engine, monkeypatch, request):
     """Give a maker of fitted baselines: made(name, train, seed=...), asked about `asked`."""
     monkeypatch.setattr(truemoment.baselines, "get_engine", lambda _: engine)
 
-    def make(name, train, *, seed=0, **choices) -> Grounder:
-        grounder = make_baseline(name, Choices(np.random.default_rng(seed), references=asked, **choices))
-        return grounder if train is None else grounder.fit(train)
+    def make(name, learned, *, seed=None, **choices) -> Grounder:
+        if name == "sentence-network" and learned is train and seed is None and not choices:
+            return request.getfixturevalue("network")
+        grounder = make_baseline(name, Choices(np.random.default_rng(seed or 0), references=asked, **choices))
+        return grounder if learned is None else grounder.fit(learned)
 
     return make
 

@@ -87,6 +87,8 @@ ENVIRONMENTS: tuple[dict[str, str], ...] = (
     {"LANG": "tr_TR.UTF-8", "LC_ALL": "C"},
     {"XDG_CONFIG_HOME": "/dev/null"},
     {"http_proxy": "http://\x1b[31m:1", "HTTPS_PROXY": "socks5://x"},
+    {"LOCAL_RANK": "one", "WORLD_SIZE": "many"},
+    {"LOCAL_RANK": "0"},
 )
 
 LIMITS = (

@@ -13,9 +13,14 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from truemoment.exceptions import UsageError
+
 if TYPE_CHECKING:
     import torch
     from accelerate import PartialState
+
+LAUNCHED = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "ACCELERATE_USE_CPU")
+"""What a launcher tells each of its processes in the environment."""
 
 TIMEOUT_S = 20.0
 """How long `git` may take to answer."""
@@ -32,6 +37,11 @@ def processes() -> PartialState:
     """Return the processes that share this run: those that ``accelerate launch`` or ``torchrun`` started, or this one.
 
     ``torchrun`` on a computer without a GPU gives each of them processors.
+
+    Raises
+    ------
+    UsageError
+        If the environment names processes that cannot be reached, or makes no sense.
     """
     import torch  # noqa: PLC0415 - asked only by what trains
     from accelerate import PartialState  # noqa: PLC0415 - as above
@@ -39,7 +49,14 @@ def processes() -> PartialState:
 
     launched = "LOCAL_RANK" in os.environ
     without_gpu = launched and not torch.accelerator.is_available()
-    return PartialState(cpu=without_gpu or parse_flag_from_env("ACCELERATE_USE_CPU"))
+    try:
+        return PartialState(cpu=without_gpu or parse_flag_from_env("ACCELERATE_USE_CPU"))
+    except (ValueError, RuntimeError) as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise UsageError(
+            f"the environment names processes that share this run, by {', '.join(LAUNCHED)}, and they cannot be used "
+            f"({reason}): start all of them with torchrun or accelerate launch, or unset these variables"
+        ) from None
 
 
 def hardware() -> str:
