@@ -173,3 +173,4 @@ def test_a_folder_of_something_else_is_left_alone(board, fails):
     assert "no such file" in fails(2, "leaderboard", board.parent)
     write(board, HEAD + SYSTEMS[2])
     assert "no system sees the video" in fails(2, "leaderboard", board, "--gate", "better-than-guessing")
+    assert "leaderboard.yaml: field systems: got one system, and no training split" in fails(2, "leaderboard", board)

@@ -23,10 +23,10 @@ from truemoment.auditing.own_answers import TITLES
 from truemoment.caching import NO_CACHE, Cache
 from truemoment.compared_files import ComparedFiles, FileRun, compare_files, training_split
 from truemoment.comparison import Comparison
-from truemoment.exceptions import UsageError
+from truemoment.exceptions import InputError, UsageError
 from truemoment.floors import FloorResult
 from truemoment.intervals import Floats, Ints
-from truemoment.leaderboards.entries import Entries, SystemEntry
+from truemoment.leaderboards.entries import FILE, Entries, SystemEntry
 from truemoment.measures import Measure
 from truemoment.text import printable
 from truemoment.uncertainty import DEFAULT_DRAW_SETTINGS, DrawSettings
@@ -124,6 +124,13 @@ def run_leaderboard(
         raise UsageError("--gate: no system sees the video, so there is nothing to check")
     source = entries.source
     reference = source.read()
+    train = training_split(source, reference, entries.fit_split, None)
+    if train is None and len(entries.systems) == 1:
+        raise InputError(
+            "got one system, and no training split for a blind baseline, expected two systems or more",
+            path=entries.folder / FILE,
+            field="systems",
+        )
     systems = []
     for system, files in zip(entries.systems, entries.files, strict=True):
 
@@ -152,7 +159,7 @@ def run_leaderboard(
     compared = compare_files(
         dict(zip(names, entries.files, strict=True)),
         reference,
-        train=training_split(source, reference, entries.fit_split, None),
+        train=train,
         network=entries.fit_split != "none",
         measures=results.setup.measures,
         protocol=entries.protocol,
