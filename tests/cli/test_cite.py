@@ -91,6 +91,10 @@ def test_a_report_gives_what_it_used(capsys, tmp_path):
     assert (tmp_path / "refs.bib").read_text() == out
 
 
+def test_nothing_is_printed_where_entries_cannot_be_written(fails, tmp_path):
+    assert fails(2, "cite", "mIoU", "--bibtex", tmp_path) == f"{tmp_path}: cannot be written (Is a directory)"
+
+
 def test_results_and_own_data():
     scores = tm.evaluate(EXAMPLES / "annotations.jsonl", EXAMPLES / "predictions.jsonl", "R@1,IoU=0.5")
     assert keys(scores) == ["truemoment", "gao2017tall"]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 from pathlib import Path
 
+import click
 import numpy as np
 from tests.hostile.child import Limits
 from tests.hostile.mutators import NUMBERS, PAYLOADS
+
+from truemoment.cli.group import cli
 
 OPTIONS = (
     "--seed",
@@ -105,16 +109,34 @@ LIMITS = (
 )
 
 
+VALUES = (*WORDS, *WORDS, *NUMBERS, *(of for of in PAYLOADS if not of.startswith("/")))
+"""Values of options: none names a file of the machine, which an option of output would replace."""
+
+
+@functools.cache
+def own_options(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the options with a value of the command that words begin with."""
+    command: click.Command = cli
+    for word in words:
+        verb = command.get_command(click.Context(command), word) if isinstance(command, click.Group) else None
+        if verb is None:
+            break
+        command = verb
+    return tuple(of.opts[-1] for of in command.params if isinstance(of, click.Option) and not of.is_flag)
+
+
 def options_changed(words: list[str], rng: np.random.Generator) -> list[str]:
-    """Add an option, or change a word behind the command's name."""
+    """Add an option, of the command's own or any, or change a word behind the command's name."""
+    own = own_options(tuple(words))
     words = list(words)
-    values = (*WORDS, *WORDS, *NUMBERS, *PAYLOADS)
-    value = values[int(rng.integers(len(values)))]
+    value = VALUES[int(rng.integers(len(VALUES)))]
     at = int(rng.integers(1, len(words) + 1))
-    match int(rng.integers(4)):
-        case 0 | 1:
+    match int(rng.integers(5)):
+        case 0:
             words += [OPTIONS[int(rng.integers(len(OPTIONS)))], value]
-        case 2 if at < len(words):
+        case 1 | 2 if own:
+            words += [own[int(rng.integers(len(own)))], value]
+        case 3 if at < len(words):
             words[at] = value
         case _:
             del words[at:]

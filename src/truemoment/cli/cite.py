@@ -34,8 +34,8 @@ def command(names: tuple[str, ...], bibtex_path: Path | None, output: Output) ->
     if bibtex_path == STANDARD_OUTPUT:
         write_files(found.report(), found.document, output)
     else:
-        deliver(found.report(), found.document, output)
         if bibtex_path is not None:
             write_text(bibtex_path, f"{found.bibtex()}\n")
+        deliver(found.report(), found.document, output)
     if bibtex_path == STANDARD_OUTPUT or not (bibtex_path or output.json_only or output.style):
         click.echo(found.bibtex() if bibtex_path else f"\n{found.bibtex()}")

@@ -106,6 +106,7 @@ def train(
     _start_actions(network, data)
     history = _read_history(folder)
     if (stage := _next_stage(history, recipe)) is None:
+        accelerator.end_training()
         return history
     epochs = make_epoch_data(data, network, track)
     if recipe.train.compile:
