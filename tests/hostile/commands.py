@@ -146,6 +146,15 @@ COMMANDS: tuple[Command, ...] = (
     ),
     _of("evaluate a.jsonl --calibration --resamples 20 --json -", "a.jsonl", "mine.jsonl", more=MINE, weight=0.5),
     _of("meta agreement a.jsonl b.jsonl --resamples 10 --json -", "a.jsonl", more=MINE, weight=0.3),
+    _of("meta ties a.jsonl b.jsonl --json -", "a.jsonl", "mine.jsonl", more=MINE, weight=0.3),
+    _of("meta stability scores.npz again=scores.npz --json -", "scores.npz", weight=0.2),
+    _of(
+        "meta ambiguity a.jsonl b.jsonl --annotations people.jsonl --split test --json -",
+        "a.jsonl",
+        "people.jsonl",
+        weight=0.2,
+    ),
+    _of("audit a.jsonl --fit-split none --json -", "a.jsonl", "mine.jsonl", more=[*MINE, *FEW], weight=0.1),
     _of(
         "train recipe.yaml --annotations mine.jsonl -o new",
         "recipe.yaml",
@@ -183,6 +192,8 @@ COMMANDS: tuple[Command, ...] = (
     _of("config", "config.json", weight=0.5),
     _of("annotate status study --json -", "study", weight=2, writes="study"),
     _of("annotate export study -o new", "study", weight=2, writes="new study"),
+    _of("annotate people study list", "study", weight=0.5, writes="study"),
+    _of("annotate people study add 1", "study", weight=0.5, writes="study"),
     _of(
         "annotate new new --videos videos --only only.jsonl --instructions read-me.md --controls none",
         "only.jsonl",

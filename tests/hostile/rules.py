@@ -147,6 +147,8 @@ def _valid_json(of: Happened) -> Iterator[str]:
     places = [place for option, place in pairwise(of.words) if option == "--json"]
     if of.outcome.status not in (0, 1) or not of.hears or places[-1:] != ["-"]:  # the last one counts
         return
+    if {"-h", "--help"} & set(of.words):  # it prints the help instead
+        return
     try:
         json.loads(of.outcome.out, parse_constant=_refuse_constant)
     except ValueError as error:
