@@ -1,5 +1,6 @@
 """``truemoment annotate``: one command for one person, and bad input in one line."""
 
+import http.client
 import json
 import re
 import signal
@@ -32,7 +33,8 @@ def films(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_one_command_one_person(films, capsys):
     words = [sys.executable, "-m", "truemoment", "annotate", "start", "mine.jsonl", "--videos", "films"]
-    with subprocess.Popen([*words, "--port", "0", "--no-open"], stdout=subprocess.PIPE, text=True) as process:
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([*words, "--port", "0", "--no-open"], text=True, **streams) as process:
         link = next(found[0] for line in process.stdout if (found := re.search(r"http://127\S+", line)))
         base, token = link.split("/in#")
         headers = {"Origin": base, "Content-Type": "application/json"}
@@ -50,8 +52,14 @@ def test_one_command_one_person(films, capsys):
             task = json.loads(ask("POST", "/api/next", {})[1])
         body = {"key": "k" * 16, "base": 0, "verdict": "marked", "moments": [{"first": 5, "last": 9}], "submit": True}
         assert json.loads(ask("PUT", f"/api/tasks/{task['task']}/answer", body)[1])["state"] == "submitted"
+        waiting = http.client.HTTPConnection(base.removeprefix("http://"))
+        waiting.putrequest("PUT", f"/api/tasks/{task['task']}/answer")
+        for name, value in {**headers, "Content-Length": "100"}.items():
+            waiting.putheader(name, value)
+        waiting.endheaders(b"half a body")
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0
+        assert "Traceback" not in process.stderr.read()
     assert run(["annotate", "export", "mine.study", "-o", "marked"]) == 0
     assert "1 lines" in capsys.readouterr().out
     line = json.loads((films / "marked" / "annotations.jsonl").read_text())

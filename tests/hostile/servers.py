@@ -287,10 +287,10 @@ def hunt_server(server: Server, place: Path, seed: int, n_requests: int) -> list
         found += press(server, running)
         if not is_well(server, running):
             found.append(f"{server.name}: no longer answers after {n_requests} requests")
-        if "Traceback" in running.output.read_text(errors="replace"):
-            found.append(f"{server.name}: printed a traceback: {running.output.read_text(errors='replace')[-3500:]}")
     finally:
         found += stop(server, running)
+    if "Traceback" in (printed := running.output.read_text(errors="replace")):
+        found.append(f"{server.name}: printed a traceback: {printed[-3500:]}")
     return found
 
 

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import gc
 import ipaddress
+import logging
 import os
 import signal
 import socket
@@ -162,6 +163,8 @@ def serve(
                     signal.signal(of, handler)
 
         def _end(self, number: int, frame: FrameType | None) -> None:
+            # Requests that still wait for their clients are broken off, which uvicorn would log as errors.
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
             self.handle_exit(number, frame)
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
