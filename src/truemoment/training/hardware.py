@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     import torch
     from accelerate import PartialState
 
-LAUNCHED = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "ACCELERATE_USE_CPU")
-"""What a launcher tells each of its processes in the environment."""
-
 TIMEOUT_S = 20.0
 """How long `git` may take to answer."""
 
@@ -51,11 +48,11 @@ def processes() -> PartialState:
     without_gpu = launched and not torch.accelerator.is_available()
     try:
         return PartialState(cpu=without_gpu or parse_flag_from_env("ACCELERATE_USE_CPU"))
-    except (ValueError, RuntimeError) as error:
+    except (ValueError, RuntimeError, TypeError) as error:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise UsageError(
-            f"the environment names processes that share this run, by {', '.join(LAUNCHED)}, and they cannot be used "
-            f"({reason}): start all of them with torchrun or accelerate launch, or unset these variables"
+            f"LOCAL_RANK and others of the environment name processes that cannot share this run ({reason}): start "
+            "them with torchrun or accelerate launch, or unset these variables"
         ) from None
 
 
