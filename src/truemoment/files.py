@@ -258,7 +258,7 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
             fresh.chmod(stat.S_IMODE(_mode(path)))  # temporary files are private; ours are ordinary ones
             fresh.replace(path)
     except OSError as error:
-        raise InputError(f"cannot be written ({error.strerror})", path=path) from None
+        raise InputError(f"cannot be written ({error.strerror or error})", path=path) from None
 
 
 @contextlib.contextmanager

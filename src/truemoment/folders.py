@@ -109,7 +109,7 @@ def lock_file(path: Path) -> Iterator[None]:
         try:
             number = _hold(beside, os.O_RDWR | os.O_CREAT, wait=True)
         except OSError as error:
-            raise InputError(f"cannot be written ({error.strerror})", path=path) from None
+            raise InputError(f"cannot be written ({error.strerror or error})", path=path) from None
     try:
         yield
     finally:

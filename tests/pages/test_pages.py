@@ -1,7 +1,10 @@
 """What all pages share: who may send requests, sign-in, media in ranges, and the start of a server."""
 
 import asyncio
+import errno
+import logging
 import socket
+import types
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
@@ -11,6 +14,7 @@ pytest.importorskip("starlette")
 from starlette.testclient import TestClient
 
 from truemoment.exceptions import UsageError
+from truemoment.pages import launch
 from truemoment.pages.app import Site, make_app, page_route, route
 from truemoment.pages.errors import PageError
 from truemoment.pages.launch import Listening, bind
@@ -59,7 +63,7 @@ def page(video):
             route("GET", "/api/broken", broken, roles=("owner",)),
             route(
                 "GET",
-                "/media/{video:int}",
+                "/media/{video:number}",
                 lambda _: VideoResponse(video, identities.check(video, identity), streams),
                 roles=("owner",),
             ),
@@ -79,6 +83,11 @@ def test_an_unknown_host_is_refused_before_all_else(client, host):
     found = client.get("/static/base.css", headers={"Host": host})
     assert found.status_code == 400
     assert "--name" in found.json()["error"]
+
+
+@pytest.mark.parametrize("n_digits", [101, 5000])  # Python reads at most 4,300
+def test_a_number_of_too_many_digits_is_no_path(client, n_digits):
+    assert client.get(f"/media/{'9' * n_digits}").status_code == 404
 
 
 @pytest.mark.parametrize("host", ["localhost:81", "127.0.0.1", "[::1]:9", "STUDY.example:443"])
@@ -232,6 +241,25 @@ def test_a_port_in_use_is_one_line():
         port = taken.getsockname()[1]
         with pytest.raises(UsageError, match=f"--port {port}: is in use"):
             bind(Listening(port=port))
+
+
+def test_a_host_that_cannot_be_a_name_is_one_line():
+    with pytest.raises(UsageError, match="cannot be the name of a machine"):
+        bind(Listening(host="é" * 100 + ".example"))
+
+
+def test_no_more_open_files_are_told_once(monkeypatch):
+    """asyncio calls for each connection that it cannot accept, some thousand times a second."""
+    told, others = [], []
+    monkeypatch.setattr(logging.getLogger("uvicorn.error"), "error", told.append)
+    loop = types.SimpleNamespace(default_exception_handler=others.append)
+    handle = launch.tell_once()
+    for number in (errno.EMFILE, errno.ENFILE, errno.EMFILE):
+        handle(loop, {"exception": OSError(number, "")})
+    assert told == ["no more files may be opened: new connections wait"]
+    handle(loop, {"exception": OSError(errno.EIO, "")})
+    handle(loop, {"message": "another"})
+    assert len(others) == 2
 
 
 def test_small_answers_are_sent_at_once():

@@ -219,6 +219,7 @@ REQUEST = {
         (json.dumps(REQUEST | {"backgrounds": []}), {}, 400),
         (json.dumps(REQUEST | {"backgrounds": [{"median": 0.1, "spread": 0.1}] * 2}), {}, 400),
         (json.dumps(REQUEST | {"backgrounds": [{"median": "x", "spread": 0.1}]}), {}, 400),
+        (json.dumps(REQUEST | {"backgrounds": [{"median": 1e308, "spread": 0.1}]}), {}, 400),
         (json.dumps(REQUEST | {"apart_s": -1}), {}, 400),
         (json.dumps(REQUEST | {"more": 1}), {}, 400),
         (json.dumps(REQUEST), {"Origin": "http://127.0.0.1"}, 403),

@@ -220,15 +220,15 @@ class OwnerService:
         owner = (OWNER,)
         return [
             page_route("/owner", "owner.html.j2", roles=owner, values=self.values),
-            page_route("/owner/query/{query:int}", "query.html.j2", roles=owner, values=self.values),
+            page_route("/owner/query/{query:number}", "query.html.j2", roles=owner, values=self.values),
             route("GET", "/api/owner/summary", self.summary, roles=owner),
             route("GET", "/api/owner/queries", self.queries, roles=owner),
-            route("GET", "/api/owner/queries/{query:int}", self.query, roles=owner),
+            route("GET", "/api/owner/queries/{query:number}", self.query, roles=owner),
             route("POST", "/api/owner/people", self.add, roles=owner, body=CountRequest),
             route("POST", "/api/owner/people/{name}/revoke", self.revoke, roles=owner),
             route("POST", "/api/owner/people/{name}/replace", self.replace, roles=owner),
             route("POST", "/api/owner/people/{name}/set-aside", self.set_aside_person, roles=owner, body=WhyRequest),
-            route("POST", "/api/owner/tasks/{task:int}/set-aside", self.set_aside, roles=owner, body=WhyRequest),
+            route("POST", "/api/owner/tasks/{task:number}/set-aside", self.set_aside, roles=owner, body=WhyRequest),
             route("POST", "/api/owner/close", self.close, roles=owner),
             route("POST", "/api/owner/export", self.export, roles=owner),
             route("GET", "/api/jobs/{job}", self.job, roles=owner),

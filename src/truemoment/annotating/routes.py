@@ -207,19 +207,24 @@ class StudyService:
             page_route("/", lambda visit: _home_template(visit.visitor), roles=BOTH, values=self.home),
             *(
                 page_route(path, "task.html.j2", roles=person, values=lambda _: shown)
-                for path in ("/task", "/task/{task:int}", "/verify/{task:int}")
+                for path in ("/task", "/task/{task:number}", "/verify/{task:number}")
             ),
             route("GET", "/api/me", self.me, roles=person),
             route("POST", "/api/read", self.has_read, roles=person),
             route("POST", "/api/next", self.next, roles=person, body=NextRequest),
-            route("GET", "/api/tasks/{task:int}", self.task, roles=person),
-            route("PUT", "/api/tasks/{task:int}/answer", self.save, roles=person, body=AnswerRequest),
-            route("POST", "/api/tasks/{task:int}/alive", self.alive, roles=person, body=AliveRequest),
-            route("GET", "/media/{video:int}", self.video, roles=BOTH),
-            route("GET", "/media/{video:int}/frames.json", self.file_of_video(FRAMES, "application/json"), roles=BOTH),
-            route("GET", "/media/{video:int}/strip.jpg", self.file_of_video(STRIP, "image/jpeg"), roles=BOTH),
+            route("GET", "/api/tasks/{task:number}", self.task, roles=person),
+            route("PUT", "/api/tasks/{task:number}/answer", self.save, roles=person, body=AnswerRequest),
+            route("POST", "/api/tasks/{task:number}/alive", self.alive, roles=person, body=AliveRequest),
+            route("GET", "/media/{video:number}", self.video, roles=BOTH),
             route(
-                "GET", "/media/{video:int}/peaks.bin", self.file_of_video(PEAKS, "application/octet-stream"), roles=BOTH
+                "GET", "/media/{video:number}/frames.json", self.file_of_video(FRAMES, "application/json"), roles=BOTH
+            ),
+            route("GET", "/media/{video:number}/strip.jpg", self.file_of_video(STRIP, "image/jpeg"), roles=BOTH),
+            route(
+                "GET",
+                "/media/{video:number}/peaks.bin",
+                self.file_of_video(PEAKS, "application/octet-stream"),
+                roles=BOTH,
             ),
         ]
 

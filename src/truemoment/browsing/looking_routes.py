@@ -159,12 +159,12 @@ class LookingService:
         return [
             page_route("/", lambda _: RedirectResponse("/queries", status_code=303), roles=BOTH),
             page_route("/queries", "queries.html.j2", roles=BOTH, values=lambda _: {"looked": self.looked}),
-            page_route("/query/{n:int}", "one_query.html.j2", roles=BOTH, values=self.page),
+            page_route("/query/{n:number}", "one_query.html.j2", roles=BOTH, values=self.page),
             route("GET", "/api/about", self.about, roles=BOTH),
             route("GET", "/api/queries", self.queries, roles=BOTH),
-            route("GET", "/api/query/{n:int}", self.query, roles=BOTH),
-            route("GET", "/api/query/{n:int}/strip", self.strip, roles=BOTH),
-            route("PUT", "/api/notes/{n:int}", self.note, roles=(OWNER,), body=SentNote),
+            route("GET", "/api/query/{n:number}", self.query, roles=BOTH),
+            route("GET", "/api/query/{n:number}/strip", self.strip, roles=BOTH),
+            route("PUT", "/api/notes/{n:number}", self.note, roles=(OWNER,), body=SentNote),
         ]
 
     # ------------------------------------------------------------------------------------------- private

@@ -102,7 +102,7 @@ class Notes:
         try:
             stream = beside.open("ab")
         except OSError as error:
-            yield cls(path, queries, read_only=f"{path}: cannot be written ({error.strerror})")
+            yield cls(path, queries, read_only=f"{path}: cannot be written ({error.strerror or error})")
             return
         with stream:
             why = ""

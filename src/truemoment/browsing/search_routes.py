@@ -164,13 +164,13 @@ class SearchService:
         """Return the routes of searches."""
         return [
             page_route("/", "search.html.j2", roles=BOTH),
-            page_route("/film/{v:int}", "video.html.j2", roles=BOTH, values=self.video_page),
+            page_route("/film/{v:number}", "video.html.j2", roles=BOTH, values=self.video_page),
             route("GET", "/api/index", self.index, roles=BOTH),
             route("POST", "/api/index/reload", self.reload, roles=(OWNER,)),
             route("GET", "/api/search", self.search, roles=BOTH),
             route("GET", "/api/like", self.like, roles=BOTH),
             route("GET", "/api/score", self.score, roles=BOTH),
-            route("GET", "/api/strip/{search}/{v:int}", self.strip, roles=BOTH),
+            route("GET", "/api/strip/{search}/{v:number}", self.strip, roles=BOTH),
         ]
 
     # ------------------------------------------------------------------------------------------- private

@@ -96,13 +96,13 @@ class VideoService:
     def routes(self) -> list[RouteOf]:
         """Return the routes of videos."""
         return [
-            route("GET", "/picture/{v:int}/{ms:int}.jpg", self.picture, roles=BOTH),
-            route("GET", "/preview/{v:int}/{start:int}-{end:int}.jpg", self.preview, roles=BOTH),
-            route("GET", "/api/videos/{v:int}", self.playing, roles=BOTH),
-            route("GET", "/media/{v:int}", self.video, roles=BOTH),
-            route("GET", "/media/{v:int}/frames.json", self.file(FRAMES, "application/json"), roles=BOTH),
-            route("GET", "/media/{v:int}/strip.jpg", self.file(STRIP, "image/jpeg"), roles=BOTH),
-            route("GET", "/media/{v:int}/peaks.bin", self.file(PEAKS, "application/octet-stream"), roles=BOTH),
+            route("GET", "/picture/{v:number}/{ms:number}.jpg", self.picture, roles=BOTH),
+            route("GET", "/preview/{v:number}/{start:number}-{end:number}.jpg", self.preview, roles=BOTH),
+            route("GET", "/api/videos/{v:number}", self.playing, roles=BOTH),
+            route("GET", "/media/{v:number}", self.video, roles=BOTH),
+            route("GET", "/media/{v:number}/frames.json", self.file(FRAMES, "application/json"), roles=BOTH),
+            route("GET", "/media/{v:number}/strip.jpg", self.file(STRIP, "image/jpeg"), roles=BOTH),
+            route("GET", "/media/{v:number}/peaks.bin", self.file(PEAKS, "application/octet-stream"), roles=BOTH),
         ]
 
 

@@ -67,7 +67,7 @@ def fetch(
             try:
                 _download(file, folder, progress=progress)
             except OSError as error:
-                raise DownloadError(f"cannot be written ({error.strerror})", path=path) from None
+                raise DownloadError(f"cannot be written ({error.strerror or error})", path=path) from None
             on_status(f"{path}: fetched from {file.url}")
         there.append(path)
     return there

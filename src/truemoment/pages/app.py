@@ -5,7 +5,7 @@
     site = Site("A study", cookie_name("study"), Address(), find_visitor, PageTemplates(folder))
     app = make_app(site, [page_route("/", "task.html.j2", roles=("person",)),
                           route("GET", "/api/me", me, roles=("person",)),
-                          route("PUT", "/api/tasks/{task:int}/answer", save, roles=("person",), body=Save)])
+                          route("PUT", "/api/tasks/{task:number}/answer", save, roles=("person",), body=Save)])
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, cast
 import msgspec
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -34,6 +35,23 @@ from truemoment.records import MAX_TIME_S
 
 MOST_NUMBER = (1 << 53) - 1
 """Largest number that a browser and SQLite both hold exactly."""
+
+
+class PathNumber(Convertor[int]):
+    """A number in a path, as ``{task:number}``; with more than 100 digits, which Python may not read, it is no path."""
+
+    regex = "[0-9]{1,100}"
+
+    def convert(self, value: str) -> int:
+        """Return the number."""
+        return int(value)
+
+    def to_string(self, value: int) -> str:
+        """Return its digits."""
+        return str(value)
+
+
+register_url_convertor("number", PathNumber())
 
 
 @dataclass(frozen=True)

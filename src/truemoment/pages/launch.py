@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import gc
@@ -120,6 +121,9 @@ def bind(listening: Listening) -> socket.socket:
         if error.errno in (errno.EACCES, errno.EPERM):
             raise UsageError(f"{where}: is not allowed; give a port above 1023") from None
         raise UsageError(f"--host {where}: cannot be used ({error.strerror})") from None
+    except (UnicodeError, TypeError):
+        sock.close()
+        raise UsageError(f"--host {listening.host}: cannot be the name of a machine") from None
     except OverflowError:
         sock.close()
         raise UsageError(f"--port {listening.port}: expected 0 to 65535") from None
@@ -168,6 +172,7 @@ def serve(
             self.handle_exit(number, frame)
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            asyncio.get_running_loop().set_exception_handler(tell_once())
             await super().startup(sockets)
             gc.collect()
             gc.freeze()  # what is there from the start stays: no later collection looks at it
@@ -195,6 +200,25 @@ def serve(
         problem = f"cannot be used as a certificate ({error.strerror or error})"
         raise InputError(problem, path=listening.certificate) from None
     Server(config).run([sock])
+
+
+def tell_once() -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
+    """Return what handles errors of the server's loop: that no more files may be opened is told once, in one line.
+
+    The loop tries again to accept connections when others have ended.
+    """
+    told = False
+
+    def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        nonlocal told
+        error = context.get("exception")
+        if not (isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)):
+            loop.default_exception_handler(context)
+        elif not told:
+            told = True
+            logging.getLogger("uvicorn.error").error("no more files may be opened: new connections wait")
+
+    return handle
 
 
 def is_loopback_name(name: str) -> bool:

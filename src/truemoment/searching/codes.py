@@ -177,7 +177,7 @@ def make_codes(
             if not old.stem.isdecimal() or int(old.stem) >= first_file:
                 old.unlink()
     except OSError as error:
-        raise InputError(f"cannot be written ({error.strerror})", path=folder) from None
+        raise InputError(f"cannot be written ({error.strerror or error})", path=folder) from None
     _write_npz(folder / CODEBOOK, mean=codebook.mean, centroids=codebook.centroids)
     numbers = range(first_file, -(-n_pieces // FILE_PIECES))
     rows = _from_piece(index, videos, first_file * FILE_PIECES)

@@ -13,8 +13,10 @@ those of the whole index, also if only some of its videos are searched; of a lar
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta
 
 from truemoment.features.base import Frames
 from truemoment.intervals import Floats
@@ -24,6 +26,9 @@ NORMAL = 1.4826
 """Standard deviation of a normal distribution per median absolute deviation."""
 
 DECIMALS_OF_Z = 3
+
+MOST_SCORE = 1e6
+"""Size of scores and spreads that are read; those of cosines are 2 at most."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +44,8 @@ class Background:
     0.0
     """
 
-    median: float
-    spread: float
+    median: Annotated[float, Meta(ge=-MOST_SCORE, le=MOST_SCORE)]
+    spread: Annotated[float, Meta(ge=0, le=MOST_SCORE)]
 
     @classmethod
     def of(cls, scores: Floats) -> Background:

@@ -426,7 +426,7 @@ def _take_place(fresh: Path, target: Path) -> None:
             _put_back(old)
         shutil.rmtree(fresh, ignore_errors=True)
         if isinstance(error, OSError):
-            raise InputError(f"cannot be written ({error.strerror})", path=target) from None
+            raise InputError(f"cannot be written ({error.strerror or error})", path=target) from None
         raise
     shutil.rmtree(old, ignore_errors=True)
 

@@ -105,7 +105,7 @@ class RawAnswers:
         try:
             self._stream: IO[bytes] = updating(path).open("a+b", buffering=0)
         except OSError as error:
-            raise InputError(f"cannot be written ({error.strerror})", path=path) from None
+            raise InputError(f"cannot be written ({error.strerror or error})", path=path) from None
         try:
             self._keep_others_out()
             if not self._read():
@@ -161,7 +161,7 @@ class RawAnswers:
             if written != len(line) + 1:
                 raise InputError("cannot be written (the disk is full?)", path=self.path)
         except OSError as error:
-            raise InputError(f"cannot be written ({error.strerror})", path=self.path) from None
+            raise InputError(f"cannot be written ({error.strerror or error})", path=self.path) from None
 
     def _read(self) -> bool:
         try:
