@@ -6,10 +6,11 @@ import subprocess
 import sys
 
 import pytest
-from safetensors.numpy import load_file
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 torch.set_num_threads(1)
+
+from safetensors.numpy import load_file  # noqa: E402 - as below
 
 from truemoment.folders import lock_folder  # noqa: E402 - as below
 from truemoment.training.results import read_rows  # noqa: E402 - PyTorch may be missing

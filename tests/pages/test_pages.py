@@ -244,19 +244,19 @@ def test_a_port_in_use_is_one_line():
 
 
 def test_a_host_that_cannot_be_a_name_is_one_line():
-    with pytest.raises(UsageError, match="cannot be the name of a machine"):
+    with pytest.raises(UsageError, match="is no host name and no IP address"):
         bind(Listening(host="é" * 100 + ".example"))
 
 
-def test_no_more_open_files_are_told_once(monkeypatch):
+def test_the_limit_of_open_files_is_logged_once(monkeypatch):
     """asyncio calls for each connection that it cannot accept, some thousand times a second."""
-    told, others = [], []
-    monkeypatch.setattr(logging.getLogger("uvicorn.error"), "error", told.append)
+    logged, others = [], []
+    monkeypatch.setattr(logging.getLogger("uvicorn.error"), "error", logged.append)
     loop = types.SimpleNamespace(default_exception_handler=others.append)
-    handle = launch.tell_once()
+    handle = launch.loop_error_handler()
     for number in (errno.EMFILE, errno.ENFILE, errno.EMFILE):
         handle(loop, {"exception": OSError(number, "")})
-    assert told == ["no more files may be opened: new connections wait"]
+    assert logged == ["limit of open files reached: new connections wait (ulimit -n)"]
     handle(loop, {"exception": OSError(errno.EIO, "")})
     handle(loop, {"message": "another"})
     assert len(others) == 2

@@ -123,7 +123,7 @@ def bind(listening: Listening) -> socket.socket:
         raise UsageError(f"--host {where}: cannot be used ({error.strerror})") from None
     except (UnicodeError, TypeError):
         sock.close()
-        raise UsageError(f"--host {listening.host}: cannot be the name of a machine") from None
+        raise UsageError(f"--host {listening.host}: is no host name and no IP address") from None
     except OverflowError:
         sock.close()
         raise UsageError(f"--port {listening.port}: expected 0 to 65535") from None
@@ -167,12 +167,12 @@ def serve(
                     signal.signal(of, handler)
 
         def _end(self, number: int, frame: FrameType | None) -> None:
-            # Requests that still wait for their clients are broken off, which uvicorn would log as errors.
+            # Requests that wait for their clients are cancelled; uvicorn would log each with a traceback.
             logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
             self.handle_exit(number, frame)
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            asyncio.get_running_loop().set_exception_handler(tell_once())
+            asyncio.get_running_loop().set_exception_handler(loop_error_handler())
             await super().startup(sockets)
             gc.collect()
             gc.freeze()  # what is there from the start stays: no later collection looks at it
@@ -202,21 +202,21 @@ def serve(
     Server(config).run([sock])
 
 
-def tell_once() -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
-    """Return what handles errors of the server's loop: that no more files may be opened is told once, in one line.
+def loop_error_handler() -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
+    """Return the error handler of the server's event loop, which logs the limit of open files once, in one line.
 
-    The loop tries again to accept connections when others have ended.
+    The loop itself tries again to accept connections.
     """
-    told = False
+    is_logged = False
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        nonlocal told
+        nonlocal is_logged
         error = context.get("exception")
         if not (isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)):
             loop.default_exception_handler(context)
-        elif not told:
-            told = True
-            logging.getLogger("uvicorn.error").error("no more files may be opened: new connections wait")
+        elif not is_logged:
+            is_logged = True
+            logging.getLogger("uvicorn.error").error("limit of open files reached: new connections wait (ulimit -n)")
 
     return handle
 

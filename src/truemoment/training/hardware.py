@@ -38,7 +38,7 @@ def processes() -> PartialState:
     Raises
     ------
     UsageError
-        If the environment names processes that cannot be reached, or makes no sense.
+        If the environment variables of a launcher are invalid.
     """
     import torch  # noqa: PLC0415 - asked only by what trains
     from accelerate import PartialState  # noqa: PLC0415 - as above
@@ -51,8 +51,8 @@ def processes() -> PartialState:
     except (ValueError, RuntimeError, TypeError) as error:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise UsageError(
-            f"LOCAL_RANK and others of the environment name processes that cannot share this run ({reason}): start "
-            "them with torchrun or accelerate launch, or unset these variables"
+            f"the environment variables LOCAL_RANK, RANK or WORLD_SIZE are invalid ({reason}): start the processes "
+            "with torchrun or accelerate launch, or unset the variables"
         ) from None
 
 
