@@ -6,11 +6,13 @@ FROM python:3.13-slim AS build
 ARG EXTRAS=""
 WORKDIR /source
 RUN python -m venv /opt/truemoment
-COPY requirements/core.txt requirements/
-RUN /opt/truemoment/bin/pip install --no-cache-dir --require-hashes --no-deps -r requirements/core.txt
+COPY requirements/build.txt requirements/core.txt requirements/
+RUN for lock in build core; do \
+      /opt/truemoment/bin/pip install --no-cache-dir --require-hashes --no-deps -r requirements/$lock.txt; \
+    done
 COPY pyproject.toml README.md LICENSE ./
 COPY src src
-RUN /opt/truemoment/bin/pip install --no-cache-dir ".${EXTRAS:+[$EXTRAS]}"
+RUN /opt/truemoment/bin/pip install --no-cache-dir --no-build-isolation ".${EXTRAS:+[$EXTRAS]}"
 
 FROM python:3.13-slim
 COPY --from=build /opt/truemoment /opt/truemoment

@@ -1,6 +1,7 @@
-"""The step of the GitHub Action (action.yml): an audit, its report in the summary of the job, and a comment.
+"""The steps of the GitHub Action (action.yml): an audit with its report in the summary of the job, and a comment.
 
-Everything comes from variables: the inputs as ``AUDIT_*``, the rest as GitHub sets it. Exit status as of
+``audit`` reads files of the pull request and has no token; ``comment`` has the token and reads only what the audit
+wrote. Everything comes from variables: the inputs as ``AUDIT_*``, the rest as GitHub sets it. Exit status as of
 ``truemoment audit``: 1 if a condition of the gate fails, 2 if a file or an input is at fault.
 """
 
@@ -21,13 +22,16 @@ import requests
 from truemoment.cli import run
 
 OPTIONS = ("annotations", "dataset", "split", "data-dir", "fit-annotations", "measures", "protocol", "gate")
+COMMENT = "truemoment-comment.md"
+"""File of the comment in the runner's temporary folder."""
+
 LONGEST = 60_000
 """Characters of a comment; GitHub accepts 65,536."""
 TIMEOUT_S = 30
 
 
-def main(variables: Mapping[str, str] = os.environ) -> int:
-    """Audit, report, comment; return the exit status."""
+def audit(variables: Mapping[str, str]) -> int:
+    """Audit, write the report and the comment, and return the exit status."""
     folder = Path(variables["RUNNER_TEMP"])
     document, report = folder / "truemoment-audit.json", folder / "truemoment-audit.md"
     given = {name: variables.get(f"AUDIT_{name.upper().replace('-', '_')}", "") for name in OPTIONS}
@@ -39,17 +43,23 @@ def main(variables: Mapping[str, str] = os.environ) -> int:
         )
     if status not in {0, 1}:
         return status
-    audit = json.loads(document.read_text("utf-8"))
+    found = json.loads(document.read_text("utf-8"))
     title = variables.get("AUDIT_TITLE") or "Audit"
     report.write_text(printed.getvalue(), encoding="utf-8")
-    body = comment(title, audit, printed.getvalue())
-    passed = all(of["passed"] for of in audit["gate"])
+    body = comment(title, found, printed.getvalue())
+    (folder / COMMENT).write_text(body, encoding="utf-8")
+    passed = all(of["passed"] for of in found["gate"])
     _append(variables.get("GITHUB_STEP_SUMMARY"), f"{body}\n")
     outputs = {"passed": str(passed).lower(), "json": str(document), "markdown": str(report)}
     _append(variables.get("GITHUB_OUTPUT"), "".join(f"{name}={value}\n" for name, value in outputs.items()))
-    if variables.get("AUDIT_COMMENT", "true").lower() == "true":
-        print(send(body, variables))  # noqa: T201 - the log of the step
     return status
+
+
+def send_comment(variables: Mapping[str, str]) -> int:
+    """Send the comment that the audit wrote; return the exit status."""
+    body = (Path(variables["RUNNER_TEMP"]) / COMMENT).read_text("utf-8")
+    print(send(body, variables))  # noqa: T201 - the log of the step
+    return 0
 
 
 def mark(title: str) -> str:
@@ -118,4 +128,4 @@ def _append(path: str | None, text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit({"audit": audit, "comment": send_comment}[sys.argv[1]](os.environ))

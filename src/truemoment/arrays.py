@@ -8,13 +8,13 @@ from __future__ import annotations
 import contextlib
 import lzma
 import math
+import os
 import struct
 import threading
 import tokenize
 import warnings
 import zipfile
 from collections.abc import Iterator
-from pathlib import Path
 from types import EllipsisType
 from typing import IO, Any, Literal
 
@@ -24,6 +24,7 @@ import numpy.typing as npt
 from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, OutputError, TrueMomentError
 from truemoment.files import UNREADABLE
 from truemoment.inputs import reading
+from truemoment.own_path import AnyPath, open_regular
 from truemoment.unpacking import BLOCK_BYTES, FREE_BYTES, refuse_swollen
 
 Array = npt.NDArray[Any]
@@ -46,7 +47,7 @@ DAMAGED: tuple[type[Exception], ...] = (
 
 @contextlib.contextmanager
 def refusing_damage(
-    path: Path | str, problem: str, *also: type[Exception], field: str | None = None, hint: str | None = None
+    path: AnyPath | str, problem: str, *also: type[Exception], field: str | None = None, hint: str | None = None
 ) -> Iterator[None]:
     """Raise an :class:`InputError` that names the file instead of any error of reading a damaged file.
 
@@ -73,24 +74,36 @@ def refusing_damage(
         raise InputError("is a folder, expected a file", path=path) from None
     except (*DAMAGED, *also) as error:
         if isinstance(error, InputError):
-            path, field, hint = error.path or path, error.field or field, error.hint or hint
-            raise InputError(error.problem, path=path, line=error.line, field=field, hint=hint) from None
+            place, field, hint = error.path or path, error.field or field, error.hint or hint
+            raise InputError(error.problem, path=place, line=error.line, field=field, hint=hint) from None
         reason = " ".join((str(error) or type(error).__name__).split())
         raise InputError(f"{problem} ({reason})", path=path, field=field, hint=hint) from None
 
 
-def map_npy(path: Path) -> Array:
+def map_npy(path: AnyPath) -> Array:
     """Return the array of an NPY file, memory-mapped and read-only."""
+    with open_regular(reading(path)) as stream:
+        shape, by_column, dtype = _read_head(stream)
+        if dtype.hasobject:
+            raise InputError("holds Python objects, which could run code and are not read", path=path)
+        order: Literal["F", "C"] = "F" if by_column else "C"
+        return np.memmap(stream, dtype, "r", stream.tell(), shape, order)  # it keeps the file open
+
+
+def _read_head(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read the head of an array: its shape, whether it lies column by column, and its type."""
+    version = np.lib.format.read_magic(stream)
+    read_head = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     with _ONE_HEAD:
-        return np.lib.format.open_memmap(reading(path), mode="r")
+        return read_head[version](stream)
 
 
-def read_npz(path: Path, *names: str) -> tuple[Array, ...]:
+def read_npz(path: AnyPath, *names: str) -> tuple[Array, ...]:
     """Return arrays of an NPZ file, in the order of their names."""
     return tuple(PackedArray(path, name)[...] for name in names)
 
 
-def names_in_npz(path: Path) -> list[str]:
+def names_in_npz(path: AnyPath) -> list[str]:
     """Return the names of the arrays in an NPZ file."""
     with _open_npz(path) as archive:
         return list(dict.fromkeys(name.removesuffix(NPY) for name in archive.namelist()))
@@ -99,7 +112,7 @@ def names_in_npz(path: Path) -> list[str]:
 class PackedArray:
     """An array in an NPZ file that is unpacked on access, by ``array[...]``."""
 
-    def __init__(self, path: Path, name: str) -> None:
+    def __init__(self, path: AnyPath, name: str) -> None:
         self._path, self._member = path, name + NPY
         with self._opened() as (_, shape, by_column, dtype):
             self.shape, self.dtype = shape, dtype
@@ -121,10 +134,7 @@ class PackedArray:
     def _opened(self) -> Iterator[tuple[IO[bytes], tuple[int, ...], bool, np.dtype[Any]]]:
         """Open the array where its numbers begin."""
         with _open_npz(self._path) as archive, archive.open(self._member) as stream:
-            version = np.lib.format.read_magic(stream)
-            read_head = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-            with _ONE_HEAD:
-                shape, by_column, dtype = read_head[version](stream)
+            shape, by_column, dtype = _read_head(stream)
             claimed, there = math.prod(shape) * dtype.itemsize, archive.getinfo(self._member).file_size - stream.tell()
             if dtype.hasobject:
                 raise InputError("holds Python objects, which could run code and are not read")
@@ -134,9 +144,9 @@ class PackedArray:
 
 
 @contextlib.contextmanager
-def _open_npz(path: Path) -> Iterator[zipfile.ZipFile]:
+def _open_npz(path: AnyPath) -> Iterator[zipfile.ZipFile]:
     """Open an archive, unless it unpacks to far more than its own size."""
-    with reading(path).open("rb") as stream, zipfile.ZipFile(stream) as archive:
+    with open_regular(reading(path)) as stream, zipfile.ZipFile(stream) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
-        refuse_swollen(path, unpacked, path.stat().st_size, free=FREE_BYTES)
+        refuse_swollen(path, unpacked, os.fstat(stream.fileno()).st_size, free=FREE_BYTES)
         yield archive

@@ -22,8 +22,8 @@ import numpy as np
 from truemoment.arrays import Array, names_in_npz, read_npz, refusing_damage
 from truemoment.exceptions import TrueMomentError
 from truemoment.files import atomic_write
-from truemoment.folders import refuse_links
 from truemoment.inputs import updating
+from truemoment.own_path import OwnPath
 
 MOST_BYTES = 1 << 30
 """Size of all entries together: 1 GiB."""
@@ -73,21 +73,20 @@ class Cache:
         if self.folder is None:
             return compute()
         text = json.dumps({"code": code_hash(), **key}, sort_keys=True)
-        path = updating(self.folder / f"truemoment-{kind}-{hashlib.sha256(text.encode()).hexdigest()[:32]}.npz")
+        name = f"truemoment-{kind}-{hashlib.sha256(text.encode()).hexdigest()[:32]}.npz"
+        path = updating(OwnPath(self.folder) / name)
         with contextlib.suppress(TrueMomentError, OSError), refusing_damage(path, "is damaged"):
-            refuse_links(self.folder, path.name)
             names = names_in_npz(path)
             found = dict(zip(names, read_npz(path, *names), strict=True))
-            os.utime(path)
+            path.touch_now()
             return found
         computed = compute()
         self._keep(path, computed)
         return computed
 
-    def _keep(self, path: Path, arrays: Mapping[str, Array]) -> None:
+    def _keep(self, path: OwnPath, arrays: Mapping[str, Array]) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            refuse_links(path.parent, path.name)
             with atomic_write(path) as stream:
                 np.savez(stream, allow_pickle=False, **arrays)
             self._prune(path.parent)
@@ -95,12 +94,12 @@ class Cache:
             warn, self._warn = self._warn, lambda _: None
             warn(f"results are not kept for the next time ({error})")
 
-    def _prune(self, folder: Path) -> None:
+    def _prune(self, folder: OwnPath) -> None:
         """Remove the entries that were used least recently, until the others fit."""
         found = []
-        for path in folder.iterdir():
+        for path in folder.plain():
             with contextlib.suppress(OSError):  # another command has removed it
-                if _ENTRY.fullmatch(path.name) and not path.is_symlink():
+                if _ENTRY.fullmatch(path.name):
                     about = path.stat()
                     found.append((about.st_mtime, about.st_size, path))
         left = sum(size for _, size, _ in found)

@@ -18,8 +18,6 @@ All of them end the command line with exit status 2 and one line on standard err
 
 from __future__ import annotations
 
-from pathlib import Path
-
 
 class TrueMomentError(Exception):
     """Root of the tree. Its text is one line for people."""
@@ -42,7 +40,7 @@ class InputError(TrueMomentError):
         self,
         problem: str,
         *,
-        path: str | Path | None = None,
+        path: object = None,
         line: int | None = None,
         field: str | None = None,
         hint: str | None = None,
@@ -58,7 +56,7 @@ class InputError(TrueMomentError):
         text += f"; {hint}" if hint else ""
         super().__init__(" ".join(text.splitlines()))  # values of a file may have line ends
 
-    def at(self, path: str | Path, line: int | None) -> InputError:
+    def at(self, path: object, line: int | None) -> InputError:
         """Return the same error at a place."""
         return type(self)(self.problem, path=path, line=line, field=self.field, hint=self.hint)
 

@@ -16,6 +16,7 @@ import stat
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -24,14 +25,21 @@ import msgspec
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.folders import temporary_file, temporary_folder
 from truemoment.inputs import reading, writing
+from truemoment.own_path import AnyPath, OwnPath, any_path, in_its_folder, open_regular, refuse_no_file
 from truemoment.text import printable
-from truemoment.unpacking import open_gzip
+from truemoment.unpacking import BLOCK_BYTES, open_gzip
 
 T = TypeVar("T")
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UNREADABLE = (OSError, EOFError, zlib.error)
 """What reading a file or unpacking it may raise."""
+
+SETTINGS_BYTES, DATA_BYTES, LINE_BYTES = 16 << 20, 4 << 30, 64 << 20
+"""Limits of a file of settings, of a file of annotations or predictions that is read whole, and of one line.
+
+A sparse file has any size, and a damaged one may be a single line: reading it would take all memory.
+"""
 
 LARGE_FILE_BYTES = 20_000_000
 """Reading more than this takes long enough to show progress."""
@@ -42,22 +50,24 @@ _COLON = re.compile(rb"\s*:\s*")
 _TEXT = re.compile(rb'"((?:[^"\\]++|\\.)*+)"?\s*(:?)', re.DOTALL)  # one that does not end runs to the end
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return the content of `path`; a name ending in ``.gz`` is unpacked."""
+def read_bytes(path: AnyPath, *, most: int = SETTINGS_BYTES) -> bytes:
+    """Return the content of `path`, which has at most so many bytes; a name ending in ``.gz`` is unpacked."""
     try:
         with open_binary(path) as stream:
-            return stream.read()
+            if os.fstat(stream.fileno()).st_size <= most and len(data := stream.read(most + 1)) <= most:
+                return data
     except FileNotFoundError:
         raise MissingFileError(f"{path}: no such file") from None
     except IsADirectoryError:
         raise InputError("is a folder, expected a file", path=path) from None
     except UNREADABLE as error:
         raise InputError(f"cannot be read ({error})", path=path) from None
+    raise InputError(f"is larger than {most >> 20:,} MiB, the most of a file of its kind", path=path)
 
 
-def read_text(path: Path) -> str:
+def read_text(path: AnyPath, *, most: int = SETTINGS_BYTES) -> str:
     """Return the content of `path` as UTF-8 text, a leading byte-order mark removed."""
-    data = read_bytes(path).removeprefix(BYTE_ORDER_MARK)
+    data = read_bytes(path, most=most).removeprefix(BYTE_ORDER_MARK)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -65,7 +75,7 @@ def read_text(path: Path) -> str:
         raise InputError(f"got byte 0x{data[error.start]:02x}, expected UTF-8 text", path=path, line=line) from None
 
 
-def decode_json(data: bytes, kind: type[T], *, path: Path, line: int = 1, field: str = "") -> T:
+def decode_json(data: bytes, kind: type[T], *, path: AnyPath, line: int = 1, field: str = "") -> T:
     """Decode JSON as a value of a type that msgspec knows; it begins at `line` of `path`, as the value of `field`."""
     data = data.removeprefix(BYTE_ORDER_MARK)
     try:
@@ -85,22 +95,22 @@ def decode_json(data: bytes, kind: type[T], *, path: Path, line: int = 1, field:
         raise InputError(came, path=path, line=line + data.count(b"\n", 0, at), field=field or None) from None
 
 
-def read_json(path: Path, kind: type[T]) -> T:
-    """Read a JSON file that contains one value of type `kind`."""
-    data = read_bytes(path)
+def read_json(path: AnyPath, kind: type[T], *, most: int = SETTINGS_BYTES) -> T:
+    """Read a JSON file of at most so many bytes that contains one value of type `kind`."""
+    data = read_bytes(path, most=most)
     refuse_repeated_keys(data, path)
     return decode_json(data, kind, path=path)
 
 
-def read_json_mapping(path: Path, kind: type[T]) -> dict[str, T]:
-    """Read a JSON object whose values are all of type `kind`."""
-    data = read_bytes(path)
+def read_json_mapping(path: AnyPath, kind: type[T]) -> dict[str, T]:
+    """Read a JSON object of annotations or predictions, whose values are all of type `kind`."""
+    data = read_bytes(path, most=DATA_BYTES)
     refuse_repeated_keys(data, path)
     return decode_entries(decode_json(data, dict[str, msgspec.Raw], path=path), kind, data=data, path=path)
 
 
 def decode_entries(
-    raw: dict[str, msgspec.Raw], kind: type[T], *, data: bytes, path: Path, within: str = ""
+    raw: dict[str, msgspec.Raw], kind: type[T], *, data: bytes, path: AnyPath, within: str = ""
 ) -> dict[str, T]:
     """Decode the raw values of an object, so that an error names its key.
 
@@ -139,7 +149,7 @@ def _line_of_entry(data: bytes, key: str, value: bytes) -> int:
     return 1
 
 
-def refuse_repeated_keys(data: bytes, path: Path, line: int | None = None) -> None:
+def refuse_repeated_keys(data: bytes, path: AnyPath, line: int | None = None) -> None:
     """Refuse JSON with a repeated key in an object: one of the two values would be lost silently."""
 
     def check(pairs: list[tuple[str, object]]) -> None:
@@ -152,7 +162,7 @@ def refuse_repeated_keys(data: bytes, path: Path, line: int | None = None) -> No
         json.loads(data.removeprefix(BYTE_ORDER_MARK), object_pairs_hook=check, parse_int=float)
 
 
-def read_json_lines(path: Path, kind: type[T], *, progress: bool = False) -> Iterator[tuple[int, T]]:
+def read_json_lines(path: AnyPath, kind: type[T], *, progress: bool = False) -> Iterator[tuple[int, T]]:
     """Yield (line number, value of type `kind`) for each line that is not blank."""
     decoder = msgspec.json.Decoder(kind)
     for number, line in iterate_json_lines(path, progress=progress):
@@ -163,7 +173,7 @@ def read_json_lines(path: Path, kind: type[T], *, progress: bool = False) -> Ite
         yield number, value
 
 
-def iterate_json_lines(path: Path, *, progress: bool = False) -> Iterator[tuple[int, bytes]]:
+def iterate_json_lines(path: AnyPath, *, progress: bool = False) -> Iterator[tuple[int, bytes]]:
     """Yield (line number, undecoded line) for each line of JSON that is not blank."""
     usual: list[bytes] = []  # keys of the row before, with their colons: of as many colons each is then one of them
     for number, line in enumerate(iterate_lines(path, progress=progress), start=1):
@@ -184,7 +194,7 @@ def _keys_in(line: bytes) -> list[bytes]:
     return [text for text, colon in _TEXT.findall(line[: max(line.find(b":", last), last) + 1]) if colon]
 
 
-def iterate_lines(path: Path, *, progress: bool = False) -> Iterator[bytes]:
+def iterate_lines(path: AnyPath, *, progress: bool = False) -> Iterator[bytes]:
     """Yield the lines of `path` as bytes, line ends kept, a byte-order mark removed.
 
     A name ending in ``.gz`` is unpacked on the way. With `progress`, reading a large unpacked file shows a bar on
@@ -192,10 +202,11 @@ def iterate_lines(path: Path, *, progress: bool = False) -> Iterator[bytes]:
     """
     try:
         with open_binary(path) as stream:
-            first = stream.readline().removeprefix(BYTE_ORDER_MARK)
+            lines = _short_lines(stream, path)
+            first = next(lines, b"").removeprefix(BYTE_ORDER_MARK)
             if first:
                 yield first
-                yield from _with_progress(stream, path) if progress else stream
+                yield from _with_progress(lines, path) if progress else lines
     except FileNotFoundError:
         raise MissingFileError(f"{path}: no such file") from None
     except IsADirectoryError:
@@ -204,23 +215,31 @@ def iterate_lines(path: Path, *, progress: bool = False) -> Iterator[bytes]:
         raise InputError(f"cannot be read ({error})", path=path) from None
 
 
-def _with_progress(stream: IO[bytes], path: Path) -> Iterator[bytes]:
-    """Yield the lines of a stream under a progress bar, if the file is large enough to wait for."""
+def _short_lines(stream: IO[bytes], path: AnyPath) -> Iterator[bytes]:
+    """Yield the lines of a stream; one of more than :data:`LINE_BYTES` is refused before it fills the memory."""
+    for number, line in enumerate(iter(partial(stream.readline, LINE_BYTES + 1), b""), start=1):
+        if len(line) > LINE_BYTES:
+            raise InputError(f"is longer than {LINE_BYTES >> 20} MiB, expected shorter lines", path=path, line=number)
+        yield line
+
+
+def _with_progress(lines: Iterator[bytes], path: AnyPath) -> Iterator[bytes]:
+    """Yield the lines of a file under a progress bar, if it is large enough to wait for."""
     size = path.stat().st_size
     if size < LARGE_FILE_BYTES or path.suffix.lower() == ".gz":
-        yield from stream
+        yield from lines
         return
     from tqdm import tqdm  # noqa: PLC0415 - only large files need it, and importing takes time
 
     with tqdm(total=size, desc=f"reading {path.name}", unit="B", unit_scale=True, leave=False) as bar:
-        for line in stream:
+        for line in lines:
             bar.update(len(line))
             yield line
 
 
-def open_binary(path: Path) -> IO[bytes]:
-    """Open `path` for reading; a name ending in ``.gz`` is unpacked on the way."""
-    return open_gzip(path) if path.suffix.lower() == ".gz" else reading(path).open("rb")
+def open_binary(path: AnyPath) -> IO[bytes]:
+    """Open a regular file for reading; a name ending in ``.gz`` is unpacked on the way."""
+    return open_gzip(path) if path.suffix.lower() == ".gz" else open_regular(reading(path))
 
 
 def current_umask() -> int:
@@ -231,11 +250,12 @@ def current_umask() -> int:
 
 
 @contextlib.contextmanager
-def atomic_write(path: Path) -> Iterator[IO[bytes]]:
+def atomic_write(path: str | AnyPath) -> Iterator[IO[bytes]]:
     """Open a file for writing that appears under its name only when complete.
 
-    After any error an existing file is unchanged. A pipe or device is written directly; for a link, its target is
-    replaced; an existing file keeps its permissions.
+    After any error an existing file is unchanged, and an existing file keeps its permissions. Of a path that the user
+    named, a pipe or device is written directly, and the target of a link is replaced. In a folder of ours, everything
+    but a regular file is refused.
 
     Raises
     ------
@@ -244,37 +264,41 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     OutputError
         If the command has read it (:mod:`truemoment.inputs`).
     """
-    path = _behind_link(writing(Path(path)))
-    if path.is_dir():
-        raise InputError("cannot be written (Is a directory)", path=path)
+    path = writing(any_path(path))
     try:
-        if not stat.S_ISREG(_mode(path)):
-            with path.open("wb") as stream:  # a pipe or device is written to, never replaced
-                yield stream
-            return
-        with temporary_file(path.parent) as fresh:
+        if isinstance(path, Path):
+            path = _behind_link(path)
+            if not stat.S_ISREG(_mode(path)) and not path.is_dir():
+                with path.open("wb") as stream:  # a pipe or device is written to, never replaced
+                    yield stream
+                return
+        target = in_its_folder(path)
+        refuse_no_file(permissions := _mode(target), target)
+        with temporary_file(target.parent) as fresh:
             with fresh.open("wb") as stream:
                 yield stream
-            fresh.chmod(stat.S_IMODE(_mode(path)))  # temporary files are private; ours are ordinary ones
-            fresh.replace(path)
+                if hasattr(os, "fchmod"):  # temporary files are private; ours are ordinary ones
+                    os.fchmod(stream.fileno(), stat.S_IMODE(permissions))
+            fresh.rename(target)
     except OSError as error:
-        raise InputError(f"cannot be written ({error.strerror or error})", path=path) from None
+        raise InputError(f"cannot be written ({error.strerror or error})", path=str(path)) from None
 
 
 @contextlib.contextmanager
-def atomic_folder(path: Path) -> Iterator[Path]:
-    """Give a folder to write into that appears under its name only when complete, and only if the name is free."""
-    path = _behind_link(writing(path))
+def atomic_folder(path: AnyPath) -> Iterator[OwnPath]:
+    """Yield a folder to write into that appears under its name only when complete, and only if the name is free."""
+    path = writing(path)
+    target = in_its_folder(_behind_link(path) if isinstance(path, Path) else path)
     try:
-        with temporary_folder(path.parent) as folder:
+        with temporary_folder(target.parent) as folder:
             yield folder
             folder.chmod(0o777 & ~current_umask())
-            folder.rename(path)  # in place of an empty folder at most
+            folder.rename(target)  # in place of an empty folder at most
     except OSError as error:
-        raise InputError(f"cannot be made ({error.strerror})", path=path) from None
+        raise InputError(f"cannot be made ({error.strerror})", path=str(path)) from None
 
 
-def _mode(path: Path) -> int:
+def _mode(path: AnyPath) -> int:
     """Return kind and permissions of a file, or those of a new one; another command may remove it at any time."""
     try:
         return path.stat().st_mode
@@ -303,18 +327,21 @@ def read_number(text: str | None) -> float:
     return value if math.isfinite(value) else math.nan
 
 
-def sha256_of(path: Path) -> str:
+def sha256_of(path: AnyPath) -> str:
     """Return the SHA-256 of a file's bytes, in hexadecimal."""
-    with reading(path).open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    with open_regular(reading(path)) as stream:
+        digest = hashlib.sha256()
+        while block := stream.read(BLOCK_BYTES):
+            digest.update(block)
+        return digest.hexdigest()
 
 
-def source_of(path: Path) -> dict[str, str]:
+def source_of(path: AnyPath) -> dict[str, str]:
     """Return the path of a file, as text that JSON and a terminal can show, and the SHA-256 of its bytes."""
     return {"path": printable(str(path)), "sha256": sha256_of(path)}
 
 
-def _invalid(error: msgspec.ValidationError, data: bytes, path: Path, line: int, field: str) -> InputError:
+def _invalid(error: msgspec.ValidationError, data: bytes, path: AnyPath, line: int, field: str) -> InputError:
     found = _AT.match(str(error))
     problem = found.group("problem") if found else str(error)
     inner = (found.group("field") or "") if found else ""

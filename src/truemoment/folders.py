@@ -1,7 +1,7 @@
-"""Folders that TrueMoment writes: links in them are refused, one command at a time writes, and leftovers are removed.
+"""Folders that TrueMoment writes: one command at a time writes, and leftovers of killed processes are removed.
 
-A folder may come from somebody else, so only the named folder itself may be a link. Locks are those of ``flock``: they
-end with their process. On file systems without locks, nothing is locked.
+Locks are those of ``flock``: they end with their process. On file systems without locks, nothing is locked. No link in
+a folder is followed (:mod:`truemoment.own_path`).
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import contextlib
 import hashlib
 import os
 import re
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
+import secrets
+from collections.abc import Iterator
 from pathlib import Path
 
 from truemoment.exceptions import InputError, UsageError
 from truemoment.inputs import updating
+from truemoment.own_path import AnyPath, OwnPath
 
 LOCK = ".lock"
 """Name of the file in a folder that is locked while a command writes the folder."""
@@ -28,32 +28,9 @@ SPARE = 4
 """Descriptors that a temporary folder keeps open, so that it can be removed where no more files may be opened."""
 
 TEMPORARY = re.compile(rf"(?:{re.escape(WRITING)}|{re.escape(FETCHING)})[a-z0-9_]{{8}}")
-"""Names of temporary files and folders: a beginning, and what :mod:`tempfile` adds to it."""
+"""Names of temporary files and folders: a beginning, and eight characters."""
 
-
-def refuse_links(folder: Path, *names: str) -> None:
-    """Refuse a folder in which one of our files is a link: following it would write or remove files elsewhere.
-
-    Parameters
-    ----------
-    folder
-        The folder, which may be a link itself, and need not exist.
-    *names
-        Files and folders in it, e.g. ``"run.json"`` or ``"videos/*/*"``. Each part of a path is checked; ``*`` matches
-        everything.
-    """
-    for name in names:
-        found = [folder]
-        for part in name.split("/"):
-            found = [path for parent in found for path in (_inside(parent) if part == "*" else [parent / part])]
-            link = next((path for path in found if path.is_symlink()), None)
-            if link is not None:
-                problem = "is a link, expected a file or folder that TrueMoment has made"
-                raise InputError(problem, path=link, hint="remove the link, or write to another place")
-
-
-def _inside(folder: Path) -> list[Path]:
-    return sorted(folder.iterdir()) if folder.is_dir() else []
+_NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL
 
 
 # ------------------------------------------------------------------------------------------------ locks
@@ -76,15 +53,15 @@ def lock(number: int, *, wait: bool) -> bool:
 
 
 @contextlib.contextmanager
-def lock_folder(folder: Path) -> Iterator[None]:
+def lock_folder(folder: AnyPath) -> Iterator[None]:
     """Lock a folder against other commands; make it if needed, and remove it if nothing is written."""
-    refuse_links(updating(folder), LOCK)
-    is_new = not folder.exists()
+    folder = OwnPath.of(updating(folder))
     try:
+        is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
         number = _hold(folder / LOCK, os.O_RDWR | os.O_CREAT, wait=False)
     except OSError as error:
-        raise InputError(f"cannot be made ({error.strerror})", path=folder) from None
+        raise InputError(f"cannot be made ({error.strerror})", path=str(folder)) from None
     if number is None:
         raise UsageError(f"{folder}: is being written by another command, wait for its end")
     try:
@@ -103,7 +80,7 @@ def lock_file(path: Path) -> Iterator[None]:
     The lock is a second file beside it, since each change replaces the file itself.
     """
     path = Path(os.path.realpath(updating(path)))
-    beside = path.with_name(f"{LOCK}-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:12]}")
+    beside = OwnPath(path.parent) / f"{LOCK}-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:12]}"
     number = None
     while number is None:
         try:
@@ -116,9 +93,9 @@ def lock_file(path: Path) -> Iterator[None]:
         _release(number, beside)
 
 
-def _hold(path: Path, flags: int, *, wait: bool) -> int | None:
+def _hold(path: OwnPath, flags: int, *, wait: bool) -> int | None:
     """Open and lock a file; return its descriptor, or None if another process has the lock or removed the file."""
-    number = os.open(path, flags, 0o666)
+    number = path.open_number(flags)
     with contextlib.ExitStack() as opened:
         opened.callback(os.close, number)
         with contextlib.suppress(BlockingIOError):
@@ -129,7 +106,7 @@ def _hold(path: Path, flags: int, *, wait: bool) -> int | None:
     return None
 
 
-def _is_at(number: int, path: Path) -> bool:
+def _is_at(number: int, path: OwnPath) -> bool:
     """Whether an open file still has its name."""
     try:
         return os.path.samestat(os.fstat(number), path.lstat())
@@ -137,7 +114,7 @@ def _is_at(number: int, path: Path) -> bool:
         return False
 
 
-def _release(number: int, path: Path) -> None:
+def _release(number: int, path: OwnPath) -> None:
     """Remove the file of a lock, and let others have the lock; a file with content is not ours."""
     with contextlib.suppress(OSError):
         if os.fstat(number).st_size == 0 and _is_at(number, path):
@@ -149,16 +126,11 @@ def _release(number: int, path: Path) -> None:
 
 
 @contextlib.contextmanager
-def temporary_file(folder: Path) -> Iterator[Path]:
+def temporary_file(folder: AnyPath) -> Iterator[OwnPath]:
     """Make an empty file in a folder, to be renamed; a leftover is removed, now or by the next call."""
-
-    def make() -> str:
-        number, name = tempfile.mkstemp(dir=folder, prefix=WRITING)
-        os.close(number)
-        return name
-
+    folder = OwnPath.of(folder)
     remove_leftovers(folder)
-    path, number = _new(make)
+    path, number = _new(folder, WRITING, is_folder=False)
     try:
         yield path
     finally:
@@ -167,10 +139,11 @@ def temporary_file(folder: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def temporary_folder(folder: Path, prefix: str = WRITING) -> Iterator[Path]:
+def temporary_folder(folder: AnyPath, prefix: str = WRITING) -> Iterator[OwnPath]:
     """Make a folder in a folder, to be renamed; a leftover is removed, now or by the next call."""
+    folder = OwnPath.of(folder)
     remove_leftovers(folder)
-    path, number = _new(lambda: tempfile.mkdtemp(dir=folder, prefix=prefix))
+    path, number = _new(folder, prefix, is_folder=True)
     with contextlib.ExitStack() as left:
         left.callback(_remove_own, path)
         left.callback(os.close, number)
@@ -179,17 +152,17 @@ def temporary_folder(folder: Path, prefix: str = WRITING) -> Iterator[Path]:
         yield path
 
 
-def _remove_own(path: Path) -> None:
+def _remove_own(path: OwnPath) -> None:
     with contextlib.suppress(OSError):
         path.rmdir()  # an empty one needs no file to be opened
-    shutil.rmtree(path, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        path.remove_tree()
 
 
-def remove_leftovers(folder: Path) -> None:
+def remove_leftovers(folder: AnyPath) -> None:
     """Remove temporary files and folders of killed processes; those in use are locked."""
     try:
-        with os.scandir(folder) as entries:
-            left = [Path(entry.path) for entry in entries if TEMPORARY.fullmatch(entry.name) and _is_plain(entry)]
+        left = [path for path in OwnPath.of(folder).plain() if TEMPORARY.fullmatch(path.name)]
     except OSError:
         return
     for path in left:
@@ -197,36 +170,41 @@ def remove_leftovers(folder: Path) -> None:
             _remove_leftover(path)
 
 
-def _remove_leftover(path: Path) -> None:
+def _remove_leftover(path: OwnPath) -> None:
     number = _hold(path, _flags(path), wait=False)
     if number is None:
         return
     try:
         if lock(number, wait=False):  # else nobody can tell whether it is in use
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            path.remove_tree() if path.is_dir() else path.unlink()
     finally:
         os.close(number)
 
 
-def _new(make: Callable[[], str]) -> tuple[Path, int]:
+def _new(folder: OwnPath, prefix: str, *, is_folder: bool) -> tuple[OwnPath, int]:
     """Make a file or folder and lock it; make another one if it was removed as a leftover before it was locked."""
     while True:
-        path = Path(make())
-        try:
-            number = _hold(path, _flags(path), wait=True)
-        except FileNotFoundError:
-            continue
-        except OSError:  # too many open files
-            path.rmdir() if path.is_dir() else path.unlink()
-            raise
+        path = folder / f"{prefix}{secrets.token_hex(4)}"
+        with path.in_folder() as (inside, name):  # open from before: removing it again needs no further file
+            try:
+                if is_folder:
+                    os.mkdir(name, 0o700, dir_fd=inside)
+                else:
+                    os.close(os.open(name, _NEW_FILE, 0o600, dir_fd=inside))
+            except FileExistsError:
+                continue
+            try:
+                number = _hold(path, _flags(path), wait=True)
+            except FileNotFoundError:
+                continue
+            except OSError:  # too many open files
+                with contextlib.suppress(OSError):
+                    (os.rmdir if is_folder else os.unlink)(name, dir_fd=inside)
+                raise
         if number is not None:
             return path, number
 
 
-def _flags(path: Path) -> int:
+def _flags(path: OwnPath) -> int:
     """How to open a file or folder for locking: some file systems lock only files that are open for writing."""
     return os.O_RDONLY if path.is_dir() else os.O_RDWR
-
-
-def _is_plain(entry: os.DirEntry[str]) -> bool:
-    return entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)

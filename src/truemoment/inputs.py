@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from truemoment.exceptions import InputError, OutputError
+from truemoment.own_path import AnyPath, OwnPath
 from truemoment.text import printable
 
-P = TypeVar("P", str, Path)
+P = TypeVar("P", bound=str | Path | OwnPath)
 
 
 @dataclass
@@ -88,10 +89,10 @@ def reading(path: P) -> P:
     return path
 
 
-def will_write(path: Path) -> None:
+def will_write(path: AnyPath) -> None:
     """Register an output before any work, so that reading it is refused."""
     if (register := _register.get()) is not None:
-        real = os.path.realpath(path)
+        real = os.path.realpath(str(path))
         register.refuse_read(real, str(path))
         register.planned[real] = str(path)
 
@@ -101,7 +102,7 @@ def writing(path: P) -> P:
     register = _register.get()
     if register is None:
         return path
-    real = os.path.realpath(path)
+    real = os.path.realpath(str(path))
     register.refuse_read(real, str(path))
     register.own.add(real)
     register.has_written = True
@@ -111,7 +112,7 @@ def writing(path: P) -> P:
 def updating(path: P) -> P:
     """Return the path of a file or folder that the command both reads and writes."""
     if (register := _register.get()) is not None:
-        real = os.path.realpath(path)
+        real = os.path.realpath(str(path))
         register.has_written = True
         register.own.add(real)
         for known in (register.read, register.planned):

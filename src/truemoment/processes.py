@@ -1,4 +1,8 @@
-"""Worker processes that end with this process: on success, on Ctrl-C, and when it is killed."""
+"""Worker processes that end with this process: on success, on Ctrl-C, and when it is killed.
+
+None of them imports from the current folder: Python starts them by ``python -c``, for which that folder comes first on
+``sys.path`` unless the variable ``PYTHONSAFEPATH`` is set (https://docs.python.org/3/using/cmdline.html#cmdoption-P).
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,9 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+SAFE_PATH = "PYTHONSAFEPATH"
+"""Environment variable with which Python leaves the current folder out of ``sys.path``."""
 
 ENDED = 130
 """Exit status of a process that got a signal to end."""
@@ -43,8 +50,7 @@ def processes(workers: int, begin: Callable[..., None], *settings: Any) -> Itera
     [2.0, 3.0]
     """
     others = set(multiprocessing.active_children())
-    context = multiprocessing.get_context("spawn")  # threads of PyTorch and of decoders do not survive a fork
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=begin, initargs=settings)
+    pool = _new_pool(workers, begin, settings)
     try:
         yield pool
     except BaseException:
@@ -57,6 +63,42 @@ def processes(workers: int, begin: Callable[..., None], *settings: Any) -> Itera
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+_starting = threading.RLock()
+"""Held while the environment is changed for a process that is about to start."""
+
+
+@contextlib.contextmanager
+def without_current_folder() -> Iterator[None]:
+    """Set ``PYTHONSAFEPATH`` for Python processes that are started inside this block.
+
+    The environment is as before afterwards, so that a program that uses TrueMoment starts its own processes as it did.
+    """
+    with _starting:
+        before = os.environ.get(SAFE_PATH)
+        os.environ[SAFE_PATH] = "1"
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[SAFE_PATH]
+            else:
+                os.environ[SAFE_PATH] = before
+
+
+class _Pool(ProcessPoolExecutor):
+    """Processes that do not import from the current folder; a task may start one."""
+
+    def submit(self, function: Callable[..., T], /, *arguments: Any, **named: Any) -> Future[T]:  # noqa: ANN401 - as in the base class
+        with without_current_folder():
+            return super().submit(function, *arguments, **named)
+
+
+def _new_pool(workers: int, begin: Callable[..., None], settings: tuple[Any, ...]) -> ProcessPoolExecutor:
+    context = multiprocessing.get_context("spawn")  # threads of PyTorch and of decoders do not survive a fork
+    with without_current_folder():  # the tracker of shared resources starts here
+        return _Pool(workers, mp_context=context, initializer=begin, initargs=settings)
 
 
 def end_with_parent() -> None:
@@ -100,10 +142,7 @@ class RestartingPool:
                 raise BrokenProcessPool("the server is ending")
             for _ in range(2):
                 if self._pool is None:
-                    context = multiprocessing.get_context("spawn")
-                    self._pool = ProcessPoolExecutor(
-                        self._workers, mp_context=context, initializer=self._begin, initargs=self._settings
-                    )
+                    self._pool = _new_pool(self._workers, self._begin, self._settings)
                 try:
                     return self._pool.submit(function, *arguments)
                 except BrokenProcessPool:

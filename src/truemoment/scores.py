@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar
 
 import msgspec
@@ -21,6 +20,7 @@ from truemoment.exceptions import InputError, MeasureError
 from truemoment.files import atomic_write
 from truemoment.intervals import Floats, Ints
 from truemoment.measures import Measure, parse_measure, why_undefined
+from truemoment.own_path import AnyPath, any_path
 from truemoment.protocols import Protocol
 from truemoment.records import Strings, as_strings, numbers_of
 from truemoment.version import __version__ as version
@@ -131,7 +131,7 @@ class Scores:
             )
         return figures
 
-    def save(self, path: Path | str) -> None:
+    def save(self, path: AnyPath | str) -> None:
         """Write the statistics as NPZ (no pickle), complete or not at all."""
         for measure in self.measures:
             if parse_measure(str(measure)) != measure:
@@ -149,7 +149,7 @@ class Scores:
             query_id=self.query_id.tolist(),
             video_id=self.video_id.tolist(),
         )
-        with atomic_write(Path(path)) as stream:
+        with atomic_write(any_path(path)) as stream:
             np.savez_compressed(
                 stream,
                 header=np.frombuffer(msgspec.json.encode(header), dtype=np.uint8),
@@ -159,9 +159,9 @@ class Scores:
             )
 
     @classmethod
-    def load(cls, path: Path | str) -> Scores:
+    def load(cls, path: AnyPath | str) -> Scores:
         """Read what :meth:`save` wrote."""
-        path = Path(path)
+        path = any_path(path)
         with refusing_damage(path, "is not a file of saved scores"):
             head, numerator, weight, on_threshold = read_npz(path, "header", "numerator", "weight", "on_threshold")
             header = msgspec.json.decode(head.tobytes(), type=_Saved)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import gzip
 import io
-from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from truemoment.exceptions import InputError
 from truemoment.inputs import reading
+from truemoment.own_path import AnyPath, open_regular
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -26,11 +26,12 @@ BLOCK_BYTES = 1 << 17
 """Size of the blocks that are unpacked at a time."""
 
 
-def refuse_swollen(path: Path, unpacked: int, packed: int, *, free: int) -> None:
+def refuse_swollen(path: AnyPath, unpacked: int, packed: int, *, free: int) -> None:
     """Refuse data that unpacks to more than `free` bytes and more than :data:`SWOLLEN` times its packed size.
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> refuse_swollen(Path("a.npz"), 1_000_000, 10, free=FREE_BYTES)
     >>> refuse_swollen(Path("a.npz"), 1_000_000_000, 10, free=FREE_BYTES)
     Traceback (most recent call last):
@@ -41,19 +42,19 @@ def refuse_swollen(path: Path, unpacked: int, packed: int, *, free: int) -> None
         raise InputError(f"unpacks to {unpacked:,} bytes from {packed:,}, expected {most:,} at most", path=path)
 
 
-def open_gzip(path: Path) -> IO[bytes]:
+def open_gzip(path: AnyPath) -> IO[bytes]:
     """Open a gzip file for reading within these bounds.
 
     Reading raises :class:`~truemoment.exceptions.InputError` beyond them, and ``OSError``, ``EOFError`` or
     ``zlib.error`` for a damaged file.
     """
-    return io.BufferedReader(_Gunzip(path, reading(path).open("rb")), BLOCK_BYTES)
+    return io.BufferedReader(_Gunzip(path, open_regular(reading(path))), BLOCK_BYTES)
 
 
 class _Gunzip(io.RawIOBase):
     """A gzip file that counts what it unpacks."""
 
-    def __init__(self, path: Path, packed: IO[bytes]) -> None:
+    def __init__(self, path: AnyPath, packed: IO[bytes]) -> None:
         super().__init__()
         self._path, self._packed = path, packed
         self._unpacked = gzip.GzipFile(fileobj=packed, mode="rb")
@@ -61,6 +62,9 @@ class _Gunzip(io.RawIOBase):
 
     def readable(self) -> bool:
         return True
+
+    def fileno(self) -> int:
+        return self._packed.fileno()
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         length = self._unpacked.readinto(buffer)

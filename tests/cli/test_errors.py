@@ -243,10 +243,10 @@ class TestBugs:
 
     @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EACCES])
     def test_a_full_disk_is_no_bug_of_ours(self, evaluate, tmp_path, monkeypatch, number):
-        def full(*_):
+        def full(*_, **__):
             raise OSError(number, os.strerror(number))
 
-        monkeypatch.setattr("truemoment.files.Path.replace", full)
+        monkeypatch.setattr("truemoment.own_path.os.replace", full)
         status, _, err = evaluate("--json", tmp_path / "report.json", "--quiet")
         assert status == 2
         assert err == f"truemoment: {tmp_path}/report.json: cannot be written ({os.strerror(number)})\n"

@@ -136,10 +136,10 @@ class TestJSON:
         path.write_text("old")
         before = sorted(file.name for file in tmp_path.iterdir())
 
-        def interrupt(*_):
+        def interrupt(*_, **__):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("truemoment.files.Path.replace", interrupt)
+        monkeypatch.setattr("truemoment.own_path.os.replace", interrupt)
         status, _, err = evaluate("--measures", "mIoU", "--json", path)
         assert status == 130
         assert err.split("\n")[-2] == "truemoment: interrupted; nothing half-written remains"

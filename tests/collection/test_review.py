@@ -22,7 +22,7 @@ def add_films(out, counts):
     (film,) = films_in(out)
     lines = [of for of in film.sentences() if of.kept]
     for name, count in counts.items():
-        folder = shutil.copytree(film.folder, out / "films" / f"{name}-{zlib.crc32(name.encode()):08x}")
+        folder = shutil.copytree(film.folder.path, out / "films" / f"{name}-{zlib.crc32(name.encode()):08x}")
         kept = [msgspec.structs.replace(of, id=f"{name}#{k}") for k, of in enumerate(lines[:count])]
         (folder / "sentences.jsonl").write_bytes(b"".join(msgspec.json.encode(of) + b"\n" for of in kept))
         report = msgspec.structs.replace(film.report, name=name, n_kept=count)

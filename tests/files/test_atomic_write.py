@@ -132,7 +132,7 @@ def test_a_folder_may_be_made_behind_a_link_to_an_empty_one(tmp_path):
     (tmp_path / "disk").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "disk")
     with atomic_folder(tmp_path / "link") as folder:
-        (folder / "a").touch()
+        (folder / "a").write_bytes(b"")
     assert names(tmp_path / "disk") == ["a"]
     assert (tmp_path / "link").is_symlink()
 

@@ -1,6 +1,7 @@
 """Run the hunt: python -m tests.hostile [--inputs 20000] [--seed 0] [--workers 2] [--keep FOLDER].
 
-Status 1 if an input was handled badly; its command, its files and its output are kept.
+Status 1 if an input was handled badly; its command, its files and its output are kept. ``--sweep`` tries one hostile
+thing with every command (tests/hostile/sweeps.py).
 """
 
 from __future__ import annotations
@@ -24,7 +25,11 @@ def main() -> int:
     arguments.add_argument("--requests", type=int, default=0, help="requests to each server, in place of inputs")
     arguments.add_argument("--minutes", type=float, default=0, help="ask all servers so long, and print their memory")
     arguments.add_argument("--crashes", type=int, default=0, help="kills of each long command, in place of inputs")
-    arguments.add_argument("--only", default="", help="commands to kill, separated by commas")
+    arguments.add_argument(
+        "--only", default="", help="commands to kill, with commas; or how a swept one begins"
+    )
+    arguments.add_argument("--sweep", default="", help="modules, links, pipes or huge, or several with commas")
+    arguments.add_argument("--most", type=int, default=10**9, help="links that are tried for each command")
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     arguments.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "truemoment-hunt")
@@ -35,9 +40,11 @@ def main() -> int:
     began, keep = time.monotonic(), given.keep.absolute()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts in the background ignore it
     with tempfile.TemporaryDirectory(prefix="hunt-") as folder:
-        if given.requests or given.minutes or given.crashes:
+        if given.requests or given.minutes or given.crashes or given.sweep:
             import_early()
             import_late()
+        if given.sweep:
+            return sweep_all(given.sweep.split(","), given, Path(folder))
         if given.requests:
             return ask_servers(given.seed, given.requests, Path(folder))
         if given.minutes:
@@ -61,6 +68,24 @@ def crash(seed: int, kills: int, folder: Path, only: set[str]) -> int:
         found = crash_all(seed, kills, max(1, kills // 10), whole, folder, only)
     print(f"{len(found)} crashes handled badly")
     return 1 if found else 0
+
+
+def sweep_all(kinds: list[str], given: argparse.Namespace, folder: Path) -> int:
+    """Try hostile things with every command, and print what went wrong."""
+    from tests.hostile.crash_place import make_crash_place
+    from tests.hostile.sweeps import gather, sweep
+
+    os.environ["TRUEMOMENT_CACHE"] = str(folder / "cache")
+    make_crash_place(folder / "whole")
+    gather(folder / "whole")
+    n_wrong = 0
+    for kind in kinds:
+        began = time.monotonic()
+        found = sweep(kind, folder / "whole", given.seed, given.workers, most=given.most, only=given.only)
+        print(*found, sep="\n")
+        print(f"{kind}: {len(found)} handled badly, {time.monotonic() - began:.0f} s", flush=True)
+        n_wrong += len(found)
+    return 1 if n_wrong else 0
 
 
 def watch(seed: int, minutes: float, folder: Path) -> int:

@@ -2,7 +2,9 @@
 
 import importlib.util
 import json
+import os
 import re
+import subprocess
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
+from tests.hostile.modules import plant_modules
 
 from truemoment.cli.audit import command
 
@@ -85,14 +88,48 @@ def test_the_file_passes_each_input_as_a_variable():
     # An expression in a script would let the text of an input become a command.
     assert not any("${{" in step["run"] for step in steps)
     assert all(step["shell"] == "bash" for step in steps)
-    passed = steps[-1]["env"]
-    assert sorted(passed.values()) == sorted(f"${{{{ inputs.{name} }}}}" for name in action["inputs"])
+    passed = steps[1]["env"]
+    token = steps[2]["env"]
+    assert token == {"GITHUB_TOKEN": "${{ inputs.github-token }}"}
+    assert sorted(passed.values()) == sorted(
+        f"${{{{ inputs.{name} }}}}" for name in action["inputs"] if name not in ("comment", "github-token")
+    )
+    assert "inputs.comment == 'true'" in steps[2]["if"]
     read = set(re.findall(r'"(AUDIT_\w+)"', STEP.read_text("utf-8")))
     options = re.search(r"OPTIONS = \((.*?)\)", STEP.read_text("utf-8"))[1]
     read |= {f"AUDIT_{name.upper().replace('-', '_')}" for name in re.findall(r'"([a-z-]+)"', options)}
-    assert read == set(passed) - {"GITHUB_TOKEN"}
+    assert read == set(passed)
     assert [step.get("id") for step in steps if step.get("id")] == ["audit"]
     assert re.findall(r"outputs\.(\w+)", json.dumps(action["outputs"])) == list(action["outputs"])
+
+
+def scripts():
+    """The scripts of the action's steps."""
+    return [step["run"] for step in yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]]
+
+
+def test_no_python_starts_in_the_checkout():
+    """`python3 -m venv` in the checkout would run its venv.py, argparse.py and others: each one is isolated."""
+    lines = [line for script in scripts() for line in script.splitlines() if re.search(r"\bpython3?\b", line)]
+    assert len(lines) == 4
+    assert all(re.search(r'python3?"? -I ', line) for line in lines)
+    pip = [line for line in scripts()[0].splitlines() if "install[@]" in line]
+    assert [bool(re.search("--require-hashes -r|--no-build-isolation", line)) for line in pip] == [True] * 3
+
+
+@pytest.mark.slow
+def test_files_of_the_checkout_do_not_run(tmp_path):
+    """The command that makes the environment, in a folder with modules of the standard library's names."""
+    checkout, place = tmp_path / "checkout", tmp_path / "runner"
+    place.mkdir()
+    plant_modules(checkout, tmp_path / "pwned")
+    line = next(line for line in scripts()[0].splitlines() if "-m venv" in line)
+    environment = {**os.environ, "RUNNER_TEMP": str(place)}
+    words = ["bash", "-c", line]
+    done = subprocess.run(words, cwd=checkout, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (place / "truemoment" / "bin" / "python").exists()
+    assert not (tmp_path / "pwned").exists()
 
 
 def test_the_example_workflow_uses_inputs_that_exist():
@@ -135,7 +172,10 @@ def test_an_audit_is_commented_and_its_gate_fails_the_step(step, github, tmp_pat
         AUDIT_MEASURES="R@1,IoU=0.5",
         AUDIT_GATE="shortcut-share<0.5; skill>0.9",
     )
-    assert step.main(given) == 1
+    del given["GITHUB_TOKEN"]  # the audit does not get it
+    assert step.audit(given) == 1
+    assert github.requests == []
+    assert step.send_comment(variables(tmp_path, github)) == 0
     assert capfd.readouterr().out == "commented: https://example.invalid/7\n"
     [(method, path, token, body)] = github.requests
     assert (method, path, token) == ("POST", "/repos/owner/name/issues/7/comments", "Bearer secret")
@@ -156,7 +196,7 @@ def test_a_fault_is_one_line_and_no_comment(step, github, tmp_path, capfd):
     given = variables(
         tmp_path, github, AUDIT_PREDICTIONS=hostile, AUDIT_ANNOTATIONS=str(EXAMPLES / "annotations.jsonl")
     )
-    assert step.main(given) == 2
+    assert step.audit(given) == 2
     assert capfd.readouterr().err.splitlines()[-1].startswith("truemoment: ")
     assert github.requests == []
     assert not (tmp_path / "pwned").exists()

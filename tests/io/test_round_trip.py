@@ -129,7 +129,7 @@ def test_a_writing_that_fails_leaves_the_old_file(tmp_path, annotations, format_
     def fail(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("truemoment.files.Path.replace", fail)  # interrupted at the last moment
+    monkeypatch.setattr("truemoment.own_path.os.replace", fail)  # interrupted at the last moment
     with pytest.raises(KeyboardInterrupt):
         write_predictions(path, Predictions.from_lists({"v#0": [(1, 2)]}), annotations, format=format_name)
     assert path.read_text() == "old"

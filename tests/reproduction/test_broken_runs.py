@@ -61,7 +61,7 @@ REFUSED = {
     "request nested deep": (write(REQUEST, b'{"recipe":' * 5000), "run.json:1: "),
     "request in other bytes": (write(REQUEST, b'{"seed": "\xff"}'), "run.json:1: "),
     "request is a folder": (replace(REQUEST, os.mkdir), "run.json: is a folder"),
-    "request is a pipe": (replace(REQUEST, os.mkfifo), "run.json: is no ordinary file"),  # it waited for ever
+    "request is a pipe": (replace(REQUEST, os.mkfifo), "run.json: is a pipe, expected a file"),  # it waited for ever
     "request is a link to itself": (replace(REQUEST, itself), "contains no run"),
     "seed in words": (request(seed="one"), "field seed: got text"),
     "schema of the future": (request(schema="truemoment/run/9"), "field schema"),
@@ -75,6 +75,7 @@ REFUSED = {
 }
 
 REFUSED_PREDICTIONS = {
+    "a link": (replace(PREDICTIONS, itself), "test-iid.jsonl: is a link, expected a file or folder that TrueMoment"),
     "cut off": (write(PREDICTIONS, b'{"query_id": "x#0", "moments": [[0,'), "input data was truncated"),
     "empty": (write(PREDICTIONS, b""), "is empty"),
     "NaN": (write(PREDICTIONS, b'{"query_id": "x#0", "moments": [[NaN, 10]]}'), "got NaN, expected a number"),
@@ -117,7 +118,6 @@ def test_a_damaged_run_is_one_line(reproduced, case):
     [
         request(features_name="\x1b[31mred\n"),
         request(seed=10**30),
-        replace(PREDICTIONS, itself),
         replace(PREDICTIONS, os.mkfifo),
         lambda folder: (folder / "again").symlink_to(folder.parent),
     ],

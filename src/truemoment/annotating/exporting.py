@@ -28,6 +28,7 @@ from truemoment.datasets.own import OwnQuery
 from truemoment.diagnosis.answer_agreement import answer_agreement
 from truemoment.documents import json_text
 from truemoment.files import atomic_write
+from truemoment.own_path import OwnPath
 from truemoment.version import __version__ as version
 
 MomentRule = Literal["all", "longest", "hull"]
@@ -66,19 +67,20 @@ def export_study(
     answers = StudyAnswers(head, tuple(of.line for of in rows), ANSWERS)
     agreement = answer_agreement(answers.by_query(), np.random.default_rng(settings.seed))
     people = person_scores(rows, agreement.queries, state.references, settings.gold_iou)
-    out.mkdir(parents=True, exist_ok=True)
-    files = {ANSWERS: _write_lines(out / ANSWERS, [head, *answers.answers]) - 1}
+    folder = OwnPath(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {ANSWERS: _write_lines(folder / ANSWERS, [head, *answers.answers]) - 1}
     if settings.task == "mark":
         queries = _own_queries(answers, moments)
-        files[ANNOTATIONS] = _write_lines(out / ANNOTATIONS, queries)
-        files[PER_CENT] = _write_per_cent(out / PER_CENT, queries)
+        files[ANNOTATIONS] = _write_lines(folder / ANNOTATIONS, queries)
+        files[PER_CENT] = _write_per_cent(folder / PER_CENT, queries)
     else:
-        files[VERDICTS] = _write_lines(out / VERDICTS, _verdicts(answers))
+        files[VERDICTS] = _write_lines(folder / VERDICTS, _verdicts(answers))
     exported = Exported(settings, answers, people, agreement, files, _several(answers, moments))
     document = datasheet_document(study, exported, state, moments, _decisions(connection))
-    with atomic_write(out / SHEET_JSON) as stream:
+    with atomic_write(folder / SHEET_JSON) as stream:
         stream.write(json_text(document).encode())
-    with atomic_write(out / SHEET) as stream:
+    with atomic_write(folder / SHEET) as stream:
         stream.write(datasheet_text(document, read_instructions(study.instructions)).encode())
     study.record_export(exported_change)
     return exported
@@ -131,7 +133,7 @@ def _own_queries(answers: StudyAnswers, moments: MomentRule) -> list[OwnQuery]:
     return found
 
 
-def _write_per_cent(path: Path, queries: Sequence[OwnQuery]) -> int:
+def _write_per_cent(path: OwnPath, queries: Sequence[OwnQuery]) -> int:
     """Write the table of Hidden Challenges: a row per moment, in per cent of the video."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
@@ -162,7 +164,7 @@ def _verdicts(answers: StudyAnswers) -> list[VerdictLine]:
     return found
 
 
-def _write_lines(path: Path, lines: Sequence[object]) -> int:
+def _write_lines(path: OwnPath, lines: Sequence[object]) -> int:
     encoder = msgspec.json.Encoder()
     with atomic_write(path) as stream:
         for line in lines:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import MappingProxyType
 
 from truemoment.exceptions import InputError
 from truemoment.files import read_text
+from truemoment.own_path import AnyPath
 
 MOST_CHARACTERS = 50_000
 
@@ -36,7 +36,7 @@ DEFAULT = MappingProxyType({"mark": _MARK, "verify": _VERIFY})
 """The usual text of each task."""
 
 
-def read_instructions(path: Path) -> str:
+def read_instructions(path: AnyPath) -> str:
     """Return the instructions in a file."""
     text = read_text(path)
     if not text.strip() or len(text) > MOST_CHARACTERS:

@@ -17,10 +17,11 @@ from truemoment.annotating.store import Store
 from truemoment.annotating.study import StudyFolder
 from truemoment.distribution import JobRunner, begin_worker, distribute
 from truemoment.exceptions import InputError, TrueMomentError
+from truemoment.own_path import OwnPath
 from truemoment.processes import RestartingPool, begin_quietly
 from truemoment.video.prepared import PreparedVideo, prepare_video
 
-VideoJob = tuple[int, str, str]
+VideoJob = tuple[int, str, OwnPath]
 """A video that is prepared: its number, its path, and the folder of what is made of it."""
 
 PROCESS_ENDED = "the process that read it ended: it is damaged, or memory ran out"
@@ -35,7 +36,7 @@ class VideoOutcome:
     why: str = ""
 
 
-def prepare_one(video: int, path: str, folder: str) -> VideoOutcome:
+def prepare_one(video: int, path: str, folder: OwnPath) -> VideoOutcome:
     """Prepare a video; one that cannot be read is no error of the study.
 
     Raises
@@ -44,11 +45,11 @@ def prepare_one(video: int, path: str, folder: str) -> VideoOutcome:
         If the disk is full: the video may be ready later.
     """
     try:
-        return VideoOutcome(video, prepare_video(Path(path), Path(folder)))
+        return VideoOutcome(video, prepare_video(Path(path), folder))
     except (TrueMomentError, OSError, MemoryError) as error:
         if _is_disk_full(error):
             problem = "the disk is full; make room, then run 'truemoment annotate prepare' again"
-            raise InputError(problem, path=Path(folder)) from None
+            raise InputError(problem, path=folder) from None
         return VideoOutcome(video, None, str(error) or type(error).__name__)
 
 
@@ -106,7 +107,7 @@ def prepare_study(
     *,
     workers: int = 1,
     on_done: Callable[[VideoOutcome], None] = lambda _: None,
-    prepare: Callable[[int, str, str], VideoOutcome] = prepare_one,
+    prepare: Callable[[int, str, OwnPath], VideoOutcome] = prepare_one,
 ) -> None:
     """Prepare all videos of a study that are not yet, also those that did not play before, and wait for the end.
 
@@ -116,7 +117,7 @@ def prepare_study(
     waiting = store.read(lambda connection: waiting_videos(connection, again=True))
     if not waiting:
         return
-    jobs = ((video, path, str(study.media(video).absolute())) for video, path in waiting)
+    jobs = ((video, path, study.media(video).absolute()) for video, path in waiting)
     work: JobRunner[VideoJob, VideoOutcome] = JobRunner(
         do=partial(_prepare_job, prepare),
         begin=begin_worker,
@@ -129,7 +130,7 @@ def prepare_study(
         on_done(outcome)
 
 
-def _prepare_job(prepare: Callable[[int, str, str], VideoOutcome], job: VideoJob) -> VideoOutcome:
+def _prepare_job(prepare: Callable[[int, str, OwnPath], VideoOutcome], job: VideoJob) -> VideoOutcome:
     return prepare(*job)
 
 
@@ -145,7 +146,7 @@ class BackgroundPreparation:
     """
 
     def __init__(
-        self, study: StudyFolder, store: Store, prepare: Callable[[int, str, str], VideoOutcome] = prepare_one
+        self, study: StudyFolder, store: Store, prepare: Callable[[int, str, OwnPath], VideoOutcome] = prepare_one
     ) -> None:
         self._study, self._store, self._prepare = study, store, prepare
         self._stop = threading.Event()
@@ -174,7 +175,7 @@ class BackgroundPreparation:
         self._processes.restart()  # nothing waits: free its memory
 
     def _outcome(self, video: int, path: str) -> VideoOutcome:
-        folder = str(self._study.media(video).absolute())
+        folder = self._study.media(video).absolute()
         try:
             return self._processes.submit(self._prepare, video, path, folder).result()
         except BrokenProcessPool:

@@ -6,7 +6,6 @@ import datetime as dt
 import sqlite3
 from functools import cache
 from operator import itemgetter
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -28,7 +27,7 @@ class StudyFrameTables:
         self.of = cache(self._read)
 
     def _read(self, video: int) -> FrameTable:
-        path: Path = self._study.media(video) / FRAMES
+        path = self._study.media(video) / FRAMES
         try:
             data = path.read_bytes()
         except OSError:

@@ -23,6 +23,7 @@ from truemoment.annotating.store import StorageError, Store
 from truemoment.annotating.study import StudyFolder, StudySettings
 from truemoment.annotating.tasks import ConflictError, SaveResult, TaskView, save, view
 from truemoment.exceptions import InputError
+from truemoment.own_path import AnyPath
 from truemoment.pages.app import RouteOf, Visit, page_route, route
 from truemoment.pages.errors import PageError
 from truemoment.pages.jobs import Jobs
@@ -180,8 +181,8 @@ class StudyService:
     def video(self, visit: Visit) -> Response:
         """Return a video, whole or in ranges."""
         row = self._video(visit)
-        path = Path(row["played"]) if row["played"] else self.study.media(row["id"]) / COPY
-        return VideoResponse(path, self.identities.check(path, row["played_identity"]), self.streams)
+        path: AnyPath = Path(row["played"]) if row["played"] else self.study.media(row["id"]) / COPY
+        return VideoResponse(path, self.identities.open(path, row["played_identity"]), self.streams)
 
     def file_of_video(self, name: str, kind: str) -> Callable[[Visit], Response]:
         """Return the handler of a file that belongs to a video."""

@@ -18,6 +18,8 @@ from truemoment.annotating.preparing import BackgroundPreparation
 from truemoment.annotating.routes import StudyService
 from truemoment.annotating.store import Store, connect
 from truemoment.annotating.study import StudyFolder
+from truemoment.folders import temporary_file
+from truemoment.own_path import OwnPath
 from truemoment.pages.app import Site, make_app
 from truemoment.pages.security import Address, Application
 from truemoment.pages.sessions import cookie_name
@@ -105,17 +107,17 @@ def _back_up_quietly(study: StudyFolder) -> None:
         back_up(study)
 
 
-def back_up(study: StudyFolder) -> Path:
+def back_up(study: StudyFolder) -> OwnPath:
     """Copy the database of a study into ``backups``, also while it is served; return the copy."""
     study.backups.mkdir(exist_ok=True)
     name = dt.datetime.now(dt.UTC).strftime("study-%Y%m%d-%H%M%S.sqlite")
-    fresh = study.backups / f".{name}"
-    with (
-        contextlib.closing(connect(study.database, read_only=True)) as source,
-        contextlib.closing(sqlite3.connect(fresh)) as copy,
-    ):
-        source.backup(copy)
-    fresh.replace(study.backups / name)
-    for old in sorted(study.backups.glob(f"study-{'[0-9]' * 8}-{'[0-9]' * 6}.sqlite"))[:-BACKUPS]:
+    with temporary_file(study.backups) as fresh:
+        with (
+            contextlib.closing(connect(study.database, read_only=True)) as source,
+            contextlib.closing(sqlite3.connect(fresh.checked())) as copy,
+        ):
+            source.backup(copy)
+        fresh.rename(study.backups / name)
+    for old in study.backups.glob(f"study-{'[0-9]' * 8}-{'[0-9]' * 6}.sqlite")[:-BACKUPS]:
         old.unlink()
     return study.backups / name

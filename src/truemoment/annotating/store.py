@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from truemoment.exceptions import InputError, TrueMomentError
+from truemoment.own_path import AnyPath, OwnPath, in_its_folder
 
 T = TypeVar("T")
 
@@ -44,15 +45,25 @@ class StorageError(TrueMomentError):
         What SQLite says.
     """
 
-    def __init__(self, path: Path, reason: str) -> None:
+    def __init__(self, path: AnyPath, reason: str) -> None:
         super().__init__(f"{path}: cannot be written ({reason})")
         self.reason = reason
 
 
-def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
-    """Open the database of a study; refuse a newer form."""
+def connect(path: AnyPath, *, read_only: bool = False) -> sqlite3.Connection:
+    """Open the database of a study; refuse a newer form, and a link in its place.
+
+    SQLite opens the files beside it without following links. A rollback journal is refused: studies have a write-ahead
+    log, and a journal that somebody made may name any file, which SQLite would remove after playing it back
+    (https://www.sqlite.org/fileformat2.html#the_rollback_journal, super-journal).
+    """
+    path = in_its_folder(path)
     mode = "ro" if read_only else "rw"
-    address = f"{path.absolute().as_uri()}?mode={mode}"
+    journal = path.with_name(f"{path.name}-journal")
+    if journal.exists():
+        problem = "is a rollback journal, which the database of a study does not have"
+        raise InputError(problem, path=journal, hint="remove it")
+    address = f"{path.checked().absolute().as_uri()}?mode={mode}"
     try:
         connection = sqlite3.connect(address, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
         connection.row_factory = sqlite3.Row
@@ -72,7 +83,7 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def undamaged(path: Path) -> Iterator[None]:
+def undamaged(path: AnyPath) -> Iterator[None]:
     """Let errors of reading a database in this block be an :class:`InputError` that names it."""
     try:
         yield
@@ -82,14 +93,14 @@ def undamaged(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[sqlite3.Connection]:
+def opened(path: OwnPath) -> Iterator[sqlite3.Connection]:
     """Open the database of a study to read it."""
     with undamaged(path), contextlib.closing(connect(path, read_only=True)) as connection:
         yield connection
 
 
 @contextlib.contextmanager
-def written(path: Path) -> Iterator[None]:
+def written(path: AnyPath) -> Iterator[None]:
     """Let errors of SQLite in this block be a :class:`StorageError` of a database."""
     try:
         yield
@@ -97,9 +108,9 @@ def written(path: Path) -> Iterator[None]:
         raise StorageError(path, str(error)) from None
 
 
-def create_database(path: Path) -> None:
+def create_database(path: AnyPath) -> None:
     """Make the empty database of a study."""
-    connection = sqlite3.connect(path, isolation_level=None)
+    connection = sqlite3.connect(in_its_folder(path).checked(), isolation_level=None)
     with contextlib.closing(connection):
         connection.execute("PRAGMA journal_mode=WAL")
         connection.executescript(
@@ -122,7 +133,7 @@ class Store:
     connections as were read from at once: threads come and go, and would leave theirs behind.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: AnyPath) -> None:
         self.path = path
         self._idle: list[sqlite3.Connection] = []
         self._closed = False

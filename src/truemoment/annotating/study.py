@@ -14,7 +14,8 @@ import msgspec
 
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.files import atomic_write, read_json
-from truemoment.folders import lock_folder, refuse_links
+from truemoment.folders import lock_folder
+from truemoment.own_path import AnyPath, OwnPath
 from truemoment.records import Seed
 
 SCHEMA = "truemoment/study/1"
@@ -105,46 +106,50 @@ class StudySettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class StudyFolder:
     """The files of a study."""
 
-    path: Path
+    path: AnyPath
 
     @property
-    def settings_file(self) -> Path:
+    def folder(self) -> OwnPath:
+        """The folder, in which no link is followed."""
+        return OwnPath.of(self.path)
+
+    @property
+    def settings_file(self) -> OwnPath:
         """``study.json``."""
-        return self.path / "study.json"
+        return self.folder / "study.json"
 
     @property
-    def database(self) -> Path:
+    def database(self) -> OwnPath:
         """``study.sqlite``."""
-        return self.path / "study.sqlite"
+        return self.folder / "study.sqlite"
 
     @property
-    def instructions(self) -> Path:
+    def instructions(self) -> OwnPath:
         """``instructions.md``."""
-        return self.path / "instructions.md"
+        return self.folder / "instructions.md"
 
     @property
-    def backups(self) -> Path:
+    def backups(self) -> OwnPath:
         """Folder of copies of the database."""
-        return self.path / "backups"
+        return self.folder / "backups"
 
     def exported_change(self) -> int:
         """Return the number of the last change that was exported; 0 for none."""
-        if not (self.path / EXPORTED).is_file():
-            return 0
-        return read_json(self.path / EXPORTED, ExportRecord).last_change
+        file = self.folder / EXPORTED
+        return read_json(file, ExportRecord).last_change if file.is_file() else 0
 
     def record_export(self, last_change: int) -> None:
         """Write which change was exported last; a study that cannot be written is exported all the same."""
-        with contextlib.suppress(OSError), atomic_write(self.path / EXPORTED) as stream:
+        with contextlib.suppress(OSError), atomic_write(self.folder / EXPORTED) as stream:
             stream.write(msgspec.json.encode(ExportRecord(last_change)) + b"\n")
 
-    def media(self, video: int) -> Path:
+    def media(self, video: int) -> OwnPath:
         """Return the folder of a video."""
-        return self.path / "media" / str(video)
+        return self.folder / "media" / str(video)
 
     def settings(self) -> StudySettings:
         """Read the settings; refuse a folder that is no study, and a study of a newer form."""
-        refuse_links(self.path, "study.json", "study.sqlite", "instructions.md", "media", "backups", EXPORTED)
+        self.folder.refuse_links()
         if not self.settings_file.is_file() or not self.database.is_file():
             raise MissingFileError(
                 f"{self.path}: is no study, expected a folder made by 'truemoment annotate new' or 'start'"
@@ -164,8 +169,8 @@ class StudyFolder:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other commands from writing the study."""
-        refuse_network(self.path)
-        with lock_folder(self.path):
+        refuse_network(self.folder.path)
+        with lock_folder(self.folder):
             yield
 
 

@@ -12,7 +12,7 @@ from truemoment.baselines import BASELINES
 from truemoment.datasets import DATASETS
 from truemoment.documents import as_json
 from truemoment.exceptions import InputError, MeasureError, MissingFileError, UsageError
-from truemoment.files import read_json
+from truemoment.files import DATA_BYTES, read_json
 from truemoment.measures import FAMILIES, papers_of, parse_measure, parse_measures
 from truemoment.papers import TRUEMOMENT, Paper
 from truemoment.protocols import PROTOCOLS, get_protocol
@@ -112,7 +112,7 @@ def _of_file(path: Path) -> list[Citation]:
         )
     if not path.exists():
         raise MissingFileError(f"{path}: no such file")
-    document = read_json(path, dict[str, Any])
+    document = read_json(path, dict[str, Any], most=DATA_BYTES)
     schema = document.get("schema")
     if not isinstance(schema, str) or not schema.startswith("truemoment/"):
         raise InputError(f"got {schema!r}, expected a report that TrueMoment wrote", path=path, field="schema")

@@ -6,7 +6,6 @@ On a piece, ``film_s = rate x track_s + delay_s``. A track that starts 3 s late 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -16,6 +15,7 @@ from truemoment.documents import json_text
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_json
 from truemoment.intervals import Floats
+from truemoment.own_path import AnyPath
 from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/alignment/1"
@@ -168,7 +168,7 @@ class Alignment(msgspec.Struct, frozen=True, kw_only=True):
         """Return the content of ``alignment.json``."""
         return {"schema": SCHEMA, "truemoment": version, **msgspec.to_builtins(self)}
 
-    def write(self, path: Path) -> None:
+    def write(self, path: AnyPath) -> None:
         """Write ``alignment.json``."""
         with atomic_write(path) as stream:
             stream.write(json_text(self.document()).encode())
@@ -178,7 +178,7 @@ ROUNDING_S = 1e-9
 """How far a time that was mapped there and back may lie outside a piece."""
 
 
-def read_alignment(path: Path) -> Alignment:
+def read_alignment(path: AnyPath) -> Alignment:
     """Read and check a file of :meth:`Alignment.write`.
 
     Raises

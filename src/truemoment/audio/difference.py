@@ -7,7 +7,6 @@ account. It needs an alignment better than 20 ms; otherwise the result states th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -20,6 +19,7 @@ from truemoment.audio.refining import DelayLine, film_along
 from truemoment.documents import json_text
 from truemoment.files import atomic_write, read_json
 from truemoment.intervals import Bools, Floats
+from truemoment.own_path import AnyPath
 from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/speech/1"
@@ -68,14 +68,14 @@ class Narration(msgspec.Struct, frozen=True):
     noise_db: tuple[float, ...] = ()
     histogram: tuple[int, ...] = ()
 
-    def write(self, path: Path) -> None:
+    def write(self, path: AnyPath) -> None:
         """Write ``speech.json``."""
         document = {"schema": SCHEMA, "truemoment": version, **msgspec.to_builtins(self)}
         with atomic_write(path) as stream:
             stream.write(json_text(document).encode())
 
 
-def read_narration(path: Path) -> Narration:
+def read_narration(path: AnyPath) -> Narration:
     """Read a file of :meth:`Narration.write`."""
     return read_json(path, Narration)
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from truemoment.datasets import get_dataset
 from truemoment.datasets.source import AnnotationSource
 from truemoment.features.base import SIMULATED
+from truemoment.own_path import OwnPath
 from truemoment.records import Annotations
 from truemoment.training.recipes import Recipe
 from truemoment.training.sweep import Method
@@ -67,10 +68,11 @@ class BenchGrid:
         """Return the recipe of a trial."""
         return self.method_of(trial).recipe
 
-    def folder_of(self, trial: TrainingTrial) -> Path:
+    def folder_of(self, trial: TrainingTrial) -> OwnPath:
         """Return the folder of a trial's run."""
         seen = "features" if self.quality is None else f"perception={self.quality:.12g}"
-        return self.folder / trial.method / (seen if self.method_of(trial).sees else "none") / f"seed-{trial.seed}"
+        of_features = seen if self.method_of(trial).sees else "none"
+        return OwnPath(self.folder) / trial.method / of_features / f"seed-{trial.seed}"
 
     def features_of(self, trial: TrainingTrial) -> str:
         """Return the source of a trial's features; "" for a method that sees no video."""

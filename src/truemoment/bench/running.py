@@ -126,7 +126,7 @@ class Bench:
             seconds={(of.trial.method, of.trial.seed): of.rows[0].seconds for of in finished},
             failed=tuple(of for of in done if of.failed),
             left=tuple(of for of in done if of.left),
-            published=published_beside(self.table, grid, folders, on_status),
+            published=published_beside(self.table, grid, [folder.path for folder in folders], on_status),
             notes=tuple(dict.fromkeys([*self._notes, *notes])),
         )
 

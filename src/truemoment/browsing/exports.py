@@ -22,6 +22,7 @@ from truemoment.exporting.formats import ENDINGS, exported
 from truemoment.exporting.moments import ExportedFilm, ExportedMoment, film_of
 from truemoment.exporting.records import annotations_text, predictions_text
 from truemoment.files import atomic_write
+from truemoment.own_path import OwnPath
 from truemoment.pages.app import RouteOf, Visit, route
 from truemoment.pages.errors import PageError
 from truemoment.pages.jobs import JobCancelledError, Jobs, PageJob
@@ -203,8 +204,9 @@ class ExportService:
     def _written(self, name: str, data: bytes) -> str:
         """Write a file into the folder of exports, and return its name."""
         assert self.folder is not None  # noqa: S101 - callers look
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with atomic_write(self.folder / name) as stream:
+        folder = OwnPath(self.folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        with atomic_write(folder / name) as stream:
             stream.write(data)
         return name
 
@@ -228,8 +230,9 @@ class ExportService:
         if failed:
             job.why = f"{len(failed)} of {len(chosen)} moments are left out; {failed[0]}"
         if self.folder is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with atomic_write(self.folder / target.name) as stream, target.open("rb") as source:
+            out = OwnPath(self.folder)
+            out.mkdir(parents=True, exist_ok=True)
+            with atomic_write(out / target.name) as stream, target.open("rb") as source:
                 shutil.copyfileobj(source, stream)
         return target
 

@@ -25,7 +25,8 @@ import msgspec
 
 from truemoment.exceptions import InputError, UsageError
 from truemoment.files import decode_json, iterate_json_lines
-from truemoment.folders import lock_folder, refuse_links, temporary_file
+from truemoment.folders import lock_folder, temporary_file
+from truemoment.own_path import AnyPath, OwnPath, in_its_folder
 from truemoment.pages.errors import PageError
 from truemoment.records import MAX_TIME_S
 from truemoment.text import as_text
@@ -116,7 +117,8 @@ class Collections:
     """
 
     def __init__(self, folder: Path, *, index: str, fingerprint: str, read_only: str = "") -> None:
-        self.folder, self.index, self.fingerprint, self.read_only = folder, as_text(index), fingerprint, read_only
+        self.folder, self.index = OwnPath(folder), as_text(index)
+        self.fingerprint, self.read_only = fingerprint, read_only
 
     @classmethod
     @contextmanager
@@ -133,7 +135,7 @@ class Collections:
     def names(self) -> list[dict[str, object]]:
         """Return name, revision and number of moments of each collection that can be read."""
         found: list[dict[str, object]] = []
-        for path in sorted(self.folder.glob(f"*{ENDING}")):
+        for path in self.folder.glob(f"*{ENDING}"):
             with contextlib.suppress(InputError, PageError):
                 of = self.read(path.stem)
                 found.append({"name": of.name, "revision": of.revision, "count": len(of.moments)})
@@ -150,7 +152,6 @@ class Collections:
         path = self._path(name)
         if not path.is_file():
             return MomentCollection(name, 0, [])
-        refuse_links(self.folder, path.name)
         lines = list(iterate_json_lines(path))
         if not lines:
             raise InputError("is empty, expected a collection", path=path)
@@ -199,7 +200,7 @@ class Collections:
         if self.read_only:
             raise PageError(409, f"collections are read-only here: {self.read_only}")
 
-    def _path(self, name: str) -> Path:
+    def _path(self, name: str) -> OwnPath:
         if not NAME.fullmatch(name) or RESERVED.fullmatch(name):
             raise PageError(400, "expected a name of 1 to 60 letters A to Z, digits, blanks, _ and -", "name")
         return self.folder / f"{name}{ENDING}"
@@ -210,17 +211,14 @@ def today() -> str:
     return dt.datetime.now(dt.UTC).date().isoformat()
 
 
-def write_durably(path: Path, data: bytes) -> None:
+def write_durably(path: AnyPath, data: bytes) -> None:
     """Write a file, whole or not at all; it is on the disk when this returns, also after a power cut."""
+    path = in_its_folder(path)
     with temporary_file(path.parent) as fresh:
         with fresh.open("wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
         fresh.chmod(0o644)
-        fresh.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+        fresh.rename(path)
+    path.parent.sync()

@@ -24,6 +24,7 @@ from truemoment.browsing.kept import today, write_durably
 from truemoment.exceptions import InputError, UsageError
 from truemoment.files import read_json_lines
 from truemoment.folders import LOCK, lock
+from truemoment.own_path import OwnPath
 from truemoment.pages.errors import PageError
 from truemoment.records import Queries
 
@@ -98,7 +99,7 @@ class Notes:
             raise UsageError(f"--notes {path}: is a link, expected a file")
         if not path.absolute().parent.is_dir():
             raise UsageError(f"--notes {path}: cannot be written, {path.parent} is no folder")
-        beside = path.with_name(f"{LOCK}-{path.name}")
+        beside = OwnPath(path.parent) / f"{LOCK}-{path.name}"
         try:
             stream = beside.open("ab")
         except OSError as error:

@@ -19,8 +19,9 @@ from typing import TypeVar
 
 from truemoment.browsing.decoding import begin_decoding, exact_picture, key_picture, sheet_of_moment
 from truemoment.browsing.videos import ShownVideo, ShownVideos
-from truemoment.exceptions import TrueMomentError
+from truemoment.exceptions import InputError, TrueMomentError
 from truemoment.files import atomic_write
+from truemoment.own_path import OwnPath
 from truemoment.pages.errors import PageError
 from truemoment.processes import RestartingPool
 
@@ -68,7 +69,7 @@ class MomentPictures:
     """
 
     def __init__(self, shown: ShownVideos, cache: Path, *, most_bytes: int = MOST_BYTES) -> None:
-        self.shown, self.folder, self.most_bytes = shown, cache / FOLDER, most_bytes
+        self.shown, self.folder, self.most_bytes = shown, OwnPath(cache) / FOLDER, most_bytes
         self._pool = RestartingPool(WORKERS, begin_decoding)
         self._written = 0
 
@@ -109,7 +110,7 @@ class MomentPictures:
             self._keep(file, time_s, jpeg)
         return MomentPicture(time_s, jpeg)
 
-    def _keep(self, file: Path, time_s: float, jpeg: bytes) -> None:
+    def _keep(self, file: OwnPath, time_s: float, jpeg: bytes) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(file) as stream:
             stream.write(struct.pack("<d", time_s) + jpeg)
@@ -132,12 +133,12 @@ class MomentPictures:
             left -= size
 
 
-def read_picture(file: Path) -> MomentPicture | None:
+def read_picture(file: OwnPath) -> MomentPicture | None:
     """Read a picture that is kept; None if there is none, or it is damaged."""
     try:
         data = file.read_bytes()
-        os.utime(file)
-    except OSError:
+        file.touch_now()
+    except (OSError, InputError):
         return None
     if len(data) < 12 or data[8:10] != b"\xff\xd8" or data[-2:] != b"\xff\xd9":
         return None

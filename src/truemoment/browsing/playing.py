@@ -18,8 +18,9 @@ from starlette.responses import Response
 
 from truemoment.browsing.videos import ShownVideo, ShownVideos
 from truemoment.exceptions import TrueMomentError
+from truemoment.own_path import OwnPath
 from truemoment.pages.errors import PageError
-from truemoment.pages.media import Streams, VideoResponse, small_file
+from truemoment.pages.media import Streams, VideoResponse, open_media, small_file
 from truemoment.processes import RestartingPool, begin_quietly
 from truemoment.video.playable import why_unplayable
 from truemoment.video.prepared import COPY, FRAMES, VideoFrames, prepare_video
@@ -30,10 +31,10 @@ FOLDER = "media"
 PlayState = Literal["original", "copy", "preparing", "not playable"]
 
 
-def prepare_shown(path: str, folder: str) -> str:
+def prepare_shown(path: str, folder: OwnPath) -> str:
     """Prepare a video; return why it cannot be, "" if it is; runs in a worker."""
     try:
-        prepare_video(Path(path), Path(folder), copy_slow=False)
+        prepare_video(Path(path), folder, copy_slow=False)
     except (TrueMomentError, OSError, MemoryError) as error:
         return str(error) or type(error).__name__
     return ""
@@ -90,9 +91,9 @@ class VideoMedia:
             self._changed.notify()
         self._pool.close()
 
-    def folder(self, video: ShownVideo) -> Path:
+    def folder(self, video: ShownVideo) -> OwnPath:
         """Return the folder of what is made of a video."""
-        return self.cache / FOLDER / self.shown.key(video)
+        return OwnPath(self.cache) / FOLDER / self.shown.key(video)
 
     def ask(self, video: ShownVideo) -> None:
         """Put a video in front of those that wait to be prepared."""
@@ -144,12 +145,12 @@ class VideoMedia:
         if found is not None and found.copy_why:
             copy = self.folder(video) / COPY
             try:
-                return VideoResponse(copy, copy.stat(), self.streams)
-            except OSError:
+                return VideoResponse(copy, open_media(copy), self.streams)
+            except PageError:
                 raise PageError(404, "a copy is being made") from None
         if found is None and self.playing(video).state != "original":
             raise PageError(404, "a copy is being made")
-        return VideoResponse(path, path.stat(), self.streams)
+        return VideoResponse(path, open_media(path), self.streams)
 
     def file(self, video: ShownVideo, name: str, kind: str) -> Response:
         """Return a file that belongs to a video; 404 while it is not ready."""
@@ -176,7 +177,7 @@ class VideoMedia:
                 video = self._waiting.pop(0)
             try:
                 path, folder = self.shown.path(video), self.folder(video)
-                why = self._pool.submit(prepare_shown, str(path), str(folder.absolute())).result()
+                why = self._pool.submit(prepare_shown, str(path), folder.absolute()).result()
             except PageError:
                 continue
             except Exception as error:  # its process died, or the server ends

@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -20,6 +19,7 @@ from truemoment.browsing.like import others, score_of, vector_of
 from truemoment.browsing.strip import best_by_column
 from truemoment.exceptions import TrueMomentError
 from truemoment.features.base import Frames
+from truemoment.own_path import OwnPath
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
 from truemoment.searching.layout import ABOUT, SETTINGS, VIDEOS
@@ -273,13 +273,13 @@ class Searches:
 
 def signature_of(path: Path) -> tuple[tuple[str, int], ...]:
     """Return which files an index consists of and when each was written, to notice that it changes on disk."""
-    files: Sequence[Path] = [path / SETTINGS, *(path / VIDEOS).glob(f"[!.]*/{ABOUT}")]
+    folder = OwnPath(path)
     found = []
-    for file in files:
+    for file in (folder / SETTINGS, *(folder / VIDEOS).glob(f"[!.]*/{ABOUT}")):
         try:
-            found.append((str(file.relative_to(path)), file.stat().st_mtime_ns))
+            found.append(("/".join(file.parts), file.stat().st_mtime_ns))
         except OSError:
-            found.append((str(file.relative_to(path)), 0))
+            found.append(("/".join(file.parts), 0))
     return tuple(sorted(found))
 
 

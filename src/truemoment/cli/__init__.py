@@ -25,6 +25,7 @@ INTERRUPTED = "interrupted; nothing half-written remains"
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status."""
+    os.environ["PYTHONSAFEPATH"] = "1"  # no process that a command starts imports from the current folder
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
     words = [word for word in words if word != "--debug"]

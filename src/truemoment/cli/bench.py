@@ -27,7 +27,8 @@ from truemoment.cli.options import (
 from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, changes_option, read_seeds, seeds_option, trial_lines
 from truemoment.datasets.source import files_of
 from truemoment.exceptions import UsageError
-from truemoment.folders import lock_folder, refuse_links
+from truemoment.folders import lock_folder
+from truemoment.own_path import OwnPath
 
 if TYPE_CHECKING:
     from truemoment.bench.tables import BenchTable
@@ -167,7 +168,7 @@ def command(
     methods = read_methods(recipes, (*table.changes_on(dataset, recipes), *changes))
     grid = BenchGrid(methods, seeds, out, dataset, data.data_dir, features)
     click.get_current_context().with_resource(lock_folder(out))
-    refuse_links(out, "*/*/*")
+    OwnPath(out).refuse_links()
 
     bench = Bench(table, grid, names)
     n_finished, n_missing = bench.start()

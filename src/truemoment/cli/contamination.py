@@ -135,7 +135,7 @@ def _write_probes(data: AnnotationSource, folder: Path, seed: int, output: Outpu
     """Write a file of annotations per probe."""
     from truemoment.datasets.own import write
     from truemoment.diagnosis.probes import PROBES, probes
-    from truemoment.folders import refuse_links
+    from truemoment.own_path import OwnPath
 
     refuse_files({"--write-probes": folder})
     official = data.read()
@@ -146,8 +146,7 @@ def _write_probes(data: AnnotationSource, folder: Path, seed: int, output: Outpu
     paths = {name: folder / f"{name}.jsonl" for name in PROBES}
     refuse_outputs(data.files(), paths.values())
     for name, probe in probes(official, seed).items():
-        refuse_links(folder, paths[name].name)
-        write(paths[name], [probe])
+        write(OwnPath(folder) / paths[name].name, [probe])
     if not output.quiet:
         click.echo(f"probes: {', '.join(map(shown_path, paths.values()))}")
     suggest(

@@ -24,6 +24,7 @@ from truemoment.cli.options import (
 from truemoment.cli.search_page import SearchPageOptions, page_serving_options
 from truemoment.cli.serving import ServingOptions
 from truemoment.exceptions import UsageError
+from truemoment.own_path import OwnPath
 
 if TYPE_CHECKING:
     from truemoment.auditing import AuditSetup
@@ -119,13 +120,14 @@ def command(
     from truemoment.worlds.export import FILES
 
     claim(out, [*FILES, *(name for of in PERCEPTION for name in _written_of(of))])
+    folder = OwnPath(out)
     with status_line(show=not quiet) as on_status:
         on_status("making a world")
         world = make_world(videos, location_prior=0.4, query_prior=0.5, perception=PERCEPTION["seeing"], seed=seed)
         for name in PERCEPTION:  # of an earlier demo: half of it would be misread
             for old in _written_of(name):
-                (out / old).unlink(missing_ok=True)
-        write_world(world, out)
+                (folder / old).unlink(missing_ok=True)
+        write_world(world, folder)
         pages = [_audit(world, name, out, seed, _status_of(name, on_status)) for name in PERCEPTION]
     if not quiet:
         names = "annotations.jsonl, the predictions of both methods (*.jsonl), and a page each:"
@@ -172,16 +174,16 @@ def _audit(world: World, name: str, out: Path, seed: int, on_status: Callable[[s
     predictions = _answers(world, name, seed, on_status)
     for split, of in predictions.items():
         reference = world.splits["test-iid" if split == "test-iid" else "test-ood"]
-        write_predictions(out / f"{name}-{split}.jsonl", of, reference)
+        write_predictions(OwnPath(out) / f"{name}-{split}.jsonl", of, reference)
     path = out / f"{name}-test-ood.jsonl"
     sources = {"path": path.name, "sha256": sha256_of(path)}
     found = audit(_setup(world, predictions), seed=seed, sources=sources, on_status=on_status)
     on_status("writing the page")
-    page = out / f"{name}.html"
+    page = OwnPath(out) / f"{name}.html"
     write_text(page, html.page(report.report(found), command=_command(out, name, seed)))
     on_status("")
     click.echo(f"\n{name}: {found.findings[0].verdict}")
-    return page
+    return page.path
 
 
 def _setup(world: World, predictions: dict[str, Predictions]) -> AuditSetup:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 from pathlib import Path
 
 import click
@@ -11,6 +10,7 @@ import click
 from truemoment.cli.demo_folder import claim
 from truemoment.cli.options import open_page, shown_path, status_line, write_text
 from truemoment.exceptions import InputError, UsageError
+from truemoment.own_path import OwnPath
 from truemoment.reports.render import terminal
 
 FILM, COLLECTION, PAGE = "described", "collection", "collected.html"
@@ -45,16 +45,18 @@ def collect_demo(out: Path, minutes: float, seed: int, *, speech: str, no_open: 
     )  # a recogniser that cannot be opened is refused before anything is replaced
     claim(out, [FILM, COLLECTION, PAGE])
     try:
+        folder = OwnPath(out)
         for old in (FILM, COLLECTION):
-            shutil.rmtree(out / old, ignore_errors=True)
-        (out / PAGE).unlink(missing_ok=True)
+            if (folder / old).is_dir():
+                (folder / old).remove_tree()
+        (folder / PAGE).unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"cannot be replaced ({error.strerror})", path=shown_path(out)) from None
     with status_line(show=not quiet) as on_status:
         result = run_demo(out / FILM, out / COLLECTION, minutes, seed, speech=speech, on_status=on_status)
         on_status("writing the page")
         report = reports.report(result)
-        write_text(out / PAGE, html.page(report, command=_command(out, minutes, seed, speech)))
+        write_text(folder / PAGE, html.page(report, command=_command(out, minutes, seed, speech)))
     click.echo("\n".join(terminal.body(report)))
     if not quiet:
         _write_next_steps(out)

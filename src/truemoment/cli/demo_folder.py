@@ -9,8 +9,8 @@ from pathlib import Path
 from truemoment.cli.options import shown_path
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write
-from truemoment.folders import refuse_links
 from truemoment.inputs import updating
+from truemoment.own_path import OwnPath
 
 MARK = ".truemoment-demo"
 """File of a demo's folder with the names of the files that demos have made there."""
@@ -18,15 +18,15 @@ MARK = ".truemoment-demo"
 
 def claim(out: Path, names: Sequence[str]) -> None:
     """Make the folder of a demo, which records the files of the demo; refuse to overwrite any others."""
-    mark = updating(out) / MARK
+    folder = OwnPath(updating(out))
+    mark = folder / MARK
     try:
-        refuse_links(out, MARK)
-        made = set(mark.read_text("utf-8").splitlines()) if mark.is_file() else set()
+        made = set(mark.read_bytes().decode().splitlines()) if mark.is_file() else set()
         foreign = next((name for name in names if name not in made and os.path.lexists(out / name)), None)
         if foreign is not None:
             problem = f"holds {foreign} already, which no demo has made"
             raise InputError(problem, path=shown_path(out), hint="give another folder: --out DIR")
-        refuse_links(out, *names)
+        folder.refuse_links()
         out.mkdir(parents=True, exist_ok=True)
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text"

@@ -12,6 +12,7 @@ import click
 from truemoment.cli.demo_folder import claim
 from truemoment.cli.options import open_page, shown_path, status_line, write_text
 from truemoment.exceptions import InputError, UsageError
+from truemoment.own_path import OwnPath
 from truemoment.reports.model import Cell, Report, Section, Table
 from truemoment.reports.render import terminal
 from truemoment.reports.words import clock, points
@@ -95,7 +96,7 @@ def _claim(out: Path) -> None:
     claim(out, [VIDEO, ANNOTATIONS, PREDICTIONS, INDEX, PAGE])
     try:
         for old in (PREDICTIONS, PAGE):
-            (out / old).unlink(missing_ok=True)
+            (OwnPath(out) / old).unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"cannot be replaced ({error.strerror})", path=shown_path(out)) from None
     if is_index(out / INDEX):

@@ -31,7 +31,8 @@ from truemoment.cli.options import (
 )
 from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, trial_lines
 from truemoment.exceptions import UsageError
-from truemoment.folders import lock_folder, refuse_links
+from truemoment.folders import lock_folder
+from truemoment.own_path import OwnPath
 
 if TYPE_CHECKING:
     from truemoment.distribution import Engine
@@ -133,7 +134,7 @@ def command(
     read = [*learning.files(), *map(source_file, sentences), *(Path(of.annotations or "") for of in loaded.data or ())]
     refuse_outputs(read, [results, output.json_path, page.html])
     click.get_current_context().with_resource(lock_folder(out))
-    refuse_links(out, "runs/*/*/*", "films/*")
+    OwnPath(out).refuse_links()
     with status_line(show=output.progress) as on_status:
         if simulated:
             grid = _simulated(loaded, grid_name, out, seeds, noise, learning, on_status)
@@ -193,7 +194,7 @@ def _simulated(
     rows = read_grid(grid_name, sources)
     films = StudyFilms()
     films = dataclasses.replace(films, noise=films.noise.scaled(noise))
-    write_study_films(out / "films", films, on_status)
+    write_study_films(OwnPath(out) / "films", films, on_status)
     folder = out / "films"
     retrieves = get_family(loaded.model).retrieves
     data = RunData(

@@ -25,6 +25,7 @@ from truemoment.io.base import OnNegative
 from truemoment.io.matching import OnUnknown
 from truemoment.io.prediction_files import NamedFile as NamedFile  # noqa: PLC0414 - verbs import it from here
 from truemoment.io.prediction_files import PredictionOptions as PredictionOptions  # noqa: PLC0414 - as above
+from truemoment.own_path import AnyPath
 from truemoment.text import printable, printable_lines
 from truemoment.training.epochs import OWN_FILES, TRACKED, epoch_folders
 
@@ -315,7 +316,7 @@ def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]
 
 def files_of_run(run: Path) -> list[Path]:
     """Return the files and folders of a trained run that are its own; others may be written beside them."""
-    return [run / name for name in (*OWN_FILES, TRACKED)] + epoch_folders(run)
+    return [run / name for name in (*OWN_FILES, TRACKED)] + [folder.path for folder in epoch_folders(run)]
 
 
 def refuse_folder(out: Path) -> None:
@@ -362,7 +363,7 @@ def write_json(path: Path, document: dict[str, Any]) -> None:
     write_text(path, text)
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: AnyPath, text: str) -> None:
     """Write a text to a file, complete or not at all; what would steer a terminal or hide is written as an escape."""
     with atomic_write(path) as stream:
         stream.write(printable_lines(text).encode())

@@ -27,8 +27,8 @@ from truemoment.cli.options import (
 from truemoment.cli.threads import OF_MODELS, threads_option
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
-from truemoment.folders import refuse_links
 from truemoment.inputs import updating
+from truemoment.own_path import OwnPath, open_regular
 from truemoment.text import printable
 
 if TYPE_CHECKING:
@@ -151,8 +151,7 @@ class _PredictionFiles:
         if self.raw is not None:
             return self.raw
         raw = self.out.with_suffix(".raw.jsonl")
-        refuse_links(raw.parent, raw.name)
-        return raw
+        return (OwnPath(raw.parent) / raw.name).checked()
 
 
 _OF_RUNS = (
@@ -548,5 +547,8 @@ def _price(text: str | None) -> Price | None:
 
 
 def _saved(raw: Path) -> str:
-    lines = updating(raw).read_bytes().count(b"\n") - 1 if raw.is_file() else 0
+    lines = 0
+    if raw.is_file():
+        with open_regular(updating(raw)) as stream:
+            lines = sum(1 for _ in stream) - 1
     return f"{max(0, lines)} raw answers are saved in {shown_path(raw)}"

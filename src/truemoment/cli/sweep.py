@@ -24,7 +24,8 @@ from truemoment.cli.options import (
 from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, changes_option, read_seeds, seeds_option, trial_lines
 from truemoment.datasets.source import files_of
 from truemoment.exceptions import UsageError
-from truemoment.folders import lock_folder, refuse_links
+from truemoment.folders import lock_folder
+from truemoment.own_path import OwnPath
 
 if TYPE_CHECKING:
     from truemoment.distribution import Engine
@@ -157,7 +158,7 @@ def command(
     _refuse_outputs(recipes, data, out, [results, output.json_path], figures)
     grid = SweepGrid(read_methods(recipes, changes), grid.dial, grid.seeds, out)
     click.get_current_context().with_resource(lock_folder(out))
-    refuse_links(out, "cells/*/*/*", "worlds/*/*/*")
+    OwnPath(out).refuse_links()
 
     sweep = Sweep(data.of(grid), names, shown)
     with status_line(show=output.progress) as on_status:

@@ -17,21 +17,24 @@ from truemoment.collection.review_file import read_review
 from truemoment.collection.split_file import SplitLine, read_splits
 from truemoment.documents import json_text
 from truemoment.files import atomic_write
-from truemoment.folders import lock_folder, refuse_links
+from truemoment.folders import lock_folder
 from truemoment.inputs import updating
+from truemoment.own_path import AnyPath, OwnPath
 from truemoment.version import __version__ as version
 
 
 def assemble_again(out: Path) -> dict[str, Any]:
     """Write what all films of a collection come to again, and return its card."""
     read_collection(out)
-    refuse_links(updating(out), *layout.OWN)
-    with lock_folder(out):
-        return assemble(out)
+    folder = OwnPath(updating(out))
+    folder.refuse_links()
+    with lock_folder(folder):
+        return assemble(folder)
 
 
-def assemble(out: Path) -> dict[str, Any]:
+def assemble(folder: AnyPath) -> dict[str, Any]:
     """Write what all films come to, and return the card; splits stay as long as the films are the same."""
+    out = OwnPath.of(folder)
     films, collection = films_in(out), read_collection(out)
     splits = read_splits(out)
     counts = {film.report.name: film.report.n_kept for film in films if film.report.n_kept}
@@ -47,7 +50,7 @@ def assemble(out: Path) -> dict[str, Any]:
     return card
 
 
-def write_splits(out: Path, splits: Mapping[str, str], groups: Mapping[str, str]) -> None:
+def write_splits(out: OwnPath, splits: Mapping[str, str], groups: Mapping[str, str]) -> None:
     """Write splits.jsonl with the split and group of each film, and all files that depend on it."""
     films = {film.report.name: film.report for film in films_in(out)}
     encoder = msgspec.json.Encoder()
@@ -72,6 +75,6 @@ def discarded(films: Sequence[FoundFilm]) -> dict[str, Any]:
     }
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write(path: OwnPath, content: bytes) -> None:
     with atomic_write(path) as stream:
         stream.write(content)

@@ -21,9 +21,10 @@ from truemoment.collection.layout import films_in
 from truemoment.collection.review_answers import AnsweredSentence, ReviewAnswer, read_answers
 from truemoment.collection.review_file import Review, ReviewAgreement, ReviewFigure
 from truemoment.files import atomic_write
-from truemoment.folders import lock_folder, refuse_links
+from truemoment.folders import lock_folder
 from truemoment.inputs import updating
 from truemoment.intervals import Floats, Ints, temporal_iou
+from truemoment.own_path import OwnPath
 from truemoment.records import numbers_of
 from truemoment.uncertainty import interval95, ratio, resample_sums, stream
 
@@ -94,13 +95,14 @@ def estimate_review(out: Path, paths: Sequence[Path], *, resamples: int = 1000, 
         Draws of the films, and their seed.
     """
     answered = read_answers(out, paths)
-    refuse_links(updating(out), *layout.OWN)
-    with lock_folder(out):
-        n_kept = sum(film.report.n_kept for film in films_in(out) if not film.report.discarded)
+    folder = OwnPath(updating(out))
+    folder.refuse_links()
+    with lock_folder(folder):
+        n_kept = sum(film.report.n_kept for film in films_in(folder) if not film.report.discarded)
         found = estimates_of(answered, n_kept, resamples=resamples, seed=seed)
-        with atomic_write(out / layout.REVIEW) as file:
+        with atomic_write(folder / layout.REVIEW) as file:
             file.write(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
-        assemble(out)
+        assemble(folder)
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import msgspec
 
@@ -12,6 +11,7 @@ from truemoment.collection.layout import ANNOTATIONS, MAD, CollectSettings, Foun
 from truemoment.collection.splits import NAMES
 from truemoment.datasets.own import OwnQuery
 from truemoment.files import atomic_write
+from truemoment.own_path import OwnPath
 
 
 def kept_of(film: FoundFilm) -> list[StoredSentence]:
@@ -25,7 +25,7 @@ def text_of(sentence: StoredSentence, settings: CollectSettings) -> str:
 
 
 def write_annotations(
-    out: Path, films: Sequence[FoundFilm], settings: CollectSettings, splits: Mapping[str, str]
+    out: OwnPath, films: Sequence[FoundFilm], settings: CollectSettings, splits: Mapping[str, str]
 ) -> None:
     """Write annotations.jsonl; without splits all sentences belong to all splits."""
     encoder = msgspec.json.Encoder()
@@ -43,7 +43,7 @@ def write_annotations(
                 stream.write(encoder.encode(line) + b"\n")
 
 
-def write_mad(out: Path, films: Sequence[FoundFilm], settings: CollectSettings, splits: Mapping[str, str]) -> None:
+def write_mad(out: OwnPath, films: Sequence[FoundFilm], settings: CollectSettings, splits: Mapping[str, str]) -> None:
     """Write a file in MAD's form for each split; without splits all films are in train."""
     (out / MAD).mkdir(exist_ok=True)
     for split in NAMES:

@@ -12,6 +12,7 @@ from truemoment.collection.layout import films_in, read_collection
 from truemoment.collection.split_file import read_splits
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_folder, read_bytes
+from truemoment.own_path import OwnPath
 
 TIMES = "times.jsonl"
 """Times without sentences."""
@@ -32,14 +33,15 @@ def export_collection(collection: Path, out: Path, *, with_sentences: bool = Tru
 
     Without sentences, the folder has identities, times, counts and the card.
     """
-    films, settings = films_in(collection), read_collection(collection).settings
+    own = OwnPath(collection)
+    films, settings = films_in(own), read_collection(own).settings
     if not films:
         raise InputError("has no finished films", path=collection)
-    splits = read_splits(collection)
+    splits = read_splits(own)
     with atomic_folder(out) as folder:
         for name in (layout.CARD, layout.CARD_TEXT, layout.DISCARDED, layout.SPLITS):
-            if (collection / name).is_file():
-                (folder / name).write_bytes(read_bytes(collection / name))
+            if (own / name).is_file():
+                (folder / name).write_bytes(read_bytes(own / name))
         if with_sentences:
             write_annotations(folder, films, settings, splits)
             write_mad(folder, films, settings, splits)
@@ -51,4 +53,4 @@ def export_collection(collection: Path, out: Path, *, with_sentences: bool = Tru
                 for of in kept_of(film)
             )
             (folder / TIMES).write_bytes(b"".join(encoder.encode(line) + b"\n" for line in lines))
-        return sorted(path.name for path in folder.iterdir())
+        return [path.name for path in folder.iterdir()]

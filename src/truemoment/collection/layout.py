@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -36,7 +35,7 @@ from truemoment.collection.names import SOMEONE as SOMEONE  # noqa: PLC0414 - th
 from truemoment.collection.narration import Mode
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.files import read_json, read_json_lines
-from truemoment.folders import LOCK
+from truemoment.own_path import AnyPath, OwnPath
 from truemoment.searching.layout import folder_name
 from truemoment.version import __version__ as version
 
@@ -46,21 +45,6 @@ ABOUT, ALIGNMENT, SPEECH = "about.json", "alignment.json", "speech.json"
 WORDS, SENTENCES, REPORT = "words.jsonl", "sentences.jsonl", "report.json"
 ANNOTATIONS, SPLITS, DISCARDED = "annotations.jsonl", "splits.jsonl", "discarded.json"
 CARD_TEXT, CARD, MAD, REVIEW = "card.md", "card.json", "mad", "review.json"
-
-OWN = (
-    COLLECTION,
-    LOCK,
-    ANNOTATIONS,
-    SPLITS,
-    DISCARDED,
-    CARD_TEXT,
-    CARD,
-    REVIEW,
-    f"{MAD}/*",
-    f"{FILMS}/*/*",
-    f"{PARTS}/*/*",
-)
-"""What lies in a collection, for :func:`~truemoment.folders.refuse_links`."""
 
 Method = Literal["robust", "paper"]
 Hear = Literal["narrator", "track"]
@@ -274,11 +258,11 @@ class FilmReport(msgspec.Struct, frozen=True, kw_only=True):
 class FoundFilm(msgspec.Struct, frozen=True):
     """A finished film: its folder and its report."""
 
-    folder: Path
+    folder: OwnPath
     report: FilmReport
 
     @classmethod
-    def at(cls, folder: Path) -> FoundFilm:
+    def at(cls, folder: OwnPath) -> FoundFilm:
         """Read the film of a folder."""
         return cls(folder, read_json(folder / REPORT, FilmReport))
 
@@ -298,18 +282,19 @@ def film_folder(about: FilmAbout, collection: Collection) -> str:
     return f"{folder_name(about.name).rpartition('-')[0]}-{digest}"
 
 
-def read_collection(out: Path) -> Collection:
+def read_collection(out: AnyPath) -> Collection:
     """Read collection.json."""
-    if not (out / COLLECTION).is_file():
+    file = OwnPath.of(out) / COLLECTION
+    if not file.is_file():
         raise MissingFileError(f"{out}: is no collection, it has no {COLLECTION}")
-    found = read_json(out / COLLECTION, Collection)
+    found = read_json(file, Collection)
     if found.schema != SCHEMA:
-        raise InputError(f"got {found.schema!r}, expected {SCHEMA!r}", path=out / COLLECTION, field="schema")
+        raise InputError(f"got {found.schema!r}, expected {SCHEMA!r}", path=file, field="schema")
     return found
 
 
-def films_in(out: Path) -> list[FoundFilm]:
+def films_in(out: AnyPath) -> list[FoundFilm]:
     """Return the finished films of a collection, by name."""
-    folders = sorted((out / FILMS).iterdir()) if (out / FILMS).is_dir() else []
-    films = [FoundFilm.at(folder) for folder in folders if folder.is_dir()]
+    films_folder = OwnPath.of(out) / FILMS
+    films = [FoundFilm.at(folder) for folder in films_folder.folders()] if films_folder.is_dir() else []
     return sorted(films, key=lambda film: film.report.name)

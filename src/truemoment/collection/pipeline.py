@@ -8,7 +8,6 @@ and the files are the same to the byte.
 from __future__ import annotations
 
 import contextlib
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -39,8 +38,9 @@ from truemoment.distribution import Engine, JobRunner, begin_worker, distribute
 from truemoment.documents import json_text
 from truemoment.exceptions import InputError, MissingPackageError, TrueMomentError, UsageError
 from truemoment.files import atomic_write, sha256_of
-from truemoment.folders import lock_folder, refuse_links, remove_leftovers
+from truemoment.folders import lock_folder, remove_leftovers
 from truemoment.inputs import reading, updating
+from truemoment.own_path import OwnPath
 from truemoment.speech.base import Recogniser
 from truemoment.speech.opening import open_speech
 from truemoment.speech.punctuation import ModelPunctuator
@@ -164,9 +164,8 @@ def collect_film(task: FilmTask, recipe: CollectRecipe, on_status: Progress = un
     transcript = None if task.transcript is None else read_transcript(task.transcript)
     about = _about(task)
     name = film_folder(about, recipe.collection)
-    final, folder = recipe.out / layout.FILMS / name, recipe.out / layout.PARTS / name
-    refuse_links(final.parent, name)
-    refuse_links(folder.parent, name)
+    out = OwnPath(recipe.out)
+    final, folder = out / layout.FILMS / name, out / layout.PARTS / name
     if (final / layout.REPORT).is_file():
         return DoneFilm(task, layout.FoundFilm.at(final).report, before=True)
     engine = opened(recipe.speech, recipe.settings.language) if recipe.speech and transcript is None else None
@@ -187,15 +186,16 @@ def collect_film(task: FilmTask, recipe: CollectRecipe, on_status: Progress = un
                 on_status(about.name, TITLES[file])
                 _write(folder / file, stage(film))
     except TrueMomentError:
-        shutil.rmtree(folder, ignore_errors=True)  # the same command would end in the same way
+        with contextlib.suppress(OSError):
+            folder.remove_tree()  # the same command would end in the same way
         raise
     if final.exists():  # a damaged one, without its report
-        shutil.rmtree(final)
+        final.remove_tree()
     folder.rename(final)
     return DoneFilm(task, layout.FoundFilm.at(final).report, before=False)
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write(path: OwnPath, content: bytes) -> None:
     with atomic_write(path) as stream:
         stream.write(content)
 
@@ -253,13 +253,13 @@ def collect_films(
         Called with the film and the stage at work, where this process does it.
     """
     refuse_missing(tasks)
-    out = recipe.out
     collection = recipe.collection
     for task in tasks:
         for path in files_of_tasks([task]):
             reading(path)
-    refuse_foreign(out)
-    refuse_links(updating(out), *layout.OWN)
+    refuse_foreign(recipe.out)
+    out = OwnPath(updating(recipe.out))
+    out.refuse_links()
     with lock_folder(out):
         remove_leftovers(out)
         is_new = not (out / layout.COLLECTION).is_file()
@@ -308,19 +308,20 @@ def _given_up(task: FilmTask, times: int) -> DoneFilm | FailedFilm:
     return FailedFilm(task, f"{task.film}: a worker died of it, {times} times")
 
 
-def refuse_foreign(out: Path) -> None:
+def refuse_foreign(folder: Path) -> None:
     """Refuse a folder with other files, which is no collection."""
+    out = OwnPath(folder)
     if not out.exists() or (out / layout.COLLECTION).is_file():
         return
     if not out.is_dir():
         raise InputError("is a file, expected a folder", path=out)
-    foreign = next((path.name for path in sorted(out.iterdir()) if not path.name.startswith(".")), None)
+    foreign = next((path.name for path in out.iterdir() if not path.name.startswith(".")), None)
     if foreign is not None:
         problem = f"contains {foreign} and is no collection"
         raise InputError(problem, path=out, hint="give a new or empty folder: -o OUT")
 
 
-def refuse_other_settings(out: Path, collection: Collection) -> None:
+def refuse_other_settings(out: OwnPath, collection: Collection) -> None:
     """Refuse to add films to a collection that was made with other settings or another engine."""
     known = layout.read_collection(out)
     for what in ("settings", "engine"):
@@ -331,11 +332,11 @@ def refuse_other_settings(out: Path, collection: Collection) -> None:
                 raise InputError(problem, path=out / layout.COLLECTION, field=name, hint="give another folder: -o OUT")
 
 
-def _has_parts(out: Path) -> bool:
+def _has_parts(out: OwnPath) -> bool:
     return (out / layout.PARTS).is_dir() and any((out / layout.PARTS).iterdir())
 
 
-def _remove_empty(out: Path) -> None:
+def _remove_empty(out: OwnPath) -> None:
     """Remove what a collection without films has."""
     (out / layout.COLLECTION).unlink(missing_ok=True)
     for name in (layout.PARTS, layout.FILMS):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import msgspec
 
 from truemoment.collection.layout import REVIEW
 from truemoment.exceptions import InputError
 from truemoment.files import read_json
+from truemoment.own_path import AnyPath, OwnPath
 from truemoment.records import Seed
 from truemoment.version import __version__ as version
 
@@ -80,11 +79,12 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     truemoment: str = version
 
 
-def read_review(out: Path) -> Review | None:
+def read_review(out: AnyPath) -> Review | None:
     """Return the review of a collection; None if there is none."""
-    if not (out / REVIEW).is_file():
+    file = OwnPath.of(out) / REVIEW
+    if not file.is_file():
         return None
-    found = read_json(out / REVIEW, Review)
+    found = read_json(file, Review)
     if found.schema != SCHEMA:
-        raise InputError(f"got {found.schema!r}, expected {SCHEMA!r}", path=out / REVIEW, field="schema")
+        raise InputError(f"got {found.schema!r}, expected {SCHEMA!r}", path=file, field="schema")
     return found

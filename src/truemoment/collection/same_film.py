@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +13,7 @@ from truemoment.audio.bands import coarse_bands, log_bands
 from truemoment.audio.rates import score_rates
 from truemoment.audio.recording import Recording
 from truemoment.audio.windows import FilmSearch
+from truemoment.own_path import OwnPath
 
 BANDS = "bands.npy"
 """File of a film's folder with the bands of its own sound, which two films are compared by."""
@@ -33,7 +33,7 @@ def bands_of(sound: Recording) -> bytes:
     return stream.getvalue()
 
 
-def read_bands(folder: Path) -> Bands:
+def read_bands(folder: OwnPath) -> Bands:
     """Return the bands of a film, (bands, frames)."""
     path = folder / BANDS
     with refusing_damage(path, "is not a table of numbers"):
@@ -46,7 +46,7 @@ def is_same(search: FilmSearch, other: Bands) -> bool:
 
 
 def same_films(
-    folders: Mapping[str, Path], *, on_status: Callable[[str], None] = lambda _: None
+    folders: Mapping[str, OwnPath], *, on_status: Callable[[str], None] = lambda _: None
 ) -> list[tuple[str, str]]:
     """Return the pairs of films that are the same film.
 

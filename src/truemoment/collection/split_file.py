@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import msgspec
 
 from truemoment.collection import layout
 from truemoment.files import read_json_lines
+from truemoment.own_path import AnyPath, OwnPath
 
 
 class SplitLine(msgspec.Struct, frozen=True):
@@ -19,16 +18,18 @@ class SplitLine(msgspec.Struct, frozen=True):
     n_sentences: int
 
 
-def read_groups(out: Path) -> dict[str, str]:
+def read_groups(out: AnyPath) -> dict[str, str]:
     """Return the group of each film that has one; empty for a folder that is no collection, or is not split."""
-    path = out / layout.SPLITS
-    if not ((out / layout.COLLECTION).is_file() and path.is_file()):
+    folder = OwnPath.of(out)
+    path = folder / layout.SPLITS
+    if not ((folder / layout.COLLECTION).is_file() and path.is_file()):
         return {}
     return {line.video_id: line.group for _, line in read_json_lines(path, SplitLine) if line.group}
 
 
-def read_splits(out: Path) -> dict[str, str]:
+def read_splits(out: AnyPath) -> dict[str, str]:
     """Return the split of each film; empty before films are split."""
-    if not (out / layout.SPLITS).is_file():
+    path = OwnPath.of(out) / layout.SPLITS
+    if not path.is_file():
         return {}
-    return {line.video_id: line.split for _, line in read_json_lines(out / layout.SPLITS, SplitLine)}
+    return {line.video_id: line.split for _, line in read_json_lines(path, SplitLine)}

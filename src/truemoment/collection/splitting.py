@@ -16,8 +16,9 @@ from truemoment.collection.splits import NAMES, read_clean, read_shares, split_c
 from truemoment.datasets.faults import find_shared
 from truemoment.datasets.own import read
 from truemoment.exceptions import InputError
-from truemoment.folders import lock_folder, refuse_links
+from truemoment.folders import lock_folder
 from truemoment.inputs import updating
+from truemoment.own_path import OwnPath
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,10 @@ def split_collection(
     """
     wanted = read_shares(shares)
     layout.read_collection(out)
-    refuse_links(updating(out), *layout.OWN)
-    with lock_folder(out):
-        films = films_in(out)
+    folder = OwnPath(updating(out))
+    folder.refuse_links()
+    with lock_folder(folder):
+        films = films_in(folder)
         counts = {film.report.name: film.report.n_kept for film in films if film.report.n_kept}
         if not counts:
             raise InputError("has no film with sentences", path=out)
@@ -98,15 +100,15 @@ def split_collection(
             splits = split_clean(counts, groups, read_clean(clean), wanted, clean)
         else:
             splits = split_films(counts, groups, wanted, np.random.default_rng(seed))
-        write_splits(out, splits, groups)
-        warnings = _shared(out, splits)
+        write_splits(folder, splits, groups)
+        warnings = _shared(folder, splits)
     return MadeSplits(splits, counts, groups, tuple(pairs), warnings, seed)
 
 
-def _shared(out: Path, splits: dict[str, str]) -> tuple[str, ...]:
+def _shared(out: OwnPath, splits: dict[str, str]) -> tuple[str, ...]:
     """Return what splits share: sentences verbatim, videos."""
     there = [name for name in NAMES if name in splits.values()]
-    parts = {name: read(out / layout.ANNOTATIONS, name) for name in there}
+    parts = {name: read((out / layout.ANNOTATIONS).checked(), name) for name in there}
     pairs = [(a, b) for k, a in enumerate(there) for b in there[k + 1 :]]
     found = [fault for a, b in pairs for fault in find_shared(parts[a], parts[b], train=a == "train")]
     return tuple(f"{of.split}: {of.kind}: {of.count:,} {of.counted}" for of in found)

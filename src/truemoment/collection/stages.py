@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -28,6 +27,7 @@ from truemoment.collection.tasks import FilmTask
 from truemoment.documents import json_text
 from truemoment.exceptions import InputError
 from truemoment.files import read_json, read_json_lines
+from truemoment.own_path import OwnPath
 from truemoment.speech.base import HeardWord, Recogniser
 from truemoment.speech.punctuation import Punctuator
 from truemoment.speech.sentences import count_finite_verbs
@@ -80,7 +80,7 @@ class Film:
 
     task: FilmTask
     about: FilmAbout
-    folder: Path
+    folder: OwnPath
     settings: CollectSettings
     engine: Recogniser | None
     transcript: Transcript | None

@@ -19,9 +19,10 @@ from typing import Literal
 import msgspec
 
 from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.files import read_text, sha256_of
+from truemoment.files import DATA_BYTES, read_text, sha256_of
 from truemoment.inputs import reading
 from truemoment.known_names import one_of_known
+from truemoment.own_path import open_regular
 from truemoment.papers import Paper
 from truemoment.records import MAX_TIME_S, Annotations, Seconds
 
@@ -58,7 +59,8 @@ class SourceFile:
         if self.sha256:
             return sha256_of(path) == self.sha256
         if self.git_blob:
-            data = reading(path).read_bytes()
+            with open_regular(reading(path)) as stream:
+                data = stream.read()
             named = hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False)
             return named.hexdigest() == self.git_blob
         return None
@@ -170,7 +172,7 @@ class VideoEntry(msgspec.Struct):
 
 def read_csv(path: Path, columns: Collection[str], *, strict: bool = False) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield (line number, values by heading) for each row of a CSV file that has these columns."""
-    reader = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=strict)
+    reader = csv.DictReader(io.StringIO(read_text(path, most=DATA_BYTES), newline=""), strict=strict)
     try:
         missing = set(columns) - set(reader.fieldnames or ())
         if missing:

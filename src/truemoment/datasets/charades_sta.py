@@ -17,7 +17,7 @@ from truemoment.datasets.base import (
     with_ids,
 )
 from truemoment.exceptions import InputError
-from truemoment.files import read_number, read_text
+from truemoment.files import DATA_BYTES, read_number, read_text
 from truemoment.papers import CHARADES, TALL
 from truemoment.records import Annotations
 
@@ -30,7 +30,7 @@ def read(folder: Path, split: str) -> Annotations:
     path = required_file(folder, f"charades_sta_{split}.txt", dataset="charades-sta")
     duration_s = read_durations(required_file(folder, f"Charades_v1_{split}.csv", dataset="charades-sta"))
     rows: list[VideoRow] = []
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
+    for number, line in enumerate(read_text(path, most=DATA_BYTES).split("\n"), start=1):
         if not line.strip():
             continue
         parts = _LINE.fullmatch(line.removesuffix("\r"))

@@ -9,7 +9,7 @@ import msgspec
 
 from truemoment.datasets.base import Dataset, SourceFile, Split, refuse_repeated_id, required_file, source_files
 from truemoment.exceptions import InputError
-from truemoment.files import read_json
+from truemoment.files import DATA_BYTES, read_json
 from truemoment.intervals import segments_to_seconds
 from truemoment.papers import DIDEMO
 from truemoment.records import MAX_TIME_S, Annotations
@@ -39,7 +39,7 @@ def read(folder: Path, split: str) -> Annotations:
     """Read a split; one row an annotator, the duration nominal (5 s a segment)."""
     path = required_file(folder, f"{split}_data.json", dataset="didemo")
     rows: list[tuple[str, str, float, str, float, float, str]] = []
-    entries = read_json(path, list[DescribedVideo])
+    entries = read_json(path, list[DescribedVideo], most=DATA_BYTES)
     refuse_repeated_id((str(entry.annotation_id) for entry in entries), path, "annotation_id")
     for entry in entries:
         if not entry.times:

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from truemoment.datasets.base import Dataset, Row, SourceFile, Split, refuse_repeated_id, required_file
-from truemoment.files import read_json
+from truemoment.files import DATA_BYTES, read_json
 from truemoment.records import Annotations, Seconds
 
 
@@ -67,7 +67,7 @@ def _rows(videos: list[FilmedVideo]) -> Iterator[Row]:
 def read(name: str, folder: Path, split: str) -> Annotations:
     """Read a split; a question without text has an empty sentence."""
     path = required_file(folder, f"nlq_{split}.json", dataset=name)
-    rows = list(_rows(read_json(path, NlqFile).videos))
+    rows = list(_rows(read_json(path, NlqFile, most=DATA_BYTES).videos))
     refuse_repeated_id((row[0] for row in rows), path, "annotation_uid")
     return Annotations.from_rows(rows, dataset=name, split=split)
 

@@ -86,7 +86,7 @@ def _download(file: SourceFile, folder: Path, *, progress: bool) -> None:
     )
     with temporary_folder(folder, FETCHING) as temporary:
         store = pooch.create(
-            path=temporary,
+            path=temporary.path,
             base_url="",
             registry={file.name: known},
             urls={file.name: file.url},

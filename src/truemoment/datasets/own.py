@@ -23,6 +23,7 @@ from truemoment.datasets.base import numbered
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_json_lines
 from truemoment.known_names import one_of_known
+from truemoment.own_path import AnyPath
 from truemoment.records import Annotations, Seconds
 from truemoment.text import as_text
 
@@ -96,7 +97,7 @@ def splits_of(path: Path) -> set[str]:
     return {entry.split for _, entry in read_json_lines(path, OwnQuery) if entry.split is not None}
 
 
-def write(path: Path, splits: Iterable[Annotations]) -> None:
+def write(path: AnyPath, splits: Iterable[Annotations]) -> None:
     """Write annotations as :func:`read` reads them; each line names its split."""
     encoder = msgspec.json.Encoder()
     with atomic_write(path) as stream:

@@ -24,6 +24,7 @@ from truemoment.datasets import own
 from truemoment.datasets.base import Dataset, Split
 from truemoment.exceptions import InputError, MissingFileError, TrueMomentError
 from truemoment.files import atomic_write, read_json, read_json_lines
+from truemoment.own_path import OwnPath
 from truemoment.records import Annotations
 from truemoment.text import as_text
 
@@ -76,7 +77,7 @@ def is_folder(name: str) -> bool:
 
 def read_datasheet(folder: Path) -> Datasheet:
     """Read the datasheet of a folder."""
-    path = folder / DATASHEET
+    path = OwnPath(folder) / DATASHEET
     if not path.is_file():
         what = f"holds no {DATASHEET}" if folder.is_dir() else "no such folder"
         raise MissingFileError(
@@ -122,7 +123,7 @@ def read(folder: Path, split: str, load: Load) -> Annotations:
     whole = source_annotations(folder, sheet.source, load)
     number = whole.queries.index
     keep = np.zeros(len(number), dtype=bool)
-    path = folder / f"{split}.jsonl"
+    path = OwnPath(folder) / f"{split}.jsonl"
     if not path.is_file():
         raise InputError("is missing, expected as in the datasheet", path=path, hint="split again")
     for line, entry in read_json_lines(path, ResplitLine):
@@ -184,7 +185,7 @@ def files_of_folder(folder: Path) -> list[Path]:
     return files
 
 
-def write_members(folder: Path, members: Mapping[str, Annotations]) -> None:
+def write_members(folder: OwnPath, members: Mapping[str, Annotations]) -> None:
     """Write the query ids of each split."""
     encoder = msgspec.json.Encoder()
     for name, part in members.items():

@@ -13,7 +13,7 @@ import msgspec
 
 from truemoment.datasets.base import Dataset, Row, Split, checked_seconds, required_file, source_files
 from truemoment.exceptions import InputError
-from truemoment.files import read_json, read_number
+from truemoment.files import DATA_BYTES, read_json, read_number
 from truemoment.records import Annotations, Seconds
 
 _OWNER = (
@@ -39,7 +39,7 @@ class BenchQuery(msgspec.Struct):
 def read(folder: Path, split: str) -> Annotations:
     """Read the split ``test``."""
     path = required_file(folder, "tvgbench.json", dataset="tvgbench")
-    rows = [_row(number, of, path) for number, of in enumerate(read_json(path, list[BenchQuery]))]
+    rows = [_row(number, of, path) for number, of in enumerate(read_json(path, list[BenchQuery], most=DATA_BYTES))]
     return Annotations.from_rows(rows, dataset="tvgbench", split=split)
 
 

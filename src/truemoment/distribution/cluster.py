@@ -8,6 +8,9 @@ Started here
     others can read it. Its files, with the sockets of its processes, lie in a folder of this user that is removed in
     the end. There is no dashboard, and nothing is reported to Ray's makers.
 
+Workers import nothing from the current folder: Ray gives them the folder in which it connects, which is therefore an
+empty one of this user.
+
 Joined
     It listens where it was started to. Its token comes from the variable ``RAY_AUTH_TOKEN``, or from a file that no
     other user may read: that of ``RAY_AUTH_TOKEN_PATH``, or ``~/.ray/auth_token``.
@@ -32,6 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from truemoment.exceptions import InputError, MissingPackageError, UsageError
+from truemoment.processes import without_current_folder
 
 LEAST_VERSION = (2, 52)
 """The first Ray with tokens: https://docs.ray.io/en/latest/ray-security/token-auth.html."""
@@ -76,12 +80,14 @@ def ray_cluster(workers: int | None) -> Iterator[Any]:
         _refuse_unreachable(address)
         ray = _imported({**SETTINGS, "RAY_AUTH_MODE": os.environ.get("RAY_AUTH_MODE", "token")})
     with contextlib.ExitStack() as after:
+        closed = after.enter_context(_own_folder())
         options: dict[str, Any] = {}
         if address == "local":
-            options = {"num_cpus": workers, "include_dashboard": False, "_temp_dir": after.enter_context(_own_folder())}
+            options = {"num_cpus": workers, "include_dashboard": False, "_temp_dir": f"{closed}/ray"}
         after.callback(ray.shutdown)
         try:
-            ray.init(address=address, **options, log_to_driver=False, logging_level=logging.ERROR)
+            with without_current_folder(), contextlib.chdir(closed):
+                ray.init(address=address, **options, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, RuntimeError, ValueError, ray.exceptions.AuthenticationError) as error:
             where = "on this machine cannot be started" if address == "local" else f"at {address} cannot be reached"
             raise InputError(f"the cluster {where} ({error})") from None
@@ -116,11 +122,11 @@ def _imported(settings: Mapping[str, str]) -> Any:  # noqa: ANN401 - an optional
 
 @contextlib.contextmanager
 def _own_folder() -> Iterator[str]:
-    """Make a folder for the files of a cluster: Ray opens its own to everybody, so it lies in one that is closed."""
+    """Make a folder that is closed to others, since Ray opens its own in it to everybody, and remove it in the end."""
     short = Path("/tmp")  # noqa: S108 - names of sockets are short, about 100 bytes; mkdtemp keeps others out
     closed = tempfile.mkdtemp(prefix="truemoment-", dir=short if short.is_dir() else None)
     try:
-        yield str(Path(closed) / "ray")
+        yield closed
     finally:
         shutil.rmtree(closed, ignore_errors=True)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from pathlib import Path
 
 from truemoment.exceptions import InputError
 from truemoment.inputs import reading
+from truemoment.own_path import AnyPath, open_regular
 
 BLOCK_BYTES = 1 << 16
 BLOCKS = 64
@@ -17,7 +17,7 @@ FILES = 64
 """Of so many files the content is examined, spread evenly; of the others name and size."""
 
 
-def fingerprint(files: Iterable[Path]) -> str:
+def fingerprint(files: Iterable[AnyPath]) -> str:
     """Return 8 hexadecimal digits of the SHA-256 of names, sizes and a sample of the content of files.
 
     Files above 4 MiB are sampled (64 blocks of 64 KiB), since feature files have up to hundreds of gigabytes. It
@@ -42,10 +42,10 @@ def fingerprint(files: Iterable[Path]) -> str:
     return digest.hexdigest()[:8]
 
 
-def _add_sample(digest: hashlib._Hash, path: Path, size: int) -> None:
+def _add_sample(digest: hashlib._Hash, path: AnyPath, size: int) -> None:
     last = max(size - BLOCK_BYTES, 0)
     whole = size <= BLOCKS * BLOCK_BYTES
-    with reading(path).open("rb") as stream:
+    with open_regular(reading(path)) as stream:
         if whole:
             digest.update(stream.read(size))
             return

@@ -17,10 +17,11 @@ from truemoment.exceptions import InputError
 from truemoment.features.base import Features, Frames
 from truemoment.features.fingerprints import fingerprint
 from truemoment.files import atomic_write
+from truemoment.own_path import AnyPath
 from truemoment.text import as_text
 
 
-def write_features(path: Path, features: Features) -> None:
+def write_features(path: AnyPath, features: Features) -> None:
     """Write frame features as NPZ."""
     lengths = [len(features[video_id]) for video_id in features]
     none = np.zeros((0, features.n_dimensions), dtype=np.float32)

@@ -27,7 +27,8 @@ from truemoment.arrays import Array, map_npy, refusing_damage
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import SIMULATED, FeatureStore, Frames
 from truemoment.features.reading import FileStore
-from truemoment.files import atomic_folder, read_json
+from truemoment.files import DATA_BYTES, atomic_folder, read_json
+from truemoment.own_path import OwnPath
 from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/features/1"
@@ -56,15 +57,16 @@ class OwnStore(FileStore):
 
     def __init__(self, path: Path | str, *, fps: float | None = None) -> None:
         path = Path(path)
-        about = read_json(path / MANIFEST, _Manifest)
-        rows = _mapped(path / ROWS)
+        folder = OwnPath(path)
+        about = read_json(folder / MANIFEST, _Manifest, most=DATA_BYTES)
+        rows = _mapped(folder / ROWS)
         self._rows: Array | None = rows
-        self._offsets = _checked(about, rows, path / MANIFEST)
+        self._offsets = _checked(about, rows, folder / MANIFEST)
         self._number = {video_id: number for number, video_id in enumerate(about.video_id)}
         self.made_of = about.made_of
         if fps is not None and about.fps is not None and fps != about.fps:
             raise UsageError(f"{path}: got {fps:g} rows per second, but it states {about.fps:g}")
-        files = [path / MANIFEST, path / ROWS]
+        files = [folder / MANIFEST, folder / ROWS]
         stated = fps if about.fps is None else about.fps
         super().__init__("own", path, about.video_id, files=files, fps=stated, notes=[f"made of {about.made_of}"])
         if about.made_of.startswith(SIMULATED):
@@ -75,17 +77,17 @@ class OwnStore(FileStore):
 
     def _array(self, name: str) -> Any:  # noqa: ANN401 - part of a memory map
         if self._rows is None:  # sent to another process
-            self._rows = _mapped(self.path / ROWS)
+            self._rows = _mapped(OwnPath(self.path) / ROWS)
         number = self._number[name]
         return self._rows[self._offsets[number] : self._offsets[number + 1]]
 
 
-def _mapped(path: Path) -> Array:
+def _mapped(path: OwnPath) -> Array:
     with refusing_damage(path, "is not a table of rows"):
         return map_npy(path)
 
 
-def _checked(about: _Manifest, rows: npt.NDArray[Any], path: Path) -> list[int]:
+def _checked(about: _Manifest, rows: npt.NDArray[Any], path: OwnPath) -> list[int]:
     """Return where the rows of each video begin, and the last one's end."""
     if about.schema != SCHEMA:
         raise InputError(f"got {about.schema!r}, expected {SCHEMA!r}", path=path, field="schema")

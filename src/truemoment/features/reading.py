@@ -18,6 +18,7 @@ from truemoment.features.base import Frames, checked_fps, edges_of
 from truemoment.features.fingerprints import fingerprint
 from truemoment.features.naming import Names
 from truemoment.intervals import Floats
+from truemoment.own_path import AnyPath
 from truemoment.text import as_text
 
 MOST_NUMBERS = 1 << 30
@@ -95,7 +96,7 @@ class FileStore(abc.ABC):
         path: Path,
         names: Iterable[str],
         *,
-        files: Iterable[Path],
+        files: Iterable[AnyPath],
         fps: float | None,
         notes: Iterable[str] = (),
     ) -> None:

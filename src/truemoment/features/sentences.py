@@ -25,6 +25,7 @@ from truemoment.features.fingerprints import fingerprint
 from truemoment.features.hdf5 import ENDINGS as HDF5_ENDINGS
 from truemoment.features.hdf5 import HDF5Store
 from truemoment.files import atomic_write
+from truemoment.own_path import AnyPath
 from truemoment.records import Queries
 from truemoment.text import as_text
 
@@ -151,7 +152,7 @@ class _Tables(HDF5Store):
             return _vector(self._array(query_id))
 
 
-def write_sentences(path: Path, query_ids: Sequence[str], vectors: Frames) -> None:
+def write_sentences(path: AnyPath, query_ids: Sequence[str], vectors: Frames) -> None:
     """Write the vectors (Q, D) of Q distinct query ids as NPZ; the path ends in ``.npz``."""
     if path.suffix.lower() != ".npz":
         raise UsageError(f"{path}: expected a name that ends in .npz")

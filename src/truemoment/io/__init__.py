@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
@@ -40,6 +39,7 @@ from truemoment.io.matching import MatchReport, OnUnknown, match
 from truemoment.io.naming import as_annotated
 from truemoment.io.refused import refuse_what_is_no_text
 from truemoment.known_names import one_of_known
+from truemoment.own_path import AnyPath, any_path
 from truemoment.records import Annotations, Predictions
 
 __all__ = [
@@ -92,7 +92,7 @@ def get_format(name: str) -> Format:
     return FORMATS[name]
 
 
-def sniff(path: Path) -> tuple[Format, str]:
+def sniff(path: AnyPath) -> tuple[Format, str]:
     """Return a file's format by its beginning, and why."""
     head = _head(path)
     if not head.data:
@@ -113,7 +113,7 @@ def sniff(path: Path) -> tuple[Format, str]:
     )
 
 
-def _head(path: Path) -> Head:
+def _head(path: AnyPath) -> Head:
     """Read the beginning of a file, and refuse what is no text at all."""
     if path.is_dir():
         raise InputError("is a folder, expected a file", path=path)
@@ -129,7 +129,7 @@ def _head(path: Path) -> Head:
 
 
 def read_rows(
-    path: str | Path,
+    path: str | AnyPath,
     format: str | None = None,  # noqa: A002 - the CLI's word
     *,
     reading: Reading | None = None,
@@ -148,7 +148,7 @@ def read_rows(
     progress
         Show progress on standard error while a large file is read.
     """
-    path = Path(path)
+    path = any_path(path)
     if path.exists() and not path.is_file() and not path.is_dir():
         raise InputError("is a pipe or device, which can be read only once", path=path, hint="write it to a file first")
     if format is None:
@@ -183,7 +183,7 @@ def _frame_rate(rows: PredictionRows, given: Axis) -> Axis:
 
 
 def read_predictions(
-    path: str | Path,
+    path: str | AnyPath,
     annotations: Annotations,
     *,
     format: str | None = None,  # noqa: A002 - the CLI's word
@@ -216,7 +216,7 @@ def read_predictions(
 class Reader(Protocol):
     """Reads a prediction file, as :func:`read_predictions` does by default."""
 
-    def __call__(self, path: Path, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
+    def __call__(self, path: AnyPath, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
         """Return the predictions, and how the rows matched the queries."""
         ...
 
@@ -272,7 +272,7 @@ def _check_header(rows: PredictionRows, annotations: Annotations, on_unknown: On
 
 
 def write_rows(
-    path: str | Path,
+    path: str | AnyPath,
     rows: PredictionRows,
     *,
     format: str = "native",  # noqa: A002 - the CLI's word
@@ -282,15 +282,15 @@ def write_rows(
     target = get_format(format)
     if target.write is None:
         raise UsageError(f"format {format} is read only")
-    if Path(path).suffix.lower() == ".gz":
+    if any_path(path).suffix.lower() == ".gz":
         raise UsageError(f"{path}: files are written unpacked, expected a name without .gz")
     start, end = checked_times(rows, on_negative=on_negative)
-    refuse_loss(rows, target, Path(path))
-    target.write(Path(path), replace(rows, start=start, end=end, axis=SECONDS))
+    refuse_loss(rows, target, any_path(path))
+    target.write(any_path(path), replace(rows, start=start, end=end, axis=SECONDS))
 
 
 def write_predictions(
-    path: str | Path,
+    path: str | AnyPath,
     predictions: Predictions,
     annotations: Annotations,
     *,
@@ -332,7 +332,7 @@ def write_predictions(
     if made_by is not None:
         header["made_by"] = dict(made_by)
     rows = PredictionRows(
-        Path(path),
+        any_path(path),
         None,
         predictions.query_id.tolist(),
         queries.video_id[row].tolist(),

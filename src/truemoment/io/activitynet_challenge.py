@@ -7,8 +7,6 @@ Captions; ids are written as they are. Source: activitynet/ActivityNet, ``Evalua
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import msgspec
 
 from truemoment.io.base import Format
@@ -16,6 +14,7 @@ from truemoment.io.entries import read_by_video
 from truemoment.io.head import has_paths
 from truemoment.io.results_by_video import scored
 from truemoment.io.rows import FileRow, by_video_writer, merged_by_label, reader
+from truemoment.own_path import AnyPath
 
 
 class ChallengeSegment(msgspec.Struct):
@@ -26,7 +25,7 @@ class ChallengeSegment(msgspec.Struct):
     score: float | msgspec.UnsetType = msgspec.UNSET
 
 
-def _rows(path: Path, _progress: bool) -> list[FileRow]:
+def _rows(path: AnyPath, _progress: bool) -> list[FileRow]:
     segments = read_by_video(path, ChallengeSegment, field="results")
     return merged_by_label((video_id, of.label, scored(of.segment, of.score)) for video_id, of in segments)
 

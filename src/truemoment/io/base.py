@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence, Sized
 from dataclasses import dataclass, field
 from itertools import chain
-from pathlib import Path
 from typing import Literal, cast
 
 import numpy as np
@@ -21,6 +20,7 @@ from truemoment.axes import SECONDS, Axis
 from truemoment.exceptions import InputError
 from truemoment.intervals import Floats, Ints
 from truemoment.io.head import Head
+from truemoment.own_path import AnyPath
 from truemoment.records import MAX_TIME_S, UNREADABLE_STATUSES, Status, fault_of_statuses, within
 
 OnNegative = Literal["refuse", "clip"]
@@ -61,7 +61,7 @@ class PredictionRows:
         Name of the format.
     """
 
-    path: Path
+    path: AnyPath
     line: Sequence[int] | None
     query_id: Sequence[str | None]
     video_id: Sequence[str | None]
@@ -102,7 +102,7 @@ class AnswerRows:
     :class:`PredictionRows`.
     """
 
-    path: Path
+    path: AnyPath
     line: Sequence[int] | None
     query_id: Sequence[str | None]
     video_id: Sequence[str | None]
@@ -190,10 +190,10 @@ Videos = Literal["ids", "files", "without v_"]
 Recognise = Callable[[Head], str | None]
 """Returns why the beginning of a file looks like a format, or None."""
 
-Read = Callable[[Path, bool], PredictionRows | AnswerRows]
+Read = Callable[[AnyPath, bool], PredictionRows | AnswerRows]
 """Reads a whole file; the switch asks for progress on standard error."""
 
-Write = Callable[[Path, PredictionRows], None]
+Write = Callable[[AnyPath, PredictionRows], None]
 """Writes rows, complete or not at all."""
 
 
@@ -239,7 +239,7 @@ def offsets_of(lists: Iterable[Sized]) -> Ints:
     return np.cumsum([0, *map(len, lists)], dtype=np.int64)
 
 
-def flatten(path: Path, line: Sequence[int] | None, moments: Sequence[Moments], *, field: str) -> MomentColumns:
+def flatten(path: AnyPath, line: Sequence[int] | None, moments: Sequence[Moments], *, field: str) -> MomentColumns:
     """Return lists of moments as columns; without scores the order is the rank, and scores fall by 1 from 0."""
     offsets = offsets_of(moments)
     widths = set(map(len, chain.from_iterable(moments)))
@@ -268,7 +268,7 @@ def flatten(path: Path, line: Sequence[int] | None, moments: Sequence[Moments], 
 
 
 def checked_statuses(
-    statuses: Sequence[str | None], offsets: Ints, path: Path, line: Sequence[int] | None
+    statuses: Sequence[str | None], offsets: Ints, path: AnyPath, line: Sequence[int] | None
 ) -> list[Status] | None:
     """Return the status of each row, or None if no row has one; a status must not contradict its list."""
     if not any(statuses):
@@ -282,7 +282,7 @@ def checked_statuses(
     return cast(list[Status], read)
 
 
-def refuse_loss(rows: PredictionRows, format_: Format, path: Path) -> None:
+def refuse_loss(rows: PredictionRows, format_: Format, path: AnyPath) -> None:
     """Refuse to write rows that a format cannot represent."""
     lengths = np.diff(rows.offsets)
     empty = np.flatnonzero(lengths == 0)

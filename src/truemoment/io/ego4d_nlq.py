@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.files import read_json
+from truemoment.files import DATA_BYTES, read_json
 from truemoment.io.base import Format
 from truemoment.io.cone import ranked
 from truemoment.io.head import has_paths
 from truemoment.io.rows import FileRow, document_writer, reader
+from truemoment.own_path import AnyPath
 
 _ID = re.compile(r"(?P<annotation>.+)_(?P<index>0|[1-9]\d{0,8})", re.ASCII | re.DOTALL)
 
@@ -41,8 +41,8 @@ class NlqSubmission(msgspec.Struct):
     results: list[NlqResult]
 
 
-def _rows(path: Path, _progress: bool) -> Iterator[FileRow]:
-    for of in read_json(path, NlqSubmission).results:
+def _rows(path: AnyPath, _progress: bool) -> Iterator[FileRow]:
+    for of in read_json(path, NlqSubmission, most=DATA_BYTES).results:
         yield FileRow(f"{of.annotation_uid}_{of.query_idx}", of.clip_uid, moments=ranked(of.predicted_times))
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from truemoment.files import (
     BYTE_ORDER_MARK,
+    DATA_BYTES,
     decode_entries,
     decode_json,
     iterate_lines,
@@ -17,16 +17,17 @@ from truemoment.files import (
     read_json_lines,
     refuse_repeated_keys,
 )
+from truemoment.own_path import AnyPath
 
 T = TypeVar("T")
 
 
-def read_entries(path: Path, kind: type[T], *, progress: bool = False) -> Iterator[tuple[int, T]]:
+def read_entries(path: AnyPath, kind: type[T], *, progress: bool = False) -> Iterator[tuple[int, T]]:
     """Yield (line on which it begins, entry) of a JSON list or of JSON Lines; lines are read one by one."""
     if not first_line(path).startswith(b"["):
         yield from read_json_lines(path, kind, progress=progress)
         return
-    data = read_bytes(path).removeprefix(BYTE_ORDER_MARK)
+    data = read_bytes(path, most=DATA_BYTES).removeprefix(BYTE_ORDER_MARK)
     refuse_repeated_keys(data, path)
     decoder = msgspec.json.Decoder(kind)
     line, at = 1, 0
@@ -44,7 +45,7 @@ def read_entries(path: Path, kind: type[T], *, progress: bool = False) -> Iterat
         at = begins + len(text)
 
 
-def is_one_object(path: Path) -> bool:
+def is_one_object(path: AnyPath) -> bool:
     """Whether a JSON file is one object rather than an object a line."""
     lines = (line.strip() for line in iterate_lines(path) if line.strip())
     first, second = next(lines, None), None
@@ -53,14 +54,14 @@ def is_one_object(path: Path) -> bool:
     return second is None or not second.startswith(b"{")
 
 
-def first_line(path: Path) -> bytes:
+def first_line(path: AnyPath) -> bytes:
     """Return the first line of a file that is not blank."""
     return next((line.strip() for line in iterate_lines(path) if line.strip()), b"")
 
 
-def read_by_video(path: Path, kind: type[T], *, field: str) -> list[tuple[str, T]]:
+def read_by_video(path: AnyPath, kind: type[T], *, field: str) -> list[tuple[str, T]]:
     """Return (video, entry) for each entry of ``{field: {VIDEO: [entry, ...]}}``."""
-    data = read_bytes(path)
+    data = read_bytes(path, most=DATA_BYTES)
     refuse_repeated_keys(data, path)
     file = decode_json(data, msgspec.defstruct("ByVideo", [(field, dict[str, msgspec.Raw])]), path=path)
     lists = decode_entries(getattr(file, field), list[kind], data=data, path=path, within=field)  # type: ignore[valid-type]  # a type to msgspec

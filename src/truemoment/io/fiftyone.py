@@ -17,18 +17,18 @@ The detections of one label are one ranked list. Source: voxel51/fiftyone, its p
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, NamedTuple, cast
 
 import msgspec
 
 from truemoment.axes import SECONDS
 from truemoment.exceptions import InputError
-from truemoment.files import decode_entries, decode_json, read_bytes, refuse_repeated_keys
+from truemoment.files import DATA_BYTES, decode_entries, decode_json, read_bytes, refuse_repeated_keys
 from truemoment.intervals import frames_to_seconds
 from truemoment.io.base import AnswerRows, Format, PredictionRows
 from truemoment.io.head import Head
 from truemoment.io.rows import as_columns, by_video_writer, merged_by_label
+from truemoment.own_path import AnyPath
 
 PREDICTIONS, REFERENCE = "predictions", "ground_truth"
 Frame = Annotated[int, msgspec.Meta(ge=1)]
@@ -98,8 +98,8 @@ def _recognise(head: Head) -> str | None:
     return None
 
 
-def _read(path: Path, _progress: bool) -> PredictionRows | AnswerRows:
-    data = read_bytes(path)
+def _read(path: AnyPath, _progress: bool) -> PredictionRows | AnswerRows:
+    data = read_bytes(path, most=DATA_BYTES)
     refuse_repeated_keys(data, path)
     top = decode_json(data, dict[str, msgspec.Raw], path=path)
     found = list(_in_samples(data, path) if "samples" in top and "labels" not in top else _in_labels(data, path))
@@ -109,7 +109,7 @@ def _read(path: Path, _progress: bool) -> PredictionRows | AnswerRows:
     return as_columns(path, rows, field="detections", axis=axis, counts_frames=counts_frames)
 
 
-def _in_labels(data: bytes, path: Path) -> Iterator[PlacedDetection]:
+def _in_labels(data: bytes, path: AnyPath) -> Iterator[PlacedDetection]:
     """Yield the detections of ``labels.json``."""
     file = decode_json(data, FiftyOneLabels, path=path)
     entries = decode_entries(file.labels, DETECTIONS, data=data, path=path, within="labels")
@@ -119,7 +119,7 @@ def _in_labels(data: bytes, path: Path) -> Iterator[PlacedDetection]:
             yield PlacedDetection(video, _named(detection, file.classes, path, where), where, None)
 
 
-def _named(detection: Detection, classes: list[str] | None, path: Path, where: str) -> Detection:
+def _named(detection: Detection, classes: list[str] | None, path: AnyPath, where: str) -> Detection:
     """Return a detection with the name of its class in place of its number."""
     if isinstance(detection.label, str):
         return detection
@@ -130,7 +130,7 @@ def _named(detection: Detection, classes: list[str] | None, path: Path, where: s
     return msgspec.structs.replace(detection, label=classes[detection.label])
 
 
-def _in_samples(data: bytes, path: Path) -> Iterator[PlacedDetection]:
+def _in_samples(data: bytes, path: AnyPath) -> Iterator[PlacedDetection]:
     """Yield the detections of ``samples.json``."""
     file = decode_json(data, FiftyOneSamples, path=path)
     field_name = _field(file, path)
@@ -145,7 +145,7 @@ def _in_samples(data: bytes, path: Path) -> Iterator[PlacedDetection]:
                 yield PlacedDetection(sample.filepath, _named(read, None, path, within), within, rate)
 
 
-def _fields(sample: msgspec.Raw, path: Path, where: str) -> Iterator[tuple[str, FiftyOneField]]:
+def _fields(sample: msgspec.Raw, path: AnyPath, where: str) -> Iterator[tuple[str, FiftyOneField]]:
     """Yield the fields of a sample that contain temporal detections, by name."""
     for name, raw in decode_json(bytes(sample), dict[str, msgspec.Raw], path=path, field=where).items():
         if bytes(raw).startswith(b"{") and b"TemporalDetections" in bytes(raw):
@@ -154,7 +154,7 @@ def _fields(sample: msgspec.Raw, path: Path, where: str) -> Iterator[tuple[str, 
                 yield name, field
 
 
-def _field(file: FiftyOneSamples, path: Path) -> str:
+def _field(file: FiftyOneSamples, path: AnyPath) -> str:
     """Return the name of the one field of predictions."""
     every = (_fields(raw, path, f"samples[{number}]") for number, raw in enumerate(file.samples))
     names = sorted({name for fields in every for name, _ in fields} - {REFERENCE})
@@ -166,7 +166,7 @@ def _field(file: FiftyOneSamples, path: Path) -> str:
     return names[0]
 
 
-def _counts_frames(found: list[PlacedDetection], path: Path) -> bool:
+def _counts_frames(found: list[PlacedDetection], path: AnyPath) -> bool:
     """Whether the numbers stay frames, because no rate is known; frames and seconds are not mixed."""
     for one in found:
         if one.detection.support is None and one.detection.timestamps is None:

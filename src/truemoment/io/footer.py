@@ -7,10 +7,10 @@ fields are those of ``parquet.thrift`` (apache/parquet-format).
 from __future__ import annotations
 
 import struct
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from truemoment.inputs import reading
+from truemoment.own_path import AnyPath, open_regular
 
 MAGIC = b"PAR1"
 ROW_GROUPS, COLUMNS, ABOUT, KIND, PATH, N_VALUES, UNPACKED = 4, 1, 3, 1, 3, 5, 6
@@ -33,9 +33,9 @@ class ColumnChunk(NamedTuple):
     n_bytes: int
 
 
-def read_footer(path: Path) -> list[ColumnChunk]:
+def read_footer(path: AnyPath) -> list[ColumnChunk]:
     """Return the parts of all columns."""
-    with reading(path).open("rb") as stream:
+    with open_regular(reading(path)) as stream:
         size = stream.seek(-8, 2) + 8
         length = int.from_bytes(stream.read(4), "little")
         if stream.read(4) != MAGIC or length > size - 12:

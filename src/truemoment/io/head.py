@@ -6,15 +6,16 @@ import functools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
+
+from truemoment.own_path import AnyPath
 
 
 @dataclass(frozen=True)
 class Head:
     """The first bytes of a file, unpacked, without a byte-order mark and leading blanks."""
 
-    path: Path
+    path: AnyPath
     data: bytes
 
     @property

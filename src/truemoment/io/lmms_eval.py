@@ -12,7 +12,6 @@ which such duplicates are already lost. Source: EvolvingLMMs-Lab/lmms-eval, ``lm
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import cast
 
 import msgspec
@@ -24,6 +23,7 @@ from truemoment.io.entries import first_line, is_one_object
 from truemoment.io.head import Head
 from truemoment.io.rows import FileRow, reader
 from truemoment.io.span_keys import PART, TEXT, is_key, recognise_keys, split_key
+from truemoment.own_path import AnyPath
 
 FORM = "video>>>caption>>>span"
 RESPONSES = ("filtered_resps", "resps")
@@ -45,7 +45,7 @@ def _recognise(head: Head) -> str | None:
     return recognise_keys(FORM, "text", "text")(head)
 
 
-def _rows(path: Path, progress: bool) -> Iterator[FileRow]:
+def _rows(path: AnyPath, progress: bool) -> Iterator[FileRow]:
     """Yield the rows of a submission, which is one object and not a single line of samples, or of samples."""
     if Head(path, first_line(path)).line_keys & {"doc_id", *RESPONSES} or not is_one_object(path):
         yield from _samples(path, progress=progress)
@@ -54,12 +54,12 @@ def _rows(path: Path, progress: bool) -> Iterator[FileRow]:
         yield FileRow(None, *split_key(key, FORM, path), text=text, line=1)
 
 
-def _samples(path: Path, *, progress: bool) -> Iterator[FileRow]:
+def _samples(path: AnyPath, *, progress: bool) -> Iterator[FileRow]:
     for number, line in read_json_lines(path, dict[str, msgspec.Raw], progress=progress):
         yield FileRow(None, *_query(line, path, number), text=_text(line, path, number), line=number)
 
 
-def _query(line: dict[str, msgspec.Raw], path: Path, number: int) -> tuple[str | None, str | None]:
+def _query(line: dict[str, msgspec.Raw], path: AnyPath, number: int) -> tuple[str | None, str | None]:
     """Return the video and sentence of a line."""
     if "doc" in line:
         doc = decode_json(bytes(line["doc"]), LmmsEvalDoc, path=path, line=number, field="doc")
@@ -78,7 +78,7 @@ def _query(line: dict[str, msgspec.Raw], path: Path, number: int) -> tuple[str |
     raise InputError("is missing, expected it or a key video>>>caption>>>span", path=path, line=number, field="doc")
 
 
-def _text(line: dict[str, msgspec.Raw], path: Path, number: int) -> str | None:
+def _text(line: dict[str, msgspec.Raw], path: AnyPath, number: int) -> str | None:
     """Return the one answer of a line, out of the lists it may be in."""
     field = next((name for name in RESPONSES if name in line), None)
     if field is None:

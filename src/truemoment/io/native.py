@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -25,6 +24,7 @@ from truemoment.files import decode_json, iterate_json_lines
 from truemoment.io.base import Format, MomentColumns, PredictionRows, checked_statuses, flatten
 from truemoment.io.head import Head
 from truemoment.io.rows import as_id, require_query, write_lines, written_rows
+from truemoment.own_path import AnyPath
 from truemoment.records import Status
 
 VERSION = 1
@@ -70,7 +70,7 @@ def _recognise(head: Head) -> str | None:
     return 'its first line has "moments"' if "moments" in keys and not keys & ANNOTATED else None
 
 
-def _read(path: Path, progress: bool) -> PredictionRows:
+def _read(path: AnyPath, progress: bool) -> PredictionRows:
     """Read a native file; its moments become columns block by block, so that few lists are in memory at a time."""
     quick = msgspec.json.Decoder(ScoredNativeLine)
     header: dict[str, object] = {}
@@ -107,7 +107,7 @@ def _read(path: Path, progress: bool) -> PredictionRows:
     )
 
 
-def _flattened(path: Path, numbers: list[int], entries: Sequence[ScoredNativeLine | NativeLine]) -> MomentColumns:
+def _flattened(path: AnyPath, numbers: list[int], entries: Sequence[ScoredNativeLine | NativeLine]) -> MomentColumns:
     """Return the moments of some lines as columns, and drop their lists."""
     columns = flatten(path, numbers, [entry.moments for entry in entries], field="moments")
     for entry in entries:
@@ -122,7 +122,7 @@ def _join(blocks: list[MomentColumns]) -> MomentColumns:
     return np.append(0, np.cumsum(lengths)), start, end, score, any(scored for *_, scored in blocks)
 
 
-def read_header(line: bytes, path: Path, number: int | None = None) -> dict[str, object]:
+def read_header(line: bytes, path: AnyPath, number: int | None = None) -> dict[str, object]:
     """Read the first line; another version is refused."""
     header = decode_json(line, NativeHeader, path=path, line=number or 1)
     if header.truemoment != VERSION:
@@ -132,7 +132,7 @@ def read_header(line: bytes, path: Path, number: int | None = None) -> dict[str,
     return {name: value for name, value in msgspec.structs.asdict(header).items() if value is not None}
 
 
-def _write(path: Path, rows: PredictionRows) -> None:
+def _write(path: AnyPath, rows: PredictionRows) -> None:
     lines: Iterator[dict[str, object]] = (
         {
             "query_id": row.query_id,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -24,6 +23,7 @@ from truemoment.io.footer import read_footer
 from truemoment.io.head import Head
 from truemoment.io.native import VERSION, read_header
 from truemoment.io.rows import require_query
+from truemoment.own_path import AnyPath, open_regular, path_of_opened
 from truemoment.unpacking import FREE_BYTES, FREE_TEXT_BYTES, refuse_swollen
 
 METADATA = b"truemoment"
@@ -45,7 +45,7 @@ def _recognise(head: Head) -> str | None:
     return "it begins with PAR1" if head.data.startswith(b"PAR1") else None
 
 
-def _read(path: Path, _progress: bool) -> PredictionRows:
+def _read(path: AnyPath, _progress: bool) -> PredictionRows:
     pyarrow, parquet = _pyarrow()
     with refusing_damage(path, "cannot be read as Parquet", pyarrow.ArrowException):
         chunks, size = [of for of in read_footer(path) if _is_read(of.path)], path.stat().st_size
@@ -54,7 +54,8 @@ def _read(path: Path, _progress: bool) -> PredictionRows:
         refuse_swollen(path, n_bytes, size, free=FREE_BYTES)
         texts_there = {of.path for of in chunks if of.is_text and of.path in TEXTS}
         # Each distinct text is read once.
-        file = parquet.ParquetFile(reading(path), memory_map=True, read_dictionary=texts_there)
+        with open_regular(reading(path)) as stream:
+            file = parquet.ParquetFile(path_of_opened(stream, path), memory_map=True, read_dictionary=texts_there)
         parts = _checked_columns(pyarrow, file.schema_arrow, path)
         columns_there = (file.schema.column(number).path for number in range(len(file.schema)))
         table = file.read(columns=[column for column in columns_there if _is_read(column)])
@@ -95,7 +96,7 @@ def _is_read(column: str) -> bool:
     return column in TEXTS or (column.startswith("moments.") and column.rpartition(".")[2] in NUMBERS)
 
 
-def _checked_columns(pyarrow: Any, schema: Any, path: Path) -> list[str]:  # noqa: ANN401 - pyarrow ships no types
+def _checked_columns(pyarrow: Any, schema: Any, path: AnyPath) -> list[str]:  # noqa: ANN401 - pyarrow ships no types
     """Return the parts of a moment, once the columns are those of predictions."""
     names = schema.names
     if "moments" not in names or not ("query_id" in names or {"video_id", "sentence"} <= set(names)):
@@ -125,7 +126,7 @@ def _checked_columns(pyarrow: Any, schema: Any, path: Path) -> list[str]:  # noq
     return list(parts)
 
 
-def _texts(table: Any, path: Path) -> dict[str, list[str | None]]:  # noqa: ANN401 - pyarrow ships no types
+def _texts(table: Any, path: AnyPath) -> dict[str, list[str | None]]:  # noqa: ANN401 - pyarrow ships no types
     """Columns of text by name, None where there is no such column."""
     texts = {}
     for name in TEXTS:
@@ -148,7 +149,7 @@ def _values(column: Any) -> list[Any]:  # noqa: ANN401 - pyarrow ships no types
     return values
 
 
-def _moments(moments: Any, parts: Sequence[str], path: Path) -> tuple[Ints, dict[str, Floats]]:  # noqa: ANN401 - the same
+def _moments(moments: Any, parts: Sequence[str], path: AnyPath) -> tuple[Ints, dict[str, Floats]]:  # noqa: ANN401 - the same
     """Ragged lists: offsets, and the columns of their moments by name."""
     if moments.null_count:
         raise InputError("got null, expected a list (empty for an abstention)", path=path, field="moments")
@@ -163,7 +164,7 @@ def _moments(moments: Any, parts: Sequence[str], path: Path) -> tuple[Ints, dict
     return offsets, columns
 
 
-def _write(path: Path, rows: PredictionRows) -> None:
+def _write(path: AnyPath, rows: PredictionRows) -> None:
     pyarrow, parquet = _pyarrow()
     parts = {"start_s": rows.start, "end_s": rows.end} | ({"score": rows.score} if rows.scored else {})
     flat = pyarrow.StructArray.from_arrays([pyarrow.array(column) for column in parts.values()], names=list(parts))

@@ -26,6 +26,7 @@ from truemoment.io.head import Head
 from truemoment.io.rows import FileRow, as_columns, as_id, require_query
 from truemoment.io.span_keys import TEXT, is_key
 from truemoment.io.table import ABOUT, Headings, answers_of, columns_of, headings, headings_text
+from truemoment.own_path import AnyPath
 
 VERSION = 1
 MARK = "truemoment_answers"
@@ -68,7 +69,7 @@ def _recognise_object(head: Head) -> str | None:
     return "it is an object whose values are text" if texts and not fields else None
 
 
-def _read(path: Path, progress: bool) -> PredictionRows | AnswerRows:
+def _read(path: AnyPath, progress: bool) -> PredictionRows | AnswerRows:
     first = first_line(path)
     if not first.startswith((b"{", b"[")):
         return as_columns(path, answers_of(path, HEADINGS, ("answer",)))
@@ -87,7 +88,7 @@ def _read(path: Path, progress: bool) -> PredictionRows | AnswerRows:
     return as_columns(path, rows, header=header)
 
 
-def _header(text: bytes, path: Path, number: int) -> dict[str, object]:
+def _header(text: bytes, path: AnyPath, number: int) -> dict[str, object]:
     """Return the first line if it describes the file, else {}; another version is refused."""
     header: dict[str, Any] = decode_json(text, dict[str, Any], path=path, line=number)
     version = header.pop(MARK, None)

@@ -11,6 +11,7 @@ from truemoment.exceptions import UsageError
 from truemoment.io import read_predictions
 from truemoment.io.base import OnNegative
 from truemoment.io.matching import MatchReport, OnUnknown
+from truemoment.own_path import AnyPath
 from truemoment.records import Annotations, Predictions
 from truemoment.text import printable
 
@@ -24,7 +25,7 @@ class PredictionOptions:
     on_unknown: OnUnknown = "refuse"
     on_negative: OnNegative = "refuse"
 
-    def read(self, path: Path, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
+    def read(self, path: AnyPath, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
         """Read a prediction file."""
         return read_predictions(
             path,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from truemoment.exceptions import InputError
+from truemoment.own_path import AnyPath
 
 HOW = "where you trust it, write it as JSON Lines: 'truemoment convert --help' shows how"
 PICKLE = re.compile(
@@ -16,7 +16,7 @@ PICKLE = re.compile(
 )
 
 
-def refuse_what_is_no_text(path: Path, data: bytes) -> None:
+def refuse_what_is_no_text(path: AnyPath, data: bytes) -> None:
     """Refuse pickles, archives and arrays by their first bytes, Parquet excepted."""
     if PICKLE.match(data):
         raise InputError("is a pickle, which can run code when loaded, and is not read", path=path, hint=HOW)

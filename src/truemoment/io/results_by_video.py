@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
@@ -15,6 +14,7 @@ from truemoment.io.base import Format
 from truemoment.io.entries import read_by_video
 from truemoment.io.head import has_paths
 from truemoment.io.rows import FileRow, by_video_writer, reader
+from truemoment.own_path import AnyPath
 
 
 class ResultByVideo(msgspec.Struct):
@@ -25,7 +25,7 @@ class ResultByVideo(msgspec.Struct):
     score: float | msgspec.UnsetType = msgspec.UNSET
 
 
-def _rows(path: Path, _progress: bool) -> Iterator[FileRow]:
+def _rows(path: AnyPath, _progress: bool) -> Iterator[FileRow]:
     for video_id, answer in read_by_video(path, ResultByVideo, field="results"):
         yield FileRow(None, video_id, answer.sentence, [scored(answer.timestamp, answer.score)])
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, pairwise
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -26,6 +25,7 @@ from truemoment.io.base import (
     offsets_of,
 )
 from truemoment.io.entries import read_entries
+from truemoment.own_path import AnyPath
 from truemoment.records import Status
 
 T = TypeVar("T")
@@ -66,7 +66,9 @@ def as_id(query_id: str | int | None) -> str | None:
     return None if query_id is None else str(query_id)
 
 
-def require_query(path: Path, line: int | None, query_id: object, video_id: str | None, sentence: str | None) -> None:
+def require_query(
+    path: AnyPath, line: int | None, query_id: object, video_id: str | None, sentence: str | None
+) -> None:
     """Refuse an entry that does not state its query."""
     if query_id is None and (video_id is None or sentence is None):
         problem = "is missing, expected it or video_id and sentence"
@@ -75,10 +77,10 @@ def require_query(path: Path, line: int | None, query_id: object, video_id: str 
 
 def each_entry(
     kind: type[T], row: Callable[[T], FileRow], source: Callable[..., Iterator[tuple[int, T]]] = read_entries
-) -> Callable[[Path, bool], Iterator[FileRow]]:
+) -> Callable[[AnyPath, bool], Iterator[FileRow]]:
     """Return a reader of the rows of a JSON list or of JSON Lines; an error of `row` gets its file and line."""
 
-    def rows(path: Path, progress: bool) -> Iterator[FileRow]:
+    def rows(path: AnyPath, progress: bool) -> Iterator[FileRow]:
         for line, entry in source(path, kind, progress=progress):
             try:
                 yield row(entry)._replace(line=line)
@@ -89,7 +91,7 @@ def each_entry(
 
 
 def reader(
-    rows: Callable[[Path, bool], Iterable[FileRow]],
+    rows: Callable[[AnyPath, bool], Iterable[FileRow]],
     *,
     field: str = "moments",
     text_field: str = "answer",
@@ -102,7 +104,7 @@ def reader(
 
 
 def as_columns(
-    path: Path,
+    path: AnyPath,
     rows: Sequence[FileRow],
     *,
     field: str = "moments",
@@ -139,7 +141,7 @@ def as_columns(
     return PredictionRows(path, line, query_id, video_id, sentence, *moments, **more)
 
 
-def _all_have(has: Sequence[bool], rows: Sequence[FileRow], path: Path, field: str) -> bool:
+def _all_have(has: Sequence[bool], rows: Sequence[FileRow], path: AnyPath, field: str) -> bool:
     """Whether all rows of a file have a field; a file in which only some have it is refused."""
     if any(has) and not all(has):
         without = rows[has.index(False)]
@@ -178,7 +180,7 @@ def lines_writer(entry: Callable[[FileRow], dict[str, object]]) -> Write:
     return lambda path, rows: write_lines(path, map(entry, written_rows(rows)))
 
 
-def write_lines(path: Path, lines: Iterable[dict[str, object]]) -> None:
+def write_lines(path: AnyPath, lines: Iterable[dict[str, object]]) -> None:
     """Write JSON Lines; keys whose value is None are left out."""
     encoder = msgspec.json.Encoder()
     with atomic_write(path) as stream:
@@ -193,7 +195,7 @@ def _known(entry: dict[str, object]) -> dict[str, object]:
 def document_writer(entry: Callable[[FileRow], dict[str, object]], within: str = "", **about: object) -> Write:
     """Return a writer of one JSON document: a list of entries, or one `within` an object with fields `about` it."""
 
-    def write(path: Path, rows: PredictionRows) -> None:
+    def write(path: AnyPath, rows: PredictionRows) -> None:
         try:
             entries = [_known(entry(row)) for row in written_rows(rows)]
         except InputError as error:
@@ -206,7 +208,7 @@ def document_writer(entry: Callable[[FileRow], dict[str, object]], within: str =
 def by_video_writer(within: str, *, sentence: str, times: str, score: str, **about: object) -> Write:
     """Return a writer of ``{within: {VIDEO: [entry, ...]}}``, an entry per moment; the parameters name its keys."""
 
-    def write(path: Path, rows: PredictionRows) -> None:
+    def write(path: AnyPath, rows: PredictionRows) -> None:
         videos: dict[str, list[dict[str, object]]] = {}
         for row in written_rows(rows):
             for start, end, *scores in row.moments:
@@ -219,7 +221,7 @@ def by_video_writer(within: str, *, sentence: str, times: str, score: str, **abo
     return write
 
 
-def write_document(path: Path, document: object) -> None:
+def write_document(path: AnyPath, document: object) -> None:
     """Write one JSON document."""
     with atomic_write(path) as stream:
         stream.write(msgspec.json.encode(document) + b"\n")

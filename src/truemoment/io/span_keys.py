@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import cast
 
 from truemoment.exceptions import InputError
 from truemoment.io.head import Head, Kind
+from truemoment.own_path import AnyPath
 
 PART = ">>>"
 TEXT = cast(type[str | None], str | None)  # a type to msgspec, not to mypy
@@ -19,11 +19,12 @@ def is_key(text: str) -> bool:
     return text.count(PART) >= 2
 
 
-def split_key(key: str, form: str, path: Path, line: int | None = None) -> tuple[str, str]:
+def split_key(key: str, form: str, path: AnyPath, line: int | None = None) -> tuple[str, str]:
     """Return the video and the query of a key in a `form`; the query may contain the mark itself.
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> split_key("3MSZA.mp4>>>a door opens>>>[2.0, 5.0]", "video>>>query>>>span", Path("answers.json"))
     ('3MSZA.mp4', 'a door opens')
     """

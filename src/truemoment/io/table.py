@@ -11,13 +11,13 @@ import csv
 import io
 import math
 from collections.abc import Collection, Iterator, Mapping
-from pathlib import Path
 
 from truemoment.exceptions import InputError
-from truemoment.files import atomic_write, read_number, read_text
+from truemoment.files import DATA_BYTES, atomic_write, read_number, read_text
 from truemoment.io.base import AnswerRows, Format, PredictionRows
 from truemoment.io.head import Head
 from truemoment.io.rows import FileRow, as_columns, require_query, written_rows
+from truemoment.own_path import AnyPath
 
 Headings = Mapping[str, tuple[str, ...]]
 """Names of headings by what they mean."""
@@ -91,13 +91,13 @@ def columns_of(header: list[str], headings: Headings) -> dict[str, int]:
     return columns
 
 
-def read_table(path: Path, headings: Headings, needed: Collection[str]) -> Iterator[tuple[int, dict[str, str]]]:
+def read_table(path: AnyPath, headings: Headings, needed: Collection[str]) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield (line number, values by meaning) for each row of CSV, or of TSV if the first line contains a tab.
 
     `headings` has the possible names of each column; other columns are ignored. `needed` are the required columns,
     beside a query id, or video and sentence.
     """
-    text = read_text(path)
+    text = read_text(path, most=DATA_BYTES)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter(text.split("\n", 1)[0]))
     try:
         header: list[str] = next(reader, [])
@@ -131,7 +131,7 @@ def _about(fields: dict[str, str]) -> Key:
     return fields.get("query_id") or None, fields.get("video_id") or None, fields.get("sentence") or None
 
 
-def answers_of(path: Path, headings: Headings, needed: Collection[str]) -> list[FileRow]:
+def answers_of(path: AnyPath, headings: Headings, needed: Collection[str]) -> list[FileRow]:
     """Return the rows of a table of answers in words, which are in the last of the `needed` columns."""
     *_, answer = needed
     return [
@@ -140,7 +140,7 @@ def answers_of(path: Path, headings: Headings, needed: Collection[str]) -> list[
     ]
 
 
-def _read(path: Path, _progress: bool) -> PredictionRows | AnswerRows:
+def _read(path: AnyPath, _progress: bool) -> PredictionRows | AnswerRows:
     """Read the file; the rows of a query need not be adjacent."""
     lines: dict[Key, list[int]] = {}
     moments: dict[Key, list[tuple[float, ...]]] = {}
@@ -153,14 +153,14 @@ def _read(path: Path, _progress: bool) -> PredictionRows | AnswerRows:
     return as_columns(path, rows, field="", moment_line=[line for numbers in lines.values() for line in numbers])
 
 
-def _number(text: str, field: str, path: Path, line: int) -> float:
+def _number(text: str, field: str, path: AnyPath, line: int) -> float:
     value = read_number(text)
     if math.isnan(value):
         raise InputError(f"got {text[:40]!r}, expected a number", path=path, line=line, field=field)
     return value
 
 
-def _write(path: Path, rows: PredictionRows) -> None:
+def _write(path: AnyPath, rows: PredictionRows) -> None:
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(["query_id", "video_id", "sentence", "start_s", "end_s", *(["score"] if rows.scored else [])])

@@ -9,7 +9,6 @@ Source: TencentARC/TimeLens, ``evaluation/eval_dataloader.py`` and ``compute_met
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
@@ -19,6 +18,7 @@ from truemoment.io.base import Format
 from truemoment.io.entries import is_one_object
 from truemoment.io.rows import FileRow, reader
 from truemoment.io.span_keys import recognise_keys, split_key
+from truemoment.own_path import AnyPath
 
 FORM = "video>>>query>>>span"
 
@@ -30,7 +30,7 @@ class TimeLensAnswer(msgspec.Struct):
     answers: str | msgspec.UnsetType | None = msgspec.UNSET
 
 
-def _rows(path: Path, progress: bool) -> Iterator[FileRow]:
+def _rows(path: AnyPath, progress: bool) -> Iterator[FileRow]:
     for line, key, answer in _entries(path, progress=progress):
         about = split_key(key, FORM, path, line)
         if answer.answers is msgspec.UNSET and answer.timestamps is None:
@@ -38,7 +38,7 @@ def _rows(path: Path, progress: bool) -> Iterator[FileRow]:
         yield FileRow(None, *about, answer.timestamps or [], answer.answers, line=line, within=f"{key}.")
 
 
-def _entries(path: Path, *, progress: bool) -> Iterator[tuple[int, str, TimeLensAnswer]]:
+def _entries(path: AnyPath, *, progress: bool) -> Iterator[tuple[int, str, TimeLensAnswer]]:
     """Yield (line, key, answer) of one object over the whole file or of an object a line."""
     if is_one_object(path):
         for key, answer in read_json_mapping(path, TimeLensAnswer).items():

@@ -11,7 +11,6 @@ filler, the whole video or five equal windows; here such an entry counts as fail
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 
 import msgspec
 
@@ -19,6 +18,7 @@ from truemoment.exceptions import InputError
 from truemoment.io.base import Format, Moments
 from truemoment.io.head import Head
 from truemoment.io.rows import FileRow, as_id, each_entry, reader
+from truemoment.own_path import AnyPath
 
 
 class VideoMindEntry(msgspec.Struct):
@@ -55,7 +55,7 @@ def _row(entry: VideoMindEntry) -> FileRow:
     return FileRow(as_id(entry.qid), video_id, sentence, moments)
 
 
-def _rows(path: Path, progress: bool) -> list[FileRow]:
+def _rows(path: AnyPath, progress: bool) -> list[FileRow]:
     """Return the rows, without scores unless those of every list fall."""
     rows = list(each_entry(VideoMindEntry, _row)(path, progress))
     if all(_falls(row) for row in rows):

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import stat
 import threading
 from collections.abc import Awaitable, Callable
-from pathlib import Path
+from typing import BinaryIO
 
 from starlette.responses import FileResponse, Response
 
 from truemoment.exceptions import TrueMomentError
+from truemoment.own_path import AnyPath, OwnPath, open_regular, path_of_opened
 from truemoment.pages.errors import PageError, error_response
 from truemoment.pages.security import Receive, Scope, Send
-from truemoment.video.files import identity_of
+from truemoment.video.files import identity_of_stream
 
 MOST_STREAMS = 40
 """Videos that are sent at a time, in all."""
@@ -34,27 +35,34 @@ class Identities:
         self._known: dict[tuple[str, int, int, int], str] = {}
         self._lock = threading.Lock()
 
-    def check(self, path: Path, identity: str) -> os.stat_result:
-        """Return the properties of a regular file; refuse a file that is gone, is no file, or was exchanged."""
-        try:
-            found = path.stat()
-        except (OSError, ValueError):
-            raise PageError(404, "the video file is missing") from None
-        if not stat.S_ISREG(found.st_mode):
-            raise PageError(404, "the video file is missing")
-        key = (str(path), found.st_size, found.st_mtime_ns, found.st_ino)
-        with self._lock:
-            known = self._known.get(key)
-        if known is None:
-            try:
-                known = identity_of(path)
-            except TrueMomentError:
-                raise PageError(404, "the video cannot be read") from None
+    def open(self, path: AnyPath, identity: str) -> BinaryIO:
+        """Open a regular file; refuse a file that is gone, is no file, or was exchanged."""
+        stream = open_media(path)
+        with contextlib.ExitStack() as opened:
+            opened.callback(stream.close)
+            found = os.fstat(stream.fileno())
+            key = (str(path), found.st_size, found.st_mtime_ns, found.st_ino)
             with self._lock:
-                self._known[key] = known
-        if known != identity:
-            raise VideoChangedError(404, "the video file has changed since it was prepared")
-        return found
+                known = self._known.get(key)
+            if known is None:
+                try:
+                    known = identity_of_stream(stream)
+                except OSError:
+                    raise PageError(404, "the video cannot be read") from None
+                with self._lock:
+                    self._known[key] = known
+            if known != identity:
+                raise VideoChangedError(404, "the video file has changed since it was prepared")
+            opened.pop_all()
+        return stream
+
+
+def open_media(path: AnyPath) -> BinaryIO:
+    """Open a regular file that is sent to a page."""
+    try:
+        return open_regular(path)
+    except (OSError, ValueError, TrueMomentError):
+        raise PageError(404, "the video file is missing") from None
 
 
 class Streams:
@@ -82,37 +90,39 @@ class VideoResponse(FileResponse):
     ----------
     path
         The file.
-    found
-        Its properties, as they were checked.
+    stream
+        The same file, opened: it is sent, whatever takes its place. It is closed when all is sent.
     streams
         Counter of the server; with too many the answer is 429.
     """
 
     chunk_size = 1 << 18
 
-    def __init__(self, path: Path, found: os.stat_result, streams: Streams) -> None:
+    def __init__(self, path: AnyPath, stream: BinaryIO, streams: Streams) -> None:
         kind = VIDEO_TYPES.get(path.suffix.lower(), "application/octet-stream")
-        super().__init__(path, headers=CACHED, media_type=kind, stat_result=found)
-        self._streams = streams
+        opened = path_of_opened(stream, path)
+        super().__init__(opened, headers=CACHED, media_type=kind, stat_result=os.fstat(stream.fileno()))
+        self._stream, self._streams = stream, streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it."""
-        if not self._streams.enter():
-            refusal = error_response(429, "too many videos are being played; try again in a moment")
-            refusal.headers["Retry-After"] = "2"
-            await refusal(scope, receive, send)
-            return
-        try:
-            sending: Callable[[Scope, Receive, Send], Awaitable[None]] = super().__call__
-            await sending(scope, receive, send)
-        finally:
-            self._streams.leave()
+        with self._stream:
+            if not self._streams.enter():
+                refusal = error_response(429, "too many videos are being played; try again in a moment")
+                refusal.headers["Retry-After"] = "2"
+                await refusal(scope, receive, send)
+                return
+            try:
+                sending: Callable[[Scope, Receive, Send], Awaitable[None]] = super().__call__
+                await sending(scope, receive, send)
+            finally:
+                self._streams.leave()
 
 
-def small_file(path: Path, kind: str) -> Response:
+def small_file(path: OwnPath, kind: str) -> Response:
     """Return a file of ours that belongs to a video (frame table, pictures, peaks); 404 while it is not ready."""
     try:
         data = path.read_bytes()
-    except OSError:
+    except (OSError, TrueMomentError):
         raise PageError(404, "not ready") from None
     return Response(data, media_type=kind, headers=CACHED)

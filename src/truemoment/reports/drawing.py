@@ -24,8 +24,8 @@ import numpy as np
 from truemoment.density import Density
 from truemoment.exceptions import InputError, UsageError
 from truemoment.files import atomic_write
-from truemoment.folders import refuse_links
 from truemoment.intervals import Floats
+from truemoment.own_path import AnyPath, OwnPath
 from truemoment.reports.csv_text import csv_text
 from truemoment.reports.marks import marks_of, marks_svg
 from truemoment.reports.model import Drawing
@@ -149,7 +149,7 @@ def new_figure(height_in: float) -> Figure:
 
 
 def save_drawings(
-    drawings: Iterable[Drawing], folder: Path, formats: Sequence[str] = ("png", "svg", "pdf")
+    drawings: Iterable[Drawing], folder: AnyPath, formats: Sequence[str] = ("png", "svg", "pdf")
 ) -> list[Path]:
     """Save figures in each format, and the numbers of a figure that has them as CSV; the same figures, the same bytes.
 
@@ -170,26 +170,25 @@ def save_drawings(
     for name in formats:
         if name not in _METADATA:
             raise UsageError(f"got figure format {name!r}, expected {', '.join(_METADATA)}")
+    out = OwnPath.of(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot be made ({error.strerror})", path=folder) from None
+        raise InputError(f"cannot be made ({error.strerror})", path=out) from None
     paths = []
     for drawing in drawings:
         with drawing_style():
             figure = drawing.draw()
             for name in formats:
-                path = folder / f"{drawing.name}.{name}"
-                refuse_links(folder, path.name)
+                path = out / f"{drawing.name}.{name}"
                 with atomic_write(path) as stream:
                     figure.savefig(stream, format=name, metadata=dict(_METADATA[name]))
-                paths.append(path)
+                paths.append(path.path)
         if drawing.numbers is not None:
-            path = folder / f"{drawing.name}.csv"
-            refuse_links(folder, path.name)
+            path = out / f"{drawing.name}.csv"
             with atomic_write(path) as stream:
                 stream.write(csv_text(drawing.numbers()).encode())
-            paths.append(path)
+            paths.append(path.path)
     return paths
 
 

@@ -10,8 +10,8 @@ from truemoment.auditing.findings import Outcome
 from truemoment.documents import json_text
 from truemoment.exceptions import UsageError
 from truemoment.files import atomic_write
-from truemoment.folders import refuse_links
 from truemoment.leaderboards import Leaderboard
+from truemoment.own_path import OwnPath
 from truemoment.reports import audit as audit_reports
 from truemoment.reports import leaderboard as reports
 from truemoment.reports.csv_text import csv_text
@@ -41,9 +41,10 @@ def write_site(found: Leaderboard, out: Path, *, command: str = "") -> None:
         for audit, file, address in zip(system.audits, files, addresses, strict=True):
             page = replace(audit_reports.report(audit), browse=reports.browse_command(found, file))
             texts[address] = html.page(page)
-    (out / reports.SYSTEMS).mkdir(parents=True, exist_ok=True)
+    folder = OwnPath(out)
+    (folder / reports.SYSTEMS).mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
-        with atomic_write(out / name) as stream:
+        with atomic_write(folder / name) as stream:
             stream.write(printable_lines(text).encode())
 
 
@@ -51,7 +52,7 @@ def refuse_folder(out: Path) -> None:
     """Refuse a folder with files of something else, and links in it, before any work."""
     if out.is_dir() and any(out.iterdir()) and not (out / JSON).is_file():
         raise UsageError(f"{out}: holds other files, expected a new or empty folder, or an earlier leaderboard")
-    refuse_links(out, INDEX, JSON, CSV, f"{reports.SYSTEMS}/*")
+    OwnPath(out).refuse_links()
 
 
 def outcomes(found: Leaderboard) -> Iterator[tuple[str, Outcome]]:

@@ -18,6 +18,7 @@ from truemoment.features.base import SIMULATED
 from truemoment.features.own import FILE_OF
 from truemoment.files import read_json, read_number
 from truemoment.io import read_predictions
+from truemoment.own_path import OwnPath
 from truemoment.records import Annotations, Predictions, Seed
 from truemoment.reports.words import counted
 from truemoment.training.recipes import Recipe
@@ -112,7 +113,7 @@ class RunFolder:
         InputError
             If the file is invalid, or answers no query of the annotations.
         """
-        path = self.folder / f"{split}.jsonl"
+        path = OwnPath(self.folder) / f"{split}.jsonl"
         if not path.is_file():
             return None
         predictions, report = read_predictions(path, annotations, on_unknown="ignore")
@@ -160,12 +161,10 @@ def read_run_folders(folder: Path) -> tuple[RunFolder, ...]:
 
 
 def _read(folder: Path) -> RunFolder:
-    path = folder / "run.json"
-    if path.exists() and not (path.is_file() or path.is_dir()):  # to open a pipe would wait for its writer
-        raise InputError("is no ordinary file, expected the request of a training run", path=path)
-    request = read_json(path, _Request)
+    own = OwnPath(folder)
+    request = read_json(own / "run.json", _Request)
     features = _features(request.features, request.features_name)
-    figures = read_json(folder / "result.json", _RunResult).figures
+    figures = read_json(own / "result.json", _RunResult).figures
     return RunFolder(folder, request.recipe, request.seed, request.train.dataset, features, request.forced, figures)
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -24,6 +23,7 @@ from truemoment.exceptions import InputError
 from truemoment.features.base import Frames
 from truemoment.files import atomic_write
 from truemoment.intervals import Ints
+from truemoment.own_path import AnyPath
 from truemoment.records import Strings, as_strings
 from truemoment.retrieval.pooling import unit
 from truemoment.retrieval.ranking import Similarities
@@ -38,7 +38,7 @@ class SimilarityFile:
     video_id: Strings
 
 
-def read_similarities(path: Path) -> SimilarityFile:
+def read_similarities(path: AnyPath) -> SimilarityFile:
     """Read a file of similarities.
 
     Raises
@@ -80,7 +80,7 @@ def read_similarities(path: Path) -> SimilarityFile:
     return SimilarityFile(similarities, clip_of.astype(np.int64), as_strings(videos, "video_id"))
 
 
-def _read_pairs(path: Path, names: Sequence[str]) -> Similarities:
+def _read_pairs(path: AnyPath, names: Sequence[str]) -> Similarities:
     """Read similarities, or vectors whose cosines they are."""
     if "similarity" in names:
         return Similarities.of_matrix(_numbers(path, "similarity", "texts x clips"))
@@ -94,7 +94,7 @@ def _read_pairs(path: Path, names: Sequence[str]) -> Similarities:
     return Similarities.of_vectors(unit(texts), unit(clips))
 
 
-def _numbers(path: Path, name: str, expected: str) -> Frames:
+def _numbers(path: AnyPath, name: str, expected: str) -> Frames:
     (array,) = read_npz(path, name)
     if array.ndim != 2 or 0 in array.shape or array.dtype.kind != "f":
         shape = "x".join(map(str, array.shape))
@@ -103,13 +103,13 @@ def _numbers(path: Path, name: str, expected: str) -> Frames:
     return np.asarray(array, dtype=np.float32)
 
 
-def write_similarities(path: Path, matrix: Frames, clip_of: Ints, video_id: Strings) -> None:
+def write_similarities(path: AnyPath, matrix: Frames, clip_of: Ints, video_id: Strings) -> None:
     """Write a file that :func:`read_similarities` reads."""
     with atomic_write(path) as file:
         np.savez(file, similarity=matrix, clip_of=clip_of, video_id=_as_bytes(video_id))
 
 
-def write_vectors(path: Path, texts: Frames, clips: Frames, clip_of: Ints, video_id: Strings) -> None:
+def write_vectors(path: AnyPath, texts: Frames, clips: Frames, clip_of: Ints, video_id: Strings) -> None:
     """Write vectors of texts (T, D) and clips (N, D) as a file that :func:`read_similarities` reads."""
     with atomic_write(path) as file:
         np.savez(file, texts=texts, clips=clips, clip_of=clip_of, video_id=_as_bytes(video_id))

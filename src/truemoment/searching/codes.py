@@ -20,7 +20,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -32,9 +31,9 @@ from truemoment.distribution import free_memory_mb
 from truemoment.exceptions import InputError, MissingPackageError
 from truemoment.features.base import Frames
 from truemoment.files import atomic_write
-from truemoment.folders import refuse_links
 from truemoment.inputs import reading
 from truemoment.intervals import Ints, ranked
+from truemoment.own_path import OwnPath, open_regular
 from truemoment.searching.index import Index
 from truemoment.searching.layout import CODES
 
@@ -161,8 +160,7 @@ def make_codes(
     n_pieces, n_coded
         Pieces of the index, and how many of them were coded now.
     """
-    folder = index.path / CODES
-    refuse_links(index.path, f"{CODES}/*")
+    folder = index.folder / CODES
     videos = coded_videos(index)
     n_pieces = sum(video.n_pieces for video in videos)
     if n_pieces < N_CENTROIDS:
@@ -202,7 +200,7 @@ class PieceCodes:
     """
 
     def __init__(self, index: Index, videos: Iterable[str] | None = None) -> None:
-        path = index.path / CODES
+        path = index.folder / CODES
         self.codebook, known = _read(index)
         if known != coded_videos(index):
             raise InputError("are codes of other pieces than the index has", path=path / PIECES, hint=MAKE)
@@ -252,7 +250,7 @@ class PieceCodes:
 
 def has_codes(index: Index) -> bool:
     """Whether an index has codes that are complete."""
-    return (index.path / CODES / PIECES).is_file()
+    return (index.folder / CODES / PIECES).is_file()
 
 
 # --------------------------------------------------------------------------------------- files
@@ -267,8 +265,7 @@ class _CodedPieces(msgspec.Struct, frozen=True):
 
 def _read(index: Index) -> tuple[Codebook, list[CodedVideo]]:
     """Read the codebook and the videos that are coded; refuse codes of another codebook or width."""
-    refuse_links(index.path, f"{CODES}/*")
-    path = index.path / CODES
+    path = index.folder / CODES
     with refusing_damage(path / CODEBOOK, "is no codebook", hint=MAKE):
         mean, centroids = read_npz(path / CODEBOOK, "mean", "centroids")
     n_parts = -(-index.n_dimensions // (2 * PART_NUMBERS)) * 2
@@ -305,12 +302,12 @@ def _same(before: Sequence[CodedVideo], now: Sequence[CodedVideo]) -> int:
     return n_pieces
 
 
-def _blocks(path: Path, codebook: Codebook, n_pieces: int) -> Iterator[Codes]:
+def _blocks(path: OwnPath, codebook: Codebook, n_pieces: int) -> Iterator[Codes]:
     """Read the codes in the order of the pieces, some at a time."""
     for first in range(0, n_pieces, FILE_PIECES):
         file = path / f"{first // FILE_PIECES:04}.codes"
         length = min(FILE_PIECES, n_pieces - first)
-        with refusing_damage(file, "is no file of codes", hint=MAKE), reading(file).open("rb") as stream:
+        with refusing_damage(file, "is no file of codes", hint=MAKE), open_regular(reading(file)) as stream:
             size = stream.seek(0, 2)
             if size != length * codebook.n_bytes:
                 raise InputError(f"holds {size:,} bytes, expected {length * codebook.n_bytes:,}", path=file, hint=MAKE)
@@ -330,7 +327,7 @@ def _taken(blocks: Iterator[Codes], taken: npt.NDArray[np.bool_]) -> Iterator[Co
             yield block if some.all() else np.ascontiguousarray(block[some])
 
 
-def _write_npz(path: Path, **arrays: npt.NDArray[Any]) -> None:
+def _write_npz(path: OwnPath, **arrays: npt.NDArray[Any]) -> None:
     with atomic_write(path) as stream:
         np.savez(stream, **arrays)  # type: ignore[arg-type]  # its stub takes no names
 
@@ -388,7 +385,7 @@ def _scan_of(codebook: Codebook, codes: Codes) -> Any:  # noqa: ANN401 - of an o
     return faiss.IndexPQFastScan(plain)
 
 
-def _refuse_too_large(n_bytes: int, path: Path) -> None:
+def _refuse_too_large(n_bytes: int, path: OwnPath) -> None:
     """Refuse codes that do not fit into memory, before they are read."""
     free_mb = free_memory_mb()
     if free_mb is not None and n_bytes / 1e6 > free_mb:

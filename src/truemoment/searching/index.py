@@ -14,9 +14,9 @@ import numpy as np
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.features.base import Frames
 from truemoment.features.reading import FileStore
-from truemoment.folders import refuse_links
 from truemoment.inputs import reading
 from truemoment.intervals import Ints
+from truemoment.own_path import AnyPath, OwnPath
 from truemoment.proposals import Proposals, read_proposals
 from truemoment.searching.layout import (
     ABOUT,
@@ -57,14 +57,16 @@ class Index(FileStore):
 
     def __init__(self, path: Path | str) -> None:
         path = reading(Path(path))
-        self.settings = read_settings(path)
-        from_manifest = read_manifest(path)
+        self.folder = OwnPath(path)
+        self.settings = read_settings(self.folder)
+        from_manifest = read_manifest(self.folder)
         self._by_manifest = from_manifest is not None
-        self._found = found_in(path) if from_manifest is None else from_manifest
+        self._found = found_in(self.folder) if from_manifest is None else from_manifest
         if not self._found:
             raise InputError("contains no video yet", path=path, hint="index one: truemoment index VIDEO -o INDEX")
-        abouts = [path / MANIFEST] if self._by_manifest else [folder / ABOUT for folder, _ in self._found.values()]
-        files = [path / SETTINGS, *abouts]
+        folders = [folder for folder, _ in self._found.values()]
+        abouts = [self.folder / MANIFEST] if self._by_manifest else [folder / ABOUT for folder in folders]
+        files = [self.folder / SETTINGS, *abouts]
         notes = [f"{of.video_id}: {note}" for _, of in self._found.values() for note in of.notes]
         super().__init__("index", path, self._found, files=files, fps=self.settings.fps, notes=notes)
         self.n_dimensions = self.settings.n_dimensions
@@ -129,7 +131,7 @@ class Index(FileStore):
             return
         folder, about = self._found[name]
         if self._by_manifest:
-            refuse_newer(self.path / MANIFEST, folder, about)
+            refuse_newer(self.folder / MANIFEST, folder, about)
         rows = self.rows(name)
         if not all_finite(rows):
             raise InputError("holds numbers that are not finite", path=folder / ROWS, hint=MEND)
@@ -157,11 +159,10 @@ def _evenly(count: int, most: int) -> Ints:
     return np.arange(count) if count <= most else np.arange(most) * count // most
 
 
-def found_in(path: Path) -> dict[str, tuple[Path, About]]:
+def found_in(index: AnyPath) -> dict[str, tuple[OwnPath, About]]:
     """Find the videos of an index, in the order of their names: the folder of each and what is known of it."""
-    refuse_links(path, f"{VIDEOS}/*")
-    found: dict[str, tuple[Path, About]] = {}
-    for file in sorted((path / VIDEOS).glob(f"[!.]*/{ABOUT}")):
+    found: dict[str, tuple[OwnPath, About]] = {}
+    for file in (OwnPath.of(index) / VIDEOS).glob(f"[!.]*/{ABOUT}"):
         about = read_about(file)
         found[about.video_id] = (file.parent, about)
     return dict(sorted(found.items()))

@@ -38,8 +38,8 @@ from truemoment.arrays import map_npy, refusing_damage
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.features.own import DType
 from truemoment.files import read_json
-from truemoment.folders import LOCK
 from truemoment.intervals import Ints
+from truemoment.own_path import AnyPath, OwnPath
 from truemoment.proposals import FrameProposals, read_proposals
 from truemoment.records import Seed
 from truemoment.version import __version__ as version
@@ -55,9 +55,6 @@ MANIFEST, CODES = "manifest.msgpack", "codes"
 
 FOLDER_NAME = r"[A-Za-z0-9_-]{1,80}-[0-9a-f]{8}"
 """Names that :func:`folder_name` gives."""
-
-OWN = (SETTINGS, LOCK, MANIFEST, f"{VIDEOS}/*/*", f"{PARTS}/*/*", f"{CODES}/*")
-"""What lies in an index, for :func:`~truemoment.folders.refuse_links`."""
 
 MEND = "delete its folder and index the video again"
 """What always helps with a video that is damaged; most damage the second does alone."""
@@ -177,20 +174,22 @@ def _number(value: float) -> str:
     return str(int(value)) if value == int(value) else repr(value)
 
 
-def is_index(path: Path) -> bool:
+def is_index(path: AnyPath) -> bool:
     """Whether a folder is an index, damaged perhaps: other tools call files index.json too."""
+    folder = OwnPath.of(path)
     try:
-        with (path / SETTINGS).open("rb") as file:
-            return b"truemoment/index" in file.read(HEAD) or (path / VIDEOS).is_dir()
+        with (folder / SETTINGS).open() as file:
+            return b"truemoment/index" in file.read(HEAD) or (folder / VIDEOS).is_dir()
     except OSError:
         return False
 
 
-def read_settings(path: Path) -> Settings:
+def read_settings(path: AnyPath) -> Settings:
     """Read how the videos of an index were read."""
-    if path.is_dir() and not is_index(path):
+    folder = OwnPath.of(path)
+    if folder.is_dir() and not is_index(folder):
         raise MissingFileError(f"{path}: is no index, it holds no {SETTINGS} of one")
-    file = path / SETTINGS
+    file = folder / SETTINGS
     settings = read_json(file, Settings)
     if settings.schema != SCHEMA:
         raise InputError(f"got {settings.schema!r}, expected {SCHEMA!r}", path=file, field="schema")
@@ -229,7 +228,7 @@ def folder_name(video_id: str) -> str:
     return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', video_id)[:80].strip('_') or 'video'}-{digest}"
 
 
-def read_about(file: Path) -> About:
+def read_about(file: OwnPath) -> About:
     """Read what is known of a video."""
     try:
         about = read_json(file, About)
@@ -242,23 +241,23 @@ def read_about(file: Path) -> About:
     return about
 
 
-def rows_in(folder: Path, about: About, settings: Settings) -> Rows:
+def rows_in(folder: OwnPath, about: About, settings: Settings) -> Rows:
     """Return the rows of a video (F, D), memory-mapped."""
     return mapped(folder / ROWS, (about.n_frames, settings.n_dimensions), settings.dtype)
 
 
-def norms_in(folder: Path, n_spans: int) -> Rows:
+def norms_in(folder: OwnPath, n_spans: int) -> Rows:
     """Return the length of the mean of each candidate moment's rows (P,), memory-mapped."""
     return mapped(folder / NORMS, (n_spans,), "float32")
 
 
-def mapped_pieces(folder: Path, about: About, settings: Settings) -> Rows:
+def mapped_pieces(folder: OwnPath, about: About, settings: Settings) -> Rows:
     """Return the means of the pieces of a video (C, D), memory-mapped; whether they are finite is not examined."""
     shape = (count_pieces(about.n_frames, settings.fps), settings.n_dimensions)
     return mapped(folder / PIECES, shape, "float16")
 
 
-def pieces_in(folder: Path, about: About, settings: Settings) -> Rows:
+def pieces_in(folder: OwnPath, about: About, settings: Settings) -> Rows:
     """Return the means of the pieces of a video, of length 1, (C, D), memory-mapped."""
     pieces = mapped_pieces(folder, about, settings)
     if not all_finite(pieces):
@@ -266,7 +265,7 @@ def pieces_in(folder: Path, about: About, settings: Settings) -> Rows:
     return pieces
 
 
-def mapped(path: Path, shape: tuple[int, ...], dtype: str) -> Rows:
+def mapped(path: OwnPath, shape: tuple[int, ...], dtype: str) -> Rows:
     """Map a table that must have a shape and type."""
     with refusing_damage(path, "is not a table of numbers", hint=MEND):
         array = map_npy(path)
@@ -284,7 +283,7 @@ def all_finite(table: Rows) -> bool:
     return all(int(block.max()) < 0x7C00 for block in blocks)  # from there on: infinite, and not a number
 
 
-def refuse_other_norms(folder: Path, rows: Rows, spans: tuple[Ints, Ints]) -> None:
+def refuse_other_norms(folder: OwnPath, rows: Rows, spans: tuple[Ints, Ints]) -> None:
     """Refuse norms that are not those of the rows, as far as some of them show."""
     first, end = spans
     norms = norms_in(folder, len(first))

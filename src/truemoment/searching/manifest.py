@@ -7,15 +7,13 @@ change of the folder ``videos`` and is ignored if that has changed since: then t
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from pathlib import Path
 
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.files import atomic_write, read_bytes
-from truemoment.folders import refuse_links
+from truemoment.files import DATA_BYTES, atomic_write, read_bytes
+from truemoment.own_path import AnyPath, OwnPath
 from truemoment.searching.layout import ABOUT, MANIFEST, VIDEOS, About, folder_name, read_about
 
 LEAST_VIDEOS = 1000
@@ -42,8 +40,9 @@ class IndexManifest(msgspec.Struct, frozen=True, kw_only=True):
     schema: str = SCHEMA
 
 
-def write_manifest(path: Path, found: Mapping[str, About]) -> None:
+def write_manifest(index: AnyPath, found: Mapping[str, About]) -> None:
     """Write the manifest of an index, or remove it where the index is small."""
+    path = OwnPath.of(index)
     if len(found) < LEAST_VIDEOS:
         (path / MANIFEST).unlink(missing_ok=True)
         return
@@ -53,33 +52,31 @@ def write_manifest(path: Path, found: Mapping[str, About]) -> None:
         stream.write(msgspec.msgpack.encode(manifest))
 
 
-def read_manifest(path: Path) -> dict[str, tuple[Path, About]] | None:
+def read_manifest(index: AnyPath) -> dict[str, tuple[OwnPath, About]] | None:
     """Return the folder of each video and what is known of it; None if there is no manifest or it is too old."""
-    refuse_links(path, MANIFEST, VIDEOS)
+    path = OwnPath.of(index)
     file = path / MANIFEST
     if not file.is_file():
         return None
     try:
-        manifest = msgspec.msgpack.decode(read_bytes(file), type=IndexManifest)
+        manifest = msgspec.msgpack.decode(read_bytes(file, most=DATA_BYTES), type=IndexManifest)
     except (msgspec.DecodeError, RecursionError) as error:
         raise InputError(f"is no manifest of an index ({error})", path=file, hint=REMOVE) from None
     if manifest.schema != SCHEMA:
         raise InputError(f"got {manifest.schema!r}, expected {SCHEMA!r}", path=file, field="schema", hint=REMOVE)
     if manifest.changed_ns != (path / VIDEOS).stat().st_mtime_ns:
         return None
-    with os.scandir(path / VIDEOS) as entries:
-        folders = {entry.name for entry in entries if entry.is_dir(follow_symlinks=False)}
-    videos = path / VIDEOS
-    found: dict[str, tuple[Path, About]] = {}
+    folders = {folder.name: folder for folder in (path / VIDEOS).folders()}
+    found: dict[str, tuple[OwnPath, About]] = {}
     for about in manifest.videos:
         name = folder_name(about.video_id)
         if name not in folders:
             raise InputError(f"names video {about.video_id!r}, which has no folder", path=file, hint=REMOVE)
-        found[about.video_id] = (videos / name, about)
+        found[about.video_id] = (folders[name], about)
     return found
 
 
-def refuse_newer(path: Path, folder: Path, about: About) -> None:
+def refuse_newer(path: OwnPath, folder: OwnPath, about: About) -> None:
     """Refuse a manifest that says something else of a video than its folder."""
     if read_about(folder / ABOUT) != about:
         raise InputError(f"says something else of video {about.video_id!r} than its folder", path=path, hint=REMOVE)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.files import atomic_write
-from truemoment.folders import refuse_links
+from truemoment.own_path import OwnPath
 from truemoment.reports.words import clock
 from truemoment.searching.encoder_options import index_of
 from truemoment.searching.index import Index
@@ -111,18 +111,18 @@ class Pictures:
         picture = thumbnail(result.path, (of.start_s + of.end_s) / 2, outline=self._outlines[result.path])
         if self.thumbnails is None:
             return replace(result, picture=picture)
-        file = self.thumbnails / f"{name_of_files(result)}.jpg"
+        file = OwnPath(self.thumbnails) / f"{name_of_files(result)}.jpg"
         with _folder_of(file), atomic_write(file) as stream:
             stream.write(picture)
-        return replace(result, picture=picture, thumbnail=file)
+        return replace(result, picture=picture, thumbnail=file.path)
 
     def _clip_of(self, result: SearchResult) -> SearchResult:
         if self.clips is None:
             return result
-        of, file = result.moment, self.clips / f"{name_of_files(result)}.mp4"
+        of, file = result.moment, OwnPath(self.clips) / f"{name_of_files(result)}.mp4"
         with _folder_of(file):
             cut_clip(result.path, file, of.start_s, of.end_s, outline=self._outlines[result.path])
-        return replace(result, clip=file)
+        return replace(result, clip=file.path)
 
     def among_videos(self) -> bool:
         """Whether clips lie among the videos of an index of a folder, which would be indexed as videos later."""
@@ -135,13 +135,12 @@ class Pictures:
 
 
 @contextlib.contextmanager
-def _folder_of(file: Path) -> Iterator[None]:
+def _folder_of(file: OwnPath) -> Iterator[None]:
     """Make the folder of a file to write; a new folder that stays empty is removed."""
     folder = file.parent
-    refuse_links(folder, file.name)
     is_new = not folder.exists()
     try:
-        folder.mkdir(exist_ok=True)
+        folder.path.mkdir(exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot be made ({error.strerror})", path=printable(str(folder))) from None
     try:

@@ -187,7 +187,8 @@ def _unit(vectors: Frames) -> Frames:
 
 def write_calibration(path: Path, calibration: Calibration) -> None:
     """Keep a calibration in an index."""
-    with lock_folder(path):
+    index = Index(path)
+    with lock_folder(index.folder):
         settings = msgspec.structs.replace(Index(path).settings, calibration=calibration)
-        with atomic_write(path / SETTINGS) as stream:
+        with atomic_write(index.folder / SETTINGS) as stream:
             stream.write(msgspec.json.format(msgspec.json.encode(settings), indent=1) + b"\n")

@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import os
 import re
-import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,14 +20,14 @@ import numpy as np
 from truemoment.arrays import DAMAGED, map_npy
 from truemoment.exceptions import InputError, MissingFileError, TrueMomentError, UsageError
 from truemoment.files import atomic_folder, atomic_write
-from truemoment.folders import LOCK, TEMPORARY, lock_folder, refuse_links, remove_leftovers
+from truemoment.folders import LOCK, TEMPORARY, lock_folder, remove_leftovers
+from truemoment.own_path import OwnPath
 from truemoment.searching.layout import (
     ABOUT,
     CODES,
     FOLDER_NAME,
     MANIFEST,
     NORMS,
-    OWN,
     PARTS,
     PIECES,
     ROWS,
@@ -151,7 +150,7 @@ class IndexWriter:
     """
 
     def __init__(self, path: Path, settings: Settings) -> None:
-        self.path, self.settings = Path(path), settings
+        self.path, self.settings, self.folder = Path(path), settings, OwnPath(Path(path))
         self._refuse_others()
         refuse_other_frames(settings)
         self._lock = contextlib.ExitStack()
@@ -159,12 +158,12 @@ class IndexWriter:
 
     def _refuse_others(self) -> None:
         """Refuse a folder of something else, one with links in it, and an index that was made otherwise."""
-        refuse_links(self.path, *OWN)
-        if not is_index(self.path):
-            if self.path.exists() and not _is_only_begun(self.path):
+        self.folder.refuse_links()
+        if not is_index(self.folder):
+            if self.path.exists() and not _is_only_begun(self.folder):
                 raise InputError("is there already and no index, expected a new folder", path=self.path)
             return
-        there, ours = read_settings(self.path), self.settings
+        there, ours = read_settings(self.folder), self.settings
         for name, was, now in (
             ("--model", f"{there.encoder}#{there.fingerprint[:8]}", f"{ours.encoder}#{ours.fingerprint[:8]}"),
             ("--fps", f"{there.fps:g}", f"{ours.fps:g}"),
@@ -177,7 +176,7 @@ class IndexWriter:
                 )
         if there.n_dimensions != ours.n_dimensions:
             came = f"found {there.n_dimensions:,} numbers per row, expected {ours.n_dimensions:,} of {ours.encoder}"
-            raise InputError(came, path=self.path / SETTINGS, hint="index into another folder")
+            raise InputError(came, path=self.folder / SETTINGS, hint="index into another folder")
 
     def __enter__(self) -> IndexWriter:
         with contextlib.ExitStack() as begun:
@@ -189,32 +188,33 @@ class IndexWriter:
 
     def _begin(self) -> None:
         """Make what is not there yet, and put right what a command that was broken off left."""
-        self._is_new = not is_index(self.path)
+        self._is_new = not is_index(self.folder)
         if self._is_new:
-            with atomic_write(self.path / SETTINGS) as stream:
+            with atomic_write(self.folder / SETTINGS) as stream:
                 stream.write(msgspec.json.format(msgspec.json.encode(self.settings), indent=1) + b"\n")
-        (self.path / MANIFEST).unlink(missing_ok=True)  # it is written again when all is done
-        videos, parts = self.path / VIDEOS, self.path / PARTS
+        (self.folder / MANIFEST).unlink(missing_ok=True)  # it is written again when all is done
+        videos, parts = self.folder / VIDEOS, self.folder / PARTS
         try:
             for folder in (videos, parts):
                 folder.mkdir(exist_ok=True)
-            aside = [path for path in sorted(videos.iterdir()) if _ASIDE.fullmatch(path.name)]
+            aside = [path for path in videos.iterdir() if _ASIDE.fullmatch(path.name)]
             for old in aside:
                 if old.name.startswith(OLD):
                     _put_back(old)
         except OSError as error:
             raise InputError(f"cannot be made ({error.strerror})", path=self.path) from None
         for left in aside:
-            shutil.rmtree(left, ignore_errors=True)
-        for folder in (self.path, videos, parts, *videos.iterdir(), *parts.iterdir()):
+            with contextlib.suppress(OSError):
+                left.remove_tree()
+        for folder in (self.folder, videos, parts, *videos.folders(), *parts.folders()):
             remove_leftovers(folder)
 
     def __exit__(self, *_: object) -> None:
         with contextlib.suppress(OSError):
-            (self.path / PARTS).rmdir()  # if nothing is left over
+            (self.folder / PARTS).rmdir()  # if nothing is left over
             if self._is_new:
-                (self.path / VIDEOS).rmdir()  # if nothing came of it
-                (self.path / SETTINGS).unlink()
+                (self.folder / VIDEOS).rmdir()  # if nothing came of it
+                (self.folder / SETTINGS).unlink()
         self._lock.close()
 
     def plan(self, paths: Sequence[Path]) -> IndexPlan:
@@ -244,7 +244,7 @@ class IndexWriter:
                 is_changed = about.notes or folder_name(about.video_id) in damaged
                 (changed if is_changed else unchanged).append(VideoFile(about.video_id, path, identity))
                 if about.path != str(path) and not _holds(Path(about.path), identity):
-                    self._write_about(self.path / VIDEOS / folder_name(about.video_id), _moved(about, path))
+                    self._write_about(self.folder / VIDEOS / folder_name(about.video_id), _moved(about, path))
                     moved += not is_changed
             elif (about := by_path.get(str(path))) and about.identity not in seen:
                 changed.append(VideoFile(about.video_id, path, identity))
@@ -264,7 +264,7 @@ class IndexWriter:
         """Return what is known of each video, and the names of folders that are damaged."""
         there: dict[str, About] = {}
         damaged = set()
-        for folder in sorted((self.path / VIDEOS).glob("[!.]*")):
+        for folder in (self.folder / VIDEOS).glob("[!.]*"):
             try:
                 about = read_about(folder / ABOUT)
                 there[about.video_id] = about
@@ -323,15 +323,19 @@ class IndexWriter:
             notes=tuple(notes),
         )
         first, end = spans_of(self.settings.proposals, len(rows))
-        target = self.path / VIDEOS / folder_name(video.video_id)
+        target = self.folder / VIDEOS / folder_name(video.video_id)
         fresh = target.with_name(f"{NEW}{target.name}")
         with atomic_folder(fresh) as folder:
-            np.save(folder / ROWS, rows, allow_pickle=False)
-            np.save(folder / NORMS, np.asarray(span_norms(rows, first, end), dtype=np.float32), allow_pickle=False)
-            np.save(folder / PIECES, piece_means(rows, self.settings.fps), allow_pickle=False)
+            for name, table in (
+                (ROWS, rows),
+                (NORMS, np.asarray(span_norms(rows, first, end), dtype=np.float32)),
+                (PIECES, piece_means(rows, self.settings.fps)),
+            ):
+                with (folder / name).open("wb") as stream:
+                    np.save(stream, table, allow_pickle=False)
             self._write_about(folder, about)
             for name in (ROWS, NORMS, PIECES, ABOUT):
-                with (folder / name).open("rb+") as stream:
+                with (folder / name).open("r+b") as stream:
                     os.fsync(stream.fileno())  # the parts it was made of go
         _take_place(fresh, target)
         self.forget_parts(video)
@@ -348,22 +352,24 @@ class IndexWriter:
         except DAMAGED as error:
             problem = " ".join(str(error).split()) or type(error).__name__
         if problem:
-            shutil.rmtree(self._parts_of(video, part_rows), ignore_errors=True)
+            with contextlib.suppress(OSError):
+                self._parts_of(video, part_rows).remove_tree()
             raise InputError(f"a part of it was damaged ({problem})", path=video.path, hint="index it again")
         return rows
 
     def forget_parts(self, video: VideoFile) -> None:
         """Remove the parts of a video, whatever they were made with."""
-        for folder in (self.path / PARTS).iterdir():
+        for folder in (self.folder / PARTS).iterdir():
             if (name := _PARTS.fullmatch(folder.name)) and name[1] == folder_name(video.video_id):
-                shutil.rmtree(folder, ignore_errors=True)
+                with contextlib.suppress(OSError):
+                    folder.remove_tree()
 
-    def _part_files(self, video: VideoFile, part_rows: int, n_rows: int) -> list[tuple[Path, int]]:
+    def _part_files(self, video: VideoFile, part_rows: int, n_rows: int) -> list[tuple[OwnPath, int]]:
         """File of each part of a video of so many rows, and how many it must hold."""
         folder, starts = self._parts_of(video, part_rows), range(0, n_rows, part_rows)
         return [(folder / f"{k:06}.npy", min(part_rows, n_rows - start)) for k, start in enumerate(starts)]
 
-    def _parts_of(self, video: VideoFile, part_rows: int) -> Path:
+    def _parts_of(self, video: VideoFile, part_rows: int) -> OwnPath:
         """Where the parts of a video lie: its file, the encoder and the rows of a part are in the name."""
         words = [
             video.identity,
@@ -373,36 +379,37 @@ class IndexWriter:
             str(part_rows),
         ]
         key = hashlib.sha256("|".join(words).encode()).hexdigest()[:12]
-        return self.path / PARTS / f"{folder_name(video.video_id)}-{key}"
+        return self.folder / PARTS / f"{folder_name(video.video_id)}-{key}"
 
     @staticmethod
-    def _write_about(folder: Path, about: About) -> None:
+    def _write_about(folder: OwnPath, about: About) -> None:
         with atomic_write(folder / ABOUT) as stream:
             stream.write(msgspec.json.format(msgspec.json.encode(about), indent=1) + b"\n")
 
 
 def remove_index(path: Path) -> None:
     """Remove an index, and its folder unless that holds anything else."""
-    refuse_links(path, *OWN)
+    index = OwnPath(path)
+    index.refuse_links()
     try:
-        with lock_folder(path):
-            for videos in (path / VIDEOS, path / PARTS):
-                for folder in videos.iterdir() if videos.is_dir() else ():
+        with lock_folder(index):
+            for videos in (index / VIDEOS, index / PARTS):
+                for folder in videos.folders() if videos.is_dir() else ():
                     if _OWN_FOLDER.fullmatch(folder.name):
-                        shutil.rmtree(folder)
+                        folder.remove_tree()
                 with contextlib.suppress(OSError):  # it does not exist, or holds something else
                     videos.rmdir()
-            for file in (path / SETTINGS, path / MANIFEST, *(path / CODES).glob("*")):
+            for file in (index / SETTINGS, index / MANIFEST, *(index / CODES).glob("*")):
                 file.unlink(missing_ok=True)
             with contextlib.suppress(OSError):  # there are none
-                (path / CODES).rmdir()
+                (index / CODES).rmdir()
         with contextlib.suppress(OSError):  # it holds something else
             path.rmdir()
     except OSError as error:
         raise InputError(f"cannot be removed ({error.strerror})", path=path) from None
 
 
-def _is_only_begun(path: Path) -> bool:
+def _is_only_begun(path: OwnPath) -> bool:
     """Whether a folder holds no more than a command leaves that is ended before it has written how an index is made."""
     if not path.is_dir():
         return False
@@ -414,7 +421,7 @@ def _is_only_begun(path: Path) -> bool:
     )
 
 
-def _take_place(fresh: Path, target: Path) -> None:
+def _take_place(fresh: OwnPath, target: OwnPath) -> None:
     """Put a folder that is complete in the place of another one, which goes."""
     old = target.with_name(f"{OLD}{target.name}")
     try:
@@ -424,14 +431,16 @@ def _take_place(fresh: Path, target: Path) -> None:
     except BaseException as error:
         with contextlib.suppress(OSError):  # else the next start does it
             _put_back(old)
-        shutil.rmtree(fresh, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            fresh.remove_tree()
         if isinstance(error, OSError):
             raise InputError(f"cannot be written ({error.strerror or error})", path=target) from None
         raise
-    shutil.rmtree(old, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        old.remove_tree()
 
 
-def _put_back(old: Path) -> None:
+def _put_back(old: OwnPath) -> None:
     """Give a folder that had to make place its name again, if nothing has taken the place."""
     target = old.with_name(old.name.removeprefix(OLD))
     if old.exists() and not target.exists():

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 
@@ -25,6 +24,7 @@ from truemoment.exceptions import InputError
 from truemoment.files import decode_json, refuse_repeated_keys
 from truemoment.folders import lock
 from truemoment.inputs import updating
+from truemoment.own_path import AnyPath, open_regular
 from truemoment.version import __version__
 
 FORMAT_VERSION = 1
@@ -94,7 +94,7 @@ class RawAnswers:
     """
 
     def __init__(
-        self, path: Path, settings: Mapping[str, Any], *, dataset: str | None = None, split: str | None = None
+        self, path: AnyPath, settings: Mapping[str, Any], *, dataset: str | None = None, split: str | None = None
     ) -> None:
         self.path = path
         self.settings = dict(settings)
@@ -103,7 +103,7 @@ class RawAnswers:
         if path.exists() and not path.is_file():
             raise InputError("is no file, expected one to write to", path=path)
         try:
-            self._stream: IO[bytes] = updating(path).open("a+b", buffering=0)
+            self._stream = open_regular(updating(path), "a+b")
         except OSError as error:
             raise InputError(f"cannot be written ({error.strerror or error})", path=path) from None
         try:

@@ -24,7 +24,7 @@ from typing import Any
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.files import decode_json, read_bytes, read_number, read_text, sha256_of
+from truemoment.files import DATA_BYTES, decode_json, read_bytes, read_number, read_text, sha256_of
 from truemoment.speech.base import HeardWord
 from truemoment.text import as_text
 
@@ -150,11 +150,13 @@ def refuse_past_end(words: tuple[HeardWord, ...], duration_s: float, path: Path)
 def _words_of(path: Path) -> tuple[str, list[HeardWord]]:
     """Return the form of a file, and its words in file order."""
     suffix = path.suffix.lower()
-    if suffix == ".vtt" or (suffix not in (".json", ".jsonl") and read_text(path).startswith("WEBVTT")):
-        return "WebVTT", list(_of_webvtt(read_text(path), path))
+    is_text = suffix not in (".json", ".jsonl")
+    text = read_text(path, most=DATA_BYTES) if is_text else ""
+    if suffix == ".vtt" or text.startswith("WEBVTT"):
+        return "WebVTT", list(_of_webvtt(text, path))
     if suffix == ".ctm":
-        return "CTM", list(_of_ctm(read_text(path), path))
-    is_json = suffix in (".json", ".jsonl") or read_bytes(path).lstrip()[:1] in (b"{", b"[")
+        return "CTM", list(_of_ctm(text, path))
+    is_json = not is_text or text.lstrip()[:1] in ("{", "[")
     documents = _documents(path) if is_json else []
     form = _form_of(documents)
     if not form:
@@ -165,7 +167,7 @@ def _words_of(path: Path) -> tuple[str, list[HeardWord]]:
 
 def _documents(path: Path) -> list[_Document]:
     """Return the objects of a JSON file: one, a list, or one a line."""
-    data = read_bytes(path)
+    data = read_bytes(path, most=DATA_BYTES)
     if data.lstrip().startswith(b"["):
         return decode_json(data, list[_Document], path=path)
     lines = [(number, line) for number, line in enumerate(data.splitlines(), start=1) if line.strip()]

@@ -13,10 +13,8 @@ Tensors lie in safetensors files, which hold numbers and names and nothing that 
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -27,8 +25,8 @@ from torch import Tensor, nn
 
 from truemoment.arrays import refusing_damage
 from truemoment.exceptions import InputError, MissingFileError
-from truemoment.files import atomic_folder, atomic_write, read_json
-from truemoment.inputs import reading
+from truemoment.files import DATA_BYTES, atomic_folder, atomic_write, read_bytes, read_json
+from truemoment.own_path import AnyPath, OwnPath
 from truemoment.records import Seed
 from truemoment.training.epochs import epoch_folder, epoch_folders
 from truemoment.training.recipes import Recipe, differing_keys
@@ -163,15 +161,15 @@ class Epoch:
     stage: int = 0
 
 
-def write_document(path: Path, document: object) -> None:
+def write_document(path: AnyPath, document: object) -> None:
     """Write JSON, complete or not at all."""
     with atomic_write(path) as stream:
         stream.write(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
 
 
-def read_run(folder: Path) -> Run:
+def read_run(folder: AnyPath) -> Run:
     """Read the request of a run."""
-    path = folder / "run.json"
+    path = OwnPath.of(folder) / "run.json"
     if not path.is_file():
         raise MissingFileError(f"{folder}: is no folder of a training run (it has no run.json)")
     run = read_json(path, Run)
@@ -180,7 +178,7 @@ def read_run(folder: Path) -> Run:
     return run
 
 
-def another_run(folder: Path, there: Run, recipe: Recipe, differing: Sequence[str]) -> str:
+def another_run(folder: AnyPath, there: Run, recipe: Recipe, differing: Sequence[str]) -> str:
     """Return the message that a folder contains another run than the requested one.
 
     Parameters
@@ -197,21 +195,21 @@ def another_run(folder: Path, there: Run, recipe: Recipe, differing: Sequence[st
     return f"{folder}: contains another run (it differs in {', '.join(what)}); give -o another folder"
 
 
-def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+def write_tensors(path: AnyPath, tensors: Mapping[str, Tensor]) -> None:
     """Write tensors by name, complete or not at all."""
     with atomic_write(path) as stream:
         stream.write(save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}))
 
 
-def read_tensors(path: Path) -> dict[str, Tensor]:
+def read_tensors(path: OwnPath) -> dict[str, Tensor]:
     """Read tensors by name."""
     if not path.is_file():
         raise MissingFileError(f"{path}: no such file; the run was cut off before its first epoch ended")
     with refusing_damage(path, "is no whole safetensors file", SafetensorError):
-        return load(reading(path).read_bytes())
+        return load(read_bytes(path, most=DATA_BYTES))
 
 
-def refuse_other_shapes(network: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
+def refuse_other_shapes(network: nn.Module, tensors: Mapping[str, Tensor], path: AnyPath) -> None:
     """Refuse tensors of other names or shapes than a network's, which may hold none itself (device "meta")."""
     expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
@@ -221,7 +219,7 @@ def refuse_other_shapes(network: nn.Module, tensors: Mapping[str, Tensor], path:
         raise InputError(f"does not fit the network of run.json ({difference})", path=path)
 
 
-def load_into(network: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
+def load_into(network: nn.Module, tensors: Mapping[str, Tensor], path: AnyPath) -> None:
     """Put tensors into a network."""
     wrong = next((name for name, tensor in tensors.items() if not torch.isfinite(tensor).all()), None)
     if wrong is not None:
@@ -233,13 +231,13 @@ def load_into(network: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> 
         raise InputError(f"does not fit the network of run.json ({first})", path=path) from None
 
 
-def newest_epoch(folder: Path) -> Path | None:
+def newest_epoch(folder: AnyPath) -> OwnPath | None:
     """Return the folder of the newest whole epoch, if there is one."""
     return next(reversed(epoch_folders(folder)), None)
 
 
 def save_epoch(
-    folder: Path,
+    folder: OwnPath,
     network: nn.Module,
     state: Mapping[str, Tensor],
     history: list[Epoch],
@@ -253,10 +251,10 @@ def save_epoch(
         write_tensors(made / "optimiser.safetensors", state)
         write_document(made / "history.json", history)
     for path in older:
-        shutil.rmtree(path)
+        path.remove_tree()
 
 
-def read_history(epoch: Path) -> list[Epoch]:
+def read_history(epoch: OwnPath) -> list[Epoch]:
     """Read the log of all epochs up to this one."""
     path = epoch / "history.json"
     history = read_json(path, list[Epoch])

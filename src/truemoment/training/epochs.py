@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+
+from truemoment.own_path import AnyPath, OwnPath
 
 OWN_FILES = ("run.json", "words.json", "best.safetensors", "result.json", "curves.png", "curves.svg")
 """Files of a run, without its predictions, which are named by their splits."""
@@ -17,12 +18,12 @@ MOST_EPOCHS = 9999
 _NAME = re.compile(r"epoch-([0-9]{4})")
 
 
-def epoch_folder(run: Path, epoch: int) -> Path:
+def epoch_folder(run: AnyPath, epoch: int) -> OwnPath:
     """Return the folder of an epoch of a run."""
-    return run / f"epoch-{epoch:04d}"
+    return OwnPath.of(run) / f"epoch-{epoch:04d}"
 
 
-def epoch_folders(run: Path) -> list[Path]:
+def epoch_folders(run: AnyPath) -> list[OwnPath]:
     """Return the folders of epochs that a run has, the newest last."""
-    named = (path for path in run.glob("epoch-*") if _NAME.fullmatch(path.name))
-    return sorted(path for path in named if path.is_dir() or path.is_symlink())  # links are refused before any work
+    folder = OwnPath.of(run)
+    return [path for path in folder.folders() if _NAME.fullmatch(path.name)] if folder.is_dir() else []

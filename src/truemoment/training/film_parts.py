@@ -28,8 +28,9 @@ from truemoment.distribution import Engine, JobRunner, begin_worker, distribute
 from truemoment.documents import json_text
 from truemoment.exceptions import InputError, TrueMomentError, UsageError
 from truemoment.files import atomic_write, read_json
-from truemoment.folders import LOCK, lock_folder, refuse_links, remove_leftovers
+from truemoment.folders import lock_folder, remove_leftovers
 from truemoment.io import read_predictions, write_predictions
+from truemoment.own_path import OwnPath
 from truemoment.records import Annotations, Predictions, Queries, numbers_of
 from truemoment.training.grounder import TrainedGrounder
 from truemoment.training.progress import Track, unseen
@@ -40,7 +41,6 @@ PART_QUERIES = 256
 """Queries of a film that are answered together, and lost at most."""
 
 REQUEST = "request.json"
-OWN = (REQUEST, LOCK, "*.jsonl")
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +136,8 @@ def predict_films(
     track
         Shows how many parts are done.
     """
-    folder = parts_folder(out)
-    refuse_links(folder, *OWN)
+    folder = OwnPath(parts_folder(out))
+    folder.refuse_links()
     parts = list(parts_of(queries))
     with lock_folder(folder):
         remove_leftovers(folder)
@@ -177,7 +177,7 @@ def parts_folder(out: Path) -> Path:
 
 def remove_parts(out: Path) -> None:
     """Remove the parts of a file of predictions that is complete, and their folder unless it holds anything else."""
-    folder = parts_folder(out)
+    folder = OwnPath(parts_folder(out))
     for file in (folder / REQUEST, *folder.glob("[0-9]*.jsonl")):
         file.unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # it does not exist, or holds something else
@@ -199,7 +199,7 @@ def _given_up(part: FilmPart, times: int) -> DonePart:
     return DonePart(part, failed=f"{why}, perhaps for memory: use fewer workers")
 
 
-def _claim(folder: Path, request: Mapping[str, Any]) -> None:
+def _claim(folder: OwnPath, request: Mapping[str, Any]) -> None:
     """Write what is predicted, or refuse parts of something else."""
     file = folder / REQUEST
     if file.exists():
@@ -213,11 +213,11 @@ def _claim(folder: Path, request: Mapping[str, Any]) -> None:
         stream.write(json_text(dict(request)).encode())
 
 
-def _file_of(folder: Path, part: FilmPart) -> Path:
+def _file_of(folder: OwnPath, part: FilmPart) -> OwnPath:
     return folder / f"{part.number:06}.jsonl"
 
 
-def _kept(folder: Path, part: FilmPart, annotations: Annotations) -> Predictions | None:
+def _kept(folder: OwnPath, part: FilmPart, annotations: Annotations) -> Predictions | None:
     """Read a part that is there as a whole; a damaged one is predicted again."""
     file = _file_of(folder, part)
     if not file.exists():

@@ -17,6 +17,7 @@ from truemoment.files import read_json
 from truemoment.models import FAMILIES, get_family
 from truemoment.models.base import Inputs
 from truemoment.models.decoding import as_predictions
+from truemoment.own_path import AnyPath, OwnPath
 from truemoment.records import Annotations, Predictions, Queries
 from truemoment.searching.first_look import WindowRanking
 from truemoment.training import checkpoints
@@ -109,18 +110,18 @@ class TrainedGrounder:
         return as_predictions(queries.query_id, found, duration_s, nms=recipe.decode.nms, top=top, name=self.name)
 
 
-def write_vocabulary(path: Path, vocabulary: TokenVocabulary) -> None:
+def write_vocabulary(path: AnyPath, vocabulary: TokenVocabulary) -> None:
     """Write the words known; their vectors lie with the network."""
     checkpoints.write_document(path, list(vocabulary.words))
 
 
-def read_vocabulary(path: Path) -> TokenVocabulary:
+def read_vocabulary(path: AnyPath) -> TokenVocabulary:
     """Read the words known, without their vectors."""
     return TokenVocabulary(tuple(read_json(path, list[str])))
 
 
 def load_grounder(
-    folder: Path,
+    folder: AnyPath,
     *,
     features: str | None = None,
     store: FeatureStore | None = None,
@@ -142,6 +143,7 @@ def load_grounder(
     track
         Shows how far answering is.
     """
+    folder = OwnPath.of(folder)
     run = checkpoints.read_run(folder)
     recipe = resolve(msgspec.to_builtins(run.recipe), folder / "run.json")
     family = get_family(recipe.model)

@@ -11,7 +11,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -25,6 +24,7 @@ from truemoment.exceptions import TrueMomentError, UsageError
 from truemoment.language import get_engine
 from truemoment.models import get_family
 from truemoment.models.base import Inputs, Need
+from truemoment.own_path import OwnPath
 from truemoment.records import Annotations, Strings
 from truemoment.training import checkpoints
 from truemoment.training.checkpoints import Epoch
@@ -76,7 +76,7 @@ def build_network(recipe: Recipe, vocabulary: TokenVocabulary, n_dimensions: int
 
 def train(
     data: TrainingData,
-    folder: Path,
+    folder: OwnPath,
     *,
     track: Track = unseen,
     on_epoch: Callable[[Epoch], None] = lambda _: None,
@@ -125,7 +125,7 @@ class _Stages:
     """What the stages of a run share; fields as in :func:`train`."""
 
     data: TrainingData
-    folder: Path
+    folder: OwnPath
     network: Network
     epochs: EpochData
     accelerator: Accelerator
@@ -195,11 +195,11 @@ class _Stages:
         return DataLoader(pairs, batch_sampler=_Batches(order, size, model.least_batch), collate_fn=_as_it_is)
 
 
-def _accelerator(recipe: Recipe, folder: Path, *, in_turns: bool) -> Accelerator:
+def _accelerator(recipe: Recipe, folder: OwnPath, *, in_turns: bool) -> Accelerator:
     """Return the devices of a recipe, which must fit its precision and batch, and its tracker."""
     accelerator = Accelerator(
         log_with=tracker_of(recipe),
-        project_dir=folder / TRACKED,
+        project_dir=(folder / TRACKED).checked(),
         mixed_precision=recipe.train.precision,
         gradient_accumulation_steps=recipe.train.accumulate or 1,
         dataloader_config=DataLoaderConfiguration(split_batches=True),
@@ -239,14 +239,14 @@ def _start_actions(network: Network, data: TrainingData) -> None:
         network.model.start_actions(network.table.weight[known[:entries]])
 
 
-def _read_history(folder: Path) -> list[Epoch]:
+def _read_history(folder: OwnPath) -> list[Epoch]:
     """Return the log of the newest complete epoch; empty if there is none."""
     newest = checkpoints.newest_epoch(folder)
     return [] if newest is None else checkpoints.read_history(newest)
 
 
 def _put_back(
-    folder: Path, history: list[Epoch], stage: int, network: Network, optimiser: torch.optim.Optimizer
+    folder: OwnPath, history: list[Epoch], stage: int, network: Network, optimiser: torch.optim.Optimizer
 ) -> None:
     """Load the newest epoch of a stage with its optimiser, or the best network of the stage before."""
     newest = checkpoints.newest_epoch(folder)

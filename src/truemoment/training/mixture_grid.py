@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from truemoment.exceptions import InputError, UsageError
+from truemoment.own_path import OwnPath
 from truemoment.records import Annotations
 from truemoment.training.recipe_sources import MixtureSource
 from truemoment.training.recipes import Recipe, read_yaml
@@ -155,9 +156,9 @@ class MixtureGrid:
         """Return the row of a trial."""
         return next(row for row in self.rows if row.name == trial.method)
 
-    def folder_of(self, trial: TrainingTrial) -> Path:
+    def folder_of(self, trial: TrainingTrial) -> OwnPath:
         """Return the folder of a trial's run."""
-        return self.folder / "runs" / self.row_of(trial).folder / f"seed-{trial.seed}"
+        return OwnPath(self.folder) / "runs" / self.row_of(trial).folder / f"seed-{trial.seed}"
 
     def recipe_of(self, trial: TrainingTrial) -> Recipe:
         """Return the recipe of a trial: the sources with a share of the row, and its epochs."""

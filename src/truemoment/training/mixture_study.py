@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from truemoment.intervals import Floats
 from truemoment.io import read_predictions
 from truemoment.measures import parse_measures
 from truemoment.models import get_family
+from truemoment.own_path import OwnPath
 from truemoment.records import Annotations, numbers_of
 from truemoment.retrieval.measures import parse_retrieval_measures
 from truemoment.retrieval.ranking import places_both_ways
@@ -292,7 +292,7 @@ def _contrast(question: str, one: tuple[str, Floats], other: tuple[str, Floats],
     return Contrast(question, row, other_row, difference, ci95, len(sums))
 
 
-def _steps_of(folder: Path, run: checkpoints.Run) -> int:
+def _steps_of(folder: OwnPath, run: checkpoints.Run) -> int:
     newest = checkpoints.newest_epoch(folder)
     n_epochs = 0 if newest is None else len(checkpoints.read_history(newest))
     return n_epochs * -(-run.train.n_queries // run.recipe.train.batch)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -13,6 +12,7 @@ from msgspec import UNSET
 from torch import Tensor, nn
 
 from truemoment.exceptions import InputError, UsageError
+from truemoment.own_path import AnyPath
 from truemoment.training.network import WORDS
 from truemoment.training.recipes import Optimisation, TrainingStage
 
@@ -100,7 +100,7 @@ KEPT: Mapping[type[torch.optim.Optimizer], tuple[str, ...]] = MappingProxyType({
 ADAM = ("step", "exp_avg", "exp_avg_sq")
 
 
-def load_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor], path: Path) -> None:
+def load_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor], path: AnyPath) -> None:
     """Put back what :func:`optimiser_tensors` returned."""
     parameters = (parameter for group in optimiser.param_groups for parameter in group["params"])
     shapes = {str(number): parameter.shape for number, parameter in enumerate(parameters)}

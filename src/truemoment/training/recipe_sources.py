@@ -10,6 +10,7 @@ import msgspec.structs
 from msgspec import Meta, Struct
 
 from truemoment.exceptions import InputError
+from truemoment.own_path import AnyPath
 
 
 class RecipeBlock(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -81,7 +82,7 @@ class MixtureSource(RecipeBlock, frozen=True):
         return self.name or (known if self.split == "train" else f"{known}-{self.split}")
 
 
-def refuse_sources(sources: Sequence[MixtureSource], path: Path | None) -> None:
+def refuse_sources(sources: Sequence[MixtureSource], path: AnyPath | None) -> None:
     """Refuse a source that names no annotations or two, and two of one name."""
     for number, source in enumerate(sources):
         if (source.dataset is None) == (source.annotations is None):

@@ -37,6 +37,7 @@ from truemoment.files import in_words, lower_first, read_bytes
 from truemoment.known_names import one_of_known
 from truemoment.language.tokens import How
 from truemoment.measures import parse_measure
+from truemoment.own_path import AnyPath
 from truemoment.proposals import Tail
 from truemoment.records import MAX_TIME_S
 from truemoment.retrieval.measures import parse_retrieval_measures
@@ -418,12 +419,12 @@ def read_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
     return resolve(values, path)
 
 
-def read_yaml(path: Path) -> Any:  # noqa: ANN401 - checked by the caller
+def read_yaml(path: AnyPath) -> Any:  # noqa: ANN401 - checked by the caller
     """Read a small YAML file: no aliases, 16 levels, 64 KB."""
     return _parse(read_bytes(path), path)
 
 
-def resolve(values: Mapping[str, Any], path: Path | None = None) -> Recipe:
+def resolve(values: Mapping[str, Any], path: AnyPath | None = None) -> Recipe:
     """Check a recipe's values and fill in every setting of its family."""
     from truemoment.models import get_family  # noqa: PLC0415 - PyTorch is loaded only when a recipe is used
 
@@ -461,7 +462,7 @@ def _refuse_measure(recipe: Recipe, *, retrieves: bool) -> None:
         raise UsageError(f"got {name}, expected one measure of which more is better, e.g. t2c:R@1")
 
 
-def _refuse_windows(model: str, needs: frozenset[Need], path: Path | None) -> None:
+def _refuse_windows(model: str, needs: frozenset[Need], path: AnyPath | None) -> None:
     """Refuse a recipe of a model that cannot learn from windows of long videos."""
     from truemoment.models.base import TIMES  # noqa: PLC0415 - it loads PyTorch
 
@@ -475,7 +476,7 @@ def _refuse_windows(model: str, needs: frozenset[Need], path: Path | None) -> No
 
 
 @contextlib.contextmanager
-def naming(path: Path | None, field: str) -> Iterator[None]:
+def naming(path: AnyPath | None, field: str) -> Iterator[None]:
     """Name file and field where a value means nothing that we know."""
     try:
         yield
@@ -503,7 +504,7 @@ def _leaves(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     return found
 
 
-def convert(values: Mapping[str, Any], kind: type[S], path: Path | None, field: str = "") -> S:
+def convert(values: Mapping[str, Any], kind: type[S], path: AnyPath | None, field: str = "") -> S:
     """Check the values of a YAML file, or of the field `field` of it, against a type."""
     try:
         found = msgspec.convert(values, kind, strict=False)  # YAML reads 1e-3 as text
@@ -533,7 +534,7 @@ def _fields_at(kind: type[Struct], inner: str) -> tuple[str, ...]:
     return kind.__struct_fields__
 
 
-def _parse(data: bytes, path: Path) -> Any:  # noqa: ANN401 - checked by the caller
+def _parse(data: bytes, path: AnyPath) -> Any:  # noqa: ANN401 - checked by the caller
     try:
         import yaml  # noqa: PLC0415 - optional
     except ImportError:
@@ -547,7 +548,7 @@ def _parse(data: bytes, path: Path) -> Any:  # noqa: ANN401 - checked by the cal
         raise InputError("is not YAML that can be read", path=path) from None
 
 
-def _refuse_traps(data: bytes, path: Path) -> None:
+def _refuse_traps(data: bytes, path: AnyPath) -> None:
     """Refuse YAML that is too large, nested too deeply (which ends the process), or refers to a value by an alias.
 
     A few aliases of aliases represent more values than fit into any memory.

@@ -20,6 +20,7 @@ from truemoment.intervals import Floats
 from truemoment.models import get_family
 from truemoment.models.base import Inputs
 from truemoment.models.retrieval_model import RetrievalModel
+from truemoment.own_path import AnyPath, OwnPath
 from truemoment.records import Annotations, numbers_of
 from truemoment.retrieval.clips import Clips
 from truemoment.retrieval.measures import RetrievalMeasure, parse_retrieval_measures
@@ -87,7 +88,7 @@ class TrainedRetriever:
 
 
 def load_retriever(
-    folder: Path,
+    folder: AnyPath,
     *,
     features: str | None = None,
     sentences: Sequence[str] = (),
@@ -112,6 +113,7 @@ def load_retriever(
     track
         Shows how far it is.
     """
+    folder = OwnPath.of(folder)
     run = checkpoints.read_run(folder)
     recipe = resolve(msgspec.to_builtins(run.recipe), folder / "run.json")
     family = get_family(recipe.model)
@@ -157,7 +159,7 @@ class BesideZeroShot:
 
 
 def rank_split(
-    retriever: TrainedRetriever, start: Network, of: Annotations, path: Path, measures: str
+    retriever: TrainedRetriever, start: Network, of: Annotations, path: OwnPath, measures: str
 ) -> tuple[list[BesideZeroShot], int]:
     """Rank the clips of a split, write their vectors, and measure beside the network before training.
 

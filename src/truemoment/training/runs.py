@@ -18,17 +18,17 @@ from truemoment.evaluation import evaluate
 from truemoment.exceptions import UsageError
 from truemoment.features.base import FeatureStore
 from truemoment.features.sentences import SentenceStore
-from truemoment.folders import lock_folder, refuse_links
+from truemoment.folders import lock_folder
 from truemoment.intervals import Floats
 from truemoment.io import write_predictions
 from truemoment.measures import parse_measures
 from truemoment.models import get_family
 from truemoment.models.base import TIMES
+from truemoment.own_path import AnyPath, OwnPath
 from truemoment.records import Annotations
 from truemoment.training import checkpoints
 from truemoment.training.checkpoints import Epoch
 from truemoment.training.epoch_data import TrainingData
-from truemoment.training.epochs import OWN_FILES, TRACKED, epoch_folders
 from truemoment.training.grounder import load_grounder, read_vocabulary, write_vocabulary
 from truemoment.training.hardware import commit, hardware, processes
 from truemoment.training.loop import build_network, source_of, train
@@ -206,7 +206,7 @@ def hold_out(train: Annotations, seed: int) -> tuple[Annotations, Annotations]:
 
 def perform(
     task: TrainingTask,
-    folder: Path,
+    folder: AnyPath,
     tests: Mapping[str, Annotations],
     *,
     measures: str | None = None,
@@ -231,6 +231,7 @@ def perform(
         As for :func:`truemoment.training.loop.train`.
     """
     refuse_names((task.val.split, *tests))
+    folder = OwnPath.of(folder)
     retrieves = get_family(task.recipe.model).retrieves
     there = checkpoints.read_run(folder) if (folder / "run.json").exists() else None
     text_encoder = text_encoder_of(task.recipe.text) if there is None else there.text_encoder
@@ -242,17 +243,17 @@ def perform(
     sharing = processes()
     with lock_folder(folder) if sharing.is_main_process else contextlib.nullcontext():
         with sharing.main_process_first():
-            _claim(folder, run, vocabulary, tests)
+            _claim(folder, run, vocabulary)
         data = TrainingData(
             task.recipe, task.train, task.val, task.store, vocabulary, task.seed, task.texts, task.weights
         )
         history = train(data, folder, track=track, on_epoch=on_epoch)
         if not sharing.is_main_process:
-            return TrainingResult(folder, run, history, 0)
+            return TrainingResult(folder.path, run, history, 0)
         answer = _rank if retrieves else _ground
         network, rows, beside = answer(task, folder, run, tests, measures=measures, history=history, track=track)
         n_parameters = network.model.n_parameters()
-        result = TrainingResult(folder, run, history, n_parameters, parts_of(network), rows, beside)
+        result = TrainingResult(folder.path, run, history, n_parameters, parts_of(network), rows, beside)
         checkpoints.write_document(folder / "result.json", document(result))
         return result
 
@@ -300,15 +301,9 @@ def refuse_names(splits: Iterable[str]) -> None:
             )
 
 
-def _claim(folder: Path, run: checkpoints.Run, vocabulary: TokenVocabulary, tests: Iterable[str]) -> None:
+def _claim(folder: OwnPath, run: checkpoints.Run, vocabulary: TokenVocabulary) -> None:
     """Write the request of a run, or check that this folder has the same one."""
-    refuse_links(
-        folder,
-        *OWN_FILES,
-        f"{TRACKED}/*/*",
-        *(f"{split}.{ending}" for split in tests for ending in ("jsonl", "npz")),
-        *(f"{epoch.name}/*" for epoch in epoch_folders(folder)),
-    )
+    folder.refuse_links()
     words = folder / "words.json"
     if (folder / "run.json").exists():
         there = checkpoints.read_run(folder)
@@ -333,7 +328,7 @@ Answered = tuple[Network, tuple[ResultRow, ...], tuple[BesideZeroShot, ...]]
 
 def _ground(
     task: TrainingTask,
-    folder: Path,
+    folder: OwnPath,
     run: checkpoints.Run,
     tests: Mapping[str, Annotations],
     *,
@@ -355,7 +350,7 @@ def _ground(
 
 def _rank(
     task: TrainingTask,
-    folder: Path,
+    folder: OwnPath,
     run: checkpoints.Run,
     tests: Mapping[str, Annotations],
     *,

@@ -24,6 +24,7 @@ from truemoment.features.base import Features, Frames
 from truemoment.features.npz import write_features
 from truemoment.features.sentences import write_sentences
 from truemoment.files import atomic_folder, read_json
+from truemoment.own_path import AnyPath, OwnPath
 from truemoment.records import Annotations, as_strings
 from truemoment.training.recipe_sources import MixtureSource
 from truemoment.version import __version__ as version
@@ -82,7 +83,7 @@ def study_sources(folder: Path) -> tuple[MixtureSource, ...]:
     )
 
 
-def write_study_films(folder: Path, films: StudyFilms, on_status: Callable[[str], None] = lambda _: None) -> None:
+def write_study_films(folder: AnyPath, films: StudyFilms, on_status: Callable[[str], None] = lambda _: None) -> None:
     """Write the films of a study, if they are not there.
 
     Raises
@@ -92,6 +93,7 @@ def write_study_films(folder: Path, films: StudyFilms, on_status: Callable[[str]
     """
     about = {"schema": SCHEMA, "truemoment": version, "caution": CAUTION, **dataclasses.asdict(films)}
     wanted = msgspec.json.decode(msgspec.json.encode(about))
+    folder = OwnPath.of(folder)
     manifest = folder / MANIFEST
     if manifest.is_file():
         there = read_json(manifest, dict[str, object])

@@ -21,6 +21,7 @@ from truemoment.exceptions import UsageError
 from truemoment.files import read_number
 from truemoment.keyed import split_pair
 from truemoment.known_names import one_of_known
+from truemoment.own_path import OwnPath
 from truemoment.training.recipes import Recipe, read_recipe
 from truemoment.training.trials import TrainingTrial
 
@@ -190,9 +191,10 @@ class SweepGrid:
             if reached[method.name] or number == 0
         ]
 
-    def folder_of(self, cell: TrainingTrial) -> Path:
+    def folder_of(self, cell: TrainingTrial) -> OwnPath:
         """Return the folder of a cell's run."""
-        return self.folder / "cells" / cell.method / f"{self.dial.name}={written(cell.value)}" / f"seed-{cell.seed}"
+        cells = OwnPath(self.folder) / "cells"
+        return cells / cell.method / f"{self.dial.name}={written(cell.value)}" / f"seed-{cell.seed}"
 
     def recipe_of(self, cell: TrainingTrial) -> Recipe:
         """Return the recipe of a cell."""

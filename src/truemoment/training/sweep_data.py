@@ -14,6 +14,7 @@ from truemoment.datasets import get_dataset, made_of
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.files import decode_json, read_bytes
+from truemoment.own_path import OwnPath
 from truemoment.records import Annotations
 from truemoment.text import printable
 from truemoment.training.sweep import DIALS, Dial, SweepGrid, written
@@ -120,17 +121,18 @@ class SweepData:
         changed: dict[str, Any] = {DIALS[self.grid.dial.name]: value, "seed": number}
         return dataclasses.replace(of, **changed)
 
-    def world_folder(self, value: float | None, seed: int) -> Path:
+    def world_folder(self, value: float | None, seed: int) -> OwnPath:
         """Return the folder of the world of a cell; that of the first value where the value changes nothing."""
         value = self.grid.dial.values[0] if value is None else value
         number = self.settings(value, seed).seed
-        return self.grid.folder / "worlds" / f"{self.grid.dial.name}={written(value)}" / f"seed-{number}"
+        return OwnPath(self.grid.folder) / "worlds" / f"{self.grid.dial.name}={written(value)}" / f"seed-{number}"
 
     def source(self, value: float | None, seed: int) -> AnnotationSource:
         """Return the annotations of a place."""
         if self.world is None:
             return AnnotationSource(self.dataset, None, None, self.data_dir)
-        return AnnotationSource(None, self.world_folder(value, seed) / "annotations.jsonl", None, self.data_dir)
+        file = self.world_folder(value, seed) / "annotations.jsonl"
+        return AnnotationSource(None, file.checked(), None, self.data_dir)
 
     def features(self, cell: TrainingTrial) -> str:
         """Return the source of a cell's features; "" for a method that sees no video."""

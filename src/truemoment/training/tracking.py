@@ -6,13 +6,13 @@ import importlib
 import importlib.util
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Literal
 
 import msgspec
 from accelerate import Accelerator
 
 from truemoment.exceptions import MissingPackageError, UsageError
+from truemoment.own_path import AnyPath, OwnPath
 from truemoment.text import printable
 from truemoment.training.checkpoints import Epoch
 from truemoment.training.epochs import TRACKED
@@ -32,16 +32,16 @@ def tracker_of(recipe: Recipe) -> Tracker | None:
     return name
 
 
-def start_tracking(accelerator: Accelerator, recipe: Recipe, seed: int, folder: Path) -> None:
+def start_tracking(accelerator: Accelerator, recipe: Recipe, seed: int, folder: AnyPath) -> None:
     """Start the tracker of a run, and write its settings there."""
     tracker = tracker_of(recipe)
     if tracker is None:
         return
-    tracked = folder / TRACKED
+    tracked = OwnPath.of(folder) / TRACKED
     tracked.mkdir(parents=True, exist_ok=True)  # Weights & Biases warns if it does not exist
     settings = {"recipe": recipe.hash, "seed": seed, **_flat(msgspec.to_builtins(recipe))}
     with _refusing(tracker):
-        accelerator.init_trackers(PROJECT, settings, {"wandb": {"dir": str(tracked), "name": folder.name}})
+        accelerator.init_trackers(PROJECT, settings, {"wandb": {"dir": str(tracked.checked()), "name": folder.name}})
 
 
 @contextmanager

@@ -12,7 +12,6 @@ import signal
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -26,6 +25,7 @@ from truemoment.exceptions import (
     UsageError,
 )
 from truemoment.files import decode_json, read_bytes
+from truemoment.own_path import OwnPath
 from truemoment.processes import ENDED, end_with_parent
 from truemoment.training.recipes import Recipe
 from truemoment.training.results import ResultRow
@@ -58,7 +58,7 @@ class TrainingTrial:
 class Trials(Protocol):
     """Where trials belong, and what they train."""
 
-    def folder_of(self, trial: TrainingTrial, /) -> Path:
+    def folder_of(self, trial: TrainingTrial, /) -> OwnPath:
         """Return the folder of a trial's run."""
         ...
 
@@ -105,7 +105,7 @@ class _Finished(msgspec.Struct):
 
 
 def read_finished(
-    folder: Path,
+    folder: OwnPath,
     recipe: Recipe,
     *,
     seed: int,

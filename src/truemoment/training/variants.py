@@ -27,9 +27,10 @@ from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features.changed import ChangedFeatures
 from truemoment.files import atomic_write
-from truemoment.folders import lock_folder, refuse_links
+from truemoment.folders import lock_folder
 from truemoment.measures import parse_measures
 from truemoment.models.decoding import as_predictions
+from truemoment.own_path import OwnPath
 from truemoment.records import Annotations
 from truemoment.training import checkpoints
 from truemoment.training.answering import pairs_to_answer
@@ -73,7 +74,7 @@ class VariantGrid:
 def make_variants(
     task: TrainingTask,
     grid: VariantGrid,
-    folder: Path,
+    out: Path,
     tests: Mapping[str, Annotations],
     *,
     measures: str,
@@ -90,8 +91,8 @@ def make_variants(
         What is trained; the grid's learning rates take the place of its own, and no run stops early.
     grid
         Which variants.
-    folder
-        Where to.
+    out
+        Output folder.
     tests
         Test splits by name.
     measures
@@ -106,10 +107,10 @@ def make_variants(
     """
     if task.recipe.windows is not UNSET:
         raise UsageError("windows: variants are of whole videos, expected a recipe without windows")
-    splits = {task.val.split: task.val, **tests}
+    folder, splits = OwnPath(out), {task.val.split: task.val, **tests}
     refuse_names(splits)
     with lock_folder(folder):
-        refuse_links(folder, "runs/*/weights/*", *(f"{split}/*" for split in splits))
+        folder.refuse_links()
         for split in splits:
             (folder / split).mkdir(exist_ok=True)
         return sum(
@@ -122,7 +123,7 @@ def _make_of_rate(
     task: TrainingTask,
     rate: float,
     grid: VariantGrid,
-    folder: Path,
+    folder: OwnPath,
     splits: Mapping[str, Annotations],
     *,
     measures: str,
@@ -160,7 +161,7 @@ def _make_of_rate(
     return n_variants
 
 
-def _train(task: TrainingTask, rate: float, run: Path, track: Track) -> None:
+def _train(task: TrainingTask, rate: float, run: OwnPath, track: Track) -> None:
     """Train at a learning rate to the last epoch, and keep the weights of each epoch."""
     recipe = msgspec.structs.replace(
         task.recipe,
@@ -177,18 +178,18 @@ def _train(task: TrainingTask, rate: float, run: Path, track: Track) -> None:
     perform(dataclasses.replace(task, recipe=recipe), run, {}, track=track, on_epoch=keep)
 
 
-def _keep(run: Path, epoch: int) -> None:
+def _keep(run: OwnPath, epoch: int) -> None:
     """Copy the weights of the newest epoch, complete or not at all."""
     kept = run / "weights"
     kept.mkdir(exist_ok=True)
     name = f"{epoch:04d}.safetensors"
-    with (epoch_folder(run, epoch) / "network.safetensors").open("rb") as whole, atomic_write(kept / name) as stream:
+    with (epoch_folder(run, epoch) / "network.safetensors").open() as whole, atomic_write(kept / name) as stream:
         shutil.copyfileobj(whole, stream)
 
 
-def _kept(run: Path) -> dict[int, Path]:
+def _kept(run: OwnPath) -> dict[int, OwnPath]:
     """Return the weights of each epoch by its number."""
-    found = {int(path.stem): path for path in sorted((run / "weights").glob("[0-9][0-9][0-9][0-9].safetensors"))}
+    found = {int(path.stem): path for path in (run / "weights").glob("[0-9][0-9][0-9][0-9].safetensors")}
     if list(found) != list(range(1, len(found) + 1)):
         raise InputError(f"holds the weights of epochs {list(found)}, expected all of them", path=run / "weights")
     return found
@@ -211,7 +212,7 @@ def _save(
     pairs: Mapping[bool, Pairs],
     variants: Iterable[tuple[str, bool, float]],
     *,
-    folder: Path,
+    folder: OwnPath,
     measures: str,
 ) -> None:
     """Score a split once a way, and save what each threshold makes of it."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, pairwise, takewhile
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from truemoment.exceptions import InputError, UsageError
 from truemoment.files import atomic_write
+from truemoment.own_path import AnyPath
 from truemoment.video.frames import (
     Outline,
     Pixels,
@@ -76,7 +77,7 @@ class ClipForm:
     crf: int = 20
 
 
-def thumbnail(path: Path, time_s: float, longest_side: int = 320, *, outline: Outline | None = None) -> bytes:
+def thumbnail(path: AnyPath, time_s: float, longest_side: int = 320, *, outline: Outline | None = None) -> bytes:
     """Return the picture shown at a time (clipped to the video) as a JPEG file of at most `longest_side` pixels."""
     if not 16 <= longest_side <= 8192:
         raise UsageError(f"got a longest side of {longest_side}, expected 16 to 8192 pixels")
@@ -90,7 +91,7 @@ def thumbnail(path: Path, time_s: float, longest_side: int = 320, *, outline: Ou
         return jpeg_of(pixels_of(frame, outline.pixel_aspect, scale))
 
 
-def cut_clip(path: Path, out: Path, start_s: float, end_s: float, *, outline: Outline | None = None) -> None:
+def cut_clip(path: AnyPath, out: AnyPath, start_s: float, end_s: float, *, outline: Outline | None = None) -> None:
     """Write a part of a video, clipped to it, as an MP4 file, exact to the frame, with its sound if there is any.
 
     The part is re-encoded (H.264 and AAC), since a copy can start at a key frame only. Frame times are kept; the first
@@ -98,7 +99,7 @@ def cut_clip(path: Path, out: Path, start_s: float, end_s: float, *, outline: Ou
     """
     if out.suffix.lower() != ".mp4":
         raise UsageError(f"got {out.name} to write a clip to, expected a name that ends in .mp4")
-    if out.exists() and path.exists() and out.samefile(path):
+    if out.exists() and path.exists() and os.path.samestat(out.stat(), path.stat()):
         raise UsageError(f"{out} is the video itself, expected another file for the clip")
     outline = outline or outline_of(path)
     if not start_s < end_s:
@@ -110,7 +111,7 @@ def cut_clip(path: Path, out: Path, start_s: float, end_s: float, *, outline: Ou
         _write_clip(stream, path, outline, start_s, end_s)
 
 
-def _write_clip(stream: IO[bytes], path: Path, outline: Outline, start_s: float, end_s: float) -> None:
+def _write_clip(stream: IO[bytes], path: AnyPath, outline: Outline, start_s: float, end_s: float) -> None:
     import av  # noqa: PLC0415 - only videos need it
 
     sink = _Sink(stream)
@@ -126,7 +127,7 @@ def _write_clip(stream: IO[bytes], path: Path, outline: Outline, start_s: float,
 
 def encode_part(
     container: OutputContainer,
-    path: Path,
+    path: AnyPath,
     outline: Outline,
     part_s: tuple[float, float],
     *,
@@ -250,7 +251,7 @@ def _even(pixels: Pixels) -> Pixels:
     return np.pad(pixels, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
 
 
-def _sound_form(path: Path) -> tuple[int, str] | None:
+def _sound_form(path: AnyPath) -> tuple[int, str] | None:
     """Tell how the sound of a video is to be written, samples a second and channels; None where it has none."""
     with opened(path) as (container, _):
         stream = sound_of(container)
@@ -269,7 +270,7 @@ def sound_of(container: InputContainer) -> AudioStream | None:
 
 
 def _sound_between(
-    path: Path, outline: Outline, start_s: float, end_s: float, like: AudioStream
+    path: AnyPath, outline: Outline, start_s: float, end_s: float, like: AudioStream
 ) -> Iterator[tuple[int, Samples]]:
     """Yield the sound of a part (channels, samples), with the number of its first sample; faulty sound is left out."""
     import av  # noqa: PLC0415 - only videos need it

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.inputs import reading
+from truemoment.own_path import AnyPath, open_regular
 
 VIDEO_SUFFIXES = (".mp4", ".mkv", ".webm", ".avi", ".mov")
 
@@ -46,23 +48,28 @@ def find_videos(folder: Path, video_ids: Iterable[str]) -> dict[str, Path]:
     return found
 
 
-def identity_of(path: Path) -> str:
+def identity_of(path: AnyPath) -> str:
     """Return ``SIZE:SHA256`` of a video file, from its ends and blocks between.
 
     The SHA-256 covers the first and last 1 MiB and 16 evenly spaced blocks of 64 KiB (the whole file up to 3 MiB). It
     does not change when the file is copied or renamed.
     """
-    digest = hashlib.sha256()
     try:
-        with reading(path).open("rb") as stream:
-            size = stream.seek(0, 2)
-            for at, length in _looked_at(size):
-                stream.seek(at)
-                digest.update(stream.read(length))
+        with open_regular(reading(path)) as stream:
+            return identity_of_stream(stream)
     except FileNotFoundError:
         raise MissingFileError(f"{path}: no such file") from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", path=path) from None
+
+
+def identity_of_stream(stream: BinaryIO) -> str:
+    """Return the identity of an opened file."""
+    digest = hashlib.sha256()
+    size = stream.seek(0, 2)
+    for at, length in _looked_at(size):
+        stream.seek(at)
+        digest.update(stream.read(length))
     return f"{size}:{digest.hexdigest()}"
 
 

@@ -34,6 +34,7 @@ import numpy.typing as npt
 from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, UsageError
 from truemoment.inputs import reading
 from truemoment.intervals import Floats
+from truemoment.own_path import AnyPath, open_regular, path_of_opened
 
 if TYPE_CHECKING:
     from av.audio.stream import AudioStream
@@ -144,7 +145,7 @@ class Frames:
     duration_s: float
 
 
-def sample_frames(path: Path, sampling: Sampling) -> Frames:
+def sample_frames(path: AnyPath, sampling: Sampling) -> Frames:
     """Decode the frames of a video that `sampling` selects.
 
     Raises
@@ -170,7 +171,7 @@ def sample_frames(path: Path, sampling: Sampling) -> Frames:
 
 
 def stream_frames(
-    path: Path,
+    path: AnyPath,
     fps: float,
     *,
     start_s: float = 0.0,
@@ -259,13 +260,13 @@ class Outline:
         return bisect.bisect_right(self.keyframes_s, time_s + SAME_TIME_S) - 1
 
 
-def duration_of(path: Path) -> float:
+def duration_of(path: AnyPath) -> float:
     """Return the duration of :func:`outline_of`, which reads the whole file."""
     return outline_of(path).duration_s
 
 
 @contextmanager
-def reading_video(path: Path) -> Iterator[None]:
+def reading_video(path: AnyPath) -> Iterator[None]:
     """Raise an InputError in one line for any error of PyAV."""
     try:
         yield
@@ -276,7 +277,7 @@ def reading_video(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def opened_container(path: Path, formats: str = CONTAINERS) -> Iterator[InputContainer]:
+def opened_container(path: AnyPath, formats: str = CONTAINERS) -> Iterator[InputContainer]:
     """Open a file that is one of some formats; a missing file is reported in one line, other errors are PyAV's."""
     try:
         import av  # noqa: PLC0415 - only videos need it
@@ -284,15 +285,18 @@ def opened_container(path: Path, formats: str = CONTAINERS) -> Iterator[InputCon
         raise MissingPackageError("av", "served", "reading videos") from None
     # What is no video is not tried as one; text beside the pictures need not be UTF-8.
     options = {"format_whitelist": formats, "max_pixels": str(MOST_PIXELS)}
-    if not path.exists():
-        raise MissingFileError(f"{path}: no such file")
-    # A full path cannot be read as an address.
-    with av.open(str(reading(path).resolve()), options=options, metadata_errors="replace") as container:
+    try:
+        stream = open_regular(reading(path))  # FFmpeg would wait for a pipe
+    except FileNotFoundError:
+        raise MissingFileError(f"{path}: no such file") from None
+    # A full path cannot be read as an address. Messages of FFmpeg have the name of a file that the user named.
+    real = str(path.resolve()) if isinstance(path, Path) else path_of_opened(stream, path)
+    with stream, av.open(real, options=options, metadata_errors="replace") as container:
         yield container
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
+def opened(path: AnyPath) -> Iterator[tuple[InputContainer, VideoStream]]:
     """Open a video and its first video stream; errors are reported in one line."""
     with reading_video(path), opened_container(path) as container:
         import av  # noqa: PLC0415 - opened_container has found it
@@ -346,7 +350,7 @@ def packets_of(container: InputContainer, stream: Decodable) -> Iterator[Packet[
         yield packet
 
 
-def outline_of(path: Path, *, partial: bool = False) -> Outline:
+def outline_of(path: AnyPath, *, partial: bool = False) -> Outline:
     """Return the outline of a video, which is read without being decoded.
 
     With `partial`, the readable part of a damaged or truncated file is accepted; `fault` then states what is wrong.
@@ -359,7 +363,7 @@ def outline_of(path: Path, *, partial: bool = False) -> Outline:
     return outline_and_shown(path, partial=partial)[0]
 
 
-def outline_and_shown(path: Path, *, partial: bool = False) -> tuple[Outline, Floats, Fraction]:
+def outline_and_shown(path: AnyPath, *, partial: bool = False) -> tuple[Outline, Floats, Fraction]:
     """Return the outline of a video, when each frame is shown, and the tick of its clock.
 
     Times are seconds from the start of the clock, rising, (N,); the tick is the time base of the video stream. Other
@@ -491,7 +495,7 @@ def _stated_by_head_s(container: InputContainer, stream: VideoStream) -> float |
     return (container.duration or 0) / 1e6 if alone else None
 
 
-def frames_between(path: Path, outline: Outline, start_s: float, end_s: float) -> Iterator[tuple[float, VideoFrame]]:
+def frames_between(path: AnyPath, outline: Outline, start_s: float, end_s: float) -> Iterator[tuple[float, VideoFrame]]:
     """Yield the frame shown at a time, then each further one up to another time, with its start."""
     with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
@@ -520,7 +524,7 @@ def frames_between(path: Path, outline: Outline, start_s: float, end_s: float) -
             yield start_s, shown
 
 
-def shown_at(path: Path, outline: Outline, wanted_s: Iterable[float]) -> Iterator[tuple[float, VideoFrame]]:
+def shown_at(path: AnyPath, outline: Outline, wanted_s: Iterable[float]) -> Iterator[tuple[float, VideoFrame]]:
     """Yield rising times, and the frame shown at each."""
     with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
@@ -547,7 +551,7 @@ def shown_at(path: Path, outline: Outline, wanted_s: Iterable[float]) -> Iterato
             yield time_s, frame[1]
 
 
-def _falling(path: Path, stream: VideoStream, before_s: float, time_s: float) -> InputError:
+def _falling(path: AnyPath, stream: VideoStream, before_s: float, time_s: float) -> InputError:
     """Tell of a frame that follows a later one, as in AVI, which cannot say when frames are shown out of turn."""
     fault = f"has time stamps that fall, from {before_s:.3f} to {time_s:.3f} s"
     evenly = f"-r {stream.average_rate} " if stream.average_rate else ""
@@ -557,7 +561,7 @@ def _falling(path: Path, stream: VideoStream, before_s: float, time_s: float) ->
 
 
 def _timed(
-    container: InputContainer, stream: VideoStream, path: Path, outline: Outline
+    container: InputContainer, stream: VideoStream, path: AnyPath, outline: Outline
 ) -> Iterator[tuple[float, VideoFrame]]:
     """Decode from where the file stands, each frame with its time."""
     tick_s = float(stream.time_base or 0)
@@ -601,7 +605,7 @@ def _whole_frames(container: InputContainer, stream: VideoStream) -> Iterator[Vi
         yield from frames
 
 
-def _from_start(path: Path, outline: Outline) -> Iterator[tuple[float, VideoFrame]]:
+def _from_start(path: AnyPath, outline: Outline) -> Iterator[tuple[float, VideoFrame]]:
     """Decode from the start of a file opened again: one whose index leads elsewhere need not find its start either."""
     with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
@@ -609,7 +613,7 @@ def _from_start(path: Path, outline: Outline) -> Iterator[tuple[float, VideoFram
 
 
 def _seek(
-    container: InputContainer, stream: VideoStream, path: Path, outline: Outline, at: int
+    container: InputContainer, stream: VideoStream, path: AnyPath, outline: Outline, at: int
 ) -> Iterator[tuple[float, VideoFrame]] | None:
     """Decode from a key frame or before it; None if the file seeks to a later place.
 

@@ -10,12 +10,12 @@ import io
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from truemoment.exceptions import InputError, MissingPackageError
+from truemoment.own_path import AnyPath
 from truemoment.video.frames import (
     SAME_TIME_S,
     Pixels,
@@ -51,7 +51,7 @@ class OpenVideo:
         If it cannot be read as a video; also by each picture that cannot be decoded.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: AnyPath) -> None:
         self.path = path
         self._files = ExitStack()
         self._container, self._stream = self._files.enter_context(opened(path))

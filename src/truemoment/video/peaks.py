@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import struct
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from truemoment.own_path import AnyPath
 from truemoment.video.clips import sound_of
 from truemoment.video.frames import Outline, opened, packets_of, read_errors
 
@@ -17,7 +17,7 @@ RATE = 8000
 """Samples a second that peaks are taken of."""
 
 
-def make_peaks(path: Path, outline: Outline) -> bytes | None:
+def make_peaks(path: AnyPath, outline: Outline) -> bytes | None:
     """Return the peaks of a video's sound; None if it has none.
 
     The first 4 bytes are the number of pairs a second (uint32, little endian); pairs of int8 follow, lowest and highest

@@ -10,7 +10,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO
 
@@ -19,6 +18,7 @@ import numpy as np
 from truemoment.exceptions import InputError
 from truemoment.folders import temporary_file
 from truemoment.inputs import reading
+from truemoment.own_path import AnyPath, OwnPath, open_regular, path_of_opened
 from truemoment.video.clips import ClipForm, encode_part
 from truemoment.video.frames import Outline, opened, origin_s, read_errors
 from truemoment.video.stamps import FrameTable
@@ -40,8 +40,11 @@ COPY_LINES, COPY_KEY_S, COPY_CRF = 720, 1.0, 21
 
 MOST_TICKS_A_SECOND = 1_000_000
 
+FAST_START = {"movflags": "faststart"}
+"""Option of FFmpeg that puts the index of an MP4 file in front."""
 
-def why_copy(path: Path, table: FrameTable, outline: Outline, *, slow: bool = True) -> str:
+
+def why_copy(path: AnyPath, table: FrameTable, outline: Outline, *, slow: bool = True) -> str:
     """Return why browsers would not play a video exactly; "" if they do.
 
     Parameters
@@ -53,7 +56,7 @@ def why_copy(path: Path, table: FrameTable, outline: Outline, *, slow: bool = Tr
     return next(chain(own, _slow(path, outline)) if slow else own, "")
 
 
-def why_unplayable(path: Path) -> str:
+def why_unplayable(path: AnyPath) -> str:
     """Return why browsers would not play a video at all, or at other times, as far as its head shows; "" if they do.
 
     Nothing is decoded, and the file is not read whole.
@@ -66,7 +69,7 @@ def why_unplayable(path: Path) -> str:
     return next(chain(_unknown(path), _late(clock_s, first_s - clock_s, half_frame_s)), "")
 
 
-def _wrong(path: Path, table: FrameTable, outline: Outline) -> Iterator[str]:
+def _wrong(path: AnyPath, table: FrameTable, outline: Outline) -> Iterator[str]:
     yield from _unknown(path)
     yield from _late(outline.origin_s, float(table.edges_s[0]), table.duration_s / len(table) / 2)
 
@@ -78,7 +81,7 @@ def _late(clock_s: float, first_s: float, half_frame_s: float) -> Iterator[str]:
         yield f"its first frame is shown at {first_s:.2f} s"
 
 
-def _unknown(path: Path) -> Iterator[str]:
+def _unknown(path: AnyPath) -> Iterator[str]:
     """Yield what browsers do not know of a file."""
     with opened(path) as (container, stream):
         names = set(container.format.name.split(","))
@@ -92,11 +95,11 @@ def _unknown(path: Path) -> Iterator[str]:
         yield f"pixels {pixels or 'unknown'}"
 
 
-def _is_mp4(path: Path, names: set[str]) -> bool:
+def _is_mp4(path: AnyPath, names: set[str]) -> bool:
     return "mp4" in names and path.suffix.lower() in (".mp4", ".m4v")
 
 
-def _slow(path: Path, outline: Outline) -> Iterator[str]:
+def _slow(path: AnyPath, outline: Outline) -> Iterator[str]:
     with opened(path) as (container, _):
         is_mp4 = _is_mp4(path, set(container.format.name.split(",")))
     if is_mp4 and not _index_in_front(path):
@@ -107,9 +110,9 @@ def _slow(path: Path, outline: Outline) -> Iterator[str]:
         yield "more than 12 Mbit/s"
 
 
-def _index_in_front(path: Path) -> bool:
+def _index_in_front(path: AnyPath) -> bool:
     """Whether the index of an MP4 file (``moov``) stands before its pictures (``mdat``)."""
-    with reading(path).open("rb") as stream:
+    with open_regular(reading(path)) as stream:
         while (box := _next_box(stream)) is not None:
             kind, length = box
             if kind in (b"moov", b"mdat"):
@@ -130,7 +133,7 @@ def _next_box(stream: BinaryIO) -> tuple[bytes, int] | None:
     return (kind, size - 8) if size >= 8 else None
 
 
-def write_playable(path: Path, out: Path, table: FrameTable, outline: Outline) -> None:
+def write_playable(path: AnyPath, out: OwnPath, table: FrameTable, outline: Outline) -> None:
     """Write the playable copy of a video; the file appears under its name only when it is complete."""
     import av  # noqa: PLC0415 - only videos need it
 
@@ -143,9 +146,12 @@ def write_playable(path: Path, out: Path, table: FrameTable, outline: Outline) -
     )
     with temporary_file(out.parent) as fresh:
         try:
-            with av.open(str(fresh), "w", format="mp4", options={"movflags": "faststart"}) as container:
+            with (
+                fresh.open("r+b") as stream,  # FFmpeg opens it again to move its index to the front
+                av.open(path_of_opened(stream, fresh), "w", format="mp4", options=FAST_START) as container,
+            ):
                 encode_part(container, path, outline, (0.0, outline.duration_s), form=form)
         except read_errors() as error:
             raise InputError(f"cannot be copied ({' '.join(str(error).split())})", path=path) from None
         fresh.chmod(0o644)
-        fresh.replace(out)
+        fresh.rename(out)

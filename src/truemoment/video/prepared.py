@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from truemoment.files import atomic_write
+from truemoment.own_path import AnyPath, OwnPath
 from truemoment.video.files import identity_of
 from truemoment.video.peaks import make_peaks
 from truemoment.video.playable import why_copy, write_playable
@@ -50,14 +51,14 @@ class PreparedVideo:
         Why a copy is played; "" if the original is.
     """
 
-    played: Path
+    played: AnyPath
     identity: str
     played_identity: str
     table: FrameTable
     copy_why: str
 
 
-def prepare_video(path: Path, folder: Path, *, copy_slow: bool = True) -> PreparedVideo:
+def prepare_video(path: Path, folder: AnyPath, *, copy_slow: bool = True) -> PreparedVideo:
     """Make what a page needs of a video in a folder; what is there already, of the same file, is kept.
 
     The frame table is written first, so that a page can use it while pictures and peaks are made.
@@ -72,7 +73,7 @@ def prepare_video(path: Path, folder: Path, *, copy_slow: bool = True) -> Prepar
     InputError
         If the video cannot be read or copied.
     """
-    identity = identity_of(path)
+    folder, identity = OwnPath.of(folder), identity_of(path)
     ready = read_prepared(path, folder, identity)
     if ready is not None:
         return ready
@@ -80,7 +81,7 @@ def prepare_video(path: Path, folder: Path, *, copy_slow: bool = True) -> Prepar
     (folder / FRAMES).unlink(missing_ok=True)
     table, outline = frame_table(path)
     why = why_copy(path, table, outline, slow=copy_slow)
-    played = path
+    played: AnyPath = path
     if why:
         played = folder / COPY
         write_playable(path, played, table, outline)
@@ -99,18 +100,18 @@ def prepare_video(path: Path, folder: Path, *, copy_slow: bool = True) -> Prepar
     return PreparedVideo(played, identity, identity_of(played), table, why)
 
 
-def read_prepared(path: Path, folder: Path, identity: str) -> PreparedVideo | None:
+def read_prepared(path: Path, folder: OwnPath, identity: str) -> PreparedVideo | None:
     """Return a video that was prepared in a folder; None if it was not, or another file was."""
     try:
         found = msgspec.json.decode((folder / FRAMES).read_bytes(), type=VideoFrames)
     except (OSError, msgspec.DecodeError):
         return None
-    played = folder / COPY if found.copy_why else path
+    played: AnyPath = folder / COPY if found.copy_why else path
     if found.identity != identity or not played.is_file() or found.strip is None or not (folder / STRIP).is_file():
         return None
     return PreparedVideo(played, identity, identity_of(played), FrameTable.of_runs(found), found.copy_why)
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write(path: OwnPath, data: bytes) -> None:
     with atomic_write(path) as stream:
         stream.write(data)

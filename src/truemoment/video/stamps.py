@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import Floats, Ints
+from truemoment.own_path import AnyPath
 from truemoment.video.frames import SAME_TIME_S, Outline, outline_and_shown
 
 COARSEST_TICK = Fraction(1, 10_000)
@@ -125,7 +125,7 @@ class FrameTable:
         return cls(Fraction(*found.tick), starts, found.end)
 
 
-def frame_table(path: Path) -> tuple[FrameTable, Outline]:
+def frame_table(path: AnyPath) -> tuple[FrameTable, Outline]:
     """Return the frame table and the outline of a video, which is read without being decoded."""
     outline, shown_s, tick = outline_and_shown(path)
     if tick > COARSEST_TICK:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from truemoment.exceptions import MissingPackageError
 from truemoment.intervals import Floats
+from truemoment.own_path import AnyPath
 from truemoment.video.frames import Outline, pixels_of, reading_video, shown_at
 
 MOST_PICTURES, WIDTH, HEIGHT, COLUMNS = 200, 160, 90, 20
@@ -40,7 +40,7 @@ class Strip:
     layout: StripLayout
 
 
-def make_strip(path: Path, outline: Outline) -> Strip:
+def make_strip(path: AnyPath, outline: Outline) -> Strip:
     """Return small pictures of a video, evenly spaced."""
     try:
         from PIL import Image  # noqa: PLC0415 - only pictures need it

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 import msgspec
 
@@ -19,7 +18,7 @@ from truemoment.datasets import own
 from truemoment.exceptions import InputError
 from truemoment.features.npz import read_features, write_features
 from truemoment.files import atomic_write
-from truemoment.folders import refuse_links
+from truemoment.own_path import AnyPath, OwnPath, any_path
 from truemoment.version import __version__ as version
 from truemoment.worlds.world import World
 
@@ -29,12 +28,13 @@ FILES = ("annotations.jsonl", "humans.jsonl", "features.npz", "world.json")
 __all__ = ["read_features", "write_features", "write_world"]
 
 
-def write_world(world: World, folder: Path | str) -> None:
+def write_world(world: World, folder: AnyPath | str) -> None:
     """Write a world into a folder, which is made if it does not exist; existing files are replaced.
 
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> from truemoment import read_own_annotations
     >>> from truemoment.worlds import make_world
     >>> world = make_world(20)
@@ -45,13 +45,13 @@ def write_world(world: World, folder: Path | str) -> None:
     >>> val.sha256 == world.splits["val"].sha256, len(features)
     (True, 20)
     """
-    folder = Path(folder)
-    refuse_links(folder, *FILES)
+    out = OwnPath.of(any_path(folder))
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        out.mkdir(parents=True, exist_ok=True)
+        out.refuse_links()
     except OSError as error:
-        raise InputError(f"cannot be made ({error.strerror})", path=folder) from None
-    annotations, humans, features, about = (folder / name for name in FILES)
+        raise InputError(f"cannot be made ({error.strerror})", path=out) from None
+    annotations, humans, features, about = (out / name for name in FILES)
     own.write(annotations, world.splits.values())
     own.write(humans, world.humans.values())
     write_features(features, world.features)

@@ -44,6 +44,7 @@ from truemoment.exceptions import InputError, MissingPackageError, UsageError
 from truemoment.features.base import Frames, edges_of
 from truemoment.files import atomic_folder
 from truemoment.intervals import Floats, Ints
+from truemoment.own_path import OwnPath
 from truemoment.records import Annotations, Queries
 from truemoment.version import __version__ as version
 from truemoment.worlds.features import prototypes
@@ -483,8 +484,8 @@ def _hdf5() -> Any:  # noqa: ANN401 - h5py ships no types
     return h5py
 
 
-def _write_vectors(hdf5: Any, path: Path, vectors: Iterable[tuple[str, Frames]], dtype: str) -> None:  # noqa: ANN401 - as above
-    with hdf5.File(path, "w") as file:
+def _write_vectors(hdf5: Any, path: OwnPath, vectors: Iterable[tuple[str, Frames]], dtype: str) -> None:  # noqa: ANN401 - as above
+    with hdf5.File(path.checked(), "w") as file:
         for name, vector in vectors:
             file[name] = vector.astype(dtype, copy=False)
 

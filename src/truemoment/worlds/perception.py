@@ -40,7 +40,7 @@ import numpy.typing as npt
 from truemoment.datasets.base import required_file
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import SIMULATED
-from truemoment.files import read_number, read_text
+from truemoment.files import DATA_BYTES, read_number, read_text
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.worlds.features import Frames, coverage, frames_of
 
@@ -312,7 +312,7 @@ def calibrate(folder: Path, dials: Floats, *, seed: int) -> Floats:
 
 def read_actions(path: Path, n_classes: int) -> dict[str, AnnotatedActions]:
     """Return the intervals of a Charades list by video: columns ``id``, ``length``, ``actions``."""
-    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
+    reader = csv.DictReader(io.StringIO(read_text(path, most=DATA_BYTES), newline=""))
     found: dict[str, AnnotatedActions] = {}
     try:
         missing = {"id", "length", "actions"} - set(reader.fieldnames or ())
@@ -350,7 +350,7 @@ def read_actions(path: Path, n_classes: int) -> dict[str, AnnotatedActions]:
 def read_classes(path: Path) -> tuple[str, ...]:
     """Return the names of the classes: ``c000 Holding some clothes`` and so on, numbered from 0."""
     names: list[str] = []
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
+    for number, line in enumerate(read_text(path, most=DATA_BYTES).splitlines(), start=1):
         if not line.strip():
             continue
         label, _, name = line.partition(" ")

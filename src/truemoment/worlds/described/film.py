@@ -14,6 +14,7 @@ from truemoment.audio.alignment import Piece
 from truemoment.documents import json_text
 from truemoment.exceptions import UsageError
 from truemoment.files import atomic_write, read_json, read_json_lines
+from truemoment.own_path import OwnPath
 from truemoment.version import __version__ as version
 from truemoment.worlds.described.damage import Damage, damage_track
 from truemoment.worlds.described.espeak import Espeak
@@ -125,14 +126,15 @@ def make_described(out: Path, minutes: float = 3.0, seed: int = 0, settings: Des
     film = mix_film(mixed, script, voices, of.rate_hz)
     track = mix_track(film, script, voices, of.rate_hz, duck_db=of.duck_db, narrator_db=of.narrator_db)
     result = damage_track(damaged, track, of.damage, of.rate_hz)
-    out.mkdir(parents=True, exist_ok=True)
-    write_film(out / FILM, film, of.rate_hz, script.videos if of.pictures else ())
-    track_path = out / TRACKS[of.damage.codec]
+    folder = OwnPath(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_film(folder / FILM, film, of.rate_hz, script.videos if of.pictures else ())
+    track_path = folder / TRACKS[of.damage.codec]
     write_sound(track_path, result.samples, of.rate_hz, of.damage.codec, of.damage.bitrate)
-    _write_text(out / SUBTITLES, write_cues(cued, script.lines, of.cues))
+    _write_text(folder / SUBTITLES, write_cues(cued, script.lines, of.cues))
     truth = Truth(
         out / FILM,
-        track_path,
+        track_path.path,
         out / SUBTITLES,
         script.duration_s,
         len(result.samples) / of.rate_hz,
@@ -140,12 +142,12 @@ def make_described(out: Path, minutes: float = 3.0, seed: int = 0, settings: Des
         result.pieces,
         {"minutes": minutes, "seed": seed, **asdict(of)},
     )
-    _write_text(out / TRUTH_LINES, "".join(json.dumps(asdict_line(line)) + "\n" for line in truth.lines))
-    _write_text(out / TRUTH, json_text(_document(truth)))
+    _write_text(folder / TRUTH_LINES, "".join(json.dumps(asdict_line(line)) + "\n" for line in truth.lines))
+    _write_text(folder / TRUTH, json_text(_document(truth)))
     return truth
 
 
-def _write_text(path: Path, text: str) -> None:
+def _write_text(path: OwnPath, text: str) -> None:
     with atomic_write(path) as stream:
         stream.write(text.encode())
 

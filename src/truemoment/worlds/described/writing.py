@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from truemoment.audio.reading import Samples
 from truemoment.exceptions import InputError, MissingPackageError
 from truemoment.files import atomic_write
+from truemoment.own_path import AnyPath
 from truemoment.worlds.scenes import SceneVideo, video_frames
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def frames_of(samples: Samples, rate_hz: int) -> Iterator[AudioFrame]:
         yield frame
 
 
-def write_sound(path: Path, samples: Samples, rate_hz: int, codec: str = "aac", bitrate: int = 64_000) -> None:
+def write_sound(path: AnyPath, samples: Samples, rate_hz: int, codec: str = "aac", bitrate: int = 64_000) -> None:
     """Write mono sound, (N,), as a file of a codec of :data:`FORMS`."""
     container_name, encoder = FORMS[codec]
     with _written(path, container_name) as container:
@@ -55,7 +55,7 @@ def write_sound(path: Path, samples: Samples, rate_hz: int, codec: str = "aac", 
         container.mux(sound.encode())
 
 
-def write_film(path: Path, samples: Samples, rate_hz: int, videos: Sequence[SceneVideo]) -> None:
+def write_film(path: AnyPath, samples: Samples, rate_hz: int, videos: Sequence[SceneVideo]) -> None:
     """Write an MP4 of sound, (N,), and of pictures; no videos for a film without pictures."""
     with _written(path, "mp4") as container:
         pictures = _RenderedPictures(container, videos) if videos else None
@@ -71,7 +71,7 @@ def write_film(path: Path, samples: Samples, rate_hz: int, videos: Sequence[Scen
 
 
 @contextmanager
-def _written(path: Path, container_name: str) -> Iterator[OutputContainer]:
+def _written(path: AnyPath, container_name: str) -> Iterator[OutputContainer]:
     """Open a container to write, which appears under its name when it is complete."""
     try:
         import av  # noqa: PLC0415 - only sound needs it
