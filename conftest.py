@@ -31,6 +31,7 @@ def cache_of_tests(run_folder: Path) -> Iterator[None]:
     """Keep what audits fit in the folder of the run; the user's cache is not touched."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRUEMOMENT_CONFIG", str(run_folder / "no-config.json"))
+        patch.setenv("XDG_DATA_HOME", str(run_folder / "data"))
         patch.setattr(terminal, "EVERY_S", math.inf)  # how slow this machine is does not change what commands print
         patch.setenv("TRUEMOMENT_CACHE", os.environ.get("TRUEMOMENT_CACHE") or str(run_folder / "cache"))
         yield

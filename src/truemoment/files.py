@@ -295,6 +295,8 @@ def atomic_folder(path: AnyPath) -> Iterator[OwnPath]:
             folder.chmod(0o777 & ~current_umask())
             folder.rename(target)  # in place of an empty folder at most
     except OSError as error:
+        if error.filename and not str(error.filename).startswith(str(target.parent)):
+            raise  # of something else, such as standard output
         raise InputError(f"cannot be made ({error.strerror})", path=str(path)) from None
 
 

@@ -272,14 +272,14 @@ class OwnPath:
 
     def unlink(self, *, missing_ok: bool = False) -> None:
         """Remove a file; a link is refused."""
-        with self.in_folder() as (folder, name):
-            try:
+        try:
+            with self.in_folder() as (folder, name):
                 if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
                     raise self._link_error()
                 os.unlink(name, dir_fd=folder)
-            except FileNotFoundError:
-                if not missing_ok:
-                    raise
+        except FileNotFoundError:
+            if not missing_ok:
+                raise
 
     def rmdir(self) -> None:
         """Remove an empty folder."""
@@ -431,7 +431,7 @@ def refuse_no_file(mode: int, path: AnyPath) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(mode):
         kind = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
-        raise InputError(f"is {kind}, expected a file", path=path)
+        raise InputError(f"is {kind}, expected a file", path=path, hint="write its content to a file first")
 
 
 class _Regular(io.FileIO):

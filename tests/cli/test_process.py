@@ -1,6 +1,5 @@
 """The command line as a process of its own: what only a process shows."""
 
-import errno
 import json
 import os
 import shlex
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from truemoment import __version__
+from truemoment.worlds import make_world, write_world
 
 from ..thorough import quick_are
 
@@ -22,18 +22,6 @@ pytestmark = pytest.mark.slow
 
 MODULE = [sys.executable, "-m", "truemoment"]
 SCRIPT = Path(sysconfig.get_path("scripts")) / "truemoment"
-
-
-def open_for_writing(pipe, process):
-    """Open a pipe once the process has opened it for reading."""
-    for _ in range(600):
-        try:
-            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
-        except OSError as error:
-            if error.errno != errno.ENXIO or process.poll() is not None:
-                raise
-            time.sleep(0.05)
-    raise TimeoutError(str(pipe))
 
 
 def run(*words, **options):
@@ -113,22 +101,29 @@ class TestPosix:
         assert done.stdout.splitlines()[1] == "0"
         assert done.stderr == ""
 
-    def test_a_signal_of_interruption(self, tmp_path, predictions):
-        # The command waits for annotations in a pipe that nobody fills, and is interrupted there.
-        pipe = tmp_path / "annotations"
-        os.mkfifo(pipe)
-        words = [*MODULE, "evaluate", str(predictions), "--annotations", str(pipe)]
+    def test_a_signal_of_interruption(self, annotations):
+        # The command would take minutes, and is interrupted wherever it is.
+        words = [
+            *MODULE,
+            "bias",
+            "--annotations",
+            str(annotations),
+            "--permutations",
+            "1000000",
+            "--draws",
+            "100000",
+            "--json",
+            "-",
+        ]
         before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's "&" hands down that it is ignored
         try:
             process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         finally:
             signal.signal(signal.SIGINT, before)
         with process:
-            writer = open_for_writing(pipe, process)
-            time.sleep(0.2)
+            time.sleep(2)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=60)
-            os.close(writer)
         assert process.returncode == 130
         assert out == ""
         assert err.lstrip("\n") == "truemoment: interrupted; nothing half-written remains\n"
@@ -141,7 +136,7 @@ class TestPosix:
         line = " ".join(map(shlex.quote, words)).replace("PIPE", f"<(cat {shlex.quote(str(predictions))})")
         done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, timeout=60)
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr.endswith(": is a pipe or device, which can be read only once; write it to a file first\n")
+        assert done.stderr.endswith(": is a pipe, expected a file; write its content to a file first\n")
         assert len(done.stderr.splitlines()) == 1
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
@@ -249,3 +244,50 @@ class TestPosix:
         environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
         done = run("evaluate", path, "--annotations", annotations, "--split", "test", env=environment)
         assert done.returncode == 0, done.stderr
+
+
+def test_json_that_nobody_can_get_is_an_error(annotations, predictions):
+    """A program that starts this one may have closed standard output; JSON that was asked for would be lost."""
+    words = ["evaluate", predictions, "--annotations", annotations, "--split", "test", "--json", "-"]
+    shell = ["sh", "-c", 'exec "$@" >&-', "sh", *MODULE, *map(str, words)]
+    done = subprocess.run(shell, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (2, "truemoment: --json -: standard output is closed\n")
+
+
+def test_a_current_folder_that_was_removed_is_named(tmp_path):
+    words = ["sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "sh", *map(str, [SCRIPT, "bias"])]
+    done = subprocess.run(
+        [*words, "--annotations", "mine.jsonl"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "truemoment: the current folder was removed; change to another one\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+@pytest.mark.parametrize("verb", ["features", "resplit"])
+def test_a_new_folder_is_not_left_where_its_report_cannot_be_printed(tmp_path, verb):
+    """The same command would refuse the folder."""
+    write_world(make_world(60, seed=1), tmp_path)
+    words = {
+        "features": ["features", "features.npz", "--annotations", "annotations.jsonl", "--split", "test-ood"],
+        "resplit": ["resplit", "--annotations", "annotations.jsonl", "--permutations", "99", "--no-cache"],
+    }[verb]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*MODULE, *words, "-o", "new"],
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=240,
+        )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "truemoment: standard output: No space left on device"
+    assert not (tmp_path / "new").exists()
+
+
+def test_docstrings_that_were_removed_are_named():
+    code = "from truemoment.video.encoders import load_encoder; load_encoder('scenes')"
+    done = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert "PYTHONOPTIMIZE=2 (python -OO) removes the docstrings that transformers reads: unset it" in done.stderr

@@ -98,7 +98,7 @@ def test_kinds_of_cues(raw, expected):
         (MICRODVD, "counts frames (MicroDVD) without frames per second; give them: --subtitle-fps F"),
         ("1\n00:00:01,000 --> 00:00:02,000\n[door slams]\n", "has no cues of speech"),
         ("1\n00:00:02,000 --> 00:00:01,000\nBack.\n", "has no cues of speech"),
-        (SRT + "x" * 20_000_000, "has 20 MB, expected a file of subtitles of at most 20 MB"),
+        (SRT + "x" * 20_000_000, "is larger than 16 MiB, the most of a file of its kind"),
         ('{"events": []}', "is no subtitle file that TrueMoment reads"),
     ],
 )

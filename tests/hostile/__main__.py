@@ -25,9 +25,7 @@ def main() -> int:
     arguments.add_argument("--requests", type=int, default=0, help="requests to each server, in place of inputs")
     arguments.add_argument("--minutes", type=float, default=0, help="ask all servers so long, and print their memory")
     arguments.add_argument("--crashes", type=int, default=0, help="kills of each long command, in place of inputs")
-    arguments.add_argument(
-        "--only", default="", help="commands to kill, with commas; or how a swept one begins"
-    )
+    arguments.add_argument("--only", default="", help="commands to kill, with commas; or how a swept one begins")
     arguments.add_argument("--sweep", default="", help="modules, links, pipes or huge, or several with commas")
     arguments.add_argument("--most", type=int, default=10**9, help="links that are tried for each command")
     arguments.add_argument("--seed", type=int, default=0)
@@ -81,10 +79,13 @@ def sweep_all(kinds: list[str], given: argparse.Namespace, folder: Path) -> int:
     n_wrong = 0
     for kind in kinds:
         began = time.monotonic()
-        found = sweep(kind, folder / "whole", given.seed, given.workers, most=given.most, only=given.only)
-        print(*found, sep="\n")
-        print(f"{kind}: {len(found)} handled badly, {time.monotonic() - began:.0f} s", flush=True)
-        n_wrong += len(found)
+        tried = bad = 0
+        for wrong in sweep(kind, folder / "whole", given.seed, given.workers, most=given.most, only=given.only):
+            tried, bad = tried + 1, bad + bool(wrong)
+            for line in wrong:
+                print(line, flush=True)
+        print(f"{kind}: {tried:,} tried, {bad} handled badly, {time.monotonic() - began:.0f} s", flush=True)
+        n_wrong += bad
     return 1 if n_wrong else 0
 
 

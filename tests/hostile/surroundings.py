@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from tests.hostile.child import Limits
 from tests.hostile.mutators import NUMBERS, PAYLOADS
 
 from truemoment.cli.group import cli
+
+HUGE = 20_000_000_000
+"""Bytes of a sparse file, which takes no room on the disk."""
 
 OPTIONS = (
     "--seed",
@@ -148,9 +152,16 @@ def put_in_place_of(path: Path, rng: np.random.Generator) -> str:
     """Put something that is no ordinary file where a file was; return what."""
     if path.is_symlink() or path.is_file():
         path.unlink()
-    match int(rng.integers(7)):
+    match int(rng.integers(9)):
         case 0:
             return "nothing"
+        case 7:
+            os.mkfifo(path)
+            return "a pipe without a writer"
+        case 8:
+            with path.open("wb") as stream:
+                stream.truncate(HUGE)
+            return "a sparse file of 20 GB"
         case 1:
             path.mkdir()
             return "a folder"

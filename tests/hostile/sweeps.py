@@ -1,6 +1,7 @@
 """Sweeps over every command: a stranger's modules beside it, a link at every path of its folders, pipes and huge files.
 
-The hunt draws inputs; a sweep tries one hostile thing everywhere. Each returns what was handled badly, a line each.
+The hunt draws inputs; a sweep tries one hostile thing everywhere. Each yields what was wrong with every trial: a list
+of lines, empty where all was well.
 """
 
 from __future__ import annotations
@@ -21,18 +22,16 @@ from tests.hostile.every import GATHERED, Every, every_command
 from tests.hostile.modules import plant_modules
 from tests.hostile.place import CANARY
 from tests.hostile.rules import snapshot
+from tests.hostile.surroundings import HUGE
 
 SECONDS = 300
 """A command that takes longer waits for something."""
-
-HUGE = 20_000_000_000
-"""Bytes of a sparse file, which takes no room on the disk."""
 
 
 # ------------------------------------------------------------------------------------------- modules
 
 
-def sweep_modules(whole: Path, folder: Path, commands: Sequence[Every], workers: int) -> list[str]:
+def sweep_modules(whole: Path, folder: Path, commands: Sequence[Every], workers: int) -> Iterator[list[str]]:
     """Run commands, each as a program of its own, in a place that is full of modules of a stranger."""
 
     def run(numbered: tuple[int, Every]) -> list[str]:
@@ -40,14 +39,14 @@ def sweep_modules(whole: Path, folder: Path, commands: Sequence[Every], workers:
         place, pwned = folder / f"place-{number}", folder / f"pwned-{number}"
         shutil.copytree(whole, place, symlinks=True)
         plant_modules(place, pwned)
-        done = run_program([sys.executable, "-P", "-m", "truemoment"], of.words, place)
+        done = run_program([str(Path(sys.executable).with_name("truemoment"))], of.words, place)
         shutil.rmtree(place)
         if pwned.exists():
             return [f"{of.name}: imported {' '.join(sorted(set(pwned.read_text().split())))}"]
         return ends_badly(of, done)
 
     with ThreadPoolExecutor(workers) as pool:
-        return [wrong for found in pool.map(run, enumerate(commands)) for wrong in found]
+        yield from pool.map(run, enumerate(commands))
 
 
 def run_program(program: Sequence[str], words: Iterable[str], place: Path) -> Outcome:
@@ -71,12 +70,13 @@ def ends_badly(of: Every, outcome: Outcome) -> list[str]:
 # --------------------------------------------------------------------------------------------- links
 
 
-def sweep_links(whole: Path, folder: Path, commands: Sequence[Every], rng: np.random.Generator, most: int) -> list[str]:
+def sweep_links(
+    whole: Path, folder: Path, commands: Sequence[Every], rng: np.random.Generator, most: int
+) -> Iterator[list[str]]:
     """Put a link to a file, and one to a folder, at every path that a clean run leaves, or at `most` drawn ones.
 
     Nothing outside may be changed, and no output may have the secret of the outside.
     """
-    found = []
     for of in commands:
         if not of.folders:
             continue
@@ -90,9 +90,8 @@ def sweep_links(whole: Path, folder: Path, commands: Sequence[Every], rng: np.ra
             paths = [paths[k] for k in np.sort(rng.choice(len(paths), most, replace=False))]
         for path in paths:
             for kind in ("file", "folder"):
-                found += [f"{of.name}: {path} is a link to a {kind}: {why}" for why in with_link(of, done, path, kind)]
+                yield [f"{of.name}: {path} is a link to a {kind}: {why}" for why in with_link(of, done, path, kind)]
         shutil.rmtree(done)
-    return found
 
 
 def below(place: Path, name: str) -> list[Path]:
@@ -137,12 +136,12 @@ def holds_canary(place: Path, done: Path) -> Iterator[bool]:
 # -------------------------------------------------------------------------------- pipes and huge files
 
 
-def sweep_pipes(whole: Path, folder: Path, commands: Sequence[Every]) -> list[str]:
+def sweep_pipes(whole: Path, folder: Path, commands: Sequence[Every]) -> Iterator[list[str]]:
     """Put a pipe without a writer in the place of every file that a command reads."""
     return in_place_of_files(whole, folder, commands, "is a pipe", os.mkfifo)
 
 
-def sweep_huge(whole: Path, folder: Path, commands: Sequence[Every]) -> list[str]:
+def sweep_huge(whole: Path, folder: Path, commands: Sequence[Every]) -> Iterator[list[str]]:
     """Put a sparse file of 20 GB in the place of every file that a command reads."""
 
     def make(path: Path) -> None:
@@ -154,9 +153,8 @@ def sweep_huge(whole: Path, folder: Path, commands: Sequence[Every]) -> list[str
 
 def in_place_of_files(
     whole: Path, folder: Path, commands: Sequence[Every], what: str, make: Callable[[Path], None]
-) -> list[str]:
+) -> Iterator[list[str]]:
     """Replace each file that a command reads, one at a time, and run it; return what is wrong."""
-    found = []
     place = folder / "place"
     for of in commands:
         reads = (*of.reads, *(name for name in of.folders if (whole / name).exists()))
@@ -165,8 +163,7 @@ def in_place_of_files(
             (place / file).unlink()
             make(place / file)
             outcome = run_forked(list(of.words), place, Limits())
-            found += [f"{line} ({file} {what}; {outcome.seconds:.0f} s)" for line in ends_badly(of, outcome)]
-    return found
+            yield [f"{line} ({file} {what}; {outcome.seconds:.0f} s)" for line in ends_badly(of, outcome)]
 
 
 # ---------------------------------------------------------------------------------------------- all
@@ -187,16 +184,17 @@ def gather(whole: Path) -> None:
 SWEEPS = ("modules", "links", "pipes", "huge")
 
 
-def sweep(kind: str, whole: Path, seed: int, workers: int, *, most: int = 10**9, only: str = "") -> list[str]:
+def sweep(kind: str, whole: Path, seed: int, workers: int, *, most: int = 10**9, only: str = "") -> Iterator[list[str]]:
     """Run a sweep over every command, or those whose line begins with `only`."""
     commands = [of for of in every_command() if of.name.startswith(only)]
     with tempfile.TemporaryDirectory(prefix="sweep-") as name:
         folder = Path(name)
         match kind:
             case "modules":
-                return sweep_modules(whole, folder, commands, workers)
+                yield from sweep_modules(whole, folder, commands, workers)
             case "links":
-                return sweep_links(whole, folder, commands, np.random.default_rng(seed), most)
+                yield from sweep_links(whole, folder, commands, np.random.default_rng(seed), most)
             case "pipes":
-                return sweep_pipes(whole, folder, commands)
-        return sweep_huge(whole, folder, commands)
+                yield from sweep_pipes(whole, folder, commands)
+            case _:
+                yield from sweep_huge(whole, folder, commands)

@@ -3,10 +3,13 @@
 import gzip
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from truemoment import Predictions
+from truemoment import Annotations, Predictions
 from truemoment.exceptions import InputError
-from truemoment.io import write_predictions
+from truemoment.io import read_predictions, write_predictions
+from truemoment.reports.csv_text import from_cell, no_formula
 
 SPLIT = "; is it the right dataset and split?"
 
@@ -233,3 +236,27 @@ def test_a_query_that_the_annotations_lack_cannot_be_written(tmp_path, annotatio
         write_predictions(path, Predictions.from_lists({"other": [(1, 2)]}), annotations, format="csv")
     assert "'other'" in str(caught.value)
     assert not path.exists()
+
+
+# ------------------------------------------------------------------------------------------ formulas
+
+ATTACKS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "'=1", "''=1", "'plain", "-x7_Q"]
+
+
+def test_a_spreadsheet_computes_no_text_and_reading_gives_it_back(tmp_path):
+    rows = [(f"{attack}#{n}", attack, 30.0, f"{attack} {n}", 1.0, 2.0) for n, attack in enumerate(ATTACKS)]
+    annotations = Annotations.from_rows(rows, split="test")
+    predictions = Predictions.from_lists({row[0]: [(1.0, 2.0, 0.5)] for row in rows})
+    write_predictions(tmp_path / "p.csv", predictions, annotations, format="csv")
+    cells = [line.split(",")[0] for line in (tmp_path / "p.csv").read_text().splitlines()[1:]]
+    assert [cell[:2] for cell in cells] == ["'=", "'+", "'-", "'@", "'\t", "''", "''", "'p", "-x"]
+    again, report = read_predictions(tmp_path / "p.csv", annotations)
+    assert report.unmatched == 0
+    assert again.query_id.tolist() == [row[0] for row in rows]
+
+
+@given(st.text())
+def test_a_cell_gives_its_text_back(text):
+    cell = no_formula(text)
+    assert from_cell(cell) == text
+    assert not cell.startswith(("=", "@", "\t", "\r"))

@@ -126,7 +126,7 @@ def test_a_writing_that_fails_leaves_the_old_file(tmp_path, annotations, format_
     path = tmp_path / "p"
     path.write_text("old")
 
-    def fail(*_):
+    def fail(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("truemoment.own_path.os.replace", fail)  # interrupted at the last moment

@@ -20,6 +20,7 @@ from truemoment.annotating.plan import StudyPlan, check_language
 from truemoment.annotating.store import connect, create_database, written
 from truemoment.annotating.study import StudyFolder, StudySettings, refuse_network
 from truemoment.annotating.study_queries import StudyQuery, study_queries
+from truemoment.annotating.video_seal import seal_videos
 from truemoment.exceptions import MissingFileError, UsageError
 from truemoment.files import atomic_folder, atomic_write
 from truemoment.inputs import reading
@@ -80,6 +81,7 @@ def new_study(folder: Path, annotations: Annotations, videos: Path, plan: StudyP
             links = _first_people(connection, settings)
             connection.execute("COMMIT")
             connection.execute("PRAGMA journal_mode=DELETE")  # one file, while the folder gets its name
+            seal_videos(made, connection)
     n_queries = sum(query.kind == "query" for query in found)
     n_without = len({query.video_id for query in queries} - set(files))
     return NewStudy(settings, tuple(links), n_queries, len({query.video_id for query in found}), n_without)

@@ -29,6 +29,7 @@ from truemoment.diagnosis.answer_agreement import answer_agreement
 from truemoment.documents import json_text
 from truemoment.files import atomic_write
 from truemoment.own_path import OwnPath
+from truemoment.reports.csv_text import no_formula
 from truemoment.version import __version__ as version
 
 MomentRule = Literal["all", "longest", "hull"]
@@ -144,7 +145,8 @@ def _write_per_cent(path: OwnPath, queries: Sequence[OwnQuery]) -> int:
             continue
         for start_s, end_s in query.moments:
             start, end = (min(100.0, 100 * time_s / query.duration_s) for time_s in (start_s, end_s))
-            writer.writerow((query.query_id, query.video_id, query.sentence, f"{start:.9g}", f"{end:.9g}"))
+            about = (no_formula(str(text)) for text in (query.query_id, query.video_id, query.sentence))
+            writer.writerow((*about, f"{start:.9g}", f"{end:.9g}"))
             count += 1
     with atomic_write(path) as stream:
         stream.write(text.getvalue().encode())

@@ -18,6 +18,7 @@ from truemoment.annotating.preparing import BackgroundPreparation
 from truemoment.annotating.routes import StudyService
 from truemoment.annotating.store import Store, connect
 from truemoment.annotating.study import StudyFolder
+from truemoment.annotating.video_seal import check_videos
 from truemoment.folders import temporary_file
 from truemoment.own_path import OwnPath
 from truemoment.pages.app import Site, make_app
@@ -46,12 +47,18 @@ class StudyServer:
 
 @contextmanager
 def open_study(
-    study: StudyFolder, *, base: str = "http://127.0.0.1", address: Address | None = None
+    study: StudyFolder,
+    *,
+    base: str = "http://127.0.0.1",
+    address: Address | None = None,
+    videos: Path | None = None,
 ) -> Iterator[StudyServer]:
     """Open a study for serving; another server of it is refused.
 
     Parameters
     ----------
+    videos
+        Folder of the videos; None for those that this user chose when the study was made.
     base
         Beginning of the links that the owner's page shows.
     address
@@ -59,6 +66,7 @@ def open_study(
     """
     settings = study.settings()
     with study.locked():
+        check_videos(study, videos)
         store = Store(study.database)
         try:
             service = StudyService(study, settings, store)

@@ -7,6 +7,7 @@ synchronisation, which survives a power cut). The writing thread takes up to 64 
 from __future__ import annotations
 
 import contextlib
+import functools
 import queue
 import sqlite3
 import threading
@@ -73,13 +74,30 @@ def connect(path: AnyPath, *, read_only: bool = False) -> sqlite3.Connection:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
         (form,) = connection.execute("PRAGMA user_version").fetchone()
+        schema = _schema_of(connection)
     except (sqlite3.Error, UnicodeDecodeError) as error:
         raise InputError(f"cannot be opened as the database of a study ({error})", path=path) from None
     if form != FORM:
         connection.close()
         problem = f"has form {form}, expected {FORM}"
         raise InputError(problem, path=path, hint="another version of TrueMoment made this study; install that version")
+    if schema != _own_schema():  # a trigger of somebody else would change what is written
+        connection.close()
+        raise InputError("has other tables or triggers than the database of a study", path=path)
     return connection
+
+
+def _schema_of(connection: sqlite3.Connection) -> set[tuple[str, ...]]:
+    return {
+        tuple(row) for row in connection.execute("SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema")
+    }
+
+
+@functools.cache
+def _own_schema() -> set[tuple[str, ...]]:
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(SCHEMA_FILE.read_text(encoding="utf-8"))
+        return _schema_of(connection)
 
 
 @contextlib.contextmanager

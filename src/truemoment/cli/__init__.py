@@ -23,6 +23,10 @@ EXIT_INTERRUPTED = 130
 INTERRUPTED = "interrupted; nothing half-written remains"
 
 
+closed: set[str] = set()
+"""Names of the standard streams that were closed when the program started."""
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status."""
     os.environ["PYTHONSAFEPATH"] = "1"  # no process that a command starts imports from the current folder
@@ -56,6 +60,7 @@ def _open_missing_streams() -> None:
             os.fstat(number)
         except OSError:
             opened = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free, which is this one
+            closed.add(name)
             os.set_inheritable(opened, True)
             setattr(sys, name, open(opened, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - it stays open
 

@@ -83,8 +83,6 @@ def command(
         None if reference is None else check(store, reference, progress=_progress_bar("reading", show=output.progress))
     )
     share = None if reference is None else _interval_share(store, reference)
-    if out is not None:
-        write_store(out, store, dtype=cast("DType", dtype), progress=_progress_bar("writing", show=output.progress))
     found = reports.CheckedFeatures(
         store=store,
         reference=reference,
@@ -94,7 +92,12 @@ def command(
         written="" if out is None else f"{shown_path(out)}: {len(store):,} videos as {dtype}",
     )
     report = reports.problems(found) if quiet else reports.report(found)
-    deliver(report, lambda: reports.document(found), output)
+    tell = partial(deliver, report, lambda: reports.document(found), output)
+    if out is None:
+        tell()
+    else:  # where nothing can be printed, there is no folder, which the same command would refuse
+        bar = _progress_bar("writing", show=output.progress)
+        write_store(out, store, dtype=cast("DType", dtype), progress=bar, on_complete=tell)
     ctx.exit(0 if alignment is None or alignment.complete else EXIT_CHECK_FAILED)
 
 

@@ -15,7 +15,7 @@ import click
 
 from truemoment.answers.reading import OneSided, Reading, Swapped, Which
 from truemoment.caching import NO_CACHE, Cache
-from truemoment.cli import completing
+from truemoment.cli import closed, completing
 from truemoment.cli.command import headed
 from truemoment.documents import json_text
 from truemoment.exceptions import UsageError
@@ -298,6 +298,9 @@ def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]
     read = {os.path.realpath(path): path for path in inputs if path is not None and "\0" not in str(path)}
     folders = [real for real in read if os.path.isdir(real)]  # noqa: PTH112 - pathlib raises at a name too long
     taken = set(read)
+    outputs = list(outputs)
+    if STANDARD_OUTPUT in outputs and "stdout" in closed:
+        raise UsageError("--json -: standard output is closed")
     for path in outputs:
         if path is None or path == STANDARD_OUTPUT:
             continue

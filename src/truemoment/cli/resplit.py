@@ -238,9 +238,14 @@ def command(data: Whole, out: Path, planning: SplitOptions, measuring: SurveyOpt
             cache=floors_cache(no_cache=measuring.no_cache),
             on_status=on_status,
         )
-        on_status("writing")
-        reports.write_folder(out, result, whole.source, command=shlex.join(["truemoment", *sys.argv[1:]]))
-    deliver(reports.report(result, whole.source, name=out.name), lambda: reports.document(result, whole.source), output)
+    report = reports.report(result, whole.source, name=out.name)
+    reports.write_folder(
+        out,
+        result,
+        whole.source,
+        command=shlex.join(["truemoment", *sys.argv[1:]]),
+        on_complete=lambda: deliver(report, lambda: reports.document(result, whole.source), output),
+    )
     if not output.quiet:
         click.echo(f"\nwritten to {shown}: use it as --dataset {shown}", err=output.json_only)
 

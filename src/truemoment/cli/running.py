@@ -91,9 +91,19 @@ def _message_and_status(error: BaseException) -> tuple[str, int]:
 def _in_words(error: BaseException) -> str | None:
     """Return what the user can change; None for an error that is ours."""
     if isinstance(error, OSError):
+        if error.errno == errno.ENOENT and not error.filename and _is_nowhere():
+            return "the current folder was removed; change to another one"
         sentence = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
         return f"{sentence}; allow more (ulimit -n)" if error.errno == errno.EMFILE else sentence
     return _of_machine(error) or _of_text(error)
+
+
+def _is_nowhere() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109 - the question is whether there is one
+    except OSError:
+        return True
+    return False
 
 
 def _of_machine(error: BaseException) -> str | None:

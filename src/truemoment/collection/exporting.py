@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -28,10 +29,17 @@ class TimesLine(msgspec.Struct, frozen=True):
     split: str | None
 
 
-def export_collection(collection: Path, out: Path, *, with_sentences: bool = True) -> list[str]:
+def export_collection(
+    collection: Path,
+    out: Path,
+    *,
+    with_sentences: bool = True,
+    on_complete: Callable[[list[str]], None] = lambda _: None,
+) -> list[str]:
     """Write a collection's dataset into a new folder, and return the names of the files.
 
-    Without sentences, the folder has identities, times, counts and the card.
+    Without sentences, the folder has identities, times, counts and the card. `on_complete` is called with the names
+    before the folder gets its name; after an error of it there is no folder.
     """
     own = OwnPath(collection)
     films, settings = films_in(own), read_collection(own).settings
@@ -53,4 +61,6 @@ def export_collection(collection: Path, out: Path, *, with_sentences: bool = Tru
                 for of in kept_of(film)
             )
             (folder / TIMES).write_bytes(b"".join(encoder.encode(line) + b"\n" for line in lines))
-        return [path.name for path in folder.iterdir()]
+        names = [path.name for path in folder.iterdir()]
+        on_complete(names)
+        return names

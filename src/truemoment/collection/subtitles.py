@@ -17,9 +17,6 @@ from truemoment.collection.embedded_subtitles import embedded_cues
 from truemoment.exceptions import InputError, MissingPackageError
 from truemoment.files import BYTE_ORDER_MARK, read_bytes
 
-MOST_MEGABYTES = 20
-"""A larger file is no file of subtitles; those of a film of three hours have 0.2 MB."""
-
 LEAST_CUES_PER_MINUTE = 1.0
 """Fewer cues: a file that translates signs alone (forced subtitles)."""
 
@@ -137,9 +134,6 @@ def embedded(text: Path) -> tuple[Path, int | None]:
 def _decoded(path: Path) -> tuple[str, str]:
     """Return the text of a file, and a note about its encoding."""
     data = read_bytes(path)
-    if len(data) > 1e6 * MOST_MEGABYTES:
-        fault = f"has {len(data) / 1e6:,.0f} MB, expected a file of subtitles of at most {MOST_MEGABYTES} MB"
-        raise InputError(fault, path=path)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         try:
             return data.decode("utf-16"), ""

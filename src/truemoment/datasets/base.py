@@ -25,6 +25,7 @@ from truemoment.known_names import one_of_known
 from truemoment.own_path import open_regular
 from truemoment.papers import Paper
 from truemoment.records import MAX_TIME_S, Annotations, Seconds
+from truemoment.reports.csv_text import from_cell
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,7 @@ def read_csv(path: Path, columns: Collection[str], *, strict: bool = False) -> I
         if missing:
             raise InputError(f"columns {', '.join(sorted(missing))} are missing", path=path, line=1)
         for record in reader:
-            yield reader.line_num, record
+            yield reader.line_num, {k: from_cell(cell) if isinstance(cell, str) else cell for k, cell in record.items()}
     except csv.Error as error:
         raise InputError(f"{error}, expected CSV", path=path, line=reader.reader.line_num) from None
 

@@ -112,6 +112,7 @@ def write_store(
     video_ids: Iterable[str] | None = None,
     dtype: DType = "float32",
     progress: Callable[[list[str]], Iterable[str]] = lambda ids: ids,
+    on_complete: Callable[[], None] = lambda: None,
 ) -> None:
     """Write a store in the format of this module, complete or not at all; memory holds one video at a time.
 
@@ -127,6 +128,8 @@ def write_store(
         Type of the rows: ``float32``, or ``float16``, which halves the size and keeps 3 digits.
     progress
         Wraps the list of videos, e.g. in a progress bar.
+    on_complete
+        Called when everything is written, before the folder gets its name; after an error of it there is no folder.
 
     Raises
     ------
@@ -165,6 +168,7 @@ def write_store(
             n_rows=lengths,
         )
         (made / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=1) + b"\n")
+        on_complete()
 
 
 def _write_rows(stream: IO[bytes], store: FeatureStore, video_ids: Iterable[str], dtype: DType) -> list[int]:

@@ -149,8 +149,6 @@ def read_rows(
         Show progress on standard error while a large file is read.
     """
     path = any_path(path)
-    if path.exists() and not path.is_file() and not path.is_dir():
-        raise InputError("is a pipe or device, which can be read only once", path=path, hint="write it to a file first")
     if format is None:
         found, why = sniff(path)
     else:

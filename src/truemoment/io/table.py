@@ -18,6 +18,7 @@ from truemoment.io.base import AnswerRows, Format, PredictionRows
 from truemoment.io.head import Head
 from truemoment.io.rows import FileRow, as_columns, require_query, written_rows
 from truemoment.own_path import AnyPath
+from truemoment.reports.csv_text import from_cell, no_formula
 
 Headings = Mapping[str, tuple[str, ...]]
 """Names of headings by what they mean."""
@@ -119,7 +120,7 @@ def read_table(path: AnyPath, headings: Headings, needed: Collection[str]) -> It
             if len(row) != len(header):
                 came = f"got {len(row)} values, expected {len(header)} as in the headings"
                 raise InputError(came, path=path, line=line)
-            fields = {name: row[at] for name, at in columns.items()}
+            fields = {name: from_cell(row[at]) for name, at in columns.items()}
             require_query(path, line, *_about(fields))
             yield line, fields
     except csv.Error as error:
@@ -165,7 +166,8 @@ def _write(path: AnyPath, rows: PredictionRows) -> None:
     writer = csv.writer(text)
     writer.writerow(["query_id", "video_id", "sentence", "start_s", "end_s", *(["score"] if rows.scored else [])])
     for row in written_rows(rows):
-        writer.writerows((row.query_id, row.video_id, row.sentence, *moment) for moment in row.moments)
+        cells = [no_formula(text or "") for text in (row.query_id, row.video_id, row.sentence)]
+        writer.writerows((*cells, *moment) for moment in row.moments)
     with atomic_write(path) as stream:
         stream.write(text.getvalue().encode("utf-8"))
 

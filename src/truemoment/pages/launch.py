@@ -154,6 +154,8 @@ def serve(
     """
     import uvicorn  # noqa: PLC0415 - only pages need it
 
+    from truemoment.pages.connections import BoundedProtocol  # noqa: PLC0415 - as above
+
     class Server(uvicorn.Server):
         """A server whose end by a signal is its ordinary end."""
 
@@ -188,7 +190,7 @@ def serve(
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        http="h11",
+        http=BoundedProtocol,
         ws="none",
         loop="asyncio",
         timeout_graceful_shutdown=ENDING_S,

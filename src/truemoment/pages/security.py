@@ -8,7 +8,7 @@ page itself.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -31,6 +31,8 @@ MOST_BODY_BYTES = 1 << 16
 """Size of a request's body, unless a site allows more."""
 
 READS = ("GET", "HEAD")
+
+TWO_LENGTHS = "expected Content-Length or Transfer-Encoding, got both"
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -128,24 +130,28 @@ class Guard:
             with contextlib.suppress(LocalProtocolError):  # bytes that are no request followed: it was refused already
                 await send(message)
 
-        refusal = self._refusal(scope["method"], Headers(scope=scope))
+        refusal = next(self._refusals(scope["method"], Headers(scope=scope)), None)
         if refusal is not None:
-            await error_response(*refusal)(scope, receive, send_with_headers)
+            response = error_response(*refusal)
+            if refusal[1] == TWO_LENGTHS:  # what follows may be another request, hidden from a server in front
+                response.headers["Connection"] = "close"
+            await response(scope, receive, send_with_headers)
         else:
             await self.app(scope, receive, send_with_headers)
 
-    def _refusal(self, method: str, headers: Headers) -> tuple[int, str] | None:
-        """Return status and reason for which a request is refused; None if it may pass."""
+    def _refusals(self, method: str, headers: Headers) -> Iterator[tuple[int, str]]:
+        """Yield status and reason for each fault of a request; none if it may pass."""
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self.address.knows(hosts[0]):
-            return 400, "this server does not know the name in the address; use the link that it printed, or --name"
+            yield 400, "this server does not know the name in the address; use the link that it printed, or --name"
+        if "transfer-encoding" in headers and "content-length" in headers:
+            yield 400, TWO_LENGTHS
         if method in READS:
-            return None
+            return
         if not self.address.is_own_origin(headers):
-            return 403, "changes are accepted from the page itself only"
+            yield 403, "changes are accepted from the page itself only"
         if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-            return 415, "expected a body of type application/json"
+            yield 415, "expected a body of type application/json"
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self.most_body_bytes:
-            return 413, f"expected at most {self.most_body_bytes:,} bytes"
-        return None
+            yield 413, f"expected at most {self.most_body_bytes:,} bytes"

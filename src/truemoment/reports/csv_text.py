@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 from truemoment.text import printable_lines
@@ -33,6 +34,22 @@ def _cell(value: object) -> object:
     return no_formula(printable_lines(value)) if isinstance(value, str) else value
 
 
+_FORMULA = re.compile(r"'*([=@\t\r]|[+-](?![\w.:#-]*\Z))")
+
+
 def no_formula(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula: one that begins with = + - @ gets a ' before it."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    r"""Return a text that no spreadsheet takes for a formula: one that begins with = + - @ gets a ' before it.
+
+    Names and numbers that begin with a sign, as some ids of videos do, stay: they call nothing.
+
+    Examples
+    --------
+    >>> no_formula("=1+1"), no_formula("-x7_Q"), no_formula("-2+cmd|' /C calc'!A0"), no_formula("'=1")
+    ("'=1+1", '-x7_Q', "'-2+cmd|' /C calc'!A0", "''=1")
+    """
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def from_cell(text: str) -> str:
+    """Return the text that :func:`no_formula` made a cell of."""
+    return text[1:] if text.startswith("'") and _FORMULA.match(text, 1) else text

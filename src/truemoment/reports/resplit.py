@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,7 +123,14 @@ def _shares(where: Floats) -> Floats:
 # ---------------------------------------------------------------------------------------------- folder
 
 
-def write_folder(folder: Path, result: MeasuredResplit, source: ResplitSource, *, command: str = "") -> None:
+def write_folder(
+    folder: Path,
+    result: MeasuredResplit,
+    source: ResplitSource,
+    *,
+    command: str = "",
+    on_complete: Callable[[], None] = lambda: None,
+) -> None:
     """Write the new split as a folder that can be used as a dataset, complete or not at all.
 
     Parameters
@@ -133,6 +141,8 @@ def write_folder(folder: Path, result: MeasuredResplit, source: ResplitSource, *
         The split, and where its queries come from.
     command
         The command that makes the folder; "" for none.
+    on_complete
+        Called when everything is written, before the folder gets its name; after an error of it there is no folder.
     """
     shown = report(result, source, name=folder.name)
     texts = {
@@ -145,6 +155,7 @@ def write_folder(folder: Path, result: MeasuredResplit, source: ResplitSource, *
         for name, text in texts.items():
             with atomic_write(inside / name) as stream:
                 stream.write(text.encode())
+        on_complete()
 
 
 # ---------------------------------------------------------------------------------------------- report

@@ -27,6 +27,9 @@ NORMAL = 1.4826
 
 DECIMALS_OF_Z = 3
 
+LEAST_SPREAD = 1e-9
+"""Spreads up to this are rounding: the pieces do not differ."""
+
 MOST_SCORE = 1e6
 """Size of scores and spreads that are read; those of cosines are 2 at most."""
 
@@ -57,7 +60,7 @@ class Background:
 
     def z(self, score: float) -> float:
         """Return how far a score stands out, in thousandths; 0 where the pieces do not differ."""
-        if self.spread <= 0:
+        if self.spread <= LEAST_SPREAD:
             return 0.0
         return round((score - self.median) / self.spread, DECIMALS_OF_Z) + 0.0  # so that -0 is 0
 

@@ -43,7 +43,7 @@ MOST_CONNECTIONS = 64
 """At the same time; others are closed."""
 
 TIMEOUT_S = 30.0
-"""How long a connection may be silent."""
+"""How long a connection may be silent, and a request may take to arrive."""
 
 JSON_TYPE = "application/json"
 
@@ -224,6 +224,22 @@ class _ShardHandler(BaseHTTPRequestHandler):
     timeout = TIMEOUT_S
     error_content_type, error_message_format = JSON_TYPE, '{"error": "HTTP %(code)d"}'
 
+    def setup(self) -> None:
+        """Begin, and end a connection whose request is not there in time."""
+        super().setup()
+        self.late = threading.Timer(TIMEOUT_S, self._end_late)
+        self.late.daemon = True
+        self.late.start()
+
+    def finish(self) -> None:
+        """End."""
+        self.late.cancel()
+        super().finish()
+
+    def _end_late(self) -> None:
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+
     def parse_request(self) -> bool:
         """Read the head of the request; refuse a Host that is a name."""
         if not super().parse_request():
@@ -246,6 +262,9 @@ class _ShardHandler(BaseHTTPRequestHandler):
         if self.path != "/search":
             self._send(404, {"error": "expected /about or /search"})
             return
+        if self.headers.get("Transfer-Encoding") is not None:
+            self._send(400, {"error": "expected Content-Length, got Transfer-Encoding"})
+            return
         if self.headers.get("Origin") is not None or self.headers.get("Content-Type") != JSON_TYPE:
             self._send(403, {"error": f"expected {JSON_TYPE} of a program, not of a web page"})
             return
@@ -254,7 +273,9 @@ class _ShardHandler(BaseHTTPRequestHandler):
             self._send(413, {"error": f"expected a request of {MOST_BYTES:,} bytes at most, with its length"})
             return
         try:
-            request = msgspec.json.decode(self.rfile.read(int(length)), type=ShardRequest)
+            body = self.rfile.read(int(length))
+            self.late.cancel()
+            request = msgspec.json.decode(body, type=ShardRequest)
             found = self.shard_server.search(request)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, UsageError) as error:
             self._send(400, {"error": str(error)})

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import torch
     from accelerate import PartialState
 
+LAUNCHED_BY = ("LOCAL_RANK", "RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+"""Environment variables with which a launcher tells each process of a run who it is."""
+
 TIMEOUT_S = 20.0
 """How long `git` may take to answer."""
 
@@ -49,11 +52,17 @@ def processes() -> PartialState:
     try:
         return PartialState(cpu=without_gpu or parse_flag_from_env("ACCELERATE_USE_CPU"))
     except (ValueError, RuntimeError, TypeError) as error:
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise UsageError(
-            f"the environment variables LOCAL_RANK, RANK or WORLD_SIZE are invalid ({reason}): start the processes "
-            "with torchrun or accelerate launch, or unset the variables"
-        ) from None
+        raise invalid_variables(error) from None
+
+
+def invalid_variables(error: Exception) -> UsageError:
+    """Return the error that variables of a launcher are invalid; it names those that are set."""
+    names = [name for name in sorted(os.environ) if name in LAUNCHED_BY or name.startswith("ACCELERATE_")]
+    reason = next(iter(str(error).splitlines()), type(error).__name__)
+    return UsageError(
+        f"the environment variables {', '.join(names)} are invalid ({reason}): start the processes with torchrun or "
+        "accelerate launch, or unset the variables"
+    )
 
 
 def hardware() -> str:

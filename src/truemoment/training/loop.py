@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 import torch
 from accelerate import Accelerator
-from accelerate.utils import DataLoaderConfiguration, DistributedDataParallelKwargs
+from accelerate.utils import DataLoaderConfiguration, DistributedDataParallelKwargs, GradientAccumulationPlugin
 from torch.utils.data import BatchSampler, DataLoader
 
 from truemoment.exceptions import TrueMomentError, UsageError
@@ -31,6 +31,7 @@ from truemoment.training.checkpoints import Epoch
 from truemoment.training.epoch_data import EpochData, TrainingData, make_epoch_data, queries_kept
 from truemoment.training.epochs import TRACKED
 from truemoment.training.examples import Pairs
+from truemoment.training.hardware import invalid_variables
 from truemoment.training.network import Learner, Network, TokenBatch
 from truemoment.training.optimisers import (
     load_optimiser,
@@ -197,14 +198,19 @@ class _Stages:
 
 def _accelerator(recipe: Recipe, folder: OwnPath, *, in_turns: bool) -> Accelerator:
     """Return the devices of a recipe, which must fit its precision and batch, and its tracker."""
-    accelerator = Accelerator(
-        log_with=tracker_of(recipe),
-        project_dir=(folder / TRACKED).checked(),
-        mixed_precision=recipe.train.precision,
-        gradient_accumulation_steps=recipe.train.accumulate or 1,
-        dataloader_config=DataLoaderConfiguration(split_batches=True),
-        kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=in_turns)],
-    )
+    tracker = tracker_of(recipe)
+    try:
+        accelerator = Accelerator(
+            log_with=tracker,
+            project_dir=(folder / TRACKED).checked(),
+            mixed_precision=recipe.train.precision,
+            # As a plugin: the variable ACCELERATE_GRADIENT_ACCUMULATION_STEPS would replace a plain number.
+            gradient_accumulation_plugin=GradientAccumulationPlugin(num_steps=recipe.train.accumulate or 1),
+            dataloader_config=DataLoaderConfiguration(split_batches=True),
+            kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=in_turns)],
+        )
+    except ValueError as error:  # accelerate reads variables of its own
+        raise invalid_variables(error) from None
     if recipe.train.precision == "fp16" and accelerator.device.type == "cpu":
         raise UsageError("train.precision: got fp16 on a CPU, expected no or bf16; fp16 needs a GPU")
     for size in (recipe.train.batch, *(stage.batch or 1 for stage in recipe.train.every_stage)):

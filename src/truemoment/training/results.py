@@ -18,6 +18,7 @@ from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_text
 from truemoment.folders import lock_file
 from truemoment.records import Seed
+from truemoment.reports.csv_text import from_cell, no_formula
 
 
 class ResultRow(msgspec.Struct, frozen=True):
@@ -101,7 +102,8 @@ def read_rows(path: Path) -> list[ResultRow]:
         if len(values) != len(FIELDS):
             raise InputError(f"got {len(values)} columns, expected {len(FIELDS)}", path=path, line=line)
         try:
-            rows.append(msgspec.convert(dict(zip(FIELDS, values, strict=True)), ResultRow, strict=False))
+            cells = dict(zip(FIELDS, map(from_cell, values), strict=True))
+            rows.append(msgspec.convert(cells, ResultRow, strict=False))
         except msgspec.ValidationError as error:
             raise InputError(str(error), path=path, line=line) from None
     return rows
@@ -118,11 +120,15 @@ def keep(path: Path, rows: Sequence[ResultRow]) -> None:
         write_rows(path, [*(row for row in old if row.place not in replaced), *rows])
 
 
+def _cell(value: object) -> object:
+    return no_formula(value) if isinstance(value, str) else value
+
+
 def write_rows(path: Path, rows: Iterable[ResultRow]) -> None:
     """Write a file of figures, complete or not at all."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(FIELDS)
-    writer.writerows([getattr(row, name) for name in FIELDS] for row in rows)
+    writer.writerows([_cell(getattr(row, name)) for name in FIELDS] for row in rows)
     with atomic_write(path) as stream:
         stream.write(text.getvalue().encode())

@@ -18,6 +18,7 @@ import importlib.util
 import os
 import re
 import string
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -298,6 +299,8 @@ def load_encoder(text: str, *, device: str | None = None) -> Encoder:
         PyTorch device; None: an accelerator if there is one. On CUDA it computes in mixed precision, elsewhere in
         float32.
     """
+    if sys.flags.optimize > 1:
+        raise UsageError("PYTHONOPTIMIZE=2 (python -OO) removes the docstrings that transformers reads: unset it")
     try:
         import torch  # noqa: PLC0415, F401 - importing it takes seconds
         import transformers  # noqa: PLC0415, F401 - as above
@@ -310,10 +313,10 @@ def load_encoder(text: str, *, device: str | None = None) -> Encoder:
 def _folder_of(text: str) -> tuple[Path, str]:
     if text == BUILT_IN:
         return Path(str(files("truemoment.video") / BUILT_IN)), BUILT_IN
-    if _is_folder(text):
+    name, commit = _of_hub(text)
+    if not commit and _is_folder(text):  # a name with a commit is one of the hub, whatever the current folder holds
         folder = Path(text).expanduser()
         return folder, folder.resolve().name
-    name, commit = _of_hub(text)
     if not name:
         expected = f"{BUILT_IN!r}, a folder, or a name on the hub (OWNER/NAME or OWNER/NAME@COMMIT, 40 digits)"
         raise UsageError(f"got the model {text!r}, expected {expected}")

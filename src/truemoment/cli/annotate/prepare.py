@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from truemoment.cli.annotate.shared import folder_of, study_argument
+from truemoment.cli.annotate.shared import folder_of, study_argument, videos_option
 from truemoment.cli.command import Command
 from truemoment.cli.options import count_option
 from truemoment.text import printable
@@ -15,9 +15,10 @@ from truemoment.text import printable
 
 @click.command("prepare", cls=Command)
 @study_argument
+@videos_option
 @count_option("--workers", 1, "Number of worker processes.", least=1, most=256)
 @click.option("--quiet", is_flag=True, help="No progress on standard error.")
-def command(study: Path, workers: int, quiet: bool) -> None:
+def command(study: Path, videos: Path | None, workers: int, quiet: bool) -> None:
     """Make playable copies, frame tables, pictures and peaks of the videos of STUDY.
 
     An interrupted run resumes, and videos that did not play are tried again. Videos that browsers play exactly are not
@@ -28,10 +29,15 @@ def command(study: Path, workers: int, quiet: bool) -> None:
     from truemoment.annotating.preparing import VideoOutcome, prepare_study, waiting_videos
     from truemoment.annotating.results import read_state
     from truemoment.annotating.store import Store, undamaged
+    from truemoment.annotating.video_seal import check_videos
 
     folder = folder_of(study)
     folder.settings()
-    with folder.locked(), undamaged(folder.database), contextlib.closing(Store(folder.database)) as store:
+    with contextlib.ExitStack() as opened:
+        opened.enter_context(folder.locked())
+        check_videos(folder, videos)
+        opened.enter_context(undamaged(folder.database))
+        store = opened.enter_context(contextlib.closing(Store(folder.database)))
         total = len(store.read(lambda connection: waiting_videos(connection, again=True)))
         with tqdm(total=total, desc="preparing videos", unit="video", disable=quiet, leave=False) as bar:
 

@@ -26,6 +26,14 @@ PORT = 8790
 serving_options = make_serving_options(PORT)
 """Options of :class:`~truemoment.cli.serving.ServingOptions`, as ``serving``."""
 
+videos_option = click.option(
+    "--videos",
+    type=FILE,
+    metavar="DIR",
+    help="Folder of the videos, named by video id, for a study that was moved or made by others. "
+    "[default: as the study names them]",
+)
+
 study_argument = click.argument("study", type=FILE, metavar="STUDY")
 
 lang_option = click.option(
@@ -70,6 +78,7 @@ def run_server(
     *,
     role: str,
     open_it: bool,
+    videos: Path | None = None,
     before: Callable[[Store], None] = lambda _: None,
 ) -> None:
     """Serve a study until Ctrl-C, and print the link of its owner, or of the person who is at home.
@@ -78,6 +87,8 @@ def run_server(
     ----------
     role
         Name of the person whose new link is printed.
+    videos
+        Folder of the videos; None for those that the study names.
     before
         Called with the store before the server starts.
     """
@@ -88,7 +99,7 @@ def run_server(
     listening = serving.listening()
     with contextlib.closing(bind(listening)) as sock:
         base = listening.base(sock.getsockname()[1])
-        with open_study(study, base=base, address=listening.address()) as server:
+        with open_study(study, base=base, address=listening.address(), videos=videos) as server:
             before(server.store)
             link = server.store.write(lambda connection: new_link(connection, role))
             name = "link of the owner" if role == "owner" else "your link"

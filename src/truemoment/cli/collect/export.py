@@ -31,6 +31,9 @@ def command(collection: Path, out: Path, without: str | None, quiet: bool) -> No
     from truemoment.collection.exporting import export_collection
 
     refuse_folder(out)
-    names = export_collection(collection, out, with_sentences=without is None)
-    if not quiet:
-        click.echo(f"{shown_path(out)}: {', '.join(names)}")
+
+    def tell(names: list[str]) -> None:
+        if not quiet:
+            click.echo(f"{shown_path(out)}: {', '.join(names)}")
+
+    export_collection(collection, out, with_sentences=without is None, on_complete=tell)

@@ -84,6 +84,6 @@ def command(
             made_by = {"simulated": recipe.recipe, "seed": seed, "top": top}
             write_predictions(folder / f"{name}.jsonl", predictions, references, made_by=made_by)
             scores[name] = evaluate(references, predictions, measures, protocol)
-    fitted_on = "" if train is None else f"{train.dataset}/{train.split}"
-    run = PopulationRun(recipes, Systems(scores), fitted_on, seed, top, shown_path(out))
-    deliver(report(run), lambda: document(run), output)
+        fitted_on = "" if train is None else f"{train.dataset}/{train.split}"
+        run = PopulationRun(recipes, Systems(scores), fitted_on, seed, top, shown_path(out))
+        deliver(report(run), lambda: document(run), output)  # where it cannot be printed, there is no folder

@@ -1,0 +1,102 @@
+"""Processes that are started in a folder of a stranger import none of its modules."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+from tests.hostile.modules import plant_modules
+
+import truemoment.__main__ as program
+from truemoment.processes import SAFE_PATH, without_current_folder
+
+TRUEMOMENT = Path(sys.executable).with_name("truemoment")
+
+POOL = """
+import os
+from truemoment.processes import RestartingPool, end_with_parent, processes
+
+if __name__ == "__main__":
+    with processes(2, end_with_parent) as pool:
+        assert list(pool.map(abs, [-1, -2])) == [1, 2]
+    pool = RestartingPool(1, end_with_parent)
+    assert pool.submit(abs, -3).result() == 3
+    pool.close()
+    assert "PYTHONSAFEPATH" not in os.environ  # a program that uses TrueMoment starts its own processes as before
+"""
+
+CLUSTER = """
+from truemoment.distribution import JobRunner, begin_worker, by_ray
+
+if __name__ == "__main__":
+    work = JobRunner(do=abs, begin=begin_worker, given_up=lambda *_: None, needs="nothing")
+    assert sorted(by_ray(iter([-1, -2]), work, 1)) == [1, 2]
+"""
+
+
+@pytest.fixture(name="foreign")
+def foreign_fixture(tmp_path):
+    """A folder of a stranger, and the file that is there when one of its modules was imported."""
+    folder, pwned = tmp_path / "foreign", tmp_path / "pwned"
+    plant_modules(folder, pwned)
+    return folder, pwned
+
+
+def run(words, folder, **more):
+    """Run a program in a folder, without variables that say where modules are."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", SAFE_PATH)} | more
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", [POOL, CLUSTER], ids=["pool", "ray"])
+def test_a_program_that_uses_the_package(foreign, tmp_path, script):
+    if script is CLUSTER:
+        pytest.importorskip("ray")
+    folder, pwned = foreign
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "mine.py").write_text(script)
+    done = run([sys.executable, tmp_path / "scripts" / "mine.py"], folder)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert not pwned.exists(), pwned.read_text()
+
+
+@pytest.mark.slow
+def test_a_server_with_a_worker(foreign, films):
+    """Pages start processes that read videos."""
+    folder, pwned = foreign
+    words = ["search", films / "a.mp4", "--model", "scenes", "--serve", "--no-open", "--port", "0"]
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", SAFE_PATH)}
+    with subprocess.Popen(
+        [TRUEMOMENT, *words], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
+        link = next(found[0] for line in server.stdout if (found := re.search(r"http://\S+", line)))
+        assert urlopen(link.split("#")[0]).status == 200  # noqa: S310 - our own server
+        server.send_signal(signal.SIGINT)
+        assert server.wait(60) == 0, server.stderr.read()
+    assert not pwned.exists(), pwned.read_text()
+
+
+def test_the_variable_is_as_before_afterwards(monkeypatch):
+    for before in (None, "", "0"):
+        monkeypatch.delenv(SAFE_PATH, raising=False)
+        if before is not None:
+            monkeypatch.setenv(SAFE_PATH, before)
+        with without_current_folder(), without_current_folder():
+            assert os.environ[SAFE_PATH] == "1"
+        assert os.environ.get(SAFE_PATH) == before
+
+
+def test_the_current_folder_leaves_the_path_of_python_m(monkeypatch, tmp_path):
+    """``python -m`` puts it first; the folder in which the package itself was found stays."""
+    monkeypatch.setattr(sys, "path", [str(tmp_path), "/elsewhere"])
+    program.leave_current_folder_out()
+    assert sys.path == ["/elsewhere"]
+    home = str(Path(program.truemoment.__path__[0]).parent)
+    monkeypatch.setattr(sys, "path", [home, "/elsewhere"])
+    program.leave_current_folder_out()
+    assert sys.path == [home, "/elsewhere"]
