@@ -86,6 +86,9 @@ def map_npy(path: AnyPath) -> Array:
         shape, by_column, dtype = _read_head(stream)
         if dtype.hasobject:
             raise InputError("holds Python objects, which could run code and are not read", path=path)
+        claimed, there = math.prod(shape) * dtype.itemsize, os.fstat(stream.fileno()).st_size - stream.tell()
+        if claimed > there:  # NumPy would compute the product in 64 bits, which can overflow
+            raise InputError(f"claims {claimed:,} bytes, has {there:,}", path=path)
         order: Literal["F", "C"] = "F" if by_column else "C"
         return np.memmap(stream, dtype, "r", stream.tell(), shape, order)  # it keeps the file open
 

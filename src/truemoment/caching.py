@@ -97,11 +97,10 @@ class Cache:
     def _prune(self, folder: OwnPath) -> None:
         """Remove the entries that were used least recently, until the others fit."""
         found = []
-        for path in folder.plain():
+        for path in folder.plain(_ENTRY):
             with contextlib.suppress(OSError):  # another command has removed it
-                if _ENTRY.fullmatch(path.name):
-                    about = path.stat()
-                    found.append((about.st_mtime, about.st_size, path))
+                about = path.stat()
+                found.append((about.st_mtime, about.st_size, path))
         left = sum(size for _, size, _ in found)
         for _, size, path in sorted(found):
             if left <= MOST_BYTES:

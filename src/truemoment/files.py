@@ -7,6 +7,7 @@ A reader returns a fully checked value, or raises :class:`~truemoment.exceptions
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import math
@@ -15,7 +16,7 @@ import re
 import stat
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -54,7 +55,7 @@ def read_bytes(path: AnyPath, *, most: int = SETTINGS_BYTES) -> bytes:
     """Return the content of `path`, which has at most so many bytes; a name ending in ``.gz`` is unpacked."""
     try:
         with open_binary(path) as stream:
-            if os.fstat(stream.fileno()).st_size <= most and len(data := stream.read(most + 1)) <= most:
+            if os.fstat(stream.fileno()).st_size <= most and len(data := stream.read()) <= most:
                 return data
     except FileNotFoundError:
         raise MissingFileError(f"{path}: no such file") from None
@@ -251,9 +252,9 @@ def current_umask() -> int:
 
 @contextlib.contextmanager
 def atomic_write(path: str | AnyPath) -> Iterator[IO[bytes]]:
-    """Open a file for writing that appears under its name only when complete.
+    """Open a file for writing that appears under its name only when it is complete and on the disk.
 
-    After any error an existing file is unchanged, and an existing file keeps its permissions. Of a path that the user
+    After any error, or a power cut, an existing file is unchanged; it keeps its permissions. Of a path that the user
     named, a pipe or device is written directly, and the target of a link is replaced. In a folder of ours, everything
     but a regular file is refused.
 
@@ -277,6 +278,8 @@ def atomic_write(path: str | AnyPath) -> Iterator[IO[bytes]]:
         with temporary_file(target.parent) as fresh:
             with fresh.open("wb") as stream:
                 yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
                 if hasattr(os, "fchmod"):  # temporary files are private; ours are ordinary ones
                     os.fchmod(stream.fileno(), stat.S_IMODE(permissions))
             fresh.rename(target)
@@ -285,19 +288,36 @@ def atomic_write(path: str | AnyPath) -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def atomic_folder(path: AnyPath) -> Iterator[OwnPath]:
-    """Yield a folder to write into that appears under its name only when complete, and only if the name is free."""
+def atomic_folder(path: AnyPath, on_complete: Callable[[], None] = lambda: None) -> Iterator[OwnPath]:
+    """Yield a folder to write into that appears under its name only when complete, and only if the name is free.
+
+    What it contains is on the disk then: after a power cut the folder is whole, or not there. `on_complete` is called
+    just before the folder gets its name: where a report cannot be printed, there is no folder that the same command
+    would refuse.
+    """
     path = writing(path)
     target = in_its_folder(_behind_link(path) if isinstance(path, Path) else path)
     try:
         with temporary_folder(target.parent) as folder:
             yield folder
+            folder.sync_files()
             folder.chmod(0o777 & ~current_umask())
+            _refuse_taken(target)
+            on_complete()
             folder.rename(target)  # in place of an empty folder at most
     except OSError as error:
         if error.filename and not str(error.filename).startswith(str(target.parent)):
             raise  # of something else, such as standard output
         raise InputError(f"cannot be made ({error.strerror})", path=str(path)) from None
+
+
+def _refuse_taken(path: OwnPath) -> None:
+    """Raise what renaming to a path would raise: it is no folder, or has something in it."""
+    with contextlib.suppress(FileNotFoundError):
+        is_folder = stat.S_ISDIR(path.lstat().st_mode)
+        if not is_folder or path.iterdir():
+            number = errno.ENOTEMPTY if is_folder else errno.ENOTDIR
+            raise OSError(number, os.strerror(number))
 
 
 def _mode(path: AnyPath) -> int:

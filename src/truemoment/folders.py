@@ -162,7 +162,7 @@ def _remove_own(path: OwnPath) -> None:
 def remove_leftovers(folder: AnyPath) -> None:
     """Remove temporary files and folders of killed processes; those in use are locked."""
     try:
-        left = [path for path in OwnPath.of(folder).plain() if TEMPORARY.fullmatch(path.name)]
+        left = OwnPath.of(folder).plain(TEMPORARY)
     except OSError:
         return
     for path in left:

@@ -15,6 +15,7 @@ import errno
 import fnmatch
 import io
 import os
+import re
 import shutil
 import stat
 from collections.abc import Iterator
@@ -34,16 +35,12 @@ _FOLDER = os.O_RDONLY | _PLAIN | getattr(os, "O_DIRECTORY", 0)
 HAS_DESCRIPTORS = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 """Whether the system opens files relative to an opened folder."""
 
-BUFFER_BYTES = 1 << 17
-"""Bytes that are read at a time."""
-
 READ = os.O_RDONLY | _PLAIN | _NO_WAIT
 """How files are opened for reading: a pipe is not waited for."""
 
 _MODES = {
     "rb": READ,
     "wb": os.O_WRONLY | os.O_CREAT | _PLAIN | _NO_WAIT,  # emptied when it is known to be ours
-    "xb": os.O_RDWR | os.O_CREAT | os.O_EXCL | _PLAIN,
     "ab": os.O_WRONLY | os.O_CREAT | os.O_APPEND | _PLAIN | _NO_WAIT,
     "a+b": os.O_RDWR | os.O_CREAT | os.O_APPEND | _PLAIN | _NO_WAIT,
     "r+b": os.O_RDWR | _PLAIN | _NO_WAIT,
@@ -176,19 +173,12 @@ class OwnPath:
             return []
         return [below for path in found for below in path.glob(rest)] if rest else found
 
-    def files(self) -> Iterator[OwnPath]:
-        """Yield all files below a folder, at any depth, sorted within each folder; refuse links among them."""
-        for path, kind in self._scanned():
-            if kind == "link":
-                raise path._link_error()
-            if kind == "folder":
-                yield from path.files()
-            else:
-                yield path
-
-    def plain(self) -> list[OwnPath]:
-        """Return the files and folders in a folder, sorted by name, without links, pipes and devices."""
-        return [path for path, kind in self._scanned() if kind in ("file", "folder")]
+    def plain(self, pattern: re.Pattern[str]) -> list[OwnPath]:
+        """Return the files and folders in a folder whose names match, sorted, without links, pipes and devices."""
+        with self._opened_folder() as folder, os.scandir(folder) as entries:
+            named = (entry for entry in entries if pattern.fullmatch(entry.name))
+            names = sorted(entry.name for entry in named if _kind_of(entry) in ("file", "folder"))
+        return [self / name for name in names]
 
     def _scanned(self) -> list[tuple[OwnPath, str]]:
         """Return what is in a folder, sorted by name, and of each whether it is a link, folder, file or device."""
@@ -238,7 +228,7 @@ class OwnPath:
             return os.open(name, flags | _NO_FOLLOW, permissions, dir_fd=folder)
 
     def open(self, mode: str = "rb") -> BinaryIO:
-        """Open a regular file: ``rb``, ``wb``, ``ab``, ``a+b`` (unbuffered), ``r+b``, or ``xb`` for a new one.
+        """Open a regular file: ``rb``, ``wb``, ``ab``, ``a+b`` (unbuffered), or ``r+b``.
 
         A file that has a second name, outside of the folder perhaps, is not written.
         """
@@ -303,6 +293,16 @@ class OwnPath:
         """Set the permissions of a file or folder."""
         with self.in_folder() as (folder, name):
             os.chmod(name, permissions, dir_fd=folder)
+
+    def sync_files(self) -> None:
+        """Wait until all files below a folder, and their names, are on the disk."""
+        for path, kind in self._scanned():
+            if kind == "folder":
+                path.sync_files()
+            elif kind == "file":
+                with path.open("r+b") as stream:
+                    os.fsync(stream.fileno())
+        self.sync()
 
     def sync(self) -> None:
         """Wait until the names in a folder are on the disk, so that they survive a power cut."""
@@ -410,10 +410,10 @@ def _opened(number: int, mode: str, path: AnyPath) -> BinaryIO:
             os.ftruncate(number, 0)
         opened.pop_all()
     if mode == "rb":
-        return io.BufferedReader(_Regular(number, "rb"), BUFFER_BYTES)
+        return io.BufferedReader(_Regular(number, "rb"))
     if mode == "a+b":
         return cast("BinaryIO", io.FileIO(number, mode))
-    return cast("BinaryIO", os.fdopen(number, "w+b" if mode == "xb" else mode))
+    return cast("BinaryIO", os.fdopen(number, mode))
 
 
 def path_of_opened(stream: BinaryIO, path: AnyPath) -> str:
@@ -444,7 +444,9 @@ class _Regular(io.FileIO):
         return length
 
     def readall(self) -> bytes:
-        return b"".join(iter(lambda: self.read(1 << 20), b""))
+        if os.fstat(self.fileno()).st_size:
+            return super().readall()
+        return b"".join(iter(lambda: self.read(1 << 16), b""))
 
     def read(self, size: int | None = -1, /) -> bytes:
         if size is None or size < 0:

@@ -115,3 +115,24 @@ def short_line(text: str) -> str:
 def _without_middle(word: re.Match[str]) -> str:
     half = (WORD_CHARACTERS - len("...")) // 2
     return f"{word[0][:half]}...{word[0][-half:]}"
+
+
+_FORMULA = re.compile(r"'*([=@\t\r]|[+-](?![\w.:#-]*\Z))")
+
+
+def no_formula(text: str) -> str:
+    r"""Return a text that no spreadsheet takes for a formula: one that begins with = + - @ gets a ' before it.
+
+    Names and numbers that begin with a sign, as some ids of videos do, stay: they call nothing.
+
+    Examples
+    --------
+    >>> no_formula("=1+1"), no_formula("-x7_Q"), no_formula("-2+cmd|' /C calc'!A0"), no_formula("'=1")
+    ("'=1+1", '-x7_Q', "'-2+cmd|' /C calc'!A0", "''=1")
+    """
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def from_cell(text: str) -> str:
+    """Return the text that :func:`no_formula` made a cell of."""
+    return text[1:] if text.startswith("'") and _FORMULA.match(text, 1) else text

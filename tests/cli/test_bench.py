@@ -305,7 +305,7 @@ def test_folders_differ_by_features(tmp_path):
             ("tan2d", 0), ("blind-tan", 0), ("tan2d", 1), ("blind-tan", 1)
         ]  # fmt: skip
         folders |= {grid.folder_of(trial) for trial in grid.trials()}
-    names = {str(folder.relative_to(tmp_path)) for folder in folders if folder.name == "seed-0"}
+    names = {str(folder.path.relative_to(tmp_path)) for folder in folders if folder.name == "seed-0"}
     assert names == {
         "tan2d/perception=0.3/seed-0",
         "tan2d/perception=0/seed-0",

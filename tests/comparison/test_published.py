@@ -155,7 +155,8 @@ class TestBeside:
         thresholds = ("0.1", "0.3", "0.5", "0.7", "0.9")
         scores = made_scores(["v"], [[1]] * 5, measures="; ".join(f"dR@1,IoU={m}" for m in thresholds))
         scores = dataclasses.replace(scores, dataset="charades-cd", split="test-ood")
-        found = published_beside(read_published(folder), scores)
+        figures = [figure for file in sorted(folder.glob("[!s]*.csv")) for figure in read_published(file)]
+        found = published_beside(figures, scores)
         table = [figure for _, figure in found if (figure.source, figure.table) == ("closer_look_2021", "Table 2")]
         # Closer Look 2021, Table 2: ten methods at five thresholds; PredictAll at 0.5 on Charades-CD test-ood is 0.06.
         assert len(table) == 50

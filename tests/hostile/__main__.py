@@ -26,6 +26,7 @@ def main() -> int:
     arguments.add_argument("--minutes", type=float, default=0, help="ask all servers so long, and print their memory")
     arguments.add_argument("--crashes", type=int, default=0, help="kills of each long command, in place of inputs")
     arguments.add_argument("--only", default="", help="commands to kill, with commas; or how a swept one begins")
+    arguments.add_argument("--way", default="", help="the only way to crash")
     arguments.add_argument("--sweep", default="", help="modules, links, pipes or huge, or several with commas")
     arguments.add_argument("--most", type=int, default=10**9, help="links that are tried for each command")
     arguments.add_argument("--seed", type=int, default=0)
@@ -48,22 +49,24 @@ def main() -> int:
         if given.minutes:
             return watch(given.seed, given.minutes, Path(folder))
         if given.crashes:
-            return crash(given.seed, given.crashes, Path(folder), set(given.only.split(",")) - {""})
+            return crash(given, Path(folder))
         found = Hunt(given.seed, given.inputs, given.workers, Path(folder), Path(folder, "whole"), keep).run()
     print(f"{given.inputs:,} inputs of seed {given.seed}: {len(found)} handled badly, {time.monotonic() - began:.0f} s")
     return 1 if found else 0
 
 
-def crash(seed: int, kills: int, folder: Path, only: set[str]) -> int:
+def crash(given: argparse.Namespace, folder: Path) -> int:
     """End long commands at random moments, and print what went wrong: so many kills, a tenth in each other way."""
     from tests.hostile.crash_place import make_crash_place, tacos_from_here
-    from tests.hostile.crashes import crash_all
+    from tests.hostile.crashes import WAYS, crash_all
+
+    only, ways = set(given.only.split(",")) - {""}, [given.way] if given.way else WAYS
 
     whole = folder / "whole"
     make_crash_place(whole)
     os.environ["TRUEMOMENT_CACHE"] = str(folder / "cache")
     with tacos_from_here():
-        found = crash_all(seed, kills, max(1, kills // 10), whole, folder, only)
+        found = crash_all(given.seed, given.crashes, max(1, given.crashes // 10), whole, folder, only, ways)
     print(f"{len(found)} crashes handled badly")
     return 1 if found else 0
 

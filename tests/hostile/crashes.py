@@ -1,6 +1,7 @@
 """Long commands that end at a random moment: the same command again ends with the bytes of an undisturbed one.
 
-Ways to end: SIGKILL, SIGINT, no room for larger files, no memory, no temporary folder, and a full standard output. Or
+Ways to end: SIGKILL, SIGINT, SIGKILL with a power cut (the newest files are cut to half), no room for larger files, no
+memory, no temporary folder, and a full standard output. Or
 nothing ends it, but a second process runs the same command a moment later, or one of its workers is killed, as the
 system does where memory is short.
 """
@@ -107,9 +108,13 @@ WAYS = (
     "full output",
     "two at once",
     "worker killed",
+    "power cut",
 )
 
-ALLOWED = {"kill": {-signal.SIGKILL, 0}, "interrupt": {130, 0}, "worker killed": {0}}
+NEWEST = 3
+"""Files that a power cut cuts to half: those that were written last."""
+
+ALLOWED = {"kill": {-signal.SIGKILL, 0}, "power cut": {-signal.SIGKILL, 0}, "interrupt": {130, 0}, "worker killed": {0}}
 """Exit statuses by way; others may end with 0 or 2, too."""
 
 
@@ -173,6 +178,10 @@ class CrashTest:
                 return self._run(Limits(), signal.SIGKILL, moment)
             case "interrupt":
                 return self._run(Limits(), signal.SIGINT, moment)
+            case "power cut":
+                outcome = self._run(Limits(), signal.SIGKILL, moment)
+                self._cut_newest()
+                return outcome
             case "file size":
                 return self._run(Limits(file_size=int(10 ** rng.uniform(1, 5))))
             case "memory":
@@ -184,6 +193,13 @@ class CrashTest:
             case "no temporary folder":
                 return self._run(Limits(environment={"TMPDIR": "/dev/null/nowhere"}))
         return self._run(Limits(out=Path("/dev/full")))
+
+    def _cut_newest(self) -> None:
+        """Cut the newest files of the output to half, as a disk may have them that had no time to write all."""
+        out = self.place / self.command.out
+        files = [path for path in out.rglob("*") if path.is_file() and not path.is_symlink()]
+        for path in sorted(files, key=lambda path: path.stat().st_mtime_ns)[-NEWEST:]:
+            os.truncate(path, path.stat().st_size // 2)
 
     def _two(self, moment: float) -> Outcome:
         """Run the command, and the same a moment later; return how the first ended, or the second if it ended badly."""
@@ -246,7 +262,15 @@ def _workers(process: int) -> list[int]:
     return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
-def crash_all(seed: int, kills: int, others: int, whole: Path, folder: Path, only: Collection[str] = ()) -> list[str]:
+def crash_all(
+    seed: int,
+    kills: int,
+    others: int,
+    whole: Path,
+    folder: Path,
+    only: Collection[str] = (),
+    ways: Collection[str] = WAYS,
+) -> list[str]:
     """Crash each command (or those of these names) by SIGKILL, and in each other way; return what went wrong."""
     found: list[str] = []
     for number, command in enumerate(COMMANDS):
@@ -255,9 +279,9 @@ def crash_all(seed: int, kills: int, others: int, whole: Path, folder: Path, onl
         began, counts = time.monotonic(), Counter[str]()
         test = CrashTest(command, whole, folder / f"crash-{number}")
         for way in WAYS:
-            if way == "worker killed" and not command.workers:
+            if way not in ways or (way == "worker killed" and not command.workers):
                 continue
-            for times in range(kills if way == "kill" else others):
+            for times in range(kills if way in ("kill", "power cut") else others):
                 rng = np.random.default_rng([seed, number, WAYS.index(way), times])
                 wrong = test.crash(way, rng)
                 counts[way] += 1

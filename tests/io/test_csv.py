@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from truemoment import Annotations, Predictions
 from truemoment.exceptions import InputError
 from truemoment.io import read_predictions, write_predictions
-from truemoment.reports.csv_text import from_cell, no_formula
+from truemoment.text import from_cell, no_formula
 
 SPLIT = "; is it the right dataset and split?"
 

@@ -96,10 +96,11 @@ def test_every_cell_has_its_own_folder(tmp_path):
     folders = [grid.folder_of(cell) for cell in grid.cells()]
     assert len(set(folders)) == len(folders)
     assert (
-        grid.folder_of(TrainingTrial("tan2d", 0.25, 1)) == tmp_path / "cells" / "tan2d" / "perception=0.25" / "seed-1"
+        grid.folder_of(TrainingTrial("tan2d", 0.25, 1)).path
+        == tmp_path / "cells" / "tan2d" / "perception=0.25" / "seed-1"
     )
     assert (
-        grid.folder_of(TrainingTrial("blind-tan", None, 1))
+        grid.folder_of(TrainingTrial("blind-tan", None, 1)).path
         == tmp_path / "cells" / "blind-tan" / "perception=any" / "seed-1"
     )
 
@@ -212,7 +213,7 @@ def test_what_is_not_finished_is_not_read(swept, tmp_path):
     copy = SweepGrid(grid.methods, grid.dial, grid.seeds, Path(shutil.copytree(grid.folder, tmp_path / "copy")))
     (copy.folder_of(cell) / "result.json").unlink()
     assert finished(copy, data, cell) is None
-    (copy.folder_of(cell) / "result.json").write_text('{"figures": [{"recipe": 3}]}')
+    (copy.folder_of(cell) / "result.json").write_bytes(b'{"figures": [{"recipe": 3}]}')
     with pytest.raises(InputError, match=r"result.json.*recipe"):
         finished(copy, data, cell)
 

@@ -29,7 +29,7 @@ from truemoment.diagnosis.answer_agreement import answer_agreement
 from truemoment.documents import json_text
 from truemoment.files import atomic_write
 from truemoment.own_path import OwnPath
-from truemoment.reports.csv_text import no_formula
+from truemoment.text import no_formula
 from truemoment.version import __version__ as version
 
 MomentRule = Literal["all", "longest", "hull"]

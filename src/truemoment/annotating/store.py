@@ -65,6 +65,8 @@ def connect(path: AnyPath, *, read_only: bool = False) -> sqlite3.Connection:
         problem = "is a rollback journal, which the database of a study does not have"
         raise InputError(problem, path=journal, hint="remove it")
     address = f"{path.checked().absolute().as_uri()}?mode={mode}"
+    if not read_only and path.exists():
+        path.open("r+b").close()  # refuses a file that has another name outside of the study
     try:
         connection = sqlite3.connect(address, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
         connection.row_factory = sqlite3.Row

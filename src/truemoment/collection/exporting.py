@@ -46,7 +46,8 @@ def export_collection(
     if not films:
         raise InputError("has no finished films", path=collection)
     splits = read_splits(own)
-    with atomic_folder(out) as folder:
+    names: list[str] = []
+    with atomic_folder(out, lambda: on_complete(names)) as folder:
         for name in (layout.CARD, layout.CARD_TEXT, layout.DISCARDED, layout.SPLITS):
             if (own / name).is_file():
                 (folder / name).write_bytes(read_bytes(own / name))
@@ -61,6 +62,5 @@ def export_collection(
                 for of in kept_of(film)
             )
             (folder / TIMES).write_bytes(b"".join(encoder.encode(line) + b"\n" for line in lines))
-        names = [path.name for path in folder.iterdir()]
-        on_complete(names)
-        return names
+        names += [path.name for path in folder.iterdir()]
+    return names

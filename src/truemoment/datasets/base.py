@@ -25,7 +25,7 @@ from truemoment.known_names import one_of_known
 from truemoment.own_path import open_regular
 from truemoment.papers import Paper
 from truemoment.records import MAX_TIME_S, Annotations, Seconds
-from truemoment.reports.csv_text import from_cell
+from truemoment.text import from_cell
 
 
 @dataclass(frozen=True)

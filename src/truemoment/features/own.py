@@ -154,7 +154,7 @@ def write_store(
     ids = list(dict.fromkeys(store if video_ids is None else video_ids))
     if not ids:
         raise InputError("there is no video to write", field="features")
-    with atomic_folder(Path(folder)) as made:
+    with atomic_folder(Path(folder), on_complete) as made:
         with (made / ROWS).open("wb") as stream:
             lengths = _write_rows(stream, store, progress(ids), dtype)
         about = _Manifest(
@@ -168,7 +168,6 @@ def write_store(
             n_rows=lengths,
         )
         (made / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=1) + b"\n")
-        on_complete()
 
 
 def _write_rows(stream: IO[bytes], store: FeatureStore, video_ids: Iterable[str], dtype: DType) -> list[int]:

@@ -18,7 +18,7 @@ from truemoment.io.base import AnswerRows, Format, PredictionRows
 from truemoment.io.head import Head
 from truemoment.io.rows import FileRow, as_columns, require_query, written_rows
 from truemoment.own_path import AnyPath
-from truemoment.reports.csv_text import from_cell, no_formula
+from truemoment.text import from_cell, no_formula
 
 Headings = Mapping[str, tuple[str, ...]]
 """Names of headings by what they mean."""

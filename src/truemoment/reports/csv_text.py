@@ -5,10 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
 from collections.abc import Mapping, Sequence
 
-from truemoment.text import printable_lines
+from truemoment.text import no_formula, printable_lines
 
 
 def csv_text(rows: Sequence[Mapping[str, object]]) -> str:
@@ -32,24 +31,3 @@ def _cell(value: object) -> object:
     if isinstance(value, float) and not math.isfinite(value):
         return ""
     return no_formula(printable_lines(value)) if isinstance(value, str) else value
-
-
-_FORMULA = re.compile(r"'*([=@\t\r]|[+-](?![\w.:#-]*\Z))")
-
-
-def no_formula(text: str) -> str:
-    r"""Return a text that no spreadsheet takes for a formula: one that begins with = + - @ gets a ' before it.
-
-    Names and numbers that begin with a sign, as some ids of videos do, stay: they call nothing.
-
-    Examples
-    --------
-    >>> no_formula("=1+1"), no_formula("-x7_Q"), no_formula("-2+cmd|' /C calc'!A0"), no_formula("'=1")
-    ("'=1+1", '-x7_Q', "'-2+cmd|' /C calc'!A0", "''=1")
-    """
-    return f"'{text}" if _FORMULA.match(text) else text
-
-
-def from_cell(text: str) -> str:
-    """Return the text that :func:`no_formula` made a cell of."""
-    return text[1:] if text.startswith("'") and _FORMULA.match(text, 1) else text

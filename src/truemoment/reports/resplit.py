@@ -149,13 +149,12 @@ def write_folder(
         "datasheet.md": printable_lines(markdown.document(shown, command=command)),
         DATASHEET: json_text(document(result, source)),
     }
-    with atomic_folder(folder) as inside:
+    with atomic_folder(folder, on_complete) as inside:
         write_members(inside, {name: result.split.part(name) for name in result.split.members})
         save_drawings(shown.drawings, inside, ("png", "svg"))
         for name, text in texts.items():
             with atomic_write(inside / name) as stream:
                 stream.write(text.encode())
-        on_complete()
 
 
 # ---------------------------------------------------------------------------------------------- report

@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 
-from truemoment.reports.csv_text import no_formula
 from truemoment.reports.model import Block, Cell, Details, Gallery, Paragraph, Picture, Report, Section, Table
 from truemoment.reports.words import clock, counted
 from truemoment.searching.building import IndexReport
@@ -19,7 +18,7 @@ from truemoment.searching.pictures import SearchResult
 from truemoment.searching.shards import SharedAnswer
 from truemoment.searching.split_search import SearchPrediction
 from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords
-from truemoment.text import one_line, printable, printable_lines
+from truemoment.text import no_formula, one_line, printable, printable_lines
 from truemoment.version import __version__ as version
 
 SCORE_DIGITS, Z_DIGITS = 3, 1

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -334,9 +333,6 @@ class IndexWriter:
                 with (folder / name).open("wb") as stream:
                     np.save(stream, table, allow_pickle=False)
             self._write_about(folder, about)
-            for name in (ROWS, NORMS, PIECES, ABOUT):
-                with (folder / name).open("r+b") as stream:
-                    os.fsync(stream.fileno())  # the parts it was made of go
         _take_place(fresh, target)
         self.forget_parts(video)
         return about

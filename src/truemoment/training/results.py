@@ -18,7 +18,7 @@ from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_text
 from truemoment.folders import lock_file
 from truemoment.records import Seed
-from truemoment.reports.csv_text import from_cell, no_formula
+from truemoment.text import from_cell, no_formula
 
 
 class ResultRow(msgspec.Struct, frozen=True):

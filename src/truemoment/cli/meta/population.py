@@ -68,6 +68,7 @@ def command(
     from truemoment.metaevaluation.simulation import simulate_each
     from truemoment.metaevaluation.systems import Systems
     from truemoment.reports.metaevaluation.population import PopulationRun, document, report
+    from truemoment.scores import Scores
 
     refuse_folder(out)
     refuse_outputs([*data.files(), fit_annotations], [output.json_path])
@@ -77,13 +78,16 @@ def command(
     train = data.training(references, fit_split, fit_annotations)
     for_predictions, for_recipes = np.random.default_rng(seed).spawn(2)
     recipes = default_population() if n_variants is None else variants(n_variants, for_recipes)
-    scores = {}
-    with atomic_folder(out) as folder:
+    fitted_on = "" if train is None else f"{train.dataset}/{train.split}"
+    scores: dict[str, Scores] = {}
+
+    def deliver_report() -> None:
+        run = PopulationRun(recipes, Systems(scores), fitted_on, seed, top, shown_path(out))
+        deliver(report(run), lambda: document(run), output)
+
+    with atomic_folder(out, deliver_report) as folder:
         simulated = simulate_each(recipes, references, for_predictions, fit=train, top=top, progress=output.progress)
         for recipe, (name, predictions) in zip(recipes, simulated, strict=True):
             made_by = {"simulated": recipe.recipe, "seed": seed, "top": top}
             write_predictions(folder / f"{name}.jsonl", predictions, references, made_by=made_by)
             scores[name] = evaluate(references, predictions, measures, protocol)
-        fitted_on = "" if train is None else f"{train.dataset}/{train.split}"
-        run = PopulationRun(recipes, Systems(scores), fitted_on, seed, top, shown_path(out))
-        deliver(report(run), lambda: document(run), output)  # where it cannot be printed, there is no folder
