@@ -110,6 +110,15 @@ def test_a_journal_removes_no_file(make_study, tmp_path):
     assert not mine.exists()
 
 
+def test_a_database_with_another_name_is_not_written(make_study, tmp_path):
+    folder, _ = make_study(annotations_of(1, 1), people=1, per_query=1)
+    os.link(folder / "study.sqlite", tmp_path / "mine.sqlite")
+    with pytest.raises(InputError, match=r"study.sqlite: has another name \(a hard link\)"):
+        connect(StudyFolder(folder).database)
+    with contextlib.closing(connect(StudyFolder(folder).database, read_only=True)):
+        pass
+
+
 def test_a_trigger_of_somebody_else_is_refused(make_study):
     folder, _ = make_study(annotations_of(1, 1), people=1, per_query=1)
     with contextlib.closing(sqlite3.connect(folder / "study.sqlite")) as connection:

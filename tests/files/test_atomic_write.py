@@ -154,3 +154,52 @@ def test_another_command_may_remove_the_file_at_any_time(tmp_path):
             ended.set()
     removing.result()
     assert names(tmp_path) in ([], ["a"])  # nothing is left over
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_what_gets_its_name_is_on_the_disk(tmp_path, monkeypatch, kind):
+    """After a power cut a name has all of its content: each file is on the disk before the renaming."""
+    done = []
+
+    def fsync(number, original=os.fsync):
+        done.append(("on the disk", os.fstat(number).st_ino))
+        original(number)
+
+    def replace(name, to, original=os.replace, **options):
+        done.append(("named", to))
+        original(name, to, **options)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replace)
+    if kind == "file":
+        with atomic_write(tmp_path / "a") as stream:
+            stream.write(b"x" * 100_000)
+        files = [tmp_path / "a"]
+    else:
+        with atomic_folder(tmp_path / "a") as folder:
+            (folder / "inner").mkdir()
+            (folder / "inner" / "b").write_bytes(b"x")
+            (folder / "c").write_bytes(b"y")
+        files = [tmp_path / "a" / "inner" / "b", tmp_path / "a" / "c", tmp_path / "a" / "inner"]
+    named = done.index(("named", "a"))
+    assert {("on the disk", path.stat().st_ino) for path in files} <= set(done[:named])
+
+
+def test_a_report_comes_before_the_name(tmp_path):
+    """Where it cannot be printed, there is no folder that the same command would refuse."""
+
+    def fail():
+        raise OSError(28, "No space left on device", "standard output")
+
+    with pytest.raises(OSError, match="standard output"), atomic_folder(tmp_path / "a", fail) as folder:
+        (folder / "b").write_bytes(b"")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "theirs").touch()
+    told = []
+    with (
+        pytest.raises(InputError, match=r"cannot be made \(Directory not empty\)"),
+        atomic_folder(tmp_path / "a", lambda: told.append(1)),
+    ):
+        pass
+    assert told == []

@@ -1,8 +1,7 @@
 """Long commands that end at a random moment: the same command again ends with the bytes of an undisturbed one.
 
-Ways to end: SIGKILL, SIGINT, SIGKILL with a power cut (the newest files are cut to half), no room for larger files, no
-memory, no temporary folder, and a full standard output. Or
-nothing ends it, but a second process runs the same command a moment later, or one of its workers is killed, as the
+Ways to end: SIGKILL, SIGINT, SIGKILL with a power cut (files without their names are cut to half), no room for larger
+files, no memory, no temporary folder, and a full standard output. Or nothing ends it, but a second process runs the same command a moment later, or one of its workers is killed, as the
 system does where memory is short.
 """
 
@@ -24,6 +23,8 @@ import numpy as np
 from tests.hostile.child import Limits, Outcome, run_forked
 from tests.hostile.crash_place import BENCH_DATA, FILM, TRACK
 from tests.hostile.place import MINE, SMALL
+
+from truemoment.folders import TEMPORARY
 
 SMALL_SWEEP = [
     *("--world", "videos=30,location_prior=0.9", "--dial", "perception=1", "--seeds", "0", "--measures", "mIoU"),
@@ -111,9 +112,6 @@ WAYS = (
     "power cut",
 )
 
-NEWEST = 3
-"""Files that a power cut cuts to half: those that were written last."""
-
 ALLOWED = {"kill": {-signal.SIGKILL, 0}, "power cut": {-signal.SIGKILL, 0}, "interrupt": {130, 0}, "worker killed": {0}}
 """Exit statuses by way; others may end with 0 or 2, too."""
 
@@ -180,7 +178,7 @@ class CrashTest:
                 return self._run(Limits(), signal.SIGINT, moment)
             case "power cut":
                 outcome = self._run(Limits(), signal.SIGKILL, moment)
-                self._cut_newest()
+                self._cut_unfinished()
                 return outcome
             case "file size":
                 return self._run(Limits(file_size=int(10 ** rng.uniform(1, 5))))
@@ -194,12 +192,15 @@ class CrashTest:
                 return self._run(Limits(environment={"TMPDIR": "/dev/null/nowhere"}))
         return self._run(Limits(out=Path("/dev/full")))
 
-    def _cut_newest(self) -> None:
-        """Cut the newest files of the output to half, as a disk may have them that had no time to write all."""
-        out = self.place / self.command.out
-        files = [path for path in out.rglob("*") if path.is_file() and not path.is_symlink()]
-        for path in sorted(files, key=lambda path: path.stat().st_mtime_ns)[-NEWEST:]:
-            os.truncate(path, path.stat().st_size // 2)
+    def _cut_unfinished(self) -> None:
+        """Cut files that are not finished to half, as a disk may have them; the others were on it before they had a name.
+
+        tests/files/test_atomic_write.py looks at that order.
+        """
+        for path in self.place.rglob("*"):
+            names = path.relative_to(self.place).parts
+            if any(map(TEMPORARY.fullmatch, names)) and path.is_file() and not path.is_symlink():
+                os.truncate(path, path.stat().st_size // 2)
 
     def _two(self, moment: float) -> Outcome:
         """Run the command, and the same a moment later; return how the first ended, or the second if it ended badly."""

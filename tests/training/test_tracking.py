@@ -1,5 +1,6 @@
 """What is written of a run beside its checkpoints: trackers, learning curves, parts, and a compiled model."""
 
+import importlib.machinery
 import importlib.util
 import sys
 import types
@@ -14,7 +15,7 @@ from truemoment.reports.training_curves import save_curves
 from truemoment.training.checkpoints import Epoch
 from truemoment.training.network import Network
 from truemoment.training.preparation import RunData, prepare
-from truemoment.training.recipes import Optimisation, TrainingStage
+from truemoment.training.recipes import Optimisation, TrainingStage, read_recipe
 from truemoment.training.runs import perform
 from truemoment.training.tracking import start_tracking, tracker_of
 
@@ -32,6 +33,21 @@ def test_tensorboard_has_the_log_of_the_run(task, tmp_path):
 
 def test_a_tracker_changes_neither_hash_nor_figures(tiny):
     assert tiny("tan2d", "train.track=wandb").hash == tiny("tan2d").hash
+
+
+def test_a_recipe_of_somebody_else_sends_nothing(tmp_path, monkeypatch):
+    file = tmp_path / "recipe.yaml"
+    file.write_text("model: blind-tan\ntrain: {track: wandb}\n")
+    with pytest.raises(InputError, match=r"field train.track: got wandb, which sends the run to a server"):
+        read_recipe(file)
+    file.write_text("model: blind-tan\n")
+    recipe = read_recipe(file, ["train.track=wandb"])
+    (tmp_path / "tracked" / "wandb").mkdir(parents=True)
+    (tmp_path / "tracked" / "wandb" / "settings").write_text("[default]\nbase_url = http://elsewhere.example\n")
+    monkeypatch.setitem(sys.modules, "wandb", types.ModuleType("wandb"))
+    sys.modules["wandb"].__spec__ = importlib.machinery.ModuleSpec("wandb", None)
+    with pytest.raises(InputError, match="wandb/settings: names a server that a run is sent to; remove it"):
+        start_tracking(None, recipe, 0, tmp_path)
 
 
 def test_a_missing_tracker_is_named_with_its_extra(tiny, monkeypatch):

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 from truemoment.datasets.base import WHY_NOT_FETCHED, Dataset, SourceFile
 from truemoment.exceptions import DownloadError, UsageError
 from truemoment.folders import FETCHING, temporary_folder
+from truemoment.own_path import open_regular
 
 if TYPE_CHECKING:
     import requests
@@ -101,6 +102,8 @@ def _download(file: SourceFile, folder: Path, *, progress: bool) -> None:
             raise DownloadError(what, path=path) from None
         if file.agrees(came) is False:  # known by git's name only, which the downloader cannot check
             raise differs
+        with open_regular(came, "r+b") as stream:
+            os.fsync(stream.fileno())  # a power cut must not leave half of it under its name
         path.parent.mkdir(parents=True, exist_ok=True)
         came.replace(path)
 

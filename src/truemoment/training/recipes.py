@@ -414,6 +414,10 @@ def read_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
         raise UsageError(f"unknown recipe {text!r}, expected a file FILE.yaml, or {one_of_known(text, names())}")
     if not isinstance(values, dict):
         raise InputError("is no recipe, expected keys with values, at least model: NAME", path=path)
+    train = values.get("train")
+    if isinstance(train, dict) and train.get("track") == "wandb":  # a file of somebody else sends nothing
+        problem = "got wandb, which sends the run to a server; name it on the command line: --set train.track=wandb"
+        raise InputError(problem, path=path, field="train.track")
     for change in changes:
         _change(values, change)
     return resolve(values, path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
@@ -11,7 +12,7 @@ from typing import Literal
 import msgspec
 from accelerate import Accelerator
 
-from truemoment.exceptions import MissingPackageError, UsageError
+from truemoment.exceptions import InputError, MissingPackageError, UsageError
 from truemoment.own_path import AnyPath, OwnPath
 from truemoment.text import printable
 from truemoment.training.checkpoints import Epoch
@@ -22,6 +23,10 @@ Tracker = Literal["tensorboard", "wandb"]
 
 PROJECT = "truemoment"
 """Name of the project in Weights & Biases, and of TensorBoard's folder in :data:`TRACKED`."""
+
+
+OF_WANDB = "wandb/settings"
+"""File from which Weights & Biases reads its server, in the folder that it writes to."""
 
 
 def tracker_of(recipe: Recipe) -> Tracker | None:
@@ -39,6 +44,10 @@ def start_tracking(accelerator: Accelerator, recipe: Recipe, seed: int, folder: 
         return
     tracked = OwnPath.of(folder) / TRACKED
     tracked.mkdir(parents=True, exist_ok=True)  # Weights & Biases warns if it does not exist
+    if tracker == "wandb":
+        if (tracked / OF_WANDB).exists():
+            raise InputError("names a server that a run is sent to", path=tracked / OF_WANDB, hint="remove it")
+        os.environ["WANDB_DIR"] = str(tracked.checked().absolute())  # not the current folder, whose settings it reads
     settings = {"recipe": recipe.hash, "seed": seed, **_flat(msgspec.to_builtins(recipe))}
     with _refusing(tracker):
         accelerator.init_trackers(PROJECT, settings, {"wandb": {"dir": str(tracked.checked()), "name": folder.name}})
