@@ -1,8 +1,8 @@
 """Long commands that end at a random moment: the same command again ends with the bytes of an undisturbed one.
 
 Ways to end: SIGKILL, SIGINT, SIGKILL with a power cut (files without their names are cut to half), no room for larger
-files, no memory, no temporary folder, and a full standard output. Or nothing ends it, but a second process runs the same command a moment later, or one of its workers is killed, as the
-system does where memory is short.
+files, no memory, no temporary folder, and a full standard output. Or nothing ends it, but a second process runs the
+same command a moment later, or one of its workers is killed, as the system does where memory is short.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class CrashTest:
         return self._run(Limits(out=Path("/dev/full")))
 
     def _cut_unfinished(self) -> None:
-        """Cut files that are not finished to half, as a disk may have them; the others were on it before they had a name.
+        """Cut unfinished files to half, as a disk may have them; the others were on it before they had a name.
 
         tests/files/test_atomic_write.py looks at that order.
         """
