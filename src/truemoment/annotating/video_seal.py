@@ -33,7 +33,7 @@ KEY_BYTES = 32
 def seal_videos(study: StudyFolder, connection: sqlite3.Connection) -> None:
     """Write the seal of the videos that a study names now."""
     with atomic_write(study.folder / SEAL) as stream:
-        stream.write(_seal_of(connection).encode() + b"\n")
+        stream.write(_seal_of(study, connection).encode() + b"\n")
 
 
 def check_videos(study: StudyFolder, videos: Path | None) -> None:
@@ -49,7 +49,7 @@ def refuse_unsealed(study: StudyFolder, connection: sqlite3.Connection) -> None:
     """Refuse a study whose videos were not chosen by this user on this machine."""
     file = study.folder / SEAL
     seal = read_bytes(file).decode("ascii", "replace").strip() if file.is_file() else ""
-    if not hmac.compare_digest(seal.encode(), _seal_of(connection).encode()):
+    if not hmac.compare_digest(seal.encode(), _seal_of(study, connection).encode()):
         problem = "was made on another machine or by another user, and names videos by their paths there"
         raise InputError(problem, path=study.path, hint="name the folder of its videos: --videos DIR")
 
@@ -79,12 +79,13 @@ def choose_videos(study: StudyFolder, connection: sqlite3.Connection, videos: Pa
     seal_videos(study, connection)
 
 
-def _seal_of(connection: sqlite3.Connection) -> str:
+def _seal_of(study: StudyFolder, connection: sqlite3.Connection) -> str:
     """Return the hash of the videos of a study, as hexadecimal digits."""
     rows = connection.execute("SELECT id, video_id, path, played FROM videos ORDER BY id").fetchall()
     other = next((row["played"] for row in rows if row["played"] not in ("", row["path"])), None)
     if other is not None:
-        raise InputError(f"plays {other!r}, which is no video of the study", field="videos.played")
+        problem = f"plays {other!r}, which is no video of the study"
+        raise InputError(problem, path=study.database, field="videos.played")
     named = [identity_of_study(connection), [(row["id"], row["video_id"], row["path"]) for row in rows]]
     return hmac.new(_key(), msgspec.json.encode(named), hashlib.sha256).hexdigest()
 
