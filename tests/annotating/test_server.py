@@ -19,6 +19,7 @@ from truemoment.annotating.results import read_state
 from truemoment.annotating.store import connect
 from truemoment.annotating.study import StudyFolder
 from truemoment.exceptions import InputError, UsageError
+from truemoment.folders import lock_folder
 from truemoment.records import Annotations
 
 from .conftest import annotations_of
@@ -383,6 +384,9 @@ def test_states_of_people_and_of_the_study(served, tmp_path):
         with contextlib.closing(connect(study.study.database, read_only=True)) as connection:
             export_study(study.study, connection, tmp_path / "out")
 
+    with lock_folder(tmp_path / "out"), pytest.raises(UsageError, match="is being written by another command"):
+        export()
+    assert states()[1] == "running"
     export()
     assert states()[1] == "running"  # people can go on
     owner.post("/api/owner/close", json={})

@@ -14,6 +14,7 @@ from truemoment.diagnosis.exact_recall import _fit, _poisson_tail, exact_recall,
 from truemoment.diagnosis.probes import probes
 from truemoment.diagnosis.recall_cells import REACH, SIDES, MomentPairs, tally_of
 from truemoment.exceptions import UsageError
+from truemoment.folders import lock_folder
 from truemoment.uncertainty import DrawSettings, holm
 
 QUICK = DrawSettings(resamples=50, permutations=500)
@@ -237,6 +238,10 @@ def test_the_command_reports_and_writes_probes(tmp_path, capsys):
     written = read_own_annotations(tmp_path / "probes" / "paraphrased.jsonl", None)
     assert written.sentence[0] != official.sentence[0]
     capsys.readouterr()
+    words_of_probes = ["contamination", "--annotations", str(mine), "--write-probes", str(tmp_path / "probes")]
+    with lock_folder(tmp_path / "probes"):
+        assert run(words_of_probes) == 2
+    assert "probes: is being written by another command" in capsys.readouterr().err
     for wrong, message in (
         (["contamination", "--annotations", str(mine)], "which predictions?"),
         ([*words, "--write-probes", str(tmp_path / "more")], "expected no PREDICTIONS"),

@@ -28,6 +28,7 @@ from truemoment.datasets.own import OwnQuery
 from truemoment.diagnosis.answer_agreement import answer_agreement
 from truemoment.documents import json_text
 from truemoment.files import atomic_write
+from truemoment.folders import lock_folder
 from truemoment.own_path import OwnPath
 from truemoment.text import no_formula
 from truemoment.version import __version__ as version
@@ -68,22 +69,22 @@ def export_study(
     answers = StudyAnswers(head, tuple(of.line for of in rows), ANSWERS)
     agreement = answer_agreement(answers.by_query(), np.random.default_rng(settings.seed))
     people = person_scores(rows, agreement.queries, state.references, settings.gold_iou)
-    folder = OwnPath(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    files = {ANSWERS: _write_lines(folder / ANSWERS, [head, *answers.answers]) - 1}
-    if settings.task == "mark":
-        queries = _own_queries(answers, moments)
-        files[ANNOTATIONS] = _write_lines(folder / ANNOTATIONS, queries)
-        files[PER_CENT] = _write_per_cent(folder / PER_CENT, queries)
-    else:
-        files[VERDICTS] = _write_lines(folder / VERDICTS, _verdicts(answers))
-    exported = Exported(settings, answers, people, agreement, files, _several(answers, moments))
-    document = datasheet_document(study, exported, state, moments, _decisions(connection))
-    with atomic_write(folder / SHEET_JSON) as stream:
-        stream.write(json_text(document).encode())
-    with atomic_write(folder / SHEET) as stream:
-        stream.write(datasheet_text(document, read_instructions(study.instructions)).encode())
-    study.record_export(exported_change)
+    with lock_folder(out):
+        folder = OwnPath(out)
+        files = {ANSWERS: _write_lines(folder / ANSWERS, [head, *answers.answers]) - 1}
+        if settings.task == "mark":
+            queries = _own_queries(answers, moments)
+            files[ANNOTATIONS] = _write_lines(folder / ANNOTATIONS, queries)
+            files[PER_CENT] = _write_per_cent(folder / PER_CENT, queries)
+        else:
+            files[VERDICTS] = _write_lines(folder / VERDICTS, _verdicts(answers))
+        exported = Exported(settings, answers, people, agreement, files, _several(answers, moments))
+        document = datasheet_document(study, exported, state, moments, _decisions(connection))
+        with atomic_write(folder / SHEET_JSON) as stream:
+            stream.write(json_text(document).encode())
+        with atomic_write(folder / SHEET) as stream:
+            stream.write(datasheet_text(document, read_instructions(study.instructions)).encode())
+        study.record_export(exported_change)
     return exported
 
 

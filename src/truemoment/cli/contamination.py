@@ -135,18 +135,16 @@ def _write_probes(data: AnnotationSource, folder: Path, seed: int, output: Outpu
     """Write a file of annotations per probe."""
     from truemoment.datasets.own import write
     from truemoment.diagnosis.probes import PROBES, probes
+    from truemoment.folders import lock_folder
     from truemoment.own_path import OwnPath
 
     refuse_files({"--write-probes": folder})
     official = data.read()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"--write-probes: {shown_path(folder)} cannot be made ({error.strerror})") from None
     paths = {name: folder / f"{name}.jsonl" for name in PROBES}
     refuse_outputs(data.files(), paths.values())
-    for name, probe in probes(official, seed).items():
-        write(OwnPath(folder) / paths[name].name, [probe])
+    with lock_folder(folder):
+        for name, probe in probes(official, seed).items():
+            write(OwnPath(folder) / paths[name].name, [probe])
     if not output.quiet:
         click.echo(f"probes: {', '.join(map(shown_path, paths.values()))}")
     suggest(
