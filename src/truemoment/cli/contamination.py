@@ -141,8 +141,8 @@ def _write_probes(data: AnnotationSource, folder: Path, seed: int, output: Outpu
     refuse_files({"--write-probes": folder})
     official = data.read()
     paths = {name: folder / f"{name}.jsonl" for name in PROBES}
-    refuse_outputs(data.files(), paths.values())
     with lock_folder(folder):
+        refuse_outputs(data.files(), paths.values())
         for name, probe in probes(official, seed).items():
             write(OwnPath(folder) / paths[name].name, [probe])
     if not output.quiet:
