@@ -156,6 +156,17 @@ def test_others_take_the_place_of_those_that_do_not_read(port):
         assert min(map(read, unread)) < LONG
 
 
+def test_others_take_the_place_of_those_that_ask_on_and_on(port):
+    """While the server works on many requests that came at once, none of its connections is idle."""
+    many = [opened(port, GET * 1000) for _ in range(20)]
+    time.sleep(0.5)
+    try:
+        assert is_answered(port)
+    finally:
+        for connection in many:
+            connection.close()
+
+
 def test_an_answer_that_nobody_reads_ends(port, monkeypatch):
     monkeypatch.setattr(connections, "READ_S", 0.6)
     with closing(opened(port, GET_LONG)) as unread, closing(opened(port, GET_LONG)) as reading:

@@ -84,7 +84,8 @@ class BoundedProtocol(H11Protocol):
             return None
         if self._deadline is not None:
             return True, self._since
-        return (False, self._since) if self._is_arriving() else None
+        has_next, _ = self.conn.trailing_data  # requests that came before the answer to this one, which browsers never send
+        return (False, self._since) if has_next or self._is_arriving() else None
 
     def _look(self) -> int:
         """Return how many bytes wait for the client; it has read some where they are not as many as before."""
