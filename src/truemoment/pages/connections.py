@@ -84,7 +84,7 @@ class BoundedProtocol(H11Protocol):
             return None
         if self._deadline is not None:
             return True, self._since
-        has_next, _ = self.conn.trailing_data  # requests that came before the answer to this one, which browsers never send
+        has_next, _ = self.conn.trailing_data  # requests before the answer to the last one, which browsers do not send
         return (False, self._since) if has_next or self._is_arriving() else None
 
     def _look(self) -> int:

@@ -91,9 +91,10 @@ function rowOf(of, isClosed) {
 function actionsOf(of, isClosed) {
   const cell = element("td", "", "buttons");
   const { name } = of;
+  const path = `/api/owner/people/${encodeURIComponent(name)}`;
   if (!isClosed && of.state !== "revoked") {
-    const revoke = () => send("POST", `/api/owner/people/${name}/revoke`);
-    const replace = async () => showLinks(await send("POST", `/api/owner/people/${name}/replace`));
+    const revoke = () => send("POST", `${path}/revoke`);
+    const replace = async () => showLinks(await send("POST", `${path}/replace`));
     cell.append(
       button("revoke…", `revoke ${name}`, () => ask(`Revoke ${name}?`, "The link stops working. Answers are kept.", "Revoke", revoke)),
       button("replace…", `replace ${name}`, () =>
@@ -102,7 +103,7 @@ function actionsOf(of, isClosed) {
   }
   if (!isClosed && of.done) {
     const text = "They stay in answers.jsonl, but not in annotations.jsonl. Your reason is written into the datasheet.";
-    const exclude = (/** @type {string} */ why) => send("POST", `/api/owner/people/${name}/set-aside`, { why });
+    const exclude = (/** @type {string} */ why) => send("POST", `${path}/set-aside`, { why });
     cell.append(button("exclude…", `exclude the answers of ${name}`, () => ask(`Exclude all answers of ${name}?`, text, "Exclude", exclude, "Reason")));
   }
   return cell;
@@ -171,14 +172,15 @@ byId("close-study").addEventListener("click", () =>
 byId("export").addEventListener("click", async () => {
   try {
     let { job, state, why } = await send("POST", "/api/owner/export");
+    const path = `/api/jobs/${encodeURIComponent(job)}`;
     byId("job").textContent = "exporting…";
     while (state === "waiting" || state === "running") {
       await new Promise((resolve) => setTimeout(resolve, 300));
-      ({ state, why } = await get(`/api/jobs/${job}`));
+      ({ state, why } = await get(path));
     }
     if (state !== "ready") throw new Error(why || "the export failed");
     const link = document.createElement("a");
-    link.href = `/api/jobs/${job}/file`;
+    link.href = `${path}/file`;
     link.textContent = "Download the export";
     link.className = "button";
     byId("job").replaceChildren(link);

@@ -106,7 +106,7 @@ async function showFound() {
     }
   }
   found = answer.moments;
-  await strip.load(`/api/strip/${answer.search}/${v}`);
+  await strip.load(`/api/strip/${encodeURIComponent(answer.search)}/${v}`);
   byId("strip").append(strip.table());
   byId("found-title").hidden = !found.length;
   byId("found").replaceChildren(...found.map((moment, number) => {
