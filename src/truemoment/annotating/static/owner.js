@@ -2,7 +2,7 @@
 
 import { get, send } from "./api.js";
 import { decide } from "./decisions.js";
-import { button, byId, element } from "./page.js";
+import { button, byId, element, printable } from "./page.js";
 
 const EVERY_MS = 5000;
 const PER_PAGE = 100;
@@ -41,9 +41,13 @@ async function refresh() {
   const focused = document.activeElement?.getAttribute("aria-label");
   byId("people").tBodies[0].replaceChildren(...found.people.flatMap((/** @type {any} */ of) => rowOf(of, found.closed)));
   if (focused) byId("people").querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
-  byId("figures").textContent = figuresOf(found);
+  byId("figures").textContent = printable(figuresOf(found));
   byId("broken").replaceChildren(
-    ...Object.entries(found.not_playable).map(([name, why]) => element("li", `Video ${name} does not play: ${why}`)),
+    ...Object.entries(found.not_playable).map(([name, why]) => {
+      const item = element("li", "Video ");
+      item.append(element("bdi", name), " does not play: ", element("bdi", String(why)));
+      return item;
+    }),
   );
   byId("close-study").disabled = found.closed;
   if (byId("problem").dataset.kind === "refresh") byId("problem").hidden = true;
@@ -126,7 +130,7 @@ function fail(error, kind = "") {
   const place = byId("problem");
   place.dataset.kind = kind;
   place.hidden = false;
-  place.textContent = error instanceof Error ? error.message : String(error);
+  place.textContent = printable(error instanceof Error ? error.message : String(error));
 }
 
 async function showQueries() {
@@ -135,7 +139,7 @@ async function showQueries() {
     const row = document.createElement("tr");
     const link = document.createElement("a");
     link.href = `/owner/query/${of.id}`;
-    link.textContent = of.query_id;
+    link.textContent = printable(of.query_id);
     const cell = document.createElement("td");
     cell.append(link);
     const sentence = element("td", of.sentence);
