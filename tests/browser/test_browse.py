@@ -236,7 +236,7 @@ def test_the_pages_write_what_hides_as_the_commands_do(served):
     chars = [chr(code) for code in (*range(0x3000), *range(0xD7F0, 0xD800), *range(0xE000, 0x110000))]
     texts = [*chars, "a\u200db", "\u0645\u200c\u0646", "\U0001f468\u200d\U0001f469", "\u200d", "e\u200d\u0646"]
     made = page.evaluate(
-        "async (texts) => { const { printable } = await import('/static/page.js'); return texts.map(printable).join('\\n') }",
+        "async (texts) => texts.map((await import('/static/page.js')).printable).join('\\n')",
         texts,
     )
     assert made == "\n".join(map(printable_lines, texts))
@@ -277,7 +277,11 @@ def test_rules_of_accessibility(served, axe, scheme):
 
 
 def test_on_a_phone(served):
-    one = served()
+    """Names of methods are longer than the screen is wide."""
+    annotations, ours, theirs = world()
+    names = ("a-method-with-a-long-name-pretrained-seed0", "another-method-with-a-long-name-pretrained-seed0")
+    looked = look_at(list(zip(names, (ours, theirs), strict=True)), annotations, floors="none")
+    one = served(looked=looked)
     page = one.page(viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True)
     listed(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -128,8 +128,9 @@ export class Cards extends EventTarget {
     const first = element("div", "", "line");
     const video = element("span", "", "name");
     video.dir = "auto";
+    video.title = printable(name);
     video.append(element("span", String(number + 1), "rank"), element("bdi", name));
-    first.append(video, element("span", longClock(moment.start_s)));
+    first.append(video, element("span", longClock(moment.start_s), "start"));
     const bar = element("div", "", "bar-of-score");
     const fill = element("span");
     const share = about.best > about.median ? (moment.score - about.median) / (about.best - about.median) : 0;
