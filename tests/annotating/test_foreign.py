@@ -127,6 +127,18 @@ def test_a_trigger_of_somebody_else_is_refused(make_study):
         connect(StudyFolder(folder).database)
 
 
+@pytest.mark.parametrize("name", ["../close?", "..", "w01\n", "w1/2", "", "\u202ew01"])
+def test_a_person_of_another_name_is_refused(make_study, name):
+    """The owner's page sent POST /api/owner/close?/revoke, which closes the study."""
+    folder, _ = make_study(annotations_of(1, 1), people=1, per_query=1)
+    with contextlib.closing(sqlite3.connect(folder / "study.sqlite")) as connection, connection:
+        connection.execute("UPDATE people SET name = ? WHERE name = 'w01'", (name,))
+    with pytest.raises(
+        InputError, match=r"study.sqlite.*people.name.*expected a name as TrueMoment gives it, e.g. 'w07'"
+    ):
+        connect(StudyFolder(folder).database)
+
+
 # ------------------------------------------------------------------------------------------- the videos
 
 

@@ -174,6 +174,7 @@ def test_saves_have_versions_and_keys(served):
         ({"verdict": "unclear", "moments": [], "reasons": ["bored"]}, "reasons"),
         ({"comment": "a" * 501}, "comment"),
         ({"key": "short"}, "key"),
+        ({"key": "12345678\n"}, "key"),
         ({"base": -1}, "base"),
         ({"control": "gold"}, ""),
         ({"active_s": -1}, "active_s"),

@@ -391,6 +391,10 @@ def test_the_owner_follows_and_every_screen_is_accessible(study, axe):
     assert not {screen: of for screen, of in problems.items() if of}
     owner.goto(f"{served.base}/owner")
     owner.wait_for_function("() => document.getElementById('state').textContent.includes('2 of 4 answers')")
+    owner.wait_for_selector("#queries a")
+    owner.evaluate("document.querySelector('#queries a').textContent = 'W'.repeat(10_000)")
+    assert owner.locator("#queries").bounding_box()["width"] < 1400
+    assert owner.locator("#queries tbody tr").first.bounding_box()["height"] < 200
     owner.click("#export")
     with owner.expect_download() as found:
         owner.click("#job a")

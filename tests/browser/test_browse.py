@@ -12,6 +12,7 @@ from truemoment import Annotations, Predictions
 from truemoment.browsing.looking import look_at
 from truemoment.browsing.looking_routes import Commands
 from truemoment.browsing.looking_site import open_looking
+from truemoment.text import printable_lines
 
 from ..thorough import quick_are
 
@@ -230,6 +231,34 @@ def test_six_tabs_and_hostile_sentences(served):
     assert "<script>" in tabs[0].inner_text("#sentence")
 
 
+def test_the_pages_write_what_hides_as_the_commands_do(served):
+    page = served().page()
+    chars = [chr(code) for code in (*range(0x3000), *range(0xD7F0, 0xD800), *range(0xE000, 0x110000))]
+    texts = [*chars, "a\u200db", "\u0645\u200c\u0646", "\U0001f468\u200d\U0001f469", "\u200d", "e\u200d\u0646"]
+    made = page.evaluate(
+        "async (texts) => texts.map((await import('/static/page.js')).printable).join('\\n')",
+        texts,
+    )
+    assert made == "\n".join(map(printable_lines, texts))
+
+
+def test_marks_of_direction_turn_nothing_around_them(served):
+    """A right-to-left override in an id or a name would turn what is behind it on the line."""
+    query = "\u202eq0"
+    answers = Predictions.from_lists({query: [(1.0, 2.0, 0.9)]})
+    annotations = Annotations.from_rows([(query, "a", 40.0, "a \u2066person", 1.0, 2.0, "")])
+    one = served(looked=look_at([("\u202eours", answers), ("theirs", answers)], annotations, floors="none"))
+    page = one.page()
+    assert listed(page) == ["\\u202eq0"]
+    assert "\\u202eours 100" in page.inner_text("#figures")
+    assert "\u202e" not in page.inner_text("body")
+    page.goto(f"{one.base}/query/0")
+    page.wait_for_selector(".lane-row .answer")
+    assert "\u202e" not in page.evaluate("document.title + document.body.outerHTML")
+    assert page.inner_text("#about").startswith("\\u202eq0 · a · ")
+    assert page.inner_text("#sentence") == "a \\u2066person"
+
+
 @pytest.mark.parametrize("scheme", quick_are(["light"], ["light", "dark"]))
 def test_rules_of_accessibility(served, axe, scheme):
     one = served()
@@ -248,7 +277,11 @@ def test_rules_of_accessibility(served, axe, scheme):
 
 
 def test_on_a_phone(served):
-    one = served()
+    """Names of methods are longer than the screen is wide."""
+    annotations, ours, theirs = world()
+    names = ("a-method-with-a-long-name-pretrained-seed0", "another-method-with-a-long-name-pretrained-seed0")
+    looked = look_at(list(zip(names, (ours, theirs), strict=True)), annotations, floors="none")
+    one = served(looked=looked)
     page = one.page(viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True)
     listed(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360

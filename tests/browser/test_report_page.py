@@ -10,6 +10,7 @@ from ..thorough import quick_are
 
 pytestmark = pytest.mark.slow
 
+URL = f"https://example.org/{'alongnameofapaper' * 20}.pdf"
 HOSTILE = '<img src=x onerror="alert()">'
 VALUES = ("48.5 ± 2", "9.25 (8 to 10)", "undefined", "\u22121.5", "< 0.001", "1,000", "9.25 bc")
 """By their numbers: 1,000, 48.5, 9.25 twice, below 0.001, -1.5, none."""
@@ -36,9 +37,10 @@ def table(caption, names, values):
 def report():
     wide = Table("Wide", ("", *(f"column {n}" for n in range(9))), (("", (tuple(map(Cell, "abcdefghij")),)),))
     long_names = [f"row {n} {HOSTILE if n == 4 else ''}" for n in range(15)]
+    long_notes = [Cell(name, URL if name == "a" else "") for name in ("b 10", "a", "b 9")]
     tables = (
         table("Numbers.", [*"abcdefg", "last"], [*VALUES, "7"]),
-        Table("Names.", ("name", "of"), (("", tuple((Cell(n), Cell("x")) for n in ("b 10", "a", "b 9"))),)),
+        Table("Names.", ("name", "of"), (("", tuple((name, Cell("x")) for name in long_notes)),)),
         table("Many rows.", long_names, [str(n) for n in range(15)]),
         wide,
     )

@@ -398,6 +398,10 @@ def test_on_a_phone(served):
     page = served().searched(viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True)
     width = "document.documentElement.scrollWidth"
     assert page.evaluate(width) <= 360
+    page.evaluate("document.querySelectorAll('.card .name').forEach((of) => of.append('W'.repeat(200)))")
+    times = [card.locator(".name + span").bounding_box() for card in page.locator(".card").all()]
+    cards = [card.bounding_box() for card in page.locator(".card").all()]
+    assert all(at["x"] + at["width"] <= of["x"] + of["width"] for at, of in zip(times, cards, strict=True))
     page.locator(".card .screen").first.tap()
     playing(page)
     page.locator(".card").first.get_by_role("button", name="open the video").tap()

@@ -86,6 +86,7 @@ def test_good_names(served, name):
         {"start_s": 1e9, "end_s": 2e9},
         {"start_s": 100.0, "end_s": 101.0},
         {"id": "../x"},
+        {"id": "x\n"},
         {"id": ""},
         {"sentence": "a" * 10_001},
         {"more": 1},

@@ -326,6 +326,7 @@ def test_notes_survive_and_hand_queries_to_annotate(served, tmp_path):
     [
         {"revision": 0, "note": "a" * 5001, "tags": []},
         {"revision": 0, "note": "", "tags": ["a b"]},
+        {"revision": 0, "note": "", "tags": ["a\n"]},
         {"revision": 0, "note": "", "tags": ["x"] * 11},
         {"revision": 0, "note": 1, "tags": []},
         {"note": "", "tags": []},

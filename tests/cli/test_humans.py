@@ -6,6 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from matplotlib.text import Text
+
+from truemoment.reports.human_timelines import Timeline, TimelineRow, timeline_figure
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -290,6 +293,18 @@ class TestTimelines:
         iou = {row["name"]: row["iou"] for row in first}
         assert float(iou["near"]) == pytest.approx(6.5 / 7)  # (7, 13.5) and (7, 14)
         assert (float(iou["bob"]), iou["reference"]) == (4 / 7, "")  # (10, 14) lies inside
+
+    def test_a_sentence_is_wrapped_by_its_width(self):
+        rows = (TimelineRow("annotator", "A2WNW4MOUNTAINVIEWWM", 1.0, 2.0, 0.5),)
+        for sentence in (
+            "a person takes a sandwich out of a bag and eats it near the window" + " WWWW" * 30,
+            "W" * 120,
+        ):
+            figure = timeline_figure(Timeline("q", "v", sentence, 30.0, 0.5, rows))
+            figure.canvas.draw()
+            texts = [text for text in figure.findobj(Text) if text.get_text().strip()]
+            assert all(figure.bbox.padded(0.5).containsx(text.get_window_extent().x1) for text in texts)
+            assert any("".join(text.get_text().split()) == sentence.replace(" ", "") for text in texts)
 
     def test_without_references_the_iou_is_that_with_the_others(self, call, marked, tmp_path):
         status, _, _ = call(

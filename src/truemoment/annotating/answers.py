@@ -79,7 +79,7 @@ class AnswerRequest(Answer, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         Whether the person is done with the task.
     """
 
-    key: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9_-]{8,64}$")]
+    key: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{8,64}\Z")]
     base: Annotated[int, msgspec.Meta(ge=0, le=1 << 40)]
     submit: bool = False
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import queue
+import re
 import sqlite3
 import threading
 import time
@@ -31,6 +32,9 @@ MOST_AT_ONCE = 64
 """Writes in one transaction."""
 
 BUSY_S = 10.0
+
+PERSON_NAME = re.compile("owner|w[0-9]{2,4}")
+"""Names that TrueMoment gives: others would be sent as paths by the owner's page."""
 
 SCHEMA_FILE = Path(__file__).with_name("schema.sql")
 
@@ -86,7 +90,21 @@ def connect(path: AnyPath, *, read_only: bool = False) -> sqlite3.Connection:
     if schema != _own_schema():  # a trigger of somebody else would change what is written
         connection.close()
         raise InputError("has other tables or triggers than the database of a study", path=path)
+    try:
+        _refuse_other_names(connection, path)
+    except BaseException:
+        connection.close()
+        raise
     return connection
+
+
+def _refuse_other_names(connection: sqlite3.Connection, path: AnyPath) -> None:
+    with undamaged(path):
+        names = [name for (name,) in connection.execute("SELECT name FROM people ORDER BY id")]
+    if (other := next((name for name in names if not PERSON_NAME.fullmatch(name)), None)) is not None:
+        raise InputError(
+            f"got {other!r}, expected a name as TrueMoment gives it, e.g. 'w07'", path=path, field="people.name"
+        )
 
 
 def _schema_of(connection: sqlite3.Connection) -> set[tuple[str, ...]]:

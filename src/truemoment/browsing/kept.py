@@ -73,7 +73,7 @@ class KeptMoment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         The moment that it resembles, in words; None for none.
     """
 
-    id: Annotated[str, msgspec.Meta(min_length=1, max_length=40, pattern="^[A-Za-z0-9_-]+$")]
+    id: Annotated[str, msgspec.Meta(min_length=1, max_length=40, pattern=r"^[A-Za-z0-9_-]+\Z")]
     video_id: str
     identity: str
     start_s: Time

@@ -32,7 +32,7 @@ MARK_ANEW = "mark-anew"
 
 MOST_TAGS = 10
 
-Tag = Annotated[str, msgspec.Meta(min_length=1, max_length=40, pattern=r"^[\w-]+$")]
+Tag = Annotated[str, msgspec.Meta(min_length=1, max_length=40, pattern=r"^[\w-]+\Z")]
 NoteText = Annotated[str, msgspec.Meta(max_length=5000)]
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import jinja2
 
-from truemoment.text import one_line
+from truemoment.text import one_line, printable_lines
 from truemoment.version import __version__ as version
 
 SHARED = Path(__file__).parent / "templates"
 
 
 class PageTemplates:
-    """Templates of a page; text from outside is escaped.
+    """Templates of a page; text from outside is escaped, and what would hide in it is written as an escape.
 
     Parameters
     ----------
@@ -26,6 +26,7 @@ class PageTemplates:
             loader=jinja2.FileSystemLoader([*folders, SHARED]),
             autoescape=True,
             undefined=jinja2.StrictUndefined,
+            finalize=_shown,
             trim_blocks=True,
             lstrip_blocks=True,
         )
@@ -35,3 +36,9 @@ class PageTemplates:
     def render(self, name: str, **values: object) -> str:
         """Return a template, filled."""
         return self._environment.get_template(name).render(**values)
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, str):
+        return type(value)(printable_lines(value))  # Markup stays Markup
+    return value

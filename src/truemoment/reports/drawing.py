@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import html
 import io
+import itertools
 import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -376,22 +377,35 @@ def scale_legend(figure: Figure, classes: Sequence[float], title: str) -> None:
     )
 
 
-def wrapped(text: str, width: int = 21) -> str:
+def wrapped(text: str, width: int = 21, measure: Callable[[str], float] = len, *, most: int = 3) -> str:
     """Break a name over at most three lines: at blanks, behind signs that join words, else anywhere."""
-    pieces = re.findall(rf"[^\s_/.-]{{1,{width - 1}}}[_/.-]*\s*|[_/.-]+\s*", one_line(text))
+    pieces = re.findall(rf"[^\s_/.-]{{1,{min(width, 21) - 1}}}[_/.-]*\s*|[_/.-]+\s*", one_line(text))
     lines = [""]
     for piece in pieces:
-        if lines[-1] and len((lines[-1] + piece).rstrip()) > width:
+        if lines[-1] and measure((lines[-1] + piece).rstrip()) > width:
+            if len(lines) > most:  # only these are looked at
+                break
             lines.append("")
         lines[-1] += piece
-    if len(lines) > 3:
-        lines = [*lines[:2], shortened("".join(lines[2:]), width)]
+    if len(lines) > most:
+        lines = [*lines[: most - 1], shortened("".join(lines[most - 1 :]), width, measure)]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def shortened(text: str, width: int) -> str:
+def shortened(text: str, width: int, measure: Callable[[str], float] = len) -> str:
     """Cut a text that is too long, and say so by an ellipsis."""
-    return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
+    if measure(text) <= width:
+        return text
+    fits = itertools.takewhile(lambda end: measure(f"{text[:end]}…") <= width, range(1, len(text)))
+    return f"{text[: max(fits, default=0)].rstrip()}…"
+
+
+def width_of(text: str) -> float:
+    """Return the width of a text of a figure, points."""
+    from matplotlib.font_manager import FontProperties  # noqa: PLC0415 - see drawing_style
+    from matplotlib.textpath import text_to_path  # noqa: PLC0415 - as above
+
+    return float(text_to_path.get_text_width_height_descent(text, FontProperties(), ismath=False)[0])
 
 
 def write_beside(

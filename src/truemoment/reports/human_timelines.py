@@ -19,10 +19,13 @@ from truemoment.reports.drawing import (
     METHOD,
     OTHER,
     OTHER_FAINT,
+    SMALL,
     SOFT,
+    WIDTH_IN,
     drawing_style,
     new_figure,
     shortened,
+    width_of,
     wrapped,
     write_beside,
 )
@@ -36,7 +39,10 @@ if TYPE_CHECKING:
 MOST_SYSTEMS, MOST_ANNOTATORS = 6, 12
 """Systems and annotators that a time line has room for."""
 
-ROW_IN, LINE_IN, AROUND_IN = 0.165, 0.15, 0.62
+MOST_LINES = 8
+"""Lines of a sentence."""
+
+ROW_IN, LINE_IN, AROUND_IN = 0.165, 0.16, 0.72
 """Height of a moment, of a line of the title, and of what surrounds them, inches."""
 
 COLOURS = {"annotator": CEILING, "system": METHOD}
@@ -162,8 +168,8 @@ def timeline_figure(of: Timeline) -> Figure:
     """Draw a query: its sentence, the reference as an area, and a row a person and system."""
     shown = [row for row in of.rows if row.kind != "reference"]
     references = [row for row in of.rows if row.kind == "reference"]
-    title = wrapped(of.sentence, 62)
     with drawing_style():
+        title = wrapped(of.sentence, round(72 * WIDTH_IN) - 8, width_of, most=MOST_LINES)
         figure = new_figure(AROUND_IN + ROW_IN * len(shown) + LINE_IN * (1 + title.count("\n")))
         axes = figure.add_subplot()
         for row in references:
@@ -177,8 +183,10 @@ def timeline_figure(of: Timeline) -> Figure:
         last = of.duration_s if of.duration_s > 0 else 0.0
         axes.set_xlim(min([0.0, *ends]), max([last, *ends, 1.0]))
         axes.set_xlabel("seconds")
-        axes.set_title(title, loc="left", fontsize="medium", pad=12)
-        write_beside(axes, "IoU", 1, -1.05, share_of_width=True, color=SOFT)
+        figure.suptitle(title, x=0.01, ha="left", fontsize="medium")
+        above = (3.5, 6)  # points, for which the layout leaves room
+        units, beside = "axes fraction", "offset points"
+        axes.annotate("IoU", (1, 1), above, units, beside, va="center", fontsize=SMALL, color=SOFT)
     return figure
 
 

@@ -1,6 +1,6 @@
 // What the page says: problems above the task, hints beside the button that submits, and how saving goes.
 
-import { announce, byId } from "./page.js";
+import { announce, byId, printable } from "./page.js";
 
 /** Show a hint beside the button that submits. @param {string} text */
 export function hint(text) {
@@ -17,7 +17,7 @@ export function problem(text, kind = "") {
   const place = byId("problem");
   if (!text && kind && place.dataset.kind !== kind) return;
   place.hidden = !text;
-  place.textContent = text;
+  place.textContent = printable(text);
   place.dataset.kind = kind;
 }
 

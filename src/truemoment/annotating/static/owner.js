@@ -2,7 +2,7 @@
 
 import { get, send } from "./api.js";
 import { decide } from "./decisions.js";
-import { button, byId, element } from "./page.js";
+import { button, byId, element, printable } from "./page.js";
 
 const EVERY_MS = 5000;
 const PER_PAGE = 100;
@@ -41,9 +41,13 @@ async function refresh() {
   const focused = document.activeElement?.getAttribute("aria-label");
   byId("people").tBodies[0].replaceChildren(...found.people.flatMap((/** @type {any} */ of) => rowOf(of, found.closed)));
   if (focused) byId("people").querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
-  byId("figures").textContent = figuresOf(found);
+  byId("figures").textContent = printable(figuresOf(found));
   byId("broken").replaceChildren(
-    ...Object.entries(found.not_playable).map(([name, why]) => element("li", `Video ${name} does not play: ${why}`)),
+    ...Object.entries(found.not_playable).map(([name, why]) => {
+      const item = element("li", "Video ");
+      item.append(element("bdi", name), " does not play: ", element("bdi", String(why)));
+      return item;
+    }),
   );
   byId("close-study").disabled = found.closed;
   if (byId("problem").dataset.kind === "refresh") byId("problem").hidden = true;
@@ -91,9 +95,10 @@ function rowOf(of, isClosed) {
 function actionsOf(of, isClosed) {
   const cell = element("td", "", "buttons");
   const { name } = of;
+  const path = `/api/owner/people/${encodeURIComponent(name)}`;
   if (!isClosed && of.state !== "revoked") {
-    const revoke = () => send("POST", `/api/owner/people/${name}/revoke`);
-    const replace = async () => showLinks(await send("POST", `/api/owner/people/${name}/replace`));
+    const revoke = () => send("POST", `${path}/revoke`);
+    const replace = async () => showLinks(await send("POST", `${path}/replace`));
     cell.append(
       button("revoke…", `revoke ${name}`, () => ask(`Revoke ${name}?`, "The link stops working. Answers are kept.", "Revoke", revoke)),
       button("replace…", `replace ${name}`, () =>
@@ -102,7 +107,7 @@ function actionsOf(of, isClosed) {
   }
   if (!isClosed && of.done) {
     const text = "They stay in answers.jsonl, but not in annotations.jsonl. Your reason is written into the datasheet.";
-    const exclude = (/** @type {string} */ why) => send("POST", `/api/owner/people/${name}/set-aside`, { why });
+    const exclude = (/** @type {string} */ why) => send("POST", `${path}/set-aside`, { why });
     cell.append(button("exclude…", `exclude the answers of ${name}`, () => ask(`Exclude all answers of ${name}?`, text, "Exclude", exclude, "Reason")));
   }
   return cell;
@@ -125,7 +130,7 @@ function fail(error, kind = "") {
   const place = byId("problem");
   place.dataset.kind = kind;
   place.hidden = false;
-  place.textContent = error instanceof Error ? error.message : String(error);
+  place.textContent = printable(error instanceof Error ? error.message : String(error));
 }
 
 async function showQueries() {
@@ -134,7 +139,7 @@ async function showQueries() {
     const row = document.createElement("tr");
     const link = document.createElement("a");
     link.href = `/owner/query/${of.id}`;
-    link.textContent = of.query_id;
+    link.textContent = printable(of.query_id);
     const cell = document.createElement("td");
     cell.append(link);
     const sentence = element("td", of.sentence);
@@ -171,14 +176,15 @@ byId("close-study").addEventListener("click", () =>
 byId("export").addEventListener("click", async () => {
   try {
     let { job, state, why } = await send("POST", "/api/owner/export");
+    const path = `/api/jobs/${encodeURIComponent(job)}`;
     byId("job").textContent = "exporting…";
     while (state === "waiting" || state === "running") {
       await new Promise((resolve) => setTimeout(resolve, 300));
-      ({ state, why } = await get(`/api/jobs/${job}`));
+      ({ state, why } = await get(path));
     }
     if (state !== "ready") throw new Error(why || "the export failed");
     const link = document.createElement("a");
-    link.href = `/api/jobs/${job}/file`;
+    link.href = `${path}/file`;
     link.textContent = "Download the export";
     link.className = "button";
     byId("job").replaceChildren(link);

@@ -2,7 +2,7 @@
 
 import { get, send } from "./api.js";
 import { decide } from "./decisions.js";
-import { button, byId, element } from "./page.js";
+import { button, byId, element, printable } from "./page.js";
 import { FrameTable, clock } from "./frames.js";
 import { Player } from "./player.js";
 
@@ -10,7 +10,7 @@ const number = location.pathname.split("/").pop();
 
 async function load() {
   const query = await get(`/api/owner/queries/${number}`);
-  byId("sentence").textContent = query.sentence;
+  byId("sentence").textContent = printable(query.sentence);
   const frames = await get(`/media/${query.video}/frames.json`).catch(() => null);
   const table = frames ? new FrameTable(frames) : null;
   const player = table ? playerOf(query.video, table) : null;
@@ -43,7 +43,8 @@ function rowOf(of, table, player) {
     actions.append(button("play", `play what ${of.annotator} marked`, () => player.playPart(of.frames[0][0], of.frames.at(-1)[1])));
   }
   if (!of.set_aside && of.submitted) actions.append(button("exclude…", `exclude the answer of ${of.annotator}`, () => exclude(of)));
-  const answer = element("td", `${words}${times ? `: ${times}` : ""}${state}`);
+  const answer = element("td");
+  answer.append(element("bdi", words), `${times ? `: ${times}` : ""}${state}`);
   row.append(element("td", of.annotator), answer, place, element("td", String(of.active_s), "number"), element("td", of.control), actions);
   return row;
 }
@@ -81,7 +82,7 @@ function exclude(of) {
 /** @param {any} error */
 function fail(error) {
   byId("problem").hidden = false;
-  byId("problem").textContent = error.message;
+  byId("problem").textContent = printable(error.message);
 }
 
 load().catch(fail);

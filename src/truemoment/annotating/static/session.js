@@ -5,7 +5,7 @@ import { answerOf, bothOf } from "./answer.js";
 import { RequestError, get, send } from "./api.js";
 import { Controls } from "./controls.js";
 import { showConflict, showFeedback } from "./dialogs.js";
-import { byId } from "./page.js";
+import { byId, printable } from "./page.js";
 import { FrameTable } from "./frames.js";
 import { hint, problem, showPart, showSaving } from "./messages.js";
 import { Outbox } from "./outbox.js";
@@ -184,7 +184,7 @@ export class Session {
     problem(frames ? "" : NO_VIDEO);
     showPart("work");
     history.replaceState(null, "", `/${this.me.settings.task === "verify" ? "verify" : "task"}/${task.task}`);
-    byId("sentence").textContent = task.sentence;
+    byId("sentence").textContent = printable(task.sentence);
     byId("practice").hidden = !task.practice;
     byId("previous").disabled = task.before === null;
     this.showVideo(task, frames);

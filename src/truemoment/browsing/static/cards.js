@@ -1,6 +1,6 @@
 // The list of cards: one stop of the Tab key with arrows inside it. Pictures come at most four at a time.
 
-import { button, element } from "./page.js";
+import { button, element, printable } from "./page.js";
 import { fixed, isSame, lengthText, longClock, pictureAddress, scoreText, spokenTime } from "./moments.js";
 import { Preview } from "./preview.js";
 
@@ -95,7 +95,7 @@ export class Cards extends EventTarget {
     item.setAttribute("role", "group");
     const name = about.nameOf(moment.v);
     const words = `${number + 1}, ${name}, at ${spokenTime(moment.start_s)}, ${lengthText(moment)}, score ${scoreText(moment)}`;
-    item.setAttribute("aria-label", words);
+    item.setAttribute("aria-label", printable(words));
     const screen = element("div", "", "screen");
     const image = new Image();
     image.alt = "";
@@ -128,8 +128,9 @@ export class Cards extends EventTarget {
     const first = element("div", "", "line");
     const video = element("span", "", "name");
     video.dir = "auto";
-    video.append(element("span", String(number + 1), "rank"), name);
-    first.append(video, element("span", longClock(moment.start_s)));
+    video.title = printable(name);
+    video.append(element("span", String(number + 1), "rank"), element("bdi", name));
+    first.append(video, element("span", longClock(moment.start_s), "start"));
     const bar = element("div", "", "bar-of-score");
     const fill = element("span");
     const share = about.best > about.median ? (moment.score - about.median) / (about.best - about.median) : 0;

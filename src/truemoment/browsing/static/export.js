@@ -104,13 +104,14 @@ function save(blob, name) {
 /** @param {any} body @param {HTMLElement} state @param {HTMLButtonElement} close */
 async function clips(body, state, close) {
   let job = await send("POST", "/api/export", body);
-  const stop = button("Cancel", "cancel the clips", () => send("DELETE", `/api/jobs/${job.job}`));
+  const path = `/api/jobs/${encodeURIComponent(job.job)}`;
+  const stop = button("Cancel", "cancel the clips", () => send("DELETE", path));
   close.before(stop);
   try {
     while (job.state === "waiting" || job.state === "running") {
       state.textContent = job.total ? `${job.done} of ${job.total}` : "waiting";
       await wait(400);
-      job = await get(`/api/jobs/${job.job}`);
+      job = await get(path);
     }
   } finally {
     stop.remove();
@@ -119,7 +120,7 @@ async function clips(body, state, close) {
   state.textContent = job.state === "ready" ? `${job.done} clips${job.why ? `; ${job.why}` : ""} ` : "cancelled";
   if (job.state !== "ready") return;
   const link = /** @type {HTMLAnchorElement} */ (element("a", "save the ZIP"));
-  link.href = `/api/jobs/${job.job}/file`;
+  link.href = `${path}/file`;
   link.download = "";
   link.id = "export-file";
   state.append(link);

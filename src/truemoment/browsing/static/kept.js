@@ -6,7 +6,7 @@ import { showExport } from "./export.js";
 import { clock } from "./frames.js";
 import { Keys } from "./keys.js";
 import { fixed, lengthText, pictureAddress, timesText } from "./moments.js";
-import { announce, button, byId, element, problem } from "./page.js";
+import { announce, button, byId, element, printable, problem } from "./page.js";
 import { Stage } from "./preview.js";
 
 const collection = new Collection();
@@ -45,7 +45,7 @@ function row(moment, number) {
   const made = element("tr", "", moment.file === "here" ? "" : "stale");
   made.tabIndex = number === at ? 0 : -1;
   made.draggable = !collection.readOnly;
-  made.setAttribute("aria-label", `${number + 1}, ${moment.video_id}, ${timesText(moment)}`);
+  made.setAttribute("aria-label", printable(`${number + 1}, ${moment.video_id}, ${timesText(moment)}`));
   const picture = element("td");
   if (moment.file === "here") {
     const image = new Image();

@@ -6,7 +6,7 @@ import { Keys } from "./keys.js";
 import { axisOf, place } from "./lanes.js";
 import { fixed } from "./moments.js";
 import { Overview } from "./overview.js";
-import { announce, byId, element, problem, wait } from "./page.js";
+import { announce, byId, element, printable, problem, wait } from "./page.js";
 import { Player } from "./player.js";
 import { Strip } from "./strip.js";
 import { Timeline } from "./timeline.js";
@@ -26,7 +26,8 @@ let whole = 1;
 async function begin() {
   [about, query] = await Promise.all([get("/api/about"), get(`/api/query/${n}`)]);
   whole = axisOf(query);
-  byId("about").textContent = [query.query_id, query.video_id, query.duration_s === null ? "duration unknown" : clock(query.duration_s), query.verb && `verb: ${query.verb}`].filter(Boolean).join(" · ");
+  const facts = [query.query_id, query.video_id, query.duration_s === null ? "duration unknown" : clock(query.duration_s), query.verb && `verb: ${query.verb}`];
+  byId("about").replaceChildren(...facts.filter(Boolean).flatMap((of, k) => [k ? " · " : "", element("bdi", of)]));
   showLanes();
   showFacts();
   showNote();
@@ -69,7 +70,7 @@ function showLanes() {
 function lane(name, bars) {
   const row = element("div", "", "lane-row");
   const title = element("span", name, "name");
-  title.title = name;
+  title.title = printable(name);
   const box = element("div", "", "bars");
   box.addEventListener("click", (event) => {
     const area = box.getBoundingClientRect();
@@ -77,7 +78,7 @@ function lane(name, bars) {
   });
   for (const of of bars) {
     const [start, end] = of.moment;
-    const words = `${of.title}, ${clock(start)} to ${clock(end)}`;
+    const words = printable(`${of.title}, ${clock(start)} to ${clock(end)}`);
     const made = element("button", "", `bar ${of.kind} ${of.isHit ? "hit" : ""}`);
     made.setAttribute("aria-label", words);
     made.title = words;
@@ -110,17 +111,21 @@ function placeHeads(time) {
 
 function showFacts() {
   const lines = query.systems.map((/** @type {any} */ of, /** @type {number} */ k) => {
-    const parts = [`${about.systems[k].name}: ${of.kind}, IoU ${fixed(of.iou, 2)}`];
+    const parts = [`: ${of.kind}, IoU ${fixed(of.iou, 2)}`];
     if (of.rank_of_hit > 1) parts.push(`hidden: hit at rank ${of.rank_of_hit}${of.duplicates ? " after repetitions of the first answer" : ""}`);
     if (of.offset_s !== null && of.kind !== "hit") parts.push(`${fixed(Math.abs(of.offset_s), 1)} s ${of.offset_s < 0 ? "early" : "late"}`);
     if (of.mending) parts.push(`correcting it adds ${fixed(100 * of.mending, 3)} points of ${about.measure}`);
-    return parts.join(" · ");
+    return [element("bdi", about.systems[k].name), parts.join(" · ")];
   });
-  for (const of of query.floors) lines.push(`floor ${of.name}: IoU ${of.answers.length ? fixed(of.answers[0][3], 2) : "–"}`);
-  if (query.agreement !== null) lines.push(`agreement of annotators: mean IoU ${fixed(query.agreement, 2)}`);
+  for (const of of query.floors) lines.push([`floor ${of.name}: IoU ${of.answers.length ? fixed(of.answers[0][3], 2) : "–"}`]);
+  if (query.agreement !== null) lines.push([`agreement of annotators: mean IoU ${fixed(query.agreement, 2)}`]);
   const verdicts = Object.entries(query.verdicts).map(([verdict, count]) => `${verdict} ${count}`);
-  if (verdicts.length) lines.push(`is this the moment? people say: ${verdicts.join(", ")}`);
-  byId("facts").replaceChildren(...lines.map((/** @type {string} */ text) => element("li", text)));
+  if (verdicts.length) lines.push([`is this the moment? people say: ${printable(verdicts.join(", "))}`]);
+  byId("facts").replaceChildren(...lines.map((/** @type {(string | Node)[]} */ parts) => {
+    const item = element("li");
+    item.append(...parts);
+    return item;
+  }));
 }
 
 async function showStrip() {

@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { Keys } from "./keys.js";
 import { KINDS, legend, smallBars } from "./lanes.js";
 import { fixed, pictureAddress } from "./moments.js";
-import { announce, byId, element, problem } from "./page.js";
+import { announce, byId, element, isolated, printable, problem } from "./page.js";
 
 const PAGE = 100;
 const RANGES = /** @type {const} */ ([
@@ -28,11 +28,11 @@ const offset = () => Number(query.get("offset") || 0);
 
 async function begin() {
   about = await get("/api/about");
-  byId("figures").textContent = figures();
-  byId("command").textContent = about.command;
-  byId("mark-anew").textContent = about.mark_anew;
+  byId("figures").replaceChildren(...figures());
+  byId("command").textContent = printable(about.command);
+  byId("mark-anew").textContent = printable(about.mark_anew);
   byId("legend").replaceChildren(...legend(about.kinds));
-  byId("system").replaceChildren(...about.systems.map((/** @type {any} */ of, /** @type {number} */ k) => new Option(of.name, String(k))));
+  byId("system").replaceChildren(...about.systems.map((/** @type {any} */ of, /** @type {number} */ k) => new Option(isolated(of.name), String(k))));
   byId("sort").replaceChildren(...about.sorts.filter(isThere).map((/** @type {string} */ of) => new Option(SORTS[of] || of, of)));
   byId("floor").disabled = !about.floors.length;
   byId("range-fields").replaceChildren(...RANGES.filter(([name]) => isThere(name)).map(([name, text]) => rangeField(name, text)));
@@ -47,9 +47,10 @@ function isThere(column) {
 
 function figures() {
   const percent = (/** @type {number | null} */ of) => (of === null ? "–" : (100 * of).toFixed(2));
-  const systems = about.systems.map((/** @type {any} */ of) => `${of.name} ${percent(of.figure)}`);
-  const floors = about.floors.slice(0, 1).map((/** @type {any} */ of) => `floor ${percent(of.figure)} (${of.name})`);
-  return [`${about.dataset}/${about.split}`, `${about.queries.toLocaleString("en")} queries`, about.measure, ...systems, ...floors, `protocol ${about.protocol}`].join(" · ");
+  const systems = about.systems.flatMap((/** @type {any} */ of) => [" · ", element("bdi", of.name), ` ${percent(of.figure)}`]);
+  const floors = about.floors.slice(0, 1).map((/** @type {any} */ of) => ` · floor ${percent(of.figure)} (${of.name})`);
+  const first = [element("bdi", `${about.dataset}/${about.split}`), ` · ${about.queries.toLocaleString("en")} queries · ${about.measure}`];
+  return [...first, ...systems, ...floors, ` · protocol ${about.protocol}`];
 }
 
 /** @param {string} name @param {string} text */
@@ -136,14 +137,14 @@ function showFacets() {
   options("verb", [["", "any"], ...named(facets.verbs, query.get("verb"))]);
   options("tag", [["", "any"], ...named(facets.tags, query.get("tag"))]);
   const systems = about.systems.map((/** @type {any} */ of) => of.name);
-  options("differ", [["", "any"], ...facets.differ.map((/** @type {number[]} */ [wrong, right, count]) => [`${wrong}:${right}`, `${systems[wrong]} ✗, ${systems[right]} ✓ (${count})`])]);
+  options("differ", [["", "any"], ...facets.differ.map((/** @type {number[]} */ [wrong, right, count]) => [`${wrong}:${right}`, `${isolated(systems[wrong])} ✗, ${isolated(systems[right])} ✓ (${count})`])]);
   byId("differ").closest("label").hidden = systems.length < 2;
 }
 
 /** @param {Record<string, number>} counts @param {string | null} chosen */
 function named(counts, chosen) {
-  const found = Object.entries(counts).map(([name, count]) => [name, `${name} (${count})`]);
-  if (chosen && !(chosen in counts)) found.push([chosen, `${chosen} (0)`]);
+  const found = Object.entries(counts).map(([name, count]) => [name, `${isolated(name)} (${count})`]);
+  if (chosen && !(chosen in counts)) found.push([chosen, `${isolated(chosen)} (0)`]);
   return found;
 }
 
@@ -174,7 +175,11 @@ function row(of, number) {
   sentence.dir = "auto";
   text.append(sentence, element("span", of.query_id, "id"));
   for (const tag of of.tags) text.append(" ", element("span", tag, "tag"));
-  if (of.note) text.append(element("div", `note: ${of.note}`, "soft"));
+  if (of.note) {
+    const note = element("div", "note: ", "soft");
+    note.append(element("bdi", of.note));
+    text.append(note);
+  }
   link.append(picture, text, smallBars(of), words(of));
   link.addEventListener("focus", () => {
     at = number;
@@ -189,7 +194,7 @@ function words(of) {
   const box = element("div", "", "kind");
   of.systems.forEach((/** @type {any} */ one, /** @type {number} */ k) => {
     const line = element("div");
-    if (of.systems.length > 1) line.append(`${about.systems[k].name}: `);
+    if (of.systems.length > 1) line.append(element("bdi", about.systems[k].name), ": ");
     line.append(element("span", one.kind, "name"), ` IoU ${fixed(one.iou, 2)}`);
     if (one.rank_of_hit > 1) line.append(`, hit at rank ${one.rank_of_hit}`);
     box.append(line);

@@ -50,9 +50,9 @@ async function begin() {
   else if (!turn) say(`${index.videos.length} videos · ${index.model}`);
 }
 
-/** @param {string} text */
-function say(text) {
-  byId("state").textContent = text;
+/** @param {(string | Node)[]} parts */
+function say(...parts) {
+  byId("state").replaceChildren(...parts);
 }
 
 function settings() {
@@ -114,7 +114,8 @@ function show(found, ms) {
   stage.leave();
   const asked = found.like ? `like ${nameOf(found.like.v)} ${timesText(found.like)}` : "";
   const closely = found.scored < found.videos ? `${found.scored} looked at closely` : "all looked at closely";
-  say([asked, `${found.videos} ${found.videos === 1 ? "video" : `videos, ${closely}`}`, `${(ms / 1000).toFixed(2)} s`, index.model].filter(Boolean).join(" · "));
+  const like = found.like ? [element("bdi", asked), " · "] : [];
+  say(...like, [`${found.videos} ${found.videos === 1 ? "video" : `videos, ${closely}`}`, `${(ms / 1000).toFixed(2)} s`, index.model].filter(Boolean).join(" · "));
   if (found.scored < found.videos) byId("state").append(" ", button("all", "look at all videos closely", () => {
     isExact = true;
     search();

@@ -1,7 +1,7 @@
 // The index that is searched: its videos, and the state of its model.
 
 import { get, send } from "./api.js";
-import { button, byId, wait } from "./page.js";
+import { button, byId, isolated, wait } from "./page.js";
 
 const ASKED_EVERY_MS = 500;
 
@@ -66,5 +66,6 @@ export class ShownIndex {
 
 /** @param {any} video */
 function videoOption(video) {
-  return new Option(video.file === "here" ? video.video_id : `${video.video_id} (${video.file})`, String(video.v));
+  const name = isolated(video.video_id);
+  return new Option(video.file === "here" ? name : `${name} (${video.file})`, String(video.v));
 }

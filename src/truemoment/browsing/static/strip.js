@@ -1,6 +1,6 @@
 // The strip of a video: the best score at each place, as bars; a table of its peaks is the same in words.
 
-import { element } from "./page.js";
+import { element, printable } from "./page.js";
 import { fixed, longClock } from "./moments.js";
 
 /** @param {ArrayBuffer} buffer of float16, little endian @returns {Float32Array} */
@@ -30,7 +30,7 @@ export class Strip extends EventTarget {
     this.root = element("div", "", "strip");
     this.root.tabIndex = 0;
     this.root.setAttribute("role", "slider");
-    this.root.setAttribute("aria-label", `best scores of ${name}`);
+    this.root.setAttribute("aria-label", printable(`best scores of ${name}`));
     this.root.setAttribute("aria-valuemin", "0");
     this.root.setAttribute("aria-valuemax", String(Math.round(duration)));
     this.canvas = document.createElement("canvas");

@@ -40,7 +40,7 @@ export class Strips {
     this.root.replaceChildren(...rows.map((of) => of.row));
     for (const { row, strip, v } of rows) {
       if (this.answer !== answer) return;
-      if (await strip.load(`/api/strip/${answer.search}/${v}`)) row.after(strip.table());
+      if (await strip.load(`/api/strip/${encodeURIComponent(answer.search)}/${v}`)) row.after(strip.table());
     }
   }
 

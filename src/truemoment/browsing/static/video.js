@@ -8,7 +8,7 @@ import { FrameTable, clock } from "./frames.js";
 import { Keys } from "./keys.js";
 import { fixed, longClock, pictureAddress, scoreText, timesText } from "./moments.js";
 import { Overview } from "./overview.js";
-import { announce, button, byId, element, problem, wait } from "./page.js";
+import { announce, button, byId, element, printable, problem, wait } from "./page.js";
 import { Player } from "./player.js";
 import { Strip } from "./strip.js";
 import { Timeline, spanText } from "./timeline.js";
@@ -35,7 +35,7 @@ async function begin() {
   const back = new URLSearchParams();
   for (const name of ["q", "like"]) if (query.has(name)) back.set(name, String(query.get(name)));
   byId("back-to-list").href = `/?${back}`;
-  byId("sentence").textContent = query.get("q") || (query.has("like") ? "like another moment" : "");
+  byId("sentence").textContent = printable(query.get("q") || (query.has("like") ? "like another moment" : ""));
   byId("strip").append(strip.root);
   showBar(collection);
   collection.addEventListener("change", showKept);
@@ -106,7 +106,7 @@ async function showFound() {
     }
   }
   found = answer.moments;
-  await strip.load(`/api/strip/${answer.search}/${v}`);
+  await strip.load(`/api/strip/${encodeURIComponent(answer.search)}/${v}`);
   byId("strip").append(strip.table());
   byId("found-title").hidden = !found.length;
   byId("found").replaceChildren(...found.map((moment, number) => {
