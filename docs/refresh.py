@@ -292,18 +292,22 @@ def _blind() -> dict[tuple[str, str, str], SplitFigures]:
 def blind_summary() -> str:
     """How many published figures are at or below the sentence network's, by split and measure."""
     rows, floors = [], ("best constant", "best constant of this split", "sentence neighbours", "sentence network")
+    floors += ("order table", "paragraph network")
     for (dataset, split, measure), of in _blind().items():
-        figures = [f"{value:.2f}" for value in (*(of.floors[name] for name in floors), max(of.published))]
+        values = (*(of.floors.get(name) for name in floors), max(of.published))
+        figures = ["–" if value is None else f"{value:.2f}" for value in values]
         rows.append([f"{dataset}, {split}", f"`{measure}`", *figures, f"{of.n_below} of {len(of.published)}"])
     headings = ["split", "measure", *floors, "highest published", "at or below the network"]
     return markdown(headings, rows, numbers=headings[2:])
 
 
 def blind_models(dataset: str, split: str, measure: str) -> str:
-    """The published models of a split by figure, the sentence network among them."""
+    """The published models of a split by figure, the floors among them."""
     of = _blind()[dataset, split, measure]
     rows = [(figure, method, f"{figure:.2f}") for method, figure in of.models]
-    rows.append((of.network, "**sentence network: sees no video**", f"**{of.network:.2f}**"))
+    names = ("sentence network", "order table", "paragraph network")
+    floors = {name: of.floors[name] for name in names if name in of.floors}
+    rows += [(figure, f"**{name}: sees no video**", f"**{figure:.2f}**") for name, figure in floors.items()]
     heading = f"`{measure}`"
     return markdown(["model", heading], [row[1:] for row in sorted(rows, reverse=True)], numbers=[heading])
 

@@ -1,8 +1,8 @@
 """Results that are slow to compute and depend only on data and code, kept in the user's cache folder.
 
 An entry is an NPZ file whose name is a hash of everything it was computed from: annotations, settings, measures,
-convention, and the code of this package. Entries are written atomically, so commands may run in parallel; a damaged
-entry is computed again; the least recently used ones are removed above :data:`MOST_BYTES`.
+convention, and the code that computes it (:data:`COMPUTING`). Entries are written atomically, so commands may run in
+parallel; a damaged entry is computed again; the least recently used ones are removed above :data:`MOST_BYTES`.
 """
 
 from __future__ import annotations
@@ -130,11 +130,34 @@ def unpack_text(packed: Array) -> list[str]:
     return texts
 
 
+COMPUTING = (
+    "arrays.py",
+    "baselines",
+    "caching.py",
+    "cells.py",
+    "density.py",
+    "evaluation.py",
+    "floors.py",
+    "intervals.py",
+    "language",
+    "measures",
+    "proposals.py",
+    "protocols",
+    "records.py",
+    "references.py",
+    "scores.py",
+    "targets.py",
+    "uncertainty.py",
+)
+"""Modules that entries are computed by; a change of others, such as a page, keeps them."""
+
+
 @functools.cache
 def code_hash() -> str:
-    """Return a hash of all modules of this package."""
+    """Return a hash of the modules that entries are computed by."""
     digest = hashlib.sha256()
     root = Path(__file__).parent
-    for path in sorted(root.rglob("*.py")):
+    rooms = (root / name for name in COMPUTING)
+    for path in sorted(file for room in rooms for file in ([room] if room.is_file() else room.rglob("*.py"))):
         digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()

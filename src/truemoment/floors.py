@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal
@@ -16,14 +16,24 @@ from typing import Any, Literal
 import numpy as np
 
 from truemoment.arrays import Array
-from truemoment.baselines import BASELINES, Choices, ExpectedValue, PredictAll, SentenceNetwork, make_baseline
+from truemoment.baselines import (
+    BASELINES,
+    Choices,
+    ExpectedValue,
+    OrderTable,
+    ParagraphNetwork,
+    PredictAll,
+    SentenceNetwork,
+    make_baseline,
+)
 from truemoment.baselines.best_constant import best_constants
 from truemoment.baselines.expected_value import answer_each
 from truemoment.caching import NO_CACHE, Cache, pack_text, unpack_text
 from truemoment.evaluation import evaluate
-from truemoment.exceptions import InputError
+from truemoment.exceptions import InputError, UsageError
 from truemoment.grounders import Grounder
 from truemoment.intervals import Floats
+from truemoment.language.paragraphs import OrderOfStarts, order_of_starts
 from truemoment.measures import Measure
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions, Queries, Strings
@@ -34,7 +44,7 @@ from truemoment.uncertainty import stream
 MOST_ANSWERS = 100
 """Most answers a floor gives: as many as Prior-Only Blind draws."""
 
-NETWORK = "sentence-network"
+NETWORK, PARAGRAPH = "sentence-network", "paragraph-network"
 
 HEADLINE = "R@1,IoU=0.5"
 """The measure of a verdict, where it is among those measured; else the first of them."""
@@ -42,8 +52,8 @@ HEADLINE = "R@1,IoU=0.5"
 FLOORS = tuple(name for name, of in BASELINES.items() if of.kind == "floor")
 """Every blind baseline there is."""
 
-DRAWS, FITS = 5, 2
-"""Draws of a floor that draws its answers; trainings of one that is trained by chance."""
+DRAWS, FITS = 5, MappingProxyType({NETWORK: 2, PARAGRAPH: 1})
+"""Draws of a floor that draws its answers; trainings of those that are trained by chance, each of several members."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,26 +118,33 @@ class Floor:
             constants = best_constants(of.measures, train, protocol=of.protocol)
             return (tuple(PredictAll() if constant is None else constant for constant in constants),)
         rows: list[tuple[Grounder, ...]] = []
-        for number in range(FITS if self.name == NETWORK else 1):
+        for number in range(FITS.get(self.name, 1)):
             share = functools.partial(self._share, number)
             rng = stream(of.seed, f"floor {self.name} {number}")
             grounder = make_baseline(self.name, Choices(rng, protocol=of.protocol, engine=of.engine, on_progress=share))
-            if isinstance(grounder, ExpectedValue) and train is not None:
+            if train is None:
+                rows.append((grounder,) * len(of.measures))
+            elif isinstance(grounder, OrderTable):
+                rows.append(grounder.for_measures(of.measures, train))
+            elif isinstance(grounder, ExpectedValue):
                 rows.append(self._recalled(grounder, train, number).for_measures(of.measures))
             else:
-                grounder = grounder if train is None else grounder.fit(train)
-                rows.append((grounder,) * len(of.measures))
+                rows.append((grounder.fit(train),) * len(of.measures))
         return tuple(rows)
 
     def _share(self, number: int, share: float) -> None:
-        self.setting.on_status(f"floor {self.name}, {100 * (number + share) / FITS:.0f} %")
+        self.setting.on_status(f"floor {self.name}, {100 * (number + share) / FITS[self.name]:.0f} %")
 
     def _recalled(self, grounder: ExpectedValue, train: Annotations, number: int) -> ExpectedValue:
-        """Fit a model of places, or recall the network that was trained before."""
-        if not isinstance(grounder.model, SentenceNetwork):
+        """Fit a model of places, or recall the networks that were trained before."""
+        model = grounder.model
+        if isinstance(model, ParagraphNetwork):
+            sentence = _sentence_network(self.setting)
+            model = replace(model, sentence=sentence)
+        elif not isinstance(model, SentenceNetwork):
             return grounder.fit(train)
-        network, key = grounder.model, self.setting.key(self.name) | {"fit": number}
-        packed = self.setting.cache.arrays(NETWORK, key, lambda: network.fit(train).packed())
+        key, network = self.setting.key(self.name) | {"fit": number}, model
+        packed = self.setting.cache.arrays(self.name, key, lambda: network.fit(train).packed())
         return replace(grounder, model=network.unpacked(packed, train), protocol=self.setting.protocol)
 
     def answers(self, annotations: Annotations) -> list[list[Predictions]]:
@@ -143,25 +160,62 @@ class Floor:
         return unpack_answers(packed, annotations.queries.query_id)
 
     def _predictions(self, annotations: Annotations) -> list[list[Predictions]]:
-        of, drawn = self.setting, BASELINES[self.name].random and self.name != NETWORK
+        of, drawn = self.setting, BASELINES[self.name].random and self.name not in FITS
         if of.train is not None:
             seconds = expected_s(self.name, len(of.train), len(annotations))
             if seconds >= LONG_S:
                 of.on_status(f"floor {self.name}, {about(seconds)}")
+        depths = [min(of.top, measure.depth or of.top) for measure in of.measures]
         rows = []
         for number in range(DRAWS if drawn else len(self.fitted)):
             methods: Sequence[Grounder] = self.fitted[0 if drawn else number]
             if drawn:
                 rng = stream(of.seed, f"draw {number} of {self.name} on {annotations.sha256}")
                 methods = [replace(methods[0], rng=rng)] * len(methods)  # type: ignore[type-var]  # all have one
-            rows.append(predict_each(methods, annotations.queries, of.top))
+            rows.append(predict_each(methods, annotations.queries, depths))
         return rows
+
+    def training_spread(self, annotations: Annotations) -> float:
+        """Return the standard deviation of the headline figure between single networks; 0 where none is trained."""
+        of, measure = self.setting, self.setting.measures[self.setting.headline]
+        if self.name not in FITS or of.train is None:
+            return 0.0
+        key = of.key(self.name) | {
+            "annotations": annotations.sha256,
+            "measure": str(measure),
+            "protocol": of.protocol.signature(),
+            "top": of.top,
+        }
+
+        def measured() -> dict[str, Array]:
+            return {"figures": np.array(list(self._figures_of_members(annotations, measure)))}
+
+        figures = of.cache.arrays("spread", key, measured)["figures"]
+        return float(figures.std(ddof=1)) if len(figures) > 1 else 0.0
+
+    def _figures_of_members(self, annotations: Annotations, measure: Measure) -> Iterator[float]:
+        top = min(self.setting.top, measure.depth or self.setting.top)
+        for row in self.fitted:
+            grounder = row[self.setting.headline]
+            if isinstance(grounder, ExpectedValue) and isinstance(grounder.model, SentenceNetwork | ParagraphNetwork):
+                for probabilities in grounder.model.members(annotations.queries):
+                    answers = grounder.answer(annotations.queries, probabilities, top)
+                    yield evaluate(annotations, answers, [measure], self.setting.protocol).value(measure)
+
+
+@functools.lru_cache(maxsize=1)  # the paragraph network reads the one that the sentence network has just fitted
+def _sentence_network(setting: Setting) -> SentenceNetwork:
+    """Return the first sentence network of a setting."""
+    (first, *_), *_ = Floor(NETWORK, setting).fitted
+    if not (isinstance(first, ExpectedValue) and isinstance(first.model, SentenceNetwork)):
+        raise UsageError(f"{NETWORK} has to be fitted first")
+    return first.model
 
 
 LONG_S = 10.0
 """What takes longer is announced."""
 
-QUERY_S = MappingProxyType({"prior-only": 0.4e-3, "action-aware": 0.5e-3, NETWORK: 2e-3})
+QUERY_S = MappingProxyType({"prior-only": 0.4e-3, "action-aware": 0.5e-3, NETWORK: 1.5e-3, PARAGRAPH: 1.4e-3})
 PAIR_S = MappingProxyType({"sentence-neighbours": 8e-8})
 """Seconds of one core: a training query; a training query with one that is answered (benchmarks/README.md)."""
 
@@ -217,6 +271,8 @@ class FloorResult:
         Scores of each draw; empty where nothing is drawn.
     validated
         Its scores on the validation split; None where there is none.
+    training_spread
+        Standard deviation of the headline figure between single networks; 0 where none is trained.
     """
 
     name: str
@@ -228,6 +284,7 @@ class FloorResult:
     floor: Floor | None = None
     draws: tuple[Scores, ...] = ()
     validated: Scores | None = None
+    training_spread: float = 0.0
 
     def called(self, m: int) -> str:
         """Return what it is called at measure m."""
@@ -248,7 +305,7 @@ class FloorResult:
 
 
 def run_floors(setting: Setting) -> tuple[list[FloorResult], list[str]]:
-    """Fit and run every floor.
+    """Fit and run every floor; those that read a paragraph only where its order tells something of moments.
 
     Returns
     -------
@@ -263,8 +320,11 @@ def run_floors(setting: Setting) -> tuple[list[FloorResult], list[str]]:
         As for :func:`truemoment.evaluate`.
     """
     found, left_out = [], []
+    order = None if setting.train is None else order_of_starts(setting.train)
     for name in FLOORS:
         if BASELINES[name].learns and setting.train is None:
+            continue
+        if BASELINES[name].reads == "paragraph" and order is not None and not order.informs:
             continue
         setting.on_status(f"floor {name}")
         try:
@@ -274,6 +334,16 @@ def run_floors(setting: Setting) -> tuple[list[FloorResult], list[str]]:
                 raise
             left_out.append(f"{name} could not be fitted: {error}")
     return found, left_out
+
+
+def why_order_tells_nothing(order: OrderOfStarts) -> str:
+    """Return in words why the order of sentences tells nothing of moments."""
+    if not order.n_pairs:
+        return "no video of the training split has two sentences"
+    return (
+        "the order of a video's sentences in the training file tells nothing of their moments: the next one starts "
+        f"later in {100 * order.later:.1f} % of pairs, earlier in {100 * order.earlier:.1f} %"
+    )
 
 
 def remeasured(floors: Sequence[FloorResult], annotations: Annotations) -> list[FloorResult]:
@@ -309,15 +379,17 @@ def _measured(floor: Floor, annotations: Annotations) -> FloorResult:
         names=tuple(answers.name for answers in rows[0]),
         floor=floor,
         draws=tuple(draws) if BASELINES[name].random else (),
+        training_spread=floor.training_spread(annotations),
     )
 
 
-def predict_each(grounders: Sequence[Grounder], queries: Queries, top: int) -> list[Predictions]:
-    """Predict with a method for each measure; each method, and each model of places, runs once."""
+def predict_each(grounders: Sequence[Grounder], queries: Queries, depths: Sequence[int]) -> list[Predictions]:
+    """Predict with a method for each measure, to its depth; each method, and each model of places, runs once."""
     of_places = [grounder for grounder in grounders if isinstance(grounder, ExpectedValue)]
     if len(of_places) == len(grounders):
-        return answer_each(of_places, queries, top)
-    answers = {id(grounder): grounder.ground(queries, top) for grounder in {id(g): g for g in grounders}.values()}
+        return answer_each(of_places, queries, depths)
+    deepest = max(depths)
+    answers = {id(grounder): grounder.ground(queries, deepest) for grounder in {id(g): g for g in grounders}.values()}
     return [answers[id(grounder)] for grounder in grounders]
 
 

@@ -14,6 +14,7 @@ FINDINGS = (
     AuditFinding("sound", "good", "All is well.", holds=True, figure=0.25),
     AuditFinding("unsound", "serious", "It is not.", holds=False, figure=0.9),
     AuditFinding("open", "note", "Nobody knows."),
+    AuditFinding("drawn", "note", "Within bounds.", holds=True, figure=0.3, ci95=(0.2, 0.5)),
 )
 FIGURES = {"R@1,IoU=0.5": 0.4, "mIoU": math.nan}
 
@@ -37,6 +38,10 @@ def passed(text):
         ("mIoU>0", [False]),
         ("open<1", [False]),
         ("; sound ;", [True]),
+        # Both ends of an interval must lie on the right side; "(point)" looks at the figure.
+        ("drawn>0.1; drawn>0.2; drawn>=0.2; drawn>0.25", [True, False, True, False]),
+        ("drawn<0.6; drawn<0.5; drawn<=0.5; drawn<0.4", [True, False, True, False]),
+        ("drawn>0.25 (point); drawn<0.4(point); drawn>0.3 (point)", [True, True, False]),
     ],
 )
 def test_conditions(gate, expected):

@@ -183,7 +183,7 @@ def test_more_floors_can_only_take_the_title_away(drawn):
 # ---- Its words
 
 
-def verdict_with(ci95, skill_ci95):
+def verdict_with(ci95, skill_ci95, margin=0.0):
     nothing = np.zeros(1)
     return Verdict(
         strongest=np.zeros(1, dtype=np.int64),
@@ -191,14 +191,21 @@ def verdict_with(ci95, skill_ci95):
         difference=nothing,
         ci95=np.array([ci95]),
         against=np.zeros((1, 1)),
-        against_ci95=np.zeros((1, 1, 2)),
+        against_ci95=np.array([[ci95]]),
         resolves=nothing,
         skill=nothing,
         skill_ci95=np.array([skill_ci95]),
+        margin=np.full(1, margin),
     )
 
 
 NAN = math.nan
+
+
+def test_better_is_above_the_spread_between_trainings():
+    above, within = (verdict_with((0.01, 0.4), (0.01, 0.5), margin) for margin in (0.009, 0.01))
+    assert (above.kind(0), above.within_margin(0)) == ("better", None)
+    assert (within.kind(0), within.within_margin(0)) == ("not decided", 0)
 
 
 @pytest.mark.parametrize(

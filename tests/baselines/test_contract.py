@@ -21,10 +21,10 @@ LEARNING = tuple(name for name in NAMES if BASELINES[name].learns)
 
 
 @pytest.fixture(scope="module")
-def network(asked, train):
-    """The floor sentence-network, fitted once: it draws when it is fitted, and never when it answers."""
-    choices = Choices(np.random.default_rng(0), references=asked)
-    return make_baseline("sentence-network", choices).fit(train)
+def networks(asked, train):
+    """The floors that are networks, fitted once: they draw when they are fitted, and never when they answer."""
+    names = [name for name in NAMES if "network" in name]
+    return {of: make_baseline(of, Choices(np.random.default_rng(0), references=asked)).fit(train) for of in names}
 
 
 @pytest.fixture
@@ -33,8 +33,8 @@ def made(asked, train, engine, monkeypatch, request):
     monkeypatch.setattr(truemoment.baselines, "get_engine", lambda _: engine)
 
     def make(name, learned, *, seed=None, **choices) -> Grounder:
-        if name == "sentence-network" and learned is train and seed is None and not choices:
-            return request.getfixturevalue("network")
+        if "network" in name and learned is train and seed is None and not choices:
+            return request.getfixturevalue("networks")[name]
         grounder = make_baseline(name, Choices(np.random.default_rng(seed or 0), references=asked, **choices))
         return grounder if learned is None else grounder.fit(learned)
 
@@ -65,8 +65,11 @@ def test_the_list():
         "action-aware": "floor",
         "sentence-neighbours": "floor",
         "sentence-network": "floor",
+        "order-table": "floor",
+        "paragraph-network": "floor",
         "uniform": "floor",
         "random-chance": "floor",
+        "order-by-start": "ceiling",
         "split-constant": "ceiling",
         "oracle": "ceiling",
     }
@@ -164,9 +167,9 @@ def test_seeds(made, train, asked, name):
     assert (first != other) == BASELINES[name].random
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if BASELINES[name].random and name != "sentence-network"])
+@pytest.mark.parametrize("name", [name for name in NAMES if BASELINES[name].random and "network" not in name])
 def test_a_generator_goes_on(made, train, asked, name):
-    # Repeats on one generator are independent draws, not the same one again. The network draws when it is fitted.
+    # Repeats on one generator are independent draws, not the same one again. Networks draw when they are fitted.
     grounder = made(name, train)
     assert lists(grounder.ground(asked.queries, 5)) != lists(grounder.ground(asked.queries, 5))
 

@@ -12,7 +12,7 @@ from truemoment.baselines.expected_value import ExpectedValue
 from truemoment.baselines.sentence_neighbours import SentenceNeighbours, Sentences, unit_weights
 from truemoment.baselines.sentence_network import SentenceNetwork
 from truemoment.exceptions import UsageError
-from truemoment.language.bags import bags_of
+from truemoment.language.bags import bags_of, terms_of
 
 PLACES = {"opens": (0.0, 0.3), "closes": (0.7, 1.0), "waits": (0.35, 0.65)}
 MODELS = {
@@ -96,7 +96,7 @@ def test_cosines_are_those_of_tf_idf():
     words = [f"w{k}" for k in range(30)]
     sentences = [" ".join(rng.choice(words, 4, replace=False)) for _ in range(60)]
     known = Sentences.of(sentences)
-    bags = bags_of(sentences, known.terms)
+    bags = bags_of([terms_of(sentence) for sentence in sentences], known.terms)
     count = np.bincount(bags.terms, minlength=len(known.terms))
     assert count.min() >= 2
     assert count.max() <= 12

@@ -64,12 +64,17 @@ def test_another_key_kind_or_code_is_another_entry(cache, monkeypatch):
     assert (compute.calls, len(entries(cache))) == (4, 4)
 
 
-def test_every_module_of_the_package_is_in_the_hash_of_the_code(tmp_path, monkeypatch):
-    """One byte more in any module, or another name of it, is other code."""
+def test_a_change_of_a_module_that_computes_is_other_code(tmp_path, monkeypatch):
+    """One byte more in such a module, or another name of it, is other code; a page is not."""
     package = tmp_path / "package"
-    (package / "inner").mkdir(parents=True)
-    (package / "caching.py").write_text("")
-    (package / "inner" / "module.py").write_text("x = 1")
+    for room in ("baselines", "language", "measures", "protocols", "pages"):
+        (package / room).mkdir(parents=True)
+    for name in caching.COMPUTING:
+        if name.endswith(".py"):
+            (package / name).write_text("")
+    module, page = package / "baselines" / "module.py", package / "pages" / "page.py"
+    module.write_text("x = 1")
+    page.write_text("x = 1")
     monkeypatch.setattr(caching, "__file__", str(package / "caching.py"))
     found = []
 
@@ -79,13 +84,28 @@ def test_every_module_of_the_package_is_in_the_hash_of_the_code(tmp_path, monkey
 
     try:
         look()
-        (package / "inner" / "module.py").write_text("x = 2")
+        page.write_text("x = 2")
         look()
-        (package / "inner" / "module.py").rename(package / "inner" / "renamed.py")
+        module.write_text("x = 2")
+        look()
+        module.rename(module.with_name("renamed.py"))
         look()
     finally:
         caching.code_hash.cache_clear()
+    assert found[0] == found[1]
     assert len(set(found)) == 3
+
+
+BESIDE = {"answers", "axes", "datasets", "documents", "exceptions", "files", "folders", "grounders", "inputs", "io"}
+BESIDE |= {"keyed", "known_names", "lazy", "own_path", "papers", "reports", "text", "unpacking", "version"}
+"""What floors import and no figure of theirs depends on: reading, names, words, files."""
+
+
+def test_every_module_that_computes_floors_is_in_the_hash_of_the_code():
+    listing = "import sys, truemoment.floors; print(*(name for name in sys.modules if name.startswith('truemoment.')))"
+    loaded = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True).stdout.split()
+    rooms = {name.split(".")[1] for name in loaded}
+    assert rooms - BESIDE == {name.removesuffix(".py") for name in caching.COMPUTING}
 
 
 def test_no_cache_keeps_nothing(tmp_path, monkeypatch):

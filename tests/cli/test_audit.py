@@ -145,7 +145,7 @@ def test_a_fit_split_without_durations_is_refused(call, demo, tmp_path):
     [
         ("better-than-guessing; R@1,IoU=0.5>0.1", 0),
         ("better-than-guessing; mIoU<0.01", 1),
-        ("skill>0.1; excess-where-blind-misses>0.1; shortcut-share<0.9", 0),
+        ("skill>0.1 (point); excess-where-blind-misses>0.1 (point); shortcut-share<0.9 (point)", 0),
     ],
 )
 def test_gate(call, demo, gate, status):
@@ -282,7 +282,7 @@ def test_a_second_audit_fits_nothing_again_and_says_the_same(call, small, tmp_pa
     status, out, err = call(*small, "--json", first)
     assert (status, err) == (0, "")
     names = {path.name.rpartition("-")[0] for path in (tmp_path / "cache").iterdir()}
-    assert names == {"truemoment-answers", "truemoment-marks", "truemoment-sentence-network", "truemoment-verbs"}
+    assert names == {f"truemoment-{kind}" for kind in ("answers", "marks", "sentence-network", "spread", "verbs")}
 
     def fit(*_):
         raise AssertionError("fitted again")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from truemoment.baselines import SentenceNetwork
+from truemoment.baselines import BASELINES, SentenceNetwork
 from truemoment.cli import run
 from truemoment.datasets import NO_DATA_FOLDER, load_annotations, own
 from truemoment.datasets.resplit_folder import SPLITS
@@ -631,7 +631,10 @@ def floors_of(document, original):
 def test_all_floors_are_measured_and_what_is_left_is_said(made, call, tmp_path):
     document = json.loads((made / "anew.json").read_text())
     assert set(floors_of(document, original=False)) == {
-        (split, floor) for split in ("test-iid", "test-ood") for floor in FLOORS
+        (split, floor)
+        for split in ("test-iid", "test-ood")
+        for floor in FLOORS
+        if BASELINES[floor].reads != "paragraph"  # the sentences of this world are in no order
     }
     assert floors_of(document, original=True) == {}  # the file names no split
     status, out, _ = call("resplit", "--annotations", made / "mine.jsonl", *QUICK, "-o", tmp_path / "anew")
@@ -674,7 +677,7 @@ def test_floors_are_kept_for_the_next_command_unless_asked_otherwise(resplit, tm
 
     def fit_briefly(self, train):
         fitted.append(1)
-        return fit(replace(self, training=replace(self.training, most_looks=1)), train)
+        return fit(replace(self, training=replace(self.training, epochs=(1, 1))), train)
 
     monkeypatch.setattr(SentenceNetwork, "fit", fit_briefly)
     n_fitted = []

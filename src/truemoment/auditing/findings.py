@@ -29,6 +29,8 @@ class AuditFinding:
         The number that the verdict depends on, a fraction; None where there is none.
     holds
         Whether the check passes; None where that is not known, or the check cannot fail.
+    ci95
+        95 % interval of the figure; None where it has none.
     """
 
     check: str
@@ -37,18 +39,23 @@ class AuditFinding:
     evidence: tuple[str, ...] = ()
     figure: float | None = None
     holds: bool | None = None
+    ci95: tuple[float, float] | None = None
 
 
 _COMPARE = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 
 
 class Condition(NamedTuple):
-    """One condition of a gate: a check that must pass, or a figure that must lie on one side of a number."""
+    """One condition of a gate: a check that must pass, or a figure that must lie on one side of a number.
+
+    A figure with an interval must lie there with both ends of it, unless `point` asks for the figure alone.
+    """
 
     text: str
     name: str
     comparison: str = ""
     limit: float = math.nan
+    point: bool = False
 
 
 class Outcome(NamedTuple):
@@ -60,7 +67,7 @@ class Outcome(NamedTuple):
 
 
 def read_gate(text: str) -> tuple[Condition, ...]:
-    """Read conditions separated by ``;``: ``better-than-guessing; shortcut-share<0.8; R@1,IoU=0.5>=0.4``.
+    """Read conditions separated by ``;``: ``better-than-guessing; shortcut-share<0.8; skill>0.2 (point)``.
 
     Raises
     ------
@@ -70,11 +77,11 @@ def read_gate(text: str) -> tuple[Condition, ...]:
     Examples
     --------
     >>> read_gate("better-than-guessing; shortcut-share<0.8")[1]
-    Condition(text='shortcut-share<0.8', name='shortcut-share', comparison='<', limit=0.8)
+    Condition(text='shortcut-share<0.8', name='shortcut-share', comparison='<', limit=0.8, point=False)
     """
     conditions = []
     for part in filter(None, (part.strip() for part in text.split(";"))):
-        found = re.fullmatch(r"(.+?)\s*(<=|>=|<|>)\s*(\S+)", part)
+        found = re.fullmatch(r"(.+?)\s*(<=|>=|<|>)\s*([^\s(]+)(\s*\(point\))?", part)
         if found is None:
             conditions.append(Condition(part, part))
             continue
@@ -84,7 +91,7 @@ def read_gate(text: str) -> tuple[Condition, ...]:
             limit = math.nan
         if not math.isfinite(limit):
             raise UsageError(f"gate {part!r}: got {found[3]!r}, expected a number (fractions, not percent)")
-        conditions.append(Condition(part, found[1], found[2], limit))
+        conditions.append(Condition(part, found[1], found[2], limit, point=found[4] is not None))
     if not conditions:
         raise UsageError(f"gate {text!r}: got no condition, expected some separated by ';'")
     return tuple(conditions)
@@ -105,12 +112,23 @@ def judge(
         if finding is None and figure is None:
             passed, why = False, f"{condition.name} does not apply here"
         elif condition.comparison:
-            value = math.nan if figure is None else figure
-            passed = math.isfinite(value) and _COMPARE[condition.comparison](value, condition.limit)
-            why = f"{condition.name} is {value:.4f}" if math.isfinite(value) else f"{condition.name} is undefined"
+            ci95 = None if finding is None or condition.point else finding.ci95
+            passed, why = _compared(condition, math.nan if figure is None else figure, ci95)
         else:
             passed = finding is not None and finding.holds is True
             undecided = finding is not None and finding.holds is None
             why = "" if finding is None else f"{'undecided: ' if undecided else ''}{finding.verdict}"
         outcomes.append(Outcome(condition, passed, why))
     return tuple(outcomes)
+
+
+def _compared(condition: Condition, value: float, ci95: tuple[float, float] | None) -> tuple[bool, str]:
+    """Return whether a figure, with its whole interval where it has one, lies on the right side; and its words."""
+    if not math.isfinite(value):
+        return False, f"{condition.name} is undefined"
+    if ci95 is None:
+        return _COMPARE[condition.comparison](value, condition.limit), f"{condition.name} is {value:.4f}"
+    low, high = ci95
+    bound = low if ">" in condition.comparison else high
+    passed = math.isfinite(bound) and _COMPARE[condition.comparison](bound, condition.limit)
+    return passed, f"{condition.name} is {value:.4f}, 95 % interval {low:.4f} to {high:.4f}"

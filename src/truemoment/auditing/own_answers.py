@@ -23,7 +23,7 @@ from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError
 from truemoment.floors import FloorResult
 from truemoment.intervals import Ints
-from truemoment.language.bags import bags_of
+from truemoment.language.bags import bags_of, terms_of
 from truemoment.measures import Measure
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions, Queries, Strings, numbers_of, positions_in_lists
@@ -122,7 +122,7 @@ def similar_sentence(queries: Queries, otherwise: Ints) -> Ints:
     """
     sentences = queries.sentence.tolist()
     known = Sentences.of(sentences, most=1.0)
-    bags = bags_of(sentences, known.terms)
+    bags = bags_of([terms_of(sentence) for sentence in sentences], known.terms)
     weights = unit_weights(bags, known.idf)
     video = numbers_of(queries.video_id)
     source = otherwise.copy()

@@ -145,6 +145,7 @@ class Results:
             np.array([floor.standard_error for floor in self.floors]),
             self.stream("verdict"),
             resamples=self.setup.resamples,
+            margin=np.array([floor.training_spread for floor in self.floors]),
         )
 
     @functools.cached_property

@@ -17,6 +17,10 @@ alone would be too short. Intervals come from those of every floor, by the stude
 - the upper end is the lowest of their upper ends at level 0.05 / N for N floors: Bonferroni's correction.
 
 Floors that are drawn or trained by chance are means over draws, and the standard error of such a mean is added.
+
+Another training of the same network scores otherwise, and a lucky one is not better than guessing. So "better" also
+needs every lower end to be above a margin: the standard deviation between single networks of that floor, at the
+headline measure.
 """
 
 from __future__ import annotations
@@ -69,6 +73,8 @@ class Verdict:
         NaN where the ceiling is not above the strongest floor.
     skill_ci95 : (M, 2)
         Its 95 % interval, which allows for the choice of the strongest.
+    margin : (F,)
+        Standard deviation between trainings of each floor, which the lower end of a difference to it must exceed.
     """
 
     strongest: Ints
@@ -80,13 +86,22 @@ class Verdict:
     resolves: Floats
     skill: Floats
     skill_ci95: Floats
+    margin: Floats
 
     def kind(self, m: int) -> Kind:
         """Return what is shown at measure m."""
         low, high = self.ci95[m]
         if not (np.isfinite(low) and np.isfinite(high)):
             return "undefined"
-        return "better" if low > 0 else "worse" if high < 0 else "not decided"
+        if low > 0:
+            return "better" if self.within_margin(m) is None else "not decided"
+        return "worse" if high < 0 else "not decided"
+
+    def within_margin(self, m: int) -> int | None:
+        """Return the floor whose margin is exceeded least, if it is not; None where every margin is exceeded."""
+        room = self.against_ci95[:, m, 0] - self.margin
+        least = int(room.argmin())
+        return least if room[least] <= 0 else None
 
     def is_little(self, m: int) -> bool:
         """Return whether the skill at measure m is shown to be below :data:`LITTLE`."""
@@ -101,10 +116,12 @@ def judge_floors(
     rng: np.random.Generator,
     *,
     resamples: int,
+    margin: Floats | None = None,
 ) -> Verdict:
     """Compare a method with F floors by M measures of the same queries.
 
-    `spread` is the standard error of each floor's figure over its draws, (F, M), 0 for one that draws nothing.
+    `spread` is the standard error of each floor's figure over its draws, (F, M), 0 for one that draws nothing, and
+    `margin` its standard deviation between trainings, (F,); None for none.
     """
     own, weight = sums_by_video(method)
     best, _ = sums_by_video(ceiling)
@@ -131,6 +148,7 @@ def judge_floors(
         against_ci95=np.stack(difference.bounds(LEVEL, spread.ravel()), axis=-1).reshape(n_floors, n_measures, 2),
         resolves=minimum_detectable_difference(drawn[:, *at], n_differing=differ),
         skill=np.where(has_room, skill.value.reshape(n_floors, n_measures)[at], np.nan),
+        margin=np.zeros(n_floors) if margin is None else margin,
         skill_ci95=np.where(has_room[:, None], interval_of_least(skill, n_floors, (spread * slope).ravel()), np.nan),
     )
 

@@ -20,6 +20,8 @@ from truemoment.baselines.bias_based import BiasBased
 from truemoment.baselines.expected_value import ExpectedValue
 from truemoment.baselines.mean_map import MeanMap
 from truemoment.baselines.oracle import Oracle
+from truemoment.baselines.order_table import OrderTable
+from truemoment.baselines.paragraph_network import ParagraphNetwork
 from truemoment.baselines.predict_all import PredictAll
 from truemoment.baselines.prior_only import PriorOnly
 from truemoment.baselines.random_chance import RandomChance
@@ -47,6 +49,8 @@ __all__ = [
     "ExpectedValue",
     "MeanMap",
     "Oracle",
+    "OrderTable",
+    "ParagraphNetwork",
     "PredictAll",
     "PriorOnly",
     "RandomChance",
@@ -88,6 +92,9 @@ class Choices:
     references: Annotations | None = None
 
 
+Reads = Literal["nothing", "sentence", "paragraph"]
+
+
 class Baseline(NamedTuple):
     """An entry of the list above."""
 
@@ -100,6 +107,8 @@ class Baseline(NamedTuple):
     """Whether it has to be fitted."""
     takes: tuple[str, ...] = ()
     """Settings that its predictions depend on, except generator and references."""
+    reads: Reads = "nothing"
+    """What it knows of a query: nothing, its sentence (and the video's duration), or all sentences of its video."""
     papers: tuple[Paper, ...] = ()
     """The paper that introduces it; none for ours."""
 
@@ -144,6 +153,7 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
             random=True,
             learns=True,
             takes=("engine",),
+            reads="sentence",
             papers=(HIDDEN_CHALLENGES,),
         ),
         "sentence-neighbours": Baseline(
@@ -152,6 +162,7 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
             lambda c: ExpectedValue(SentenceNeighbours(), c.measure, c.protocol),
             learns=True,
             takes=("measure",),
+            reads="sentence",
         ),
         "sentence-network": Baseline(
             "floor",
@@ -160,6 +171,24 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
             random=True,
             learns=True,
             takes=("measure",),
+            reads="sentence",
+        ),
+        "order-table": Baseline(
+            "floor",
+            "the best constant for each place of a sentence among those of its video, in the order of the file",
+            lambda c: OrderTable(c.measure, c.protocol),
+            learns=True,
+            takes=("measure",),
+            reads="paragraph",
+        ),
+        "paragraph-network": Baseline(
+            "floor",
+            "small networks and a chain that read all sentences of a video in their order",
+            lambda c: ExpectedValue(ParagraphNetwork.of(c.rng, c.on_progress), c.measure, c.protocol),
+            random=True,
+            learns=True,
+            takes=("measure",),
+            reads="paragraph",
         ),
         "uniform": Baseline(
             "floor",
@@ -175,6 +204,14 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
             random=True,
             takes=("proposals",),
             papers=(MAD,),
+        ),
+        "order-by-start": Baseline(
+            "ceiling",
+            "the order table with the sentences of a video sorted by their true start, as some loaders do",
+            lambda c: OrderTable(c.measure, c.protocol, _needed(c.references, "order-by-start")),
+            learns=True,
+            takes=("measure",),
+            reads="paragraph",
         ),
         "split-constant": Baseline(
             "ceiling",

@@ -1,38 +1,47 @@
-r"""A network from bags of terms to probabilities of classes: one hidden layer, in NumPy.
+r"""Networks from bags of terms to probabilities of classes, trained together: one hidden layer each, in NumPy.
 
 .. math:: h = \max\left(0,\; b + \frac{1}{\sqrt{|B|}} \sum_{t \in B} E_t\right), \qquad p = \mathrm{softmax}(h W + c)
 
-with B the terms of a sentence, :math:`E_t` their embeddings. It is trained by Adam (Kingma and Ba 2015) on the cross
-entropy, with dropout on h. Embeddings are updated where a batch contains their term, and their moments decay only then.
+with B the terms of a sentence, :math:`E_t` their embeddings. They are trained by Adam (Kingma and Ba 2015) on the cross
+entropy, with dropout on h, at a rate that rises for a twentieth of the steps and then falls to 0. Embeddings are
+updated where a batch contains their term, and their moments decay only then.
+
+The G members of an ensemble read the same batches, so each term is looked up once for all of them; they differ by
+initial weights, dropout and the sentences that each leaves out.
 
 Everything is float64: rounding then changes no printed figure, whatever machine or number of threads computes it.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from truemoment.intervals import Floats, Ints
+from truemoment.intervals import Bools, Floats, Ints
 from truemoment.language.bags import Bags
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 """Decay of Adam's moments, and what keeps its division finite (Kingma and Ba 2015)."""
 
-N_PARTS = 4
+PARTS = ("embedding", "hidden_bias", "output", "output_bias")
 """Arrays of weights."""
 
 EMBEDDING_SCALE, OUTPUT_SCALE = 0.05, 0.3
 """Standard deviation of initial embeddings; that of initial output weights, times the square root of H."""
 
-BLOCK_BAGS = 4096
-"""Sentences that are read at a time, to bound memory."""
+RISING = 0.05
+"""Share of the steps in which the rate rises."""
+
+BLOCK_BAGS, BLOCK_TERMS = 512, 64
+"""Sentences that are read at a time, and terms that are updated at a time, to stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
-class BagNetwork:
-    """Weights of T terms, H hidden units and K classes: shapes (T, H), (H,), (H, K) and (K,)."""
+class BagNetworks:
+    """Weights of G members with T terms, H hidden units and K classes: (T, G, H), (G, H), (G, H, K) and (G, K)."""
 
     embedding: Floats
     hidden_bias: Floats
@@ -40,45 +49,68 @@ class BagNetwork:
     output_bias: Floats
 
     @classmethod
-    def initial(cls, n_terms: int, n_hidden: int, prior: Floats, rng: np.random.Generator) -> BagNetwork:
+    def initial(
+        cls, n_terms: int, n_hidden: int, n_members: int, prior: Floats, rng: np.random.Generator
+    ) -> BagNetworks:
         """Draw initial weights; the output bias is the logarithm of `prior` (K,), so that training starts from it."""
         return cls(
-            rng.standard_normal((n_terms, n_hidden)) * EMBEDDING_SCALE,
-            np.zeros(n_hidden),
-            rng.standard_normal((n_hidden, len(prior))) * (OUTPUT_SCALE / np.sqrt(n_hidden)),
-            np.log(prior),
+            rng.standard_normal((n_terms, n_members, n_hidden)) * EMBEDDING_SCALE,
+            np.zeros((n_members, n_hidden)),
+            rng.standard_normal((n_members, n_hidden, len(prior))) * (OUTPUT_SCALE / np.sqrt(n_hidden)),
+            np.tile(np.log(prior), (n_members, 1)),
         )
 
-    def copy(self) -> BagNetwork:
-        """Return the same weights in new arrays."""
-        return BagNetwork(*(part.copy() for part in self.parts))
-
-    def rounded(self) -> BagNetwork:
-        """Return the weights in float32, half as large to keep; what is computed from them is float64 again."""
-        return BagNetwork(*(part.astype(np.float32) for part in self.parts))
+    def __len__(self) -> int:
+        """Return the number of members."""
+        return len(self.output)
 
     @property
     def parts(self) -> tuple[Floats, Floats, Floats, Floats]:
         """The four arrays, in order."""
         return self.embedding, self.hidden_bias, self.output, self.output_bias
 
+    def rounded(self) -> BagNetworks:
+        """Return the weights in float16, a quarter as large to keep; what is computed from them is float64 again."""
+        return BagNetworks(*(part.astype(np.float16) for part in self.parts))
+
+    def members(self, bags: Bags) -> Floats:
+        """Return the probability of each class for each sentence by each member, (G, Q, K)."""
+        wide = BagNetworks(*(part.astype(np.float64) for part in self.parts))
+        blocks = (range(low, min(low + BLOCK_BAGS, len(bags))) for low in range(0, len(bags), BLOCK_BAGS))
+        found = [wide._of(bags.select(np.array(rows))) for rows in blocks]
+        return np.concatenate(found, axis=1) if found else np.empty((len(self), 0, self.output.shape[2]))
+
     def probabilities(self, bags: Bags) -> Floats:
-        """Return the probability of each class for each sentence, (Q, K)."""
-        found = [
-            self._of(bags.select(rows)) for rows in np.split(np.arange(len(bags)), range(0, len(bags), BLOCK_BAGS))
-        ]
-        return np.concatenate(found)
+        """Return the probability of each class for each sentence, the mean over the members, (Q, K)."""
+        return np.asarray(self.members(bags).mean(axis=0))
 
     def _of(self, bags: Bags) -> Floats:
-        return softmax(hidden_layer(self, bags) @ self.output + self.output_bias)
+        return softmax(hidden_layers(self, bags) @ self.output + self.output_bias[:, None])
 
 
-def hidden_layer(network: BagNetwork, bags: Bags) -> Floats:
-    """Return the hidden units, (B, H); every bag has a term or more."""
-    if not len(bags):
-        return np.empty((0, len(network.hidden_bias)))
-    sums = np.add.reduceat(network.embedding[bags.terms], bags.offsets[:-1], axis=0, dtype=np.float64)
-    return np.asarray(np.maximum(sums / np.sqrt(bags.lengths)[:, None] + network.hidden_bias, 0))
+def hidden_layers(networks: BagNetworks, bags: Bags) -> Floats:
+    """Return the hidden units of each member, (G, B, H); every bag has a term or more."""
+    n_members, n_hidden = networks.hidden_bias.shape
+    sums = sums_of_rows(networks.embedding.reshape(len(networks.embedding), -1), bags.terms, bags.offsets)
+    sums /= np.sqrt(bags.lengths)[:, None]
+    sums += networks.hidden_bias.ravel()
+    np.maximum(sums, 0, out=sums)
+    return sums.reshape(-1, n_members, n_hidden).transpose(1, 0, 2)
+
+
+def sums_of_rows(table: Floats, rows: Ints, offsets: Ints) -> Floats:
+    """Return the sum of some rows of a table (T, C) for each list of them, (L, C); none is empty.
+
+    List by list in a small buffer: ``np.add.reduceat`` along the first axis takes ten times as long.
+    """
+    low = offsets.tolist()
+    found = np.empty((len(low) - 1, table.shape[1]))
+    buffer = np.empty((int(np.diff(offsets).max(initial=1)), table.shape[1]))
+    for number in range(len(found)):
+        part = buffer[: low[number + 1] - low[number]]
+        table.take(rows[low[number] : low[number + 1]], axis=0, out=part, mode="clip")
+        np.add.reduce(part, axis=0, out=found[number])
+    return found
 
 
 def softmax(logits: Floats) -> Floats:
@@ -93,63 +125,123 @@ def softmax(logits: Floats) -> Floats:
     return np.asarray(found / found.sum(axis=-1, keepdims=True))
 
 
-def gradient(network: BagNetwork, bags: Bags, target: Ints, kept: Floats) -> tuple[Ints, BagNetwork]:
-    """Return the distinct terms of a batch, and the gradient of its mean cross entropy, with embeddings of these only.
+@dataclass(frozen=True, eq=False)
+class Gradient:
+    """Derivatives of the loss of a batch: those of the weights, and of the sums of embeddings of each bag, (B, G * H).
 
-    `target` has the class of each bag, (B,); `kept` is what dropout multiplies hidden units with, (B, H). Every bag has
-    a term.
+    The derivative of a term's embedding is the sum of those of the bags that contain it.
     """
-    active = hidden_layer(network, bags)
+
+    hidden_bias: Floats
+    output: Floats
+    output_bias: Floats
+    sums: Floats
+
+
+def gradient(networks: BagNetworks, bags: Bags, target: Ints, kept: Floats, weight: Floats) -> Gradient:
+    """Return the gradient of the weighted sum of the cross entropies of a batch.
+
+    `target` has the class of each bag, (B,); `kept` is what dropout multiplies hidden units with, (G, B, H); `weight`
+    that of each bag for each member, (G, B). Every bag has a term.
+    """
+    active = hidden_layers(networks, bags)
+    kept = kept * (active > 0)
     hidden = active * kept
-    error = softmax(hidden @ network.output + network.output_bias)
-    error[np.arange(len(bags)), target] -= 1
-    error /= len(bags)
-    of_hidden = (error @ network.output.T) * kept * (active > 0)
-    of_terms = np.repeat(of_hidden / np.sqrt(bags.lengths)[:, None], bags.lengths, axis=0)
-    order = np.argsort(bags.terms, kind="stable")
-    in_order = bags.terms[order]
-    first = np.flatnonzero(np.concatenate([[True], in_order[1:] != in_order[:-1]]))
-    of_embedding = np.add.reduceat(of_terms[order], first, axis=0)
-    return in_order[first], BagNetwork(of_embedding, of_hidden.sum(axis=0), hidden.T @ error, error.sum(axis=0))
+    error = softmax(hidden @ networks.output + networks.output_bias[:, None])
+    error[:, np.arange(len(bags)), target] -= 1
+    error *= weight[:, :, None]
+    of_hidden = (error @ networks.output.transpose(0, 2, 1)) * kept
+    of_sums = of_hidden.transpose(1, 0, 2).reshape(len(bags), -1) / np.sqrt(bags.lengths)[:, None]
+    return Gradient(of_hidden.sum(axis=1), hidden.transpose(0, 2, 1) @ error, error.sum(axis=1), of_sums)
 
 
 class Adam:
-    """Adam on the weights of a network, which are changed in place."""
+    """Adam on the weights of networks, which are changed in place."""
 
-    def __init__(self, network: BagNetwork, rate: float) -> None:
-        self.network, self.rate, self.n_steps = network, rate, 0
-        self._mean = [np.zeros_like(part) for part in network.parts]
-        self._square = [np.zeros_like(part) for part in network.parts]
+    def __init__(self, networks: BagNetworks) -> None:
+        self.networks, self.n_steps = networks, 0
+        self._mean = [np.zeros_like(part) for part in networks.parts]
+        self._square = [np.zeros_like(part) for part in networks.parts]
 
-    def step(self, terms: Ints, derivatives: BagNetwork) -> None:
-        """Take one step against a gradient, whose embeddings are those of some terms."""
+    def step(self, bags: Bags, derivatives: Gradient, rate: float) -> None:
+        """Take one step against the gradient of a batch."""
         self.n_steps += 1
-        rate = self.rate * np.sqrt(1 - BETA2**self.n_steps) / (1 - BETA1**self.n_steps)
-        columns = zip(self.network.parts, self._mean, self._square, derivatives.parts, strict=True)
-        for part, mean, square, derivative in columns:
-            at = terms if part is self.network.embedding else slice(None)
-            new_mean = BETA1 * mean[at] + (1 - BETA1) * derivative
-            new_square = BETA2 * square[at] + (1 - BETA2) * derivative**2
-            mean[at], square[at] = new_mean, new_square
-            part[at] -= rate * new_mean / (np.sqrt(new_square) + EPSILON)
+        rate *= math.sqrt(1 - BETA2**self.n_steps) / (1 - BETA1**self.n_steps)
+        small = (derivatives.hidden_bias, derivatives.output, derivatives.output_bias)
+        for part, mean, square, derivative in zip(
+            self.networks.parts[1:], self._mean[1:], self._square[1:], small, strict=True
+        ):
+            np.subtract(part, _moved(mean, square, derivative, rate), out=part)
+        embedding, mean, square = (
+            part[0].reshape(len(part[0]), -1) for part in (self.networks.parts, self._mean, self._square)
+        )
+        order = np.argsort(bags.terms, kind="stable")
+        in_order, bag = bags.terms[order], np.repeat(np.arange(len(bags)), bags.lengths)[order]
+        first = np.flatnonzero(np.diff(in_order, prepend=-1))
+        terms, offsets = in_order[first], np.append(first, len(bag))
+        for low in range(0, len(terms), BLOCK_TERMS):
+            at = terms[low : low + BLOCK_TERMS]
+            derivative = sums_of_rows(derivatives.sums, bag, offsets[low : low + len(at) + 1])
+            old_mean, old_square = mean[at], square[at]
+            embedding[at] -= _moved(old_mean, old_square, derivative, rate)
+            mean[at], square[at] = old_mean, old_square
 
 
-def train_epoch(
-    network: BagNetwork,
-    adam: Adam,
+def _moved(mean: Floats, square: Floats, derivative: Floats, rate: float) -> Floats:
+    """Update the moments of some weights in place, and return how far the weights move."""
+    mean *= BETA1
+    mean += (1 - BETA1) * derivative
+    square *= BETA2
+    square += (1 - BETA2) * derivative**2
+    far = np.sqrt(square)
+    far += EPSILON
+    np.divide(mean, far, out=far)
+    far *= rate
+    return far
+
+
+def train(
+    networks: BagNetworks,
     bags: Bags,
     target: Ints,
+    learns: Bools,
     rng: np.random.Generator,
     *,
+    epochs: int,
     batch: int,
+    rate: float,
     dropout: float,
+    on_progress: Callable[[float], None] = lambda _: None,
 ) -> None:
-    """Train on all bags once, in an order drawn by `rng`, and change the weights in place.
+    """Train on all bags several times, each time in another order, and change the weights in place.
 
-    `target` has the class of each bag, (N,). In each step a share of hidden units, `dropout`, is left out.
+    Parameters
+    ----------
+    target : (N,)
+        Class of each bag.
+    learns : (G, N)
+        Whether a member learns from a bag.
+    rng
+        Draws orders and dropout.
+    epochs, batch
+        Times that all bags are read, and bags a step.
+    rate
+        Highest rate of Adam.
+    dropout
+        Share of hidden units that a step leaves out.
+    on_progress
+        Called with the finished share.
     """
-    order = rng.permutation(len(bags))
-    for low in range(0, len(order), batch):
-        rows = order[low : low + batch]
-        kept = (rng.random((len(rows), len(network.hidden_bias))) >= dropout) / (1 - dropout)
-        adam.step(*gradient(network, bags.select(rows), target[rows], kept))
+    adam, shape = Adam(networks), networks.hidden_bias.shape
+    n_steps = epochs * math.ceil(len(bags) / batch)
+    for epoch in range(epochs):
+        order = rng.permutation(len(bags))
+        for low in range(0, len(bags), batch):
+            rows = order[low : low + batch]
+            kept = (rng.random((shape[0], len(rows), shape[1]), np.float32) >= dropout) / (1 - dropout)
+            weight = learns[:, rows] / np.maximum(learns[:, rows].sum(axis=1, keepdims=True), 1)
+            some = bags.select(rows)
+            done = adam.n_steps / n_steps
+            now = rate * min(1.0, (adam.n_steps + 1) / (RISING * n_steps + 1)) * (1 - done)
+            adam.step(some, gradient(networks, some, target[rows], kept, weight), now)
+        on_progress((epoch + 1) / epochs)

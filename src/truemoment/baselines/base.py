@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
 
 from truemoment.density import Density
 from truemoment.exceptions import InputError, UsageError
-from truemoment.intervals import TIE, Bools, Floats, Ints, seconds_to_norm, suppress
+from truemoment.intervals import TIE, Bools, Floats, Ints, first_kept, seconds_to_norm, suppress
 from truemoment.records import Annotations, Predictions, Queries, Strings, numbers_of
 
 NMS_THRESHOLD = 0.45
@@ -87,7 +88,7 @@ def ranked_answers(
     empty = end_norm <= start_norm
     order = np.lexsort((-score, empty))  # along the last axis, stable; empty ones after the others
     start, end, score = (np.take_along_axis(table, order, axis=1) for table in (start_norm, end_norm, score))
-    kept = suppress(start, end, (~empty).sum(axis=1), threshold=NMS_THRESHOLD)
+    kept = first_kept(start, end, (~empty).sum(axis=1), threshold=NMS_THRESHOLD, top=top)
     return answers(queries, start, end, score, kept, top=top, name=name)
 
 
@@ -126,3 +127,17 @@ def constant_answers(queries: Queries, ranked: Floats | None, *, top: int, name:
         raise UsageError(f"{name} has to be fitted first")
     start, end, score = ranked.T[:, None]
     return answers(queries, start, end, score, np.ones_like(start, dtype=bool), top=top, name=name)
+
+
+def padded_constants(tables: Sequence[Floats]) -> Floats:
+    """Stack ranked constants (K_i, 3) to (R, K, 3), padded with NaN."""
+    padded = np.full((len(tables), max(len(table) for table in tables), 3), np.nan)
+    for row, table in zip(padded, tables, strict=True):
+        row[: len(table)] = table
+    return padded
+
+
+def answers_by_row(queries: Queries, ranked: Floats, row: Ints, *, top: int, name: str) -> Predictions:
+    """Answer each query with the first `top` constants of its row, (Q,), of :func:`padded_constants`."""
+    start, end, score = np.moveaxis(ranked[row, :top], -1, 0)
+    return answers(queries, start, end, score, ~np.isnan(start), top=top, name=name)

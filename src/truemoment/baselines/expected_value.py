@@ -242,7 +242,13 @@ class ExpectedValue:
         The score of an answer is what it adds to the expected value of the list: for R@1, that of the first answer is
         the probability of a hit.
         """
-        return answer_each([self], queries, top)[0]
+        return answer_each([self], queries, [top])[0]
+
+    def answer(self, queries: Queries, probabilities: Floats, top: int) -> Predictions:
+        """Answer queries given the probabilities of their cells, (Q, K)."""
+        if self.values is None:
+            raise UsageError(f"{self.name} has to be fitted first")
+        return best_answers(queries, probabilities, self.values, top=top, name=self.name)
 
 
 def best_answers(queries: Queries, probabilities: Floats, values: Values, *, top: int, name: str) -> Predictions:
@@ -301,13 +307,8 @@ def _coarser_grid() -> Ints:
     return np.flatnonzero((steps % coarse == 0).all(axis=1))
 
 
-def answer_each(grounders: Sequence[ExpectedValue], queries: Queries, top: int) -> list[Predictions]:
-    """Answer queries by several measures, and compute the probabilities of each model once."""
+def answer_each(grounders: Sequence[ExpectedValue], queries: Queries, tops: Sequence[int]) -> list[Predictions]:
+    """Answer queries by several measures, with lists of several lengths; each model computes its probabilities once."""
     models = {id(grounder.model): grounder.model for grounder in grounders}
     probabilities = {key: model.probabilities(queries) for key, model in models.items()}
-    found = []
-    for of in grounders:
-        if of.values is None:
-            raise UsageError(f"{of.name} has to be fitted first")
-        found.append(best_answers(queries, probabilities[id(of.model)], of.values, top=top, name=of.name))
-    return found
+    return [of.answer(queries, probabilities[id(of.model)], top) for of, top in zip(grounders, tops, strict=True)]

@@ -21,7 +21,7 @@ import numpy as np
 from truemoment.baselines.expected_value import Places
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats, Ints
-from truemoment.language.bags import Bags, bags_of, frequent_terms
+from truemoment.language.bags import Bags, bags_of, frequent_terms, terms_of
 from truemoment.records import Annotations, Queries, positions_in_lists
 
 FEWEST, MOST = 2, 0.2
@@ -54,8 +54,9 @@ class Sentences:
     @classmethod
     def of(cls, sentences: Sequence[str], most: float = MOST) -> Sentences:
         """Arrange N sentences by term; terms in more than the share `most` of them are left out."""
-        terms = frequent_terms(sentences, FEWEST, most)
-        bags = bags_of(sentences, terms)
+        read = [terms_of(sentence) for sentence in sentences]
+        terms = frequent_terms(read, FEWEST, most)
+        bags = bags_of(read, terms)
         count = np.bincount(bags.terms, minlength=len(terms))
         idf = np.log(len(bags) / count)
         owner = np.repeat(np.arange(len(bags)), bags.lengths)
@@ -100,7 +101,7 @@ class SentenceNeighbours:
         if self.sentences is None or self.places is None or self.cell is None:
             raise UsageError(f"{self.name} has to be fitted first")
         distinct, which = np.unique(queries.sentence, return_inverse=True)
-        bags = bags_of(distinct.tolist(), self.sentences.terms)
+        bags = bags_of([terms_of(sentence) for sentence in distinct.tolist()], self.sentences.terms)
         weights = unit_weights(bags, self.sentences.idf)
         found = np.tile(PRIOR * self.places.prior, (len(distinct), 1))
         for q in range(len(distinct)):

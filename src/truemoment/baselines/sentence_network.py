@@ -1,43 +1,46 @@
 r"""Sentence network: the place of a moment from the words of its sentence and the duration of its video.
 
-A small network (:mod:`~truemoment.baselines.bag_network`) reads the words and word pairs of a sentence and the tenth of
-the training durations that the video falls in; it gives the probability of each cell of 5 % x 5 % of the video that
+Small networks (:mod:`~truemoment.baselines.bag_network`) read the words and word pairs of a sentence and the tenth of
+the training durations that the video falls in; they give the probability of each cell of 5 % x 5 % of the video that
 contains a training moment, and :mod:`~truemoment.baselines.expected_value` predicts the list of the highest expected
 value. It never sees a video and uses no pretrained vectors. What it scores, a model that sees the video has to beat.
 
-Training: several members, each with other weights to start from and another tenth of the training videos held out. A
-member keeps the weights of the epoch whose answers on these score best (R@1 at IoU 0.3, 0.5 and 0.7, averaged).
+Training: several members, each with other weights to start from; one of two tenths of the training videos is left out.
 Probabilities are averaged over members.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from truemoment.arrays import Array
-from truemoment.baselines.bag_network import N_PARTS, Adam, BagNetwork, train_epoch
-from truemoment.baselines.base import deal_folds, locations
-from truemoment.baselines.expected_value import Places, Values, alone, first_answers, values_of
+from truemoment.baselines.bag_network import PARTS, BagNetworks, train
+from truemoment.baselines.base import deal_folds
+from truemoment.baselines.expected_value import Places, alone
 from truemoment.caching import pack_text, unpack_text
 from truemoment.exceptions import UsageError
-from truemoment.intervals import Bools, Floats, Ints, temporal_iou
-from truemoment.language.bags import Bags, bags_of, frequent_terms
-from truemoment.measures import Recall
-from truemoment.protocols import PROTOCOLS
-from truemoment.records import Annotations, Queries
+from truemoment.intervals import Floats, Ints
+from truemoment.language.bags import Bags, bags_of, frequent_terms, terms_of
+from truemoment.records import Annotations, Queries, Strings
 
-JUDGED_BY = (Recall(1, 0.3), Recall(1, 0.5), Recall(1, 0.7))
-"""What the epoch is chosen by."""
+Reads = Callable[[Queries], list[set[str]]]
+"""What a network reads of each query, as terms; the class of the duration is added."""
+
+N_FOLDS, N_LEFT_OUT = 10, 2
+"""Parts of the training videos; a member leaves one of the first two out, on which others can be chosen."""
+
+SMALL = 20_000
+"""Training sentences below which a split is small: more members then, as chance matters more, and more epochs."""
 
 
 @dataclass(frozen=True)
 class Training:
-    """How the network is trained. Chosen on held-out training videos of Charades-STA, ActivityNet Captions and TACoS.
+    """How a network is trained. Chosen on held-out training videos of Charades-STA, ActivityNet Captions and TACoS.
 
     Parameters
     ----------
@@ -48,143 +51,135 @@ class Training:
     hidden
         Hidden units.
     dropout, rate, batch
-        As :mod:`truemoment.baselines.bag_network` takes them.
-    fewest_steps
-        Steps between two looks at the held-out videos: one epoch, or several of a small training split.
-    most_looks, patience
-        Looks at most, and looks without a better one after which training ends.
+        As :func:`truemoment.baselines.bag_network.train` takes them.
+    epochs, fewest_steps
+        Times that the training split is read, of a small and of a large one; and steps that there are at least, but for
+        a split with fewer than twice as many sentences: half as many steps as sentences.
     members
-        Networks whose probabilities are averaged.
-    held_out
-        Share of the training videos on which a member chooses its epoch.
+        Networks whose probabilities are averaged, for a small and for a large training split.
     """
 
     fewest: int = 3
     n_durations: int = 10
     hidden: int = 64
     dropout: float = 0.5
-    rate: float = 2e-3
+    rate: float = 8e-3
     batch: int = 128
-    fewest_steps: int = 50
-    most_looks: int = 24
-    patience: int = 5
-    members: int = 3
-    held_out: float = 0.1
+    epochs: tuple[int, int] = (12, 5)
+    fewest_steps: int = 150
+    members: tuple[int, int] = (8, 5)
+
+
+def words_of(queries: Queries) -> list[set[str]]:
+    """Return the words and pairs of neighbouring words of each sentence."""
+    return [terms_of(sentence) for sentence in queries.sentence.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
 class SentenceNetwork:
     """Probabilities of places from the words of the sentence and the duration of the video.
 
-    Once fitted: `terms` are the words and pairs that are read, `edges_s` the durations at which one class ends and the
-    next begins, `members` the networks, and `places` the cells, one per class.
+    Once fitted: `terms` are those that are read, `edges_s` the durations at which one class ends and the next begins,
+    `networks` the members, and `places` the cells, one per class. Member g has learned from no video of part g modulo
+    2: `fold` is the part of each training query.
     """
 
     rng: np.random.Generator
     training: Training = Training()
     on_progress: Callable[[float], None] = lambda _: None
+    reads: Reads = words_of
     terms: tuple[str, ...] = ()
     edges_s: Floats | None = None
-    members: tuple[BagNetwork, ...] = ()
+    networks: BagNetworks | None = None
     places: Places | None = None
+    fold: Ints | None = None
     name: str = "Sentence network"
 
-    def fit(self, train: Annotations) -> SentenceNetwork:
-        """Learn from `train`."""
-        for_folds, *for_members = self.rng.spawn(1 + self.training.members)
-        places, target, rows = Places.of(train)
-        sentences, duration_s = train.sentence[rows].tolist(), train.duration_s[rows]
-        terms = frequent_terms(sentences, self.training.fewest)
-        edges_s = np.quantile(duration_s, np.arange(1, self.training.n_durations) / self.training.n_durations)
-        examples = TrainingSentences(
-            read(sentences, duration_s, terms, edges_s),
-            target,
-            locations(train)[0],
-            values_of(places, JUDGED_BY, PROTOCOLS["default"]),
-        )
-        n_folds = max(self.training.members, round(1 / self.training.held_out))
-        fold = deal_folds(train.video_id[rows], n_folds, for_folds)
-        n_terms = len(terms) + self.training.n_durations
-        members = []
-        for number, child in enumerate(for_members):
-            network = BagNetwork.initial(n_terms, self.training.hidden, places.prior, child)
-            with threadpool_limits(limits=1, user_api="blas"):  # its products are small: threads would only wait
-                members.append(trained(network, examples, fold == number, self.training, child).rounded())
-            self.on_progress((number + 1) / len(for_members))
-        return replace(self, terms=terms, edges_s=edges_s, members=tuple(members), places=places)
+    def fit(self, train_split: Annotations) -> SentenceNetwork:
+        """Learn from a training split."""
+        of, (for_folds, child) = self.training, self.rng.spawn(2)
+        places, target, rows = Places.of(train_split)
+        query = np.repeat(np.arange(train_split.n_queries), np.diff(train_split.offsets))[rows]
+        read = self.reads(train_split.queries)
+        duration_s = train_split.duration_s[rows]
+        edges_s = np.quantile(duration_s, np.arange(1, of.n_durations) / of.n_durations)
+        terms = frequent_terms([read[q] for q in query], of.fewest)
+        fold = _folds(train_split.queries.video_id, query, for_folds) if self.fold is None else self.fold
+        is_large = len(rows) >= SMALL
+        n_members = of.members[is_large]
+        learns = np.array([fold[query] != g % N_LEFT_OUT for g in range(n_members)])
+        learns[~learns.any(axis=1)] = True  # a single video: nothing can be left out
+        bags = with_durations(bags_of(read, terms).select(query), duration_s, edges_s, len(terms))
+        fewest = min(of.fewest_steps, len(bags) // 2)
+        networks = BagNetworks.initial(len(terms) + of.n_durations, of.hidden, n_members, places.prior, child)
+        with threadpool_limits(limits=1, user_api="blas"):  # its products are small: threads would only wait
+            train(
+                networks,
+                bags,
+                target,
+                learns,
+                child,
+                epochs=max(of.epochs[is_large], math.ceil(fewest / math.ceil(len(bags) / of.batch))),
+                batch=of.batch,
+                rate=of.rate,
+                dropout=of.dropout,
+                on_progress=self.on_progress,
+            )
+        return replace(self, terms=terms, edges_s=edges_s, networks=networks.rounded(), places=places, fold=fold)
 
     def packed(self) -> dict[str, Array]:
         """Return what it has learned as arrays; it has to be fitted."""
-        if self.edges_s is None or self.places is None:
+        if self.edges_s is None or self.places is None or self.networks is None or self.fold is None:
             raise UsageError(f"{self.name} has to be fitted first")
-        packed: dict[str, Array] = {"terms": pack_text(self.terms), "edges_s": self.edges_s}
+        packed: dict[str, Array] = {"terms": pack_text(self.terms), "edges_s": self.edges_s, "fold": self.fold}
         packed |= {name: getattr(self.places, name) for name in ("cells", "prior", "rows", "cell")}
-        for number, member in enumerate(self.members):
-            packed |= {f"member{number}-{part}": array for part, array in enumerate(member.parts)}
-        return packed
+        return packed | dict(zip(PARTS, self.networks.parts, strict=True))
 
-    def unpacked(self, packed: Mapping[str, Array], train: Annotations) -> SentenceNetwork:
+    def unpacked(self, packed: Mapping[str, Array], train_split: Annotations) -> SentenceNetwork:
         """Return the network that has learned what :meth:`packed` returned, from the same split."""
         rows = packed["rows"]
-        places = Places(packed["cells"], packed["prior"], rows, alone(train, rows), packed["cell"])
-        members = tuple(
-            BagNetwork(*(packed[f"member{number}-{part}"] for part in range(N_PARTS)))
-            for number in range(self.training.members)
+        return replace(
+            self,
+            terms=tuple(unpack_text(packed["terms"])),
+            edges_s=packed["edges_s"],
+            networks=BagNetworks(*(packed[name] for name in PARTS)),
+            places=Places(packed["cells"], packed["prior"], rows, alone(train_split, rows), packed["cell"]),
+            fold=packed["fold"],
         )
-        terms = tuple(unpack_text(packed["terms"]))
-        return replace(self, terms=terms, edges_s=packed["edges_s"], members=members, places=places)
+
+    def members(self, queries: Queries) -> Floats:
+        """Return the probability of each occupied cell for each query by each member, (G, Q, K)."""
+        if self.edges_s is None or self.networks is None:
+            raise UsageError(f"{self.name} has to be fitted first")
+        bags = bags_of(self.reads(queries), self.terms)
+        with threadpool_limits(limits=1, user_api="blas"):
+            return self.networks.members(with_durations(bags, queries.duration_s, self.edges_s, len(self.terms)))
 
     def probabilities(self, queries: Queries) -> Floats:
         """Return the probability of each occupied cell for each query, (Q, K)."""
-        if self.edges_s is None:
-            raise UsageError(f"{self.name} has to be fitted first")
-        bags = read(queries.sentence.tolist(), queries.duration_s, self.terms, self.edges_s)
-        return np.asarray(np.mean([member.probabilities(bags) for member in self.members], axis=0))
+        return np.asarray(self.members(queries).mean(axis=0))
+
+    def new_to_members(self, queries: Queries, fold: Ints) -> Floats:
+        """Return the probabilities of training queries, (Q, K), by members that have not learned from their video.
+
+        `fold` is the part of each query, (Q,), which is left out by some.
+        """
+        of_members = self.members(queries)
+        found = np.empty(of_members.shape[1:])
+        for part in range(N_LEFT_OUT):
+            some = of_members[part::N_LEFT_OUT] if len(of_members) > part else of_members
+            found[fold == part] = some[:, fold == part].mean(axis=0)
+        return found
 
 
-def read(sentences: Sequence[str], duration_s: Floats, terms: tuple[str, ...], edges_s: Floats) -> Bags:
-    """Return the bag of each sentence with the class of its video's duration as a last term."""
-    bags = bags_of(sentences, terms)
-    of_duration = len(terms) + np.searchsorted(edges_s, duration_s, side="right")
+def _folds(video_id: Strings, query: Ints, rng: np.random.Generator) -> Ints:
+    """Deal the videos of some queries into parts; returns that of each query, ``N_FOLDS`` for other videos."""
+    located = np.unique(query)
+    fold = dict(zip(video_id[located].tolist(), deal_folds(video_id[located], N_FOLDS, rng).tolist(), strict=True))
+    return np.array([fold.get(video, N_FOLDS) for video in video_id.tolist()], dtype=np.int64)
+
+
+def with_durations(bags: Bags, duration_s: Floats, edges_s: Floats, n_terms: int) -> Bags:
+    """Add the class of the video's duration to each bag, as a last term."""
+    of_duration = n_terms + np.searchsorted(edges_s, duration_s, side="right")
     return Bags(np.insert(bags.terms, bags.offsets[1:], of_duration), bags.offsets + np.arange(len(bags.offsets)))
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingSentences:
-    """The N sentences of a training split, with the class and the moment of each, (N,) and (N, 2).
-
-    `values` are those of answers by each measure of `JUDGED_BY`.
-    """
-
-    bags: Bags
-    target: Ints
-    start_end_norm: Floats
-    values: Sequence[Values]
-
-    def recall(self, network: BagNetwork, rows: Ints) -> float:
-        """Mean of R@1 at IoU 0.3, 0.5 and 0.7 of the network's answers to some of the sentences."""
-        probabilities = network.probabilities(self.bags.select(rows))
-        ious = (temporal_iou(*first_answers(probabilities, of).T, *self.start_end_norm[rows].T) for of in self.values)
-        return float(np.mean([iou > measure.iou for iou, measure in zip(ious, JUDGED_BY, strict=True)]))
-
-
-def trained(
-    network: BagNetwork, examples: TrainingSentences, held_out: Bools, training: Training, rng: np.random.Generator
-) -> BagNetwork:
-    """Train on the examples that are not held out; return the weights of the epoch that is best on those that are."""
-    learned, judged = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-    if not (len(learned) and len(judged)):  # a single video: nothing can be held out
-        learned = judged = np.arange(len(held_out))
-    adam, bags, target = Adam(network, training.rate), examples.bags.select(learned), examples.target[learned]
-    best, highest, since = network.copy(), -math.inf, 0
-    epochs = math.ceil(training.fewest_steps / math.ceil(len(bags) / training.batch))
-    for _ in range(training.most_looks):
-        for _ in range(epochs):
-            train_epoch(network, adam, bags, target, rng, batch=training.batch, dropout=training.dropout)
-        recall = examples.recall(network, judged)
-        since = 0 if recall > highest else since + 1
-        if since == 0:
-            best, highest = network.copy(), recall
-        if since >= training.patience:
-            break
-    return best

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truemoment.baselines.base import LearnsNothing, answers, deal_folds
+from truemoment.baselines.base import LearnsNothing, answers_by_row, deal_folds, padded_constants
 from truemoment.baselines.best_constant import best_constants
 from truemoment.exceptions import InputError
 from truemoment.intervals import Floats
@@ -54,8 +54,7 @@ class SplitConstant(LearnsNothing):
         """Predict the constants of each query's fold, best first."""
         last = len(self.ranked) - 1
         fold = np.array([self.fold_of.get(video, last) for video in queries.video_id.tolist()], dtype=np.int64)
-        start, end, score = np.moveaxis(self.ranked[fold, :top], -1, 0)
-        return answers(queries, start, end, score, ~np.isnan(start), top=top, name=self.name)
+        return answers_by_row(queries, self.ranked, fold, top=top, name=self.name)
 
 
 def split_constants(
@@ -83,7 +82,9 @@ def split_constants(
     found = [best_constants(parsed, part, protocol=protocol) for part in (*parts, known)]
     whole_video = np.array([[0.0, 1.0, 0.0]])
     return [
-        SplitConstant(fold_of, _padded([whole_video if of is None or of.ranked is None else of.ranked for of in row]))
+        SplitConstant(
+            fold_of, padded_constants([whole_video if of is None or of.ranked is None else of.ranked for of in row])
+        )
         for row in zip(*found, strict=True)
     ]
 
@@ -98,11 +99,3 @@ def _folds_of_videos(annotations: Annotations) -> dict[str, int]:
         )
     fold = deal_folds(videos, min(N_FOLDS, len(videos)), np.random.default_rng(0))
     return dict(zip(videos.tolist(), fold.tolist(), strict=True))
-
-
-def _padded(tables: Sequence[Floats]) -> Floats:
-    """Stack tables (K_i, 3) to (n, K, 3), padded with NaN."""
-    padded = np.full((len(tables), max(len(table) for table in tables), 3), np.nan)
-    for row, table in zip(padded, tables, strict=True):
-        row[: len(table)] = table
-    return padded

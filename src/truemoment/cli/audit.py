@@ -109,7 +109,9 @@ related_options = bound(
 @reading_options
 @testing_options
 @click.option(
-    "--gate", metavar="'A; B'", help="Exit 1 unless all conditions pass: checks, or figures as shortcut-share<0.8."
+    "--gate",
+    metavar="'A; B'",
+    help="Exit 1 unless all conditions pass: checks, or figures as shortcut-share<0.8 (their 95 % intervals).",
 )
 @threads_option(OF_MODELS)
 @page_options

@@ -84,7 +84,8 @@ def command(
 
     \b
     NAME is predict-all, best-constant, bias-based, mean-map, prior-only, action-aware,
-    sentence-neighbours, sentence-network, uniform, random-chance, split-constant or oracle.
+    sentence-neighbours, sentence-network, order-table, paragraph-network, uniform,
+    random-chance, order-by-start, split-constant or oracle.
 
     With --repeats the mean and spread of N runs are reported; the first run is written.
 

@@ -8,7 +8,7 @@ ignored, as are terms that training does not contain.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -64,15 +64,15 @@ def terms_of(sentence: str) -> set[str]:
     return {*words, *(f"{one} {next_}" for one, next_ in pairwise((START, *words)))}
 
 
-def frequent_terms(sentences: Sequence[str], fewest: int, largest_share: float = 1.0) -> tuple[str, ...]:
-    """Return the terms that `fewest` sentences or more contain, in alphabetical order."""
-    count = Counter(term for sentence in sentences for term in terms_of(sentence))
-    return tuple(sorted(term for term, n in count.items() if fewest <= n <= largest_share * len(sentences)))
+def frequent_terms(read: Sequence[Set[str]], fewest: int, largest_share: float = 1.0) -> tuple[str, ...]:
+    """Return the terms that `fewest` sentences or more contain, in alphabetical order; `read` has those of each."""
+    count = Counter(term for terms in read for term in terms)
+    return tuple(sorted(term for term, n in count.items() if fewest <= n <= largest_share * len(read)))
 
 
-def bags_of(sentences: Sequence[str], terms: Sequence[str]) -> Bags:
-    """Return the bag of each sentence over a list of distinct terms."""
+def bags_of(read: Sequence[Set[str]], terms: Sequence[str]) -> Bags:
+    """Return the bag of each sentence over a list of distinct terms; `read` has the terms of each sentence."""
     number = {term: i for i, term in enumerate(terms)}
-    rows = [sorted(number[term] for term in terms_of(sentence) if term in number) for sentence in sentences]
+    rows = [sorted(number[term] for term in of if term in number) for of in read]
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     return Bags(np.array([term for row in rows for term in row], dtype=np.int64), offsets)

@@ -50,7 +50,11 @@ def document(audit: Audit) -> dict[str, Any]:
         found |= check.document(results)
     gate = [{"condition": of.condition.text, "passed": of.passed, "why": of.why} for of in audit.outcomes]
     draws = {"resamples": setup.resamples, "permutations": setup.permutations, "seed": audit.seed}
-    return found | {"findings": audit.findings, "gate": gate} | draws
+    findings = [
+        {name: value for name, value in vars(of).items() if name != "ci95" or value is not None}
+        for of in audit.findings
+    ]
+    return found | {"findings": findings, "gate": gate} | draws
 
 
 # --------------------------------------------------------------------------------------------- report

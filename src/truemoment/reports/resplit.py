@@ -21,7 +21,7 @@ from truemoment.datasets.resplit_folder import ASIDE, DATASHEET, SPLITS, Resplit
 from truemoment.documents import json_text
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_folder, atomic_write
-from truemoment.floors import DRAWS, FITS
+from truemoment.floors import DRAWS, FITS, NETWORK
 from truemoment.intervals import Floats
 from truemoment.records import Annotations
 from truemoment.reports import guessing as guesses
@@ -285,9 +285,9 @@ def _guessing(guessing: tuple[Guessing, ...]) -> tuple[Block, ...]:
     how = Paragraph(
         "Floors are baselines that never see a video. They are fitted on train (for the original tests, on the "
         "original train) and measured by the protocol default. Uniform draws start and end evenly. Values of floors "
-        f"that draw their predictions are means of {DRAWS} draws; of the sentence network, of {FITS} trainings. 95 % "
-        "intervals resample videos; those in tables are for each floor alone, the one above is corrected for the "
-        "selection of the strongest floor on the same test."
+        f"that draw their predictions are means of {DRAWS} draws; of the sentence network, of {FITS[NETWORK]} "
+        "trainings. 95 % intervals resample videos; those in tables are for each floor alone, the one above is "
+        "corrected for the selection of the strongest floor on the same test."
     )
     first, *others = (guesses.table(guessing, measure) for measure in MEASURES)
     return (summary, first, Details("Other measures", (how, *others)))

@@ -2,8 +2,9 @@
 
 Every row holds a published figure and what the sentence network, which never sees a video, scores on the same split by
 the same measure: our figure less theirs. It is trained on the same training split and answers each measure with what is
-worth most by it. Nothing is judged: these are not the same method. Two other floors have rows without a published
-figure, and so has the best constant of the test split itself, found on other videos of it.
+worth most by it. Nothing is judged: these are not the same method. Other floors have rows without a published figure:
+the order table and the paragraph network where the order of a video's sentences tells something of their moments, and
+the best constant of the test split itself, found on other videos of it.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from typing import TYPE_CHECKING
 from truemoment.baselines import split_constants
 from truemoment.comparison import PublishedFigure
 from truemoment.evaluation import evaluate
-from truemoment.floors import NETWORK, Floor, measure_each, predict_each
+from truemoment.floors import NETWORK, PARAGRAPH, Floor, measure_each, predict_each
 from truemoment.floors import Setting as FloorSetting
+from truemoment.language.paragraphs import order_of_starts
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
 from truemoment.reports.drawing import FLOOR, INK, METHOD, SMALL, new_figure
@@ -27,8 +29,8 @@ from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-BESIDE = ("best-constant", "sentence-neighbours")
-"""Other floors that are shown without a published figure."""
+BESIDE, OF_ORDER = ("best-constant", "sentence-neighbours"), ("order-table", PARAGRAPH)
+"""Other floors that are shown without a published figure; those that are shown where the order of sentences informs."""
 
 OURS = "truemoment"
 
@@ -36,6 +38,9 @@ CONSTANT, OF_SPLIT = "best constant", "best constant of this split"
 
 THIN, THICK = 1.2, 3.0
 """Widths of the marks of the two constants."""
+
+MARKS = ("x", ">")
+"""Marks of the floors that read a video's other sentences."""
 
 REASON = "ours is the sentence network, which never sees a video: mean of two trainings"
 
@@ -55,17 +60,17 @@ def blind_beside_published(figures: Sequence[PublishedFigure], inputs: TableInpu
         train, test = inputs.load(dataset, "training"), inputs.load(dataset, split)
         floors = FloorSetting(test, measures, protocol, train=train, cache=inputs.cache, on_status=inputs.on_status)
         values: dict[str, dict[str, list[float]]] = {}
-        for name in (NETWORK, *BESIDE):
+        for name in (NETWORK, *BESIDE, *(OF_ORDER if order_of_starts(train).informs else ())):
             inputs.on_status(f"{name} on {dataset}, {split}")
             draws = Floor(name, floors).answers(test)
             values[name] = {
                 of: [evaluate(test, answers[m], [measures[m]], protocol).value(measures[m]) for answers in draws]
                 for m, of in enumerate(names)
             }
-        constants = predict_each(split_constants(measures, test, protocol=protocol), test.queries, top=1)
+        constants = predict_each(split_constants(measures, test, protocol=protocol), test.queries, [1] * len(measures))
         of_split = measure_each(test, constants, measures, protocol)
         yield from (beside(figure, values[NETWORK][figure.measure], tolerance=None, reason=REASON) for figure in rows)
-        for name in (NETWORK, *BESIDE):
+        for name in values:
             for of in names:
                 place = (OURS, "floor", dataset, split, called(name), of)
                 yield with_ours(Reproduced(*place, unit="percent"), values[name][of])
@@ -128,7 +133,9 @@ def drawings(rows: Sequence[Reproduced]) -> list[Drawing]:
             "Published models that see the video, and a network that only reads the sentence",
             "Each circle is a published model, the diamond is the sentence network. The bars are two constants: the "
             "best of the training split (thin), and the best of the test split itself, found on other videos (thick). "
-            "On the right: number of published figures at or below the sentence network's.",
+            "The cross is the order table, which knows only the place of a sentence among those of its video, and the "
+            "triangle the paragraph network, which reads all of them. On the right: number of published figures at or "
+            "below the sentence network's.",
             lambda: figure(by_split(rows)),
         )
     ]
@@ -143,6 +150,9 @@ def figure(splits: Sequence[SplitFigures]) -> Figure:
         axes.plot(of.published, [height] * len(of.published), "o", color=METHOD, alpha=0.55, markersize=4.5, mew=0)
         for name, width in ((CONSTANT, THIN), (OF_SPLIT, THICK)):
             axes.plot([of.floors[name]], [height], "|", color=FLOOR, markersize=13, markeredgewidth=width)
+        for name, mark in zip(OF_ORDER, MARKS, strict=True):
+            if called(name) in of.floors:
+                axes.plot([of.floors[called(name)]], [height], mark, color=FLOOR, markersize=6.5, mew=1.4)
         axes.plot([of.network], [height], "D", color=FLOOR, markeredgecolor=INK, markersize=6.5, markeredgewidth=0.6)
         axes.annotate(
             f"{of.n_below} of {len(of.published)}",
@@ -174,6 +184,7 @@ def figure(splits: Sequence[SplitFigures]) -> Figure:
         ("D", FLOOR, 0, "sentence network"),
         ("|", FLOOR, THIN, CONSTANT),
         ("|", FLOOR, THICK, OF_SPLIT),
+        *((mark, FLOOR, 1.4, called(name)) for name, mark in zip(OF_ORDER, MARKS, strict=True)),
     ]
     handles = [axes.plot([], [], mark, color=colour, mew=width, label=of)[0] for mark, colour, width, of in marks]
     drawn.legend(handles=handles, loc="outside upper left", ncols=2, columnspacing=1.0, handletextpad=0.2)

@@ -11,6 +11,9 @@ from truemoment.auditing.checks.base import Check
 from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
 from truemoment.auditing.verdict import LITTLE
+from truemoment.baselines import BASELINES
+from truemoment.floors import why_order_tells_nothing
+from truemoment.language.paragraphs import order_of_starts
 from truemoment.reports.model import Level
 from truemoment.reports.words import counted, interval95, interval95_points, number, p_value, points
 from truemoment.uncertainty import LEVEL, smallest_p
@@ -43,7 +46,7 @@ def look(results: Results) -> AuditFinding:
     else:
         level, holds = "serious", False
         words = "Not decided, and at most a little better than" if verdict.is_little(m) else "Not decided against"
-        words += f" the {tried}: {where}; {detectable(float(verdict.resolves[m]))}."
+        words += f" the {tried}: {where}; {_why_not_decided(results)}."
     if setup.splits.train is None:
         level, holds = ("warning", None) if holds else (level, holds)
         words += (
@@ -54,12 +57,28 @@ def look(results: Results) -> AuditFinding:
     if n_videos < FEW_VIDEOS and holds is not None:
         level = "warning" if level == "good" else level
         words += f" With only {n_videos} videos this depends much on which videos they are."
-    return AuditFinding(NAME, level, words, tuple(_evidence(results)), float(verdict.difference[m]), holds)
+    low, high = verdict.ci95[m].tolist()
+    figure = float(verdict.difference[m])
+    return AuditFinding(NAME, level, words, tuple(_evidence(results)), figure, holds, (low, high))
 
 
 def baselines(results: Results) -> str:
-    """Write how many floors were tried."""
-    return counted(len(results.floors), "blind baseline tried", "blind baselines tried")
+    """Write how many floors were tried, and how many of them read more than the sentence."""
+    tried = counted(len(results.floors), "blind baseline tried", "blind baselines tried")
+    n_context = sum(BASELINES[of.name].reads == "paragraph" for of in results.floors if of.name in BASELINES)
+    return f"{tried}, {n_context} of which read the video's other sentences" if n_context else tried
+
+
+def _why_not_decided(results: Results) -> str:
+    """Write what the difference does not reach: the spread between trainings of a floor, or what can be detected."""
+    verdict, m = results.verdict, results.headline
+    close = verdict.within_margin(m)
+    if close is None or verdict.ci95[m, 0] <= 0:
+        return detectable(float(verdict.resolves[m]))
+    return (
+        f"the lower end against {results.floors[close].called(m)} is not above the spread between its trainings, "
+        f"{points(float(verdict.margin[close]))} points"
+    )
 
 
 def compared(results: Results, m: int) -> str:
@@ -106,6 +125,8 @@ def _evidence(results: Results) -> Iterator[str]:
     for f, floor in enumerate(results.floors):
         if np.isfinite(verdict.against[f, m]):
             drawn = f", spread over {len(floor.draws)} draws {points(float(floor.spread[m]))}" if floor.draws else ""
+            if floor.training_spread:
+                drawn = f", spread between single trainings {points(floor.training_spread)}"
             yield (
                 f"{floor.called(m)}: {percent(floor.scores.value(results.measure))}{drawn}; the method is "
                 f"{points(verdict.against[f, m], sign='+')} points from it, "
@@ -123,6 +144,8 @@ def _evidence(results: Results) -> Iterator[str]:
     yield f"little: a skill below {LITTLE:g}, fewer than one in five of the moments that the strongest floor misses"
     if (train := setup.splits.train) is not None:
         yield f"floors were fitted on {train.dataset}/{train.split} ({train.n_queries:,} queries)"
+        if not (order := order_of_starts(train)).informs:
+            yield f"floors that read the video's other sentences were not run: {why_order_tells_nothing(order)}"
     yield from (f"left out: {line}" for line in results.left_out)
 
 
@@ -145,7 +168,7 @@ CHECK = Check(
     title="Better than guessing",
     looks_at="the difference to every blind baseline tried, and the skill",
     look=look,
-    passes="the 95 % interval against every one of them lies above 0",
+    passes="the 95 % interval against every one lies above 0, and above the spread between its trainings",
     figure="difference to the strongest floor on the audited split",
     blocks=verdict_section.blocks,
     document=verdict_section.document,

@@ -39,7 +39,7 @@ from truemoment.scores import Scores
 
 NAME = "excess-where-blind-misses"
 
-N_FOLDS, TRAINING = 5, Training(members=1)
+N_FOLDS, TRAINING = 5, Training(members=(1, 1))
 """Parts of the audited split where networks learn from it, and how: ten in all, so one member each."""
 
 N_CLASSES = 10
@@ -224,7 +224,7 @@ def look(results: Results) -> AuditFinding | None:
             found.probability.tolist(), found.n_queries.tolist(), found.hits.tolist(), strict=True
         )
     ]
-    return AuditFinding(NAME, level, verdict, tuple(lines), found.least, bool(low > 0))
+    return AuditFinding(NAME, level, verdict, tuple(lines), found.least, bool(low > 0), (low, float(high)))
 
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:

@@ -56,7 +56,8 @@ def look(results: Results) -> AuditFinding:
         f"{name[0].upper()}{name[1:]} reaches {100 * share:.0f} % of the method's {results.measure} without the video "
         f"(shortcut share {number(share)}, {interval95(found.ci95[m])})."
     )
-    return AuditFinding(NAME, level, verdict, lines, share, share < MOSTLY)
+    low, high = found.ci95[m].tolist()
+    return AuditFinding(NAME, level, verdict, lines, share, bool(high < MOSTLY), (low, high))
 
 
 def document(results: Results) -> dict[str, Any]:
@@ -81,7 +82,7 @@ CHECK = Check(
     title="Shortcut share",
     looks_at="the strongest floor's figure on the audited split over the method's",
     look=look,
-    passes=f"below {MOSTLY:g}",
+    passes=f"its 95 % interval lies below {MOSTLY:g}",
     figure="the share",
     document=document,
 )

@@ -77,7 +77,8 @@ def look(results: Results) -> AuditFinding:
         lines.append(f"with people as the ceiling ({people.title}): {value}")
     lines.append("a method that finds a share of the moments and guesses the others has that share as its skill")
     lines.append(f"a skill below {LITTLE:g} is called little")
-    return AuditFinding(NAME, level, verdict_, tuple(lines), skill, bool(ci95[0] > 0))
+    ends = float(ci95[0]), float(ci95[1])
+    return AuditFinding(NAME, level, verdict_, tuple(lines), skill, bool(ci95[0] > 0), ends)
 
 
 def document(results: Results) -> dict[str, Any]:

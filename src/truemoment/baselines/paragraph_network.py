@@ -1,0 +1,223 @@
+r"""Paragraph network: the place of a moment from all sentences of its video and their order, without the video.
+
+Two networks (:mod:`~truemoment.baselines.sentence_network`) give probabilities of cells: the sentence network s, and a
+network c that also reads the words of the sentence before and of the one after, each as terms of their own, and the
+place of the sentence among those of its video. Files list sentences as moments follow each other, so where one moment
+ends tells where the next one starts: with :math:`e_i, b_i` the steps of 5 % in which the cell of sentence i ends and
+starts,
+
+.. math::
+
+    p(z_1 \dots z_n) \propto \prod_i s_i(z_i)^a \, c_i(z_i)^{1 - a}
+    \prod_i \left( \frac{P(e_i, b_{i+1})}{P(e_i) P(b_{i+1})} \right)^g
+
+a chain whose marginals :math:`p(z_i)` the forward-backward algorithm gives exactly (Rabiner 1989). P is counted over
+the neighbouring sentences of the training split. The weights a and g are those of the highest likelihood on
+training videos that the members have not learned from.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from truemoment.arrays import Array
+from truemoment.baselines.base import locations
+from truemoment.baselines.expected_value import CELLS, Places
+from truemoment.baselines.sentence_network import N_LEFT_OUT, SentenceNetwork, Training, words_of
+from truemoment.cells import cell_of
+from truemoment.exceptions import UsageError
+from truemoment.intervals import Floats, Ints
+from truemoment.language.paragraphs import Paragraphs, part_of_paragraph
+from truemoment.language.tokens import tokenise
+from truemoment.records import Annotations, Queries
+
+LONGEST = 30
+"""Numbers of a sentence, and of sentences, that are told apart; larger ones count as this."""
+
+N_PARTS = 20
+"""Parts of a paragraph that a sentence lies in."""
+
+TRAINING = Training(hidden=32, fewest=5, epochs=(6, 5), members=(8, 8))
+"""How the network of the neighbours is trained: half of the hidden units, as it reads twice as many terms."""
+
+WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Values of both weights that are tried."""
+
+MOST_QUERIES = 2500
+"""Held-out training sentences, about, on which the weights are chosen."""
+
+COUNT, KERNEL_STEPS = 0.05, 0.5
+"""Added to each count of a pair of steps; standard deviation of the kernel that smooths them, in steps."""
+
+LEAST = 1e-6
+"""Added to probabilities before their logarithm is taken."""
+
+
+def paragraph_terms(queries: Queries) -> list[set[str]]:
+    """Return the terms of each sentence, the words of the one before and after, and its place among those of its video.
+
+    Terms of the latter begin with a sign that no word has.
+    """
+    own, words = words_of(queries), [tokenise(sentence) for sentence in queries.sentence.tolist()]
+    order = Paragraphs.of(queries)
+    place, size = order.place
+    part = part_of_paragraph(place, size, N_PARTS)
+    before, after = order.neighbours
+    found = []
+    for q, (k, n) in enumerate(zip(place.tolist(), size.tolist(), strict=True)):
+        terms = {f"#{k}" if k < LONGEST else "#", f"/{n}" if n < LONGEST else "/", f"%{part[q]}"}
+        terms |= {f"-{n - k}" if n - k < LONGEST else "-", f"#{k}/{n}"}
+        for sign, other in (("<", int(before[q])), (">", int(after[q]))):
+            terms |= {f"{sign}{word}" for word in words[other]} if other >= 0 else {sign}
+        found.append(own[q] | terms)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class ParagraphNetwork:
+    """Probabilities of places from all sentences of a video.
+
+    `sentence` may be fitted before. Once fitted: `context` is the network of the neighbours, `ratios` (20, 20) how much
+    more often a moment that ends in a step is followed by one that starts in a step than by chance, and `weights` a
+    and g.
+    """
+
+    rng: np.random.Generator
+    sentence: SentenceNetwork
+    context: SentenceNetwork = field(
+        default_factory=lambda: SentenceNetwork(
+            np.random.default_rng(0), TRAINING, reads=paragraph_terms, name="context"
+        )
+    )
+    ratios: Floats | None = None
+    weights: tuple[float, float] = (0.5, 0.0)
+    name: str = "Paragraph network"
+
+    @classmethod
+    def of(cls, rng: np.random.Generator, on_progress: Callable[[float], None] = lambda _: None) -> ParagraphNetwork:
+        """Return one that fits its own sentence network."""
+        return cls(rng, SentenceNetwork(rng, on_progress=on_progress))
+
+    @property
+    def places(self) -> Places | None:
+        """The places; None until it is fitted."""
+        return None if self.ratios is None else self.sentence.places
+
+    def fit(self, train: Annotations) -> ParagraphNetwork:
+        """Learn from `train`."""
+        for_sentence, for_context, for_held_out = self.rng.spawn(3)
+        sentence = self.sentence
+        if sentence.places is None:
+            sentence = replace(sentence, rng=for_sentence).fit(train)
+        context = replace(self.context, rng=for_context, fold=sentence.fold).fit(train)
+        fitted = replace(self, sentence=sentence, context=context, ratios=ratios_of_pairs(train))
+        return replace(fitted, weights=fitted._best_weights(train, for_held_out))
+
+    def packed(self) -> dict[str, Array]:
+        """Return what it has learned beside the sentence network, as arrays; it has to be fitted."""
+        if self.ratios is None:
+            raise UsageError(f"{self.name} has to be fitted first")
+        return self.context.packed() | {"ratios": self.ratios, "weights": np.array(self.weights)}
+
+    def unpacked(self, packed: Mapping[str, Array], train: Annotations) -> ParagraphNetwork:
+        """Return the network that has learned what :meth:`packed` returned, from the same split."""
+        a, g = packed["weights"].tolist()
+        context = self.context.unpacked(packed, train)
+        return replace(self, context=context, ratios=packed["ratios"], weights=(a, g))
+
+    def probabilities(self, queries: Queries) -> Floats:
+        """Return the probability of each occupied cell for each query, (Q, K)."""
+        if self.ratios is None or self.sentence.places is None:
+            raise UsageError(f"{self.name} has to be fitted first")
+        own, context = self.sentence.probabilities(queries), self.context.probabilities(queries)
+        return self._joined(own, context, Paragraphs.of(queries), self.weights)
+
+    def members(self, queries: Queries) -> Floats:
+        """Return the probabilities by pairs of members of the two networks, (G, Q, K)."""
+        order = Paragraphs.of(queries)
+        pairs = zip(self.sentence.members(queries), self.context.members(queries), strict=False)
+        return np.stack([self._joined(own, of, order, self.weights) for own, of in pairs])
+
+    def _joined(self, own: Floats, context: Floats, order: Paragraphs, weights: tuple[float, float]) -> Floats:
+        """Return the marginals of the chain, given the probabilities by both networks, (Q, K)."""
+        if self.ratios is None or self.sentence.places is None:
+            raise UsageError(f"{self.name} has to be fitted first")
+        a, g = weights
+        mixed = _scaled(own**a * context ** (1 - a))
+        start, end = _steps(self.sentence.places.cells)
+        return marginals(mixed, order, self.ratios[np.ix_(end, start)] ** g) if g else mixed
+
+    def _best_weights(self, train: Annotations, rng: np.random.Generator) -> tuple[float, float]:
+        """Return the weights of the highest likelihood on training videos that are new to the members."""
+        places, fold = self.sentence.places, self.sentence.fold
+        if places is None or fold is None:
+            raise UsageError(f"{self.name} has to be fitted first")
+        new = np.flatnonzero(fold < N_LEFT_OUT)
+        video = train.queries.video_id[new].astype(str)
+        names = rng.permutation(np.unique(video))
+        most = max(1, round(MOST_QUERIES / max(len(new), 1) * len(names)))
+        keep = np.zeros(train.n_queries, dtype=bool)
+        keep[new] = np.isin(video, names[:most])
+        if not (keep & ~train.without_moment).any():
+            return self.weights
+        held_out = train.select_queries(keep)
+        located, row = locations(held_out)
+        cell = np.searchsorted(places.cells, cell_of(located, CELLS))
+        query = np.repeat(np.arange(held_out.n_queries), np.diff(held_out.offsets))[row]
+        own, context = (of.new_to_members(held_out.queries, fold[keep]) for of in (self.sentence, self.context))
+        order, best = Paragraphs.of(held_out.queries), (-np.inf, self.weights)
+        for weights in itertools.product(WEIGHTS, WEIGHTS):
+            likelihood = np.log(self._joined(own, context, order, weights)[query, cell] + LEAST).mean()
+            best = max(best, (float(likelihood), weights))
+        return best[1]
+
+
+def _steps(cells: Ints) -> tuple[Ints, Ints]:
+    """Return the steps in which cells start and end, (K,) both."""
+    first, last = np.triu_indices(CELLS)
+    return first[cells], last[cells]
+
+
+def ratios_of_pairs(train: Annotations) -> Floats:
+    """Return how often a moment that ends in step i is followed by one that starts in step j, by chance 1, (20, 20)."""
+    located, row = locations(train)
+    query = np.repeat(np.arange(train.n_queries), np.diff(train.offsets))[row]
+    start, end = np.full((2, train.n_queries), -1, dtype=np.int64)
+    start[query], end[query] = _steps(cell_of(located, CELLS))  # of several references, the last
+    one, next_ = Paragraphs.of(train.queries).pairs
+    known = (end[one] >= 0) & (start[next_] >= 0)
+    count = np.full((CELLS, CELLS), COUNT)
+    np.add.at(count, (end[one[known]], start[next_[known]]), 1.0)
+    step = np.arange(CELLS)
+    kernel = np.exp(-0.5 * ((step[:, None] - step) / KERNEL_STEPS) ** 2)
+    kernel /= kernel.sum(axis=1, keepdims=True)
+    joint = kernel.T @ count @ kernel
+    return np.asarray(joint * joint.sum() / (joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)))
+
+
+def marginals(probabilities: Floats, order: Paragraphs, ratios: Floats) -> Floats:
+    """Return the probability of each cell for each sentence given all sentences of its video, (Q, K).
+
+    `probabilities` (Q, K) are those of each sentence alone, and `ratios` (K, K) what a pair of cells of neighbouring
+    sentences is multiplied with. Videos with as many sentences are computed side by side.
+    """
+    found = np.array(probabilities, dtype=np.float64)
+    sizes = np.diff(order.first)
+    for size in np.unique(sizes[sizes > 1]).tolist():
+        rows = order.rows[order.first[:-1][sizes == size][:, None] + np.arange(size)]  # (V, n)
+        forward = probabilities[rows]  # (V, n, K)
+        for i in range(1, size):
+            forward[:, i] *= _scaled(forward[:, i - 1]) @ ratios
+        backward = np.ones_like(forward[:, 0])
+        for i in range(size - 1, -1, -1):
+            found[rows[:, i]] = _scaled(forward[:, i] * backward)
+            backward = _scaled((probabilities[rows[:, i]] * backward) @ ratios.T)
+    return found
+
+
+def _scaled(table: Floats) -> Floats:
+    return np.asarray(table / table.sum(axis=-1, keepdims=True))
