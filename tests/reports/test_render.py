@@ -314,3 +314,10 @@ def test_no_part_of_a_page_is_wider_than_the_screen(page, tmp_path, width):
     command = [CHROMIUM, *options, "--virtual-time-budget=5000", "--dump-dom", f"file://{tmp_path}/look.html"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert re.search(r"<pre>(.*?)</pre>", done.stdout)[1] == "[]"
+
+
+def test_the_longest_verdict_of_an_audit_stands_apart_from_its_figures():
+    words = "Not decided, and at most a little better than the 14 blind baselines tried, "
+    words += "2 of which read the video&#39;s other sentences"
+    finding = Finding((f"{words.replace('&#39;', chr(39))}: 0.1 points above PredictAll.",))
+    assert f"<bdi>{words}</bdi>" in html.page(Report("title", (), headline=finding))

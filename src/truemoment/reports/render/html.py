@@ -120,13 +120,19 @@ def _prose(text: str) -> str:
     return one_line(text).replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0").replace(" > ", "\u00a0>\u00a0")
 
 
+HEADLINE_CHARACTERS = 130
+"""Longest words that a headline has before its figures; with longer ones, all of it is the headline."""
+
+
 def _split(finding: Finding | None) -> tuple[str, str]:
     """Return the few words of a headline before its figures, and the figures."""
     if finding is None:
         return "", ""
     sentences = " ".join(finding.sentences)
     words, colon, figures = sentences.partition(": ")
-    return (words, figures[:1].upper() + figures[1:]) if colon and len(words) < 80 else (sentences, "")
+    return (
+        (words, figures[:1].upper() + figures[1:]) if colon and len(words) <= HEADLINE_CHARACTERS else (sentences, "")
+    )
 
 
 # --------------------------------------------------------------------------------------------- blocks
