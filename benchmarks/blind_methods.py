@@ -50,7 +50,7 @@ def methods(train: Annotations) -> dict[str, ExpectedValue]:
     for name, seed, training in (
         ("another seed", 11, Training()),
         ("32 hidden units", 12, Training(hidden=32)),
-        ("128 hidden units, one member", 13, Training(hidden=128, members=1)),
+        ("128 hidden units, one member", 13, Training(hidden=128, members=(1, 1))),
     ):
         fitted[name] = SentenceNetwork(stream(seed, NETWORK), training).fit(train)
     blank = make_baseline("sentence-neighbours", Choices(stream(0, "neighbours"), protocol=protocol))
@@ -78,7 +78,7 @@ def main(names: list[str]) -> None:
             sentence_neighbours.NEAREST = 128
             setting = Setting(test, MEASURES, protocol, train=train, cache=Cache.of_user())
             floors, _ = run_floors(setting)
-            oracle = run_ceilings(test, MEASURES, protocol, top=1)[0].scores
+            oracle = run_ceilings(test, MEASURES, protocol, top=1, on_status=lambda _: None)[0].scores
             errors = np.array([floor.standard_error for floor in floors])[:, :1]
             network = next(floor for floor in floors if floor.name == NETWORK)
             value = 100 * network.scores.value(MEASURES[0])

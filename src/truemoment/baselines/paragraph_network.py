@@ -8,7 +8,7 @@ starts,
 
 .. math::
 
-    p(z_1 \dots z_n) \propto \prod_i s_i(z_i)^a \, c_i(z_i)^{1 - a}
+    p(z_1 \ldots z_n) \propto \prod_i s_i(z_i)^a \, c_i(z_i)^{1 - a}
     \prod_i \left( \frac{P(e_i, b_{i+1})}{P(e_i) P(b_{i+1})} \right)^g
 
 a chain whose marginals :math:`p(z_i)` the forward-backward algorithm gives exactly (Rabiner 1989). P is counted over

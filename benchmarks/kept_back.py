@@ -1,0 +1,60 @@
+"""Are sentence networks that are kept back called better? python benchmarks/kept_back.py [PLACE...]
+
+PLACE is DATASET/SPLIT, e.g. charades-sta/test. Each file is the answers of one network, or of an ensemble of three,
+with 32, 64 or 128 hidden units, of seven seeds: 42 files a split, judged as the audit does, at R@1,IoU=0.5.
+"""
+
+import os
+import sys
+from collections import defaultdict
+
+import numpy as np
+
+from truemoment.auditing.verdict import judge_floors
+from truemoment.baselines import Choices, ExpectedValue, SentenceNetwork, make_baseline
+from truemoment.baselines.sentence_network import Training
+from truemoment.caching import Cache
+from truemoment.datasets import load_annotations
+from truemoment.evaluation import evaluate
+from truemoment.floors import NETWORK, Setting, run_floors
+from truemoment.measures import parse_measures
+from truemoment.protocols import get_protocol
+
+DATA = os.environ.get("TRUEMOMENT_DATA", "../shared/data")
+PLACES = ("charades-sta/test", "charades-cd/test-iid", "charades-cd/test-ood", "tacos/test")
+MEASURES = parse_measures("R@1,IoU=0.5")
+HIDDEN, SEEDS, MEMBERS = (32, 64, 128), range(100, 107), (1, 3)
+
+
+def main(places: list[str]) -> None:
+    """Print for each split how many files get which verdict, and between which figures they lie."""
+    protocol = get_protocol("default")
+    for place in places or PLACES:
+        dataset, _, split = place.partition("/")
+        train, test = (load_annotations(dataset, name, data_dir=DATA) for name in ("train", split))
+        floors, _ = run_floors(Setting(test, MEASURES, protocol, train=train, cache=Cache.of_user()))
+        oracle = make_baseline("oracle", Choices(references=test)).ground(test.queries, 1)
+        best = evaluate(test, oracle, MEASURES, protocol)
+        errors = np.array([of.standard_error for of in floors])
+        margin = np.array([of.training_spread for of in floors])
+        (network,) = (of for of in floors if of.name == NETWORK)
+        value, spread = 100 * network.scores.value(MEASURES[0]), 100 * network.training_spread
+        print(f"{place}: sentence network {value:.2f}, spread {spread:.2f}", flush=True)
+        found = defaultdict(list)
+        for hidden in HIDDEN:
+            for seed in SEEDS:
+                for members in MEMBERS:
+                    training = Training(hidden=hidden, members=(members, members))
+                    model = SentenceNetwork(np.random.default_rng(seed), training).fit(train)
+                    (method,) = ExpectedValue(model, protocol=protocol).for_measures(MEASURES)
+                    scores = evaluate(test, method.ground(test.queries), MEASURES, protocol)
+                    of_floors = [of.scores for of in floors]
+                    rng = np.random.default_rng(seed)
+                    judged = judge_floors(scores, of_floors, best, errors, rng, resamples=1000, margin=margin)
+                    found[judged.kind(0)].append(100 * scores.value(MEASURES[0]))
+        for kind, figures in found.items():
+            print(f"  {kind}: {len(figures)} files, {min(figures):.2f} to {max(figures):.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
