@@ -2,9 +2,9 @@ r"""Paragraph network: the place of a moment from all sentences of its video and
 
 Two networks (:mod:`~truemoment.baselines.sentence_network`) give probabilities of cells: the sentence network s, and a
 network c that also reads the words of the sentence before and of the one after, each as terms of their own, and the
-place of the sentence among those of its video. Files list sentences as moments follow each other, so where one moment
-ends tells where the next one starts: with :math:`e_i, b_i` the steps of 5 % in which the cell of sentence i ends and
-starts,
+place of the sentence among those of its video. Files list sentences as moments follow each other, so the end of one
+moment predicts the start of the next one: with :math:`e_i, b_i` the steps of 5 % in which the cell of sentence i
+ends and starts,
 
 .. math::
 
@@ -36,7 +36,7 @@ from truemoment.language.tokens import tokenise
 from truemoment.records import Annotations, Queries
 
 LONGEST = 30
-"""Numbers of a sentence, and of sentences, that are told apart; larger ones count as this."""
+"""Largest number of a sentence, and of sentences, that has a term of its own; larger ones share one."""
 
 N_PARTS = 20
 """Parts of a paragraph that a sentence lies in."""
