@@ -268,6 +268,34 @@ def study_selection() -> str:
     )
 
 
+# ------------------------------------------------------------------------------------- order of sentences
+
+ORDER = ROOT / "docs" / "order.json"
+"""What docs/order.py wrote."""
+
+
+def order() -> str:
+    """The order of sentences in the splits of each dataset, and what a table over it scores, in percent."""
+    rows = []
+    for dataset, splits in json.loads(ORDER.read_text(encoding="utf-8")).items():
+        for of in splits:
+            shares = [of["later"]["value"], of["by_chance"]["value"]]
+            interval = of["later"].get("ci95")
+            scores = [of["order_table"]["value"], of["sorted_by_start"]["value"]]
+            rows.append(
+                [
+                    f"`{dataset}`, {of['split']}",
+                    f"{of['n_pairs']:,}",
+                    *("–" if share is None else f"{100 * share:.1f}" for share in shares),
+                    "–" if interval is None else f"{100 * interval[0]:.1f} to {100 * interval[1]:.1f}",
+                    *("–" if score is None else f"{100 * score:.2f}" for score in scores),
+                ]
+            )
+    headings = ["split", "pairs", "start later, %", "by chance, %", "95 % interval", "order table, %"]
+    headings += ["sorted by start, %"]
+    return markdown(headings, rows, numbers=headings[1:])
+
+
 # ------------------------------------------------------------------ published figures and the sentence network
 
 BLIND = ROOT / "docs" / "blind.json"
@@ -366,6 +394,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "protocols": protocols,
     "datasets": datasets,
     "folders": folders,
+    "order": order,
     "formats": formats,
     "baselines": baselines,
     "checks": checks,

@@ -28,6 +28,7 @@ def test_sentences_tables_and_signature(call, world):
     for caption in ("Biases.", "Locations of moments:", "Distance between the moments", "Durations, queries and words"):
         assert f"\n{caption}" in out
     assert re.search(r"\ntest-ood ", out)
+    assert "\nOrder of sentences\n===" in out
     _, out, _ = call("bias", "--annotations", world, *QUICK[:-1])
     assert out.splitlines()[-1].startswith("bias|data:annotations.jsonl/train#")
 
@@ -80,7 +81,7 @@ def test_every_field_of_the_json_is_explained(call, world):
     names = set(document) | {f"datasets.{key}" for key in dataset}
     names |= {f"splits.{key}" for split in (*dataset["splits"], dataset["whole"]) for key in split}
     names |= {f"statistics.{key}" for key in dataset["whole"]["statistics"]}
-    for field in ("distances", "shared_words", "uniqueness"):
+    for field in ("distances", "order", "shared_words", "uniqueness"):
         names |= {f"{field}.{key}" for entry in dataset[field] for key in entry}
     for field in ("verbs", "information", "long_tail"):
         names |= {f"{field}.{key}" for key in dataset[field]}

@@ -97,6 +97,28 @@ class TestCheck:
         assert "unexpected: all: swapped" in out
         assert json.loads(path.read_text()) == json.loads(call("datasets", "check", faulty, "--json", "-")[1])
 
+    def test_order_of_sentences(self, call, tmp_path):
+        # By hand: in 3 of 4 pairs the second moment starts later, in 1 earlier; forty such videos are enough to inform.
+        path = tmp_path / "own.jsonl"
+        starts = (1, 2, 3, 5, 4)
+        lines = [
+            {"video_id": f"v{n}", "sentence": f"s{k}", "duration_s": 30, "moments": [[start, 9]]}
+            for n in range(40)
+            for k, start in enumerate(starts)
+        ]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        _, out, _ = call("datasets", "check", path)
+        assert re.search(r"^all +160 +75\.0 +50\.0 +75\.0 to 75\.0$", out, re.MULTILINE)
+        assert "warning  In all, sentences are in the order of their moments" in out
+        assert "In all" not in call("datasets", "check", path, "--quiet")[1]
+        document = json.loads(call("datasets", "check", path, "--json", "-")[1])
+        assert document["order"]["all"]["later"] == {"value": 0.75, "unit": "fraction", "ci95": [0.75, 0.75]}
+        path.write_text(json.dumps(lines[0]) + "\n")
+        status, out, err = call("datasets", "check", path)
+        assert (status, err) == (0, "")
+        assert "warning" not in out
+        assert json.loads(call("datasets", "check", path, "--json", "-")[1])["order"]["all"]["later"]["why"]
+
     def test_clean_own_annotations(self, call, annotations):
         status, out, _ = call("datasets", "check", annotations, "--quiet")
         assert status == 0

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 from page_reader import without_script
 
+from truemoment.bias.order import SplitOrder
 from truemoment.bias.surveys import SurveyPart
 from truemoment.documents import as_json
+from truemoment.language.paragraphs import OrderOfStarts
 from truemoment.reports import bias
+from truemoment.reports.bias_order import order_section
 from truemoment.reports.bias_tables import comparison, location_tables, verb_tables, word_tables
 from truemoment.reports.model import Finding, Paragraph
 from truemoment.reports.render import html as renderer
@@ -192,6 +195,33 @@ def test_the_signature_names_data_engine_draws_and_seed(world_survey):
     assert "|engine:lexicon|permutations:20 of videos|draws:20|seed:9|truemoment:" in text
 
 
+def test_the_order_of_sentences_is_a_finding_where_it_informs(world_survey):
+    def with_order(order, **more):
+        found = SplitOrder(world_survey.tested.name, order, **more)
+        return bias.verdict(dataclasses.replace(world_survey, order=(found,)))
+
+    # The figures of val_2 of ActivityNet Captions (tests/bias/test_order.py), rounded.
+    order = OrderOfStarts(later=0.955, earlier=0.015, n_pairs=12146, ci95=(0.951, 0.959), informs=True)
+    sentence = with_order(order, in_file_order=0.596)[-1]
+    assert "starts later in 95.5 % of 12,146 pairs (48.5 % by chance, 95 % interval 95.1 to 95.9)" in sentence
+    assert sentence.endswith("A table over it alone has 59.60 % at R@1,IoU=0.5.")
+    assert with_order(order, why="there is no split train")[-1].endswith("'sentence 3 of 4' is a hint.")
+    assert len(with_order(order._replace(informs=False))) == len(with_order(order)) - 1
+
+
+def test_the_table_of_order_says_why_a_score_is_missing(world_survey, placeless_survey):
+    [paragraph, table] = order_section([world_survey, placeless_survey]).blocks
+    assert isinstance(paragraph, Paragraph)
+    (first, rows), (second, placeless) = table.groups
+    assert (first, second) == ("The world", "placeless")
+    assert [row[0].text for row in rows] == [split.name for split in world_survey.splits]
+    assert {len(row) for row in (*rows, *placeless)} == {len(table.headings)}
+    assert (rows[0][5].text, rows[0][5].below) == ("-", "fitted on this split")
+    # Five videos of one sentence each, of unknown duration.
+    assert [cell.text for cell in placeless[1][1:]] == ["0", "-", "-", "-", "-", "-"]
+    assert placeless[1][5].below == "train has no moment in a video of known duration"
+
+
 # ------------------------------------------------------------------------------------------------ report
 
 
@@ -199,9 +229,9 @@ def test_a_section_a_dataset_after_findings_and_comparison(world_survey, hostile
     source = {"path": "mine.jsonl", "sha256": "ab" * 32}
     report = bias.report([world_survey, hostile_survey], seed=7, sources=[None, source])
     names = [f"dataset-{name}" for name in bias.names_of([world_survey, hostile_survey])]
-    assert report.anchors == ["found", "compare", *names]
+    assert report.anchors == ["found", "compare", "order", *names]
     for survey, finding, section in zip(
-        (world_survey, hostile_survey), report.sections[0].blocks, report.sections[2:], strict=True
+        (world_survey, hostile_survey), report.sections[0].blocks, report.sections[3:], strict=True
     ):
         assert finding == Finding(tuple(bias.verdict(survey)), title=survey.title)
         paragraphs = [block for block in section.blocks if isinstance(block, Paragraph)]

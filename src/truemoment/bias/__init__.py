@@ -4,6 +4,7 @@
 :mod:`~truemoment.bias.locations`     locations of moments, as shares of their videos
 :mod:`~truemoment.bias.spread`        evenness of the locations, and the best constant prediction
 :mod:`~truemoment.bias.grids`         grids of times, and even spreads on them
+:mod:`~truemoment.bias.order`         order of a video's sentences, and what a table over it scores
 :mod:`~truemoment.bias.distances`     distance between the locations of two splits
 :mod:`~truemoment.bias.information`   information of the verb of a sentence about the location
 :mod:`~truemoment.bias.verbs`         frequency of verbs, by split

@@ -18,6 +18,7 @@ from truemoment.bias.distances import SplitDistance, split_distance
 from truemoment.bias.grids import Grid
 from truemoment.bias.information import VerbInformation, verb_information
 from truemoment.bias.locations import Locations, length_shares
+from truemoment.bias.order import SplitOrder, orders_of_splits
 from truemoment.bias.spread import ConstantBias, Evenness, constant_bias, evenness
 from truemoment.bias.statistics import DatasetStatistics, dataset_statistics, each_query_once
 from truemoment.bias.uniqueness import Uniqueness, uniqueness
@@ -133,6 +134,8 @@ class Survey:
         Each split, and all splits together; a query in several splits counts once there.
     uniqueness
         Sentences unlike all others of their video, by threshold.
+    order
+        How far the order of sentences tells where moments are, one a split.
     """
 
     dataset: str
@@ -146,6 +149,7 @@ class Survey:
     tail: SurveyPart[LongTail]
     shared: tuple[SharedWords, ...]
     uniqueness: SurveyPart[tuple[Uniqueness, ...]]
+    order: tuple[SplitOrder, ...]
     engine: str
     permutations: int
     draws: int
@@ -236,6 +240,8 @@ def survey(
     pairs = _survey_pairs(splits, of_pairs, permutations, step)
     step("verbs")
     use, information = _verb_use(splits, top_verbs), _information(whole, of_verbs, draws)
+    step("order of sentences")
+    order = orders_of_splits(annotations_by_split)
     step("words")
     return Survey(
         dataset=dataset,
@@ -249,6 +255,7 @@ def survey(
         tail=_tail(statistics),
         shared=_shared(statistics),
         uniqueness=_attempt(lambda: uniqueness(together.queries.video_id.tolist(), together.queries.sentence.tolist())),
+        order=order,
         engine=reader.name,
         permutations=permutations,
         draws=draws,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from truemoment.datasets.base import Dataset
@@ -17,17 +17,25 @@ from truemoment.records import Annotations
 class CheckReport:
     """Result of a check.
 
-    `counts` has (queries, videos) as read, and `sha256` the hash of the annotations, by split. `findings` are faults
-    and remarks. `unexpected` has a line for each difference from published counts and recorded faults, and `missing`
-    one for each split whose file is missing.
+    `splits` are the annotations as read, by name. `findings` are faults and remarks. `unexpected` has a line for each
+    difference from published counts and recorded faults, and `missing` one for each split whose file is missing.
     """
 
     dataset: str
-    counts: dict[str, tuple[int, int]]
+    splits: dict[str, Annotations]
     findings: tuple[Fault, ...]
     unexpected: tuple[str, ...]
     missing: tuple[str, ...] = ()
-    sha256: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """Number of queries and of videos, by split."""
+        return {name: (split.n_queries, split.n_videos) for name, split in self.splits.items()}
+
+    @property
+    def sha256(self) -> dict[str, str]:
+        """Hash of the annotations, by split."""
+        return {name: split.sha256 for name, split in self.splits.items()}
 
 
 def check_dataset(
@@ -63,15 +71,11 @@ def check_dataset(
             on_status(f"comparing {one.split} with {other.split}")
             findings += find_shared(one, other, train=one.split == "train")
     problems += unexpected(findings, dataset.name, read)
-    counts = {name: (annotations.n_queries, annotations.n_videos) for name, annotations in read.items()}
-    hashes = {name: annotations.sha256 for name, annotations in read.items()}
-    return CheckReport(dataset.name, counts, tuple(findings), tuple(problems), tuple(missing), hashes)
+    return CheckReport(dataset.name, read, tuple(findings), tuple(problems), tuple(missing))
 
 
 def check_annotations(annotations: Annotations) -> CheckReport:
     """Check your own annotations: no faults are recorded for them, so every fault is unexpected."""
     findings = find_faults(annotations)
     lines = tuple(f"{f.split}: {f.kind}: {f.count} {f.counted}" for f in findings if f.fault)
-    counts = {annotations.split: (annotations.n_queries, annotations.n_videos)}
-    hashes = {annotations.split: annotations.sha256}
-    return CheckReport(annotations.dataset, counts, tuple(findings), lines, sha256=hashes)
+    return CheckReport(annotations.dataset, {annotations.split: annotations}, tuple(findings), lines)

@@ -14,6 +14,7 @@ from truemoment.bias.surveys import OVER, SplitPair, SplitSurvey, Survey, Survey
 from truemoment.documents import Measured
 from truemoment.exceptions import UsageError
 from truemoment.reports import bias_figures as figures
+from truemoment.reports.bias_order import order_document, order_section, order_sentence
 from truemoment.reports.bias_scatter import scatter_drawings
 from truemoment.reports.bias_tables import comparison, location_tables, short_name, verb_tables, word_tables
 from truemoment.reports.drawing import shortened
@@ -65,6 +66,7 @@ def _dataset(survey: Survey, file: Mapping[str, str] | None) -> dict[str, Any]:
         "splits": [_split(split, survey.statistics.of_split[split.name]) for split in survey.splits],
         "whole": _split(survey.whole, survey.statistics.whole),
         "distances": [_distance(pair) for pair in survey.pairs],
+        "order": order_document(survey.order),
         "verbs": _verbs(survey),
         "information": _information(survey.information),
         "long_tail": _long_tail(survey),
@@ -276,6 +278,7 @@ def report(
         sections=(
             Section("found", "What a guess can learn", tuple(findings), short="Findings"),
             Section("compare", "Side by side" if several else "Overview", (*comparison(surveys), *together)),
+            order_section(surveys),
             *(
                 _section(survey, name, top_verbs, verbs)
                 for survey, name in zip(surveys, names_of(surveys), strict=True)
@@ -357,7 +360,13 @@ def notes(survey: Survey) -> list[str]:
 
 def verdict(survey: Survey) -> list[str]:
     """Return the findings of a survey, one sentence each; an effect that is not shown is not called absent."""
-    found = (_of_locations(survey), _of_constant(survey), _of_verbs(survey), _of_distance(survey))
+    found = (
+        _of_locations(survey),
+        _of_constant(survey),
+        _of_verbs(survey),
+        _of_distance(survey),
+        order_sentence(survey),
+    )
     return [sentence for sentence in found if sentence]
 
 

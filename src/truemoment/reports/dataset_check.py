@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from truemoment.datasets.check import CheckReport
+from truemoment.language.paragraphs import OrderOfStarts, order_of_starts
+from truemoment.reports import sentence_order
 from truemoment.reports.model import Block, Cell, Finding, Paragraph, Report, Section, Table
+from truemoment.reports.words import listed
 from truemoment.version import __version__
 
 SCHEMA = "truemoment/dataset-check/1"
@@ -31,8 +35,26 @@ def report(found: CheckReport) -> Report:
     headings = ("split", "level", "finding", "count", "queries")
     blocks: list[Block] = [Table("", headings, (("", rows),), text_columns=(0, 1, 2, 3, 4))] if rows else []
     blocks += [Paragraph(f"{of.split}, {of.kind}: {of.detail}") for of in found.findings if of.detail]
-    sections = (Section("findings", "Findings", tuple(blocks)), *problems(found).sections)
+    order = Section("order", "Order of sentences", tuple(_order_blocks(_orders(found))))
+    sections = (Section("findings", "Findings", tuple(blocks)), order, *problems(found).sections)
     return Report(title=f"Check of {found.dataset}", facts=tuple(facts), sections=sections)
+
+
+def _orders(found: CheckReport) -> dict[str, OrderOfStarts]:
+    return {name: order_of_starts(split.with_moments()) for name, split in found.splits.items()}
+
+
+def _order_blocks(orders: Mapping[str, OrderOfStarts]) -> list[Block]:
+    """Return a row a split, and a warning where the order of sentences tells where moments are."""
+    rows = tuple((Cell(name), *sentence_order.cells(order)) for name, order in orders.items())
+    blocks: list[Block] = [Table(sentence_order.CAPTION, ("split", *sentence_order.HEADINGS), (("", rows),))]
+    if informing := [name for name, order in orders.items() if order.informs]:
+        warning = (
+            f"In {listed(informing)}, sentences are in the order of their moments: a method that reads the place of a "
+            "sentence among those of its video can guess. truemoment audit runs floors that do."
+        )
+        blocks.append(Finding((warning,), level="warning"))
+    return blocks
 
 
 def problems(found: CheckReport) -> Report:
@@ -59,6 +81,7 @@ def document(found: CheckReport) -> dict[str, Any]:
         "annotations_sha256": found.sha256,
         "seed": None,
         "counts": {split: {"n_queries": q, "n_videos": v} for split, (q, v) in found.counts.items()},
+        "order": {split: sentence_order.document(order) for split, order in _orders(found).items()},
         "findings": [
             {
                 "split": of.split,

@@ -1,0 +1,67 @@
+"""The order of sentences in the report of surveys: section, finding, and part of the document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from truemoment.bias.order import MEASURE, SplitOrder
+from truemoment.bias.surveys import Survey
+from truemoment.documents import Measured
+from truemoment.reports import sentence_order
+from truemoment.reports.bias_tables import short_name
+from truemoment.reports.model import Cell, Paragraph, Section, Table
+from truemoment.reports.words import UNDEFINED, points
+
+MEANING = (
+    "Where the share that starts later is above chance, the file lists sentences in the order of their moments: "
+    "'sentence 3 of 4' is a hint, without a word or a pixel. The order table predicts the best constant for each "
+    "place k of n, fitted on train. Sorted by start: the same table when a loader sorts the sentences by their true "
+    "start, which gives their order away."
+)
+
+
+def order_section(surveys: Sequence[Survey]) -> Section:
+    """Return the section: a row a split, grouped by dataset."""
+    groups = tuple(
+        (short_name(survey.title) if len(surveys) > 1 else "", tuple(map(_row, survey.order))) for survey in surveys
+    )
+    caption = (
+        f"{sentence_order.CAPTION} Then {MEASURE} of the order table, with the sentences as in the file, and sorted."
+    )
+    headings = ("split", *sentence_order.HEADINGS, "order table, %", "sorted by start, %")
+    return Section("order", "Order of sentences", (Paragraph(MEANING), Table(caption, headings, groups)), short="Order")
+
+
+def _row(of: SplitOrder) -> tuple[Cell, ...]:
+    scores = (
+        [Cell(UNDEFINED, of.why), Cell(UNDEFINED)]
+        if of.why
+        else [Cell(points(of.in_file_order, 2)), Cell(points(of.by_start, 2))]
+    )
+    return (Cell(short_name(of.split)), *sentence_order.cells(of.starts), *scores)
+
+
+def order_sentence(survey: Survey) -> str:
+    """Return the finding on the split under test; "" where its order is not shown to tell much."""
+    of = next(of for of in survey.order if of.split == survey.tested.name)
+    if not of.starts.informs:
+        return ""
+    table = "" if of.why else f" A table over it alone has {points(of.in_file_order, 2)} % at {MEASURE}."
+    return (
+        f"The file of {short_name(of.split)} lists sentences in the order of their moments: "
+        f"{sentence_order.later_in_words(of.starts)}, so that 'sentence 3 of 4' is a hint.{table}"
+    )
+
+
+def order_document(order: Sequence[SplitOrder]) -> list[dict[str, Any]]:
+    """Return what programs read, one object a split."""
+    return [
+        {"split": of.split}
+        | sentence_order.document(of.starts)
+        | {
+            "order_table": Measured(of.in_file_order, of.why, measure=MEASURE),
+            "sorted_by_start": Measured(of.by_start, of.why, measure=MEASURE),
+        }
+        for of in order
+    ]
