@@ -72,8 +72,8 @@ def test_without_train_there_are_shares_only(train):
     assert alone.why == "fitted on this split"
 
 
-# Shares that start later, in percent: the issue "How temporal is the order?", counted on the released files by others
-# than this package. Charades: "33 to 35"; today's files give 32.6 and 33.7.
+# Shares that start later, in percent: the issue "How temporal is the order?" for the first four. It says 33 to 35 for
+# Charades and 31 for DiDeMo, which this package makes 33.7 and 30.7 to a decimal.
 SHARES = {
     ("activitynet-captions", "val_2"): 95.5,
     ("activitynet-cd", "test-ood"): 96.0,
@@ -92,8 +92,8 @@ def test_shares_of_real_files(data_dir, dataset, split):
     assert found.starts.informs == (SHARES[dataset, split] > 50)
 
 
-# R@1,IoU=0.5 of the order table: the same issue (59.60 on val_2, 3.25 on TACoS; Charades-STA 29.6, sorted 38.2; TACoS
-# sorted about 14.2). Its table was another one for the last three: they are met within a point.
+# R@1,IoU=0.5 of the order table: the same issue (59.60 on val_2, 3.25 on TACoS, 29.6 on Charades-STA). Sorted by start
+# it says about 14.2 on TACoS and 38.2 on Charades-STA, without the recipe; ours are 13.22 and 37.31, within a point.
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("dataset", "split", "in_file_order", "by_start"),
