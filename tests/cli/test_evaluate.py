@@ -324,6 +324,26 @@ def test_nothing_that_is_read_is_written_over(tmp_path, capsys, option):
     assert (annotations.read_bytes(), predictions.read_bytes()) == before
 
 
+@pytest.mark.parametrize("given", ["by start", "drawn"])
+def test_the_signature_names_the_order_of_sentences_where_it_predicts_the_moments(call, tmp_path, given):
+    rows = [
+        {"video_id": f"v{v}", "sentence": f"door {k}", "moments": [[k, k + 2]]} for v in range(40) for k in range(4)
+    ]
+    if given == "drawn":
+        rows = [rows[at] for at in np.random.default_rng(0).permutation(len(rows))]
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answers = [{"query_id": f"v{v}#{k}", "moments": [[0, 2]]} for v in range(40) for k in range(4)]
+    (tmp_path / "preds.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
+    words = ["evaluate", tmp_path / "preds.jsonl", "--annotations", tmp_path / "mine.jsonl"]
+    words += ["--measures", "R@1,IoU=0.5", "--json", tmp_path / "out.json", "--resamples", "20"]
+    status, out, _ = call(*words)
+    document = json.loads((tmp_path / "out.json").read_text())
+    assert status == 0
+    assert ("|order:by start|intervals:" in out.splitlines()[-1]) == (given == "by start")
+    assert document.get("order") == {"by start": "by start", "drawn": None}[given]
+    assert "order:" not in document["measures"][0]["signature"]  # the hash of the data says it already
+
+
 def test_calibration_is_in_the_document_and_on_the_page(evaluate, tmp_path):
     """The document has the calibration of the library; without the option there is none."""
     page = tmp_path / "page.html"

@@ -11,13 +11,16 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from truemoment.baselines import BASELINES, SentenceNetwork
+from truemoment import evaluate
+from truemoment.baselines import BASELINES, OrderTable, SentenceNetwork
 from truemoment.cli import run
 from truemoment.datasets import NO_DATA_FOLDER, load_annotations, own
 from truemoment.datasets.resplit_folder import SPLITS
 from truemoment.floors import FLOORS
+from truemoment.language.paragraphs import order_of_starts
 from truemoment.records import Annotations
 from truemoment.worlds import make_world
 
@@ -135,7 +138,7 @@ def test_notes_and_no_notes(call, made, tmp_path):
 def test_tables_for_papers(resplit, tmp_path, style, sign):
     status, out, _ = resplit("-o", tmp_path / "anew", "--table", style)
     assert status == 0
-    assert len(re.findall(sign, out, re.MULTILINE)) == 3  # splits, what guessing reaches, distances
+    assert len(re.findall(sign, out, re.MULTILINE)) == 4  # splits, what guessing reaches, the order alone, distances
 
 
 def test_every_field_of_the_json_is_explained(made):
@@ -173,6 +176,64 @@ def test_the_command_in_the_page_makes_it_again(made, tmp_path):
     words = [str(tmp_path / "again") if word == str(made / "anew") else word for word in words[1:]]
     assert run(words[: words.index("--json")]) == 0
     assert (tmp_path / "again" / "val.jsonl").read_bytes() == (made / "anew" / "val.jsonl").read_bytes()
+
+
+# ------------------------------------------------------------------------------------- the order of queries
+
+
+@pytest.fixture(scope="module")
+def paragraphs(tmp_path_factory):
+    """A file that lists the sentences of a video in the order of their moments."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for v in range(120):
+        starts = np.sort(rng.uniform(0, 50, 4)) if v % 4 else np.sort(rng.uniform(0, 12, 4))
+        rows += [
+            (f"v{v}#{k}", f"v{v}", 60.0, f"she waits {k * v % 5}", start, start + 5 + v % 7)
+            for k, start in enumerate(starts)
+        ]
+    path = tmp_path_factory.mktemp("paragraphs") / "mine.jsonl"
+    own.write(path, [Annotations.from_rows(rows)])
+    return path
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_random_order_hides_that_of_the_file_and_both_report_what_it_predicts(call, paragraphs, tmp_path):
+    sheets, parts = {}, {}
+    for order in ("file", "random"):
+        words = ["resplit", "--annotations", paragraphs, "-o", tmp_path / order, "--order", order, *QUICK]
+        status, out, err = call(*words)
+        assert (status, err) == (0, "")
+        assert f"order:{order}|" in (tmp_path / order / "datasheet.md").read_text()
+        assert {"file": "in the order of the source", "random": "in random order"}[order] in " ".join(out.split())
+        sheets[order] = json.loads((tmp_path / order / "datasheet.json").read_text())
+        assert sheets[order]["order"] == order
+        parts[order] = {of: load_annotations(str(tmp_path / order), of) for of in SPLITS}
+    for name in SPLITS:
+        listed, hidden = (parts[order][name] for order in ("file", "random"))
+        assert set(hidden.video_id) == set(listed.video_id)
+        assert set(hidden.query_id).isdisjoint(listed.query_id)
+        assert np.array_equal(np.sort(hidden.start_s), np.sort(listed.start_s))
+        assert not order_of_starts(hidden).informs
+    # The figures are those of the order table on the folder in file order, whichever folder reports them.
+    table = OrderTable().fit(parts["file"]["train"])
+    for sheet in sheets.values():
+        assert [of["split"] for of in sheet["order_alone"]] == ["train", "test-iid", "test-ood"]
+        assert [of["later"] for of in sheet["order_alone"]] == [1.0, 1.0, 1.0]  # so the file is made
+        for of in sheet["order_alone"][1:]:
+            test = parts["file"][of["split"]]
+            value = evaluate(test, table.ground(test.queries), "R@1,IoU=0.5").value("R@1,IoU=0.5")
+            assert of["value"] == pytest.approx(value)
+
+
+@pytest.mark.usefixtures("undrawn", "few_floors")
+def test_nothing_is_reported_of_the_order_where_videos_have_one_sentence(call, tmp_path):
+    rows = [(f"v{v}#0", f"v{v}", 60.0, "she waits", v % 50, v % 50 + 5 + v % 7) for v in range(60)]
+    own.write(tmp_path / "mine.jsonl", [Annotations.from_rows(rows)])
+    status, out, _ = call("resplit", "--annotations", tmp_path / "mine.jsonl", "-o", tmp_path / "anew", *QUICK)
+    assert status == 0
+    assert "order table" not in out
+    assert json.loads((tmp_path / "anew" / "datasheet.json").read_text())["order_alone"] == []
 
 
 # ----------------------------------------------------------------------------- other verbs take the folder
@@ -397,6 +458,10 @@ def everything(folder):
             (*MINE, *OUT, "--json", "mine.jsonl"),
             "mine.jsonl: is read or written already, expected another file to write to",
         ),
+        (
+            (*MINE, *OUT, "--order", "start"),
+            "Invalid value for '--order': 'start' is not one of 'file', 'random'. (see truemoment resplit --help)",
+        ),
         ((*MINE, *OUT, "--shift", "words", "--marked", "0.2"), f"--marked: {OF_LOCATION}"),
         ((*MINE, *OUT, "--shift", "words", "--longest", "0.4"), f"--longest: {OF_LOCATION}"),
         ((*MINE, *OUT, "--shift", "compositions", "--width", "0.1"), f"--width: {OF_LOCATION}"),
@@ -581,7 +646,9 @@ def hostile(tmp_path):
 
 
 @pytest.mark.usefixtures("few_floors")
-@pytest.mark.parametrize("options", [(), ("--shift", "words"), ("--shift", "location", "--shift", "words")])
+@pytest.mark.parametrize(
+    "options", [(), ("--order", "random"), ("--shift", "words"), ("--shift", "location", "--shift", "words")]
+)
 def test_hostile_text(call, hostile, tmp_path, monkeypatch, options):
     folder = tmp_path / "my *new* `folder` | <i>"
     words = ["resplit", "--annotations", str(hostile), "-o", str(folder), *QUICK, *options]
@@ -600,7 +667,7 @@ def test_hostile_text(call, hostile, tmp_path, monkeypatch, options):
     )
     # Every table has as many cells a line as its heading.
     tables = re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE)
-    assert len(tables) == 6  # splits, three measures of the floors, distances, hashes
+    assert len(tables) == 7  # splits, three measures of the floors, the order alone, distances, hashes
     for table in tables:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
     # What is to be copied is copied as it is.

@@ -241,6 +241,22 @@ def test_a_changed_split_file(root, change, line):
     assert load_annotations(str(root / "anew"), "train").n_queries > 0  # the others can still be read
 
 
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"order": "sideways"}, "{sheet}:1: field order: invalid enum value 'sideways'"),
+        ({"order": 1}, "{sheet}:1: field order: got a whole number, expected text"),
+        ({"order": "random", "seed": -1}, "{sheet}:1: field seed: got -1, "),
+        # Ids of another seed are those of no query.
+        ({"order": "random", "seed": 1}, "{folder}/test-ood.jsonl:1: field query_id: got query "),
+    ],
+)
+def test_a_changed_order(root, change, line):
+    folder = root / "anew"
+    (folder / "datasheet.json").write_text(json.dumps(sheet_of(folder) | change))
+    assert told(InputError, folder).startswith(line.format(sheet=folder / "datasheet.json", folder=folder))
+
+
 def test_a_missing_split_file(root):
     (root / "anew" / "val.jsonl").unlink()
     expected = f"{root}/anew/val.jsonl: is missing, expected as in the datasheet; split again"

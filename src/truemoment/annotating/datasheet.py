@@ -11,6 +11,7 @@ import msgspec
 
 from truemoment.annotating.results import Exported, StudyState
 from truemoment.annotating.study import StudyFolder
+from truemoment.datasets.random_order import ORDERS
 from truemoment.files import sha256_of
 from truemoment.text import one_line
 from truemoment.version import __version__ as version
@@ -34,6 +35,7 @@ def datasheet_document(
         "settings": msgspec.to_builtins(exported.settings),
         "instructions_sha256_now": sha256_of(study.instructions),
         "moments": moments,
+        "order": exported.order,
         "counts": {
             "queries": state.n_queries,
             "queries_answered": len(exported.answers.by_query()),
@@ -132,6 +134,7 @@ def datasheet_text(document: Mapping[str, Any], instructions: str) -> str:
         "## What came back",
         "",
         f"- {counts['answers']:,} answers to {counts['queries_answered']:,} queries: {_counts(counts['verdicts'])}.",
+        f"- Order: {ORDERS[document['order']]}.",
         f"- {counts['several_moments']:,} answers have several moments. In `annotations.jsonl`: {document['moments']}.",
         f"- Begun and not submitted: {counts['answers_begun']:,}. Set aside by the owner: {counts['set_aside']:,}.",
         f"- Control answers, never part of the annotations: {_counts(counts['controls'])}.",

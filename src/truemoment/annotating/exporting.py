@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import sqlite3
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -19,17 +21,20 @@ from truemoment.annotating.control_scores import person_scores
 from truemoment.annotating.datasheet import datasheet_document, datasheet_text
 from truemoment.annotating.events import last_change
 from truemoment.annotating.instructions import read_instructions
+from truemoment.annotating.practice import hidden_moments
 from truemoment.annotating.reading import StudyFrameTables, read_study_answers
 from truemoment.annotating.results import Exported, read_state
 from truemoment.annotating.store import opened
 from truemoment.annotating.study import StudyFolder
 from truemoment.datasets.answer_file import SCHEMA, AnswersHead, StudyAnswers, one_moment
 from truemoment.datasets.own import OwnQuery
+from truemoment.datasets.random_order import Order, random_order
 from truemoment.diagnosis.answer_agreement import answer_agreement
 from truemoment.documents import json_text
 from truemoment.files import atomic_write
 from truemoment.folders import lock_folder
 from truemoment.own_path import OwnPath
+from truemoment.records import Queries
 from truemoment.text import no_formula
 from truemoment.version import __version__ as version
 
@@ -52,7 +57,12 @@ class VerdictLine(msgspec.Struct, frozen=True):
 
 
 def export_study(
-    study: StudyFolder, connection: sqlite3.Connection, out: Path, *, moments: MomentRule = "all"
+    study: StudyFolder,
+    connection: sqlite3.Connection,
+    out: Path,
+    *,
+    moments: MomentRule = "all",
+    order: Order | None = None,
 ) -> Exported:
     """Write the files of a study into a folder, each complete or not at all.
 
@@ -60,6 +70,9 @@ def export_study(
     ----------
     moments
         What becomes of several moments of one answer: all are kept, the longest, or their hull.
+    order
+        ``random``: a video's queries are in random order and have new ids, in every file. None is ``file`` where the
+        queries had moments before, whose ids others use, and ``random`` for a new dataset.
     """
     settings = study.settings()
     exported_change = last_change(connection)
@@ -69,6 +82,10 @@ def export_study(
     answers = StudyAnswers(head, tuple(of.line for of in rows), ANSWERS)
     agreement = answer_agreement(answers.by_query(), np.random.default_rng(settings.seed))
     people = person_scores(rows, agreement.queries, state.references, settings.gold_iou)
+    order = order or ("file" if _had_moments(connection) else "random")
+    new_id = random_order(_queries(answers), settings.seed) if order == "random" else {}
+    if order == "random":
+        answers = _in_new_order(answers, new_id)
     with lock_folder(out):
         folder = OwnPath(out)
         files = {ANSWERS: _write_lines(folder / ANSWERS, [head, *answers.answers]) - 1}
@@ -78,8 +95,8 @@ def export_study(
             files[PER_CENT] = _write_per_cent(folder / PER_CENT, queries)
         else:
             files[VERDICTS] = _write_lines(folder / VERDICTS, _verdicts(answers))
-        exported = Exported(settings, answers, people, agreement, files, _several(answers, moments))
-        document = datasheet_document(study, exported, state, moments, _decisions(connection))
+        exported = Exported(settings, answers, people, agreement, files, _several(answers, moments), order)
+        document = datasheet_document(study, exported, state, moments, _decisions(connection, new_id))
         with atomic_write(folder / SHEET_JSON) as stream:
             stream.write(json_text(document).encode())
         with atomic_write(folder / SHEET) as stream:
@@ -99,6 +116,29 @@ def write_archive(study: Path, path: Path) -> None:
         export_study(folder, connection, Path(files))
         for of in sorted(Path(files).iterdir()):
             archive.write(of, of.name)
+
+
+def _had_moments(connection: sqlite3.Connection) -> bool:
+    """Whether a query had moments before the study: people annotate an existing dataset again."""
+    rows = connection.execute("SELECT hidden FROM queries WHERE kind = 'query'")
+    return any(hidden_moments(row["hidden"]) for row in rows)
+
+
+def _queries(answers: StudyAnswers) -> Queries:
+    """Return the queries that were answered, controls included, in the order of the study."""
+    found = {of.query_id: of for of in answers.answers}.values()
+    return Queries(
+        np.array([of.query_id for of in found], dtype=object),
+        np.array([of.video_id for of in found], dtype=object),
+        np.array([math.nan if of.duration_s is None else of.duration_s for of in found]),
+        np.array([of.sentence for of in found], dtype=object),
+    )
+
+
+def _in_new_order(answers: StudyAnswers, new_id: Mapping[str, str]) -> StudyAnswers:
+    place = {old: at for at, old in enumerate(new_id)}
+    ordered = sorted(answers.answers, key=lambda of: place[of.query_id])
+    return replace(answers, answers=tuple(msgspec.structs.replace(of, query_id=new_id[of.query_id]) for of in ordered))
 
 
 def _several(answers: StudyAnswers, moments: MomentRule) -> int:
@@ -182,7 +222,7 @@ class _OwnerDecision(msgspec.Struct):
     why: str = ""
 
 
-def _decisions(connection: sqlite3.Connection) -> list[dict[str, object]]:
+def _decisions(connection: sqlite3.Connection, new_id: Mapping[str, str]) -> list[dict[str, object]]:
     """Return what the owner decided: who was revoked, replaced, and which tasks were set aside, and why."""
     rows = connection.execute(
         "SELECT e.kind, e.body, p.name, q.query_id FROM events e LEFT JOIN tasks t ON t.id = e.task "
@@ -192,6 +232,7 @@ def _decisions(connection: sqlite3.Connection) -> list[dict[str, object]]:
     found = []
     for row in rows:
         body = msgspec.json.decode(row["body"], type=_OwnerDecision)
-        entry = {"what": row["kind"], "person": body.name or row["name"], "query_id": row["query_id"]}
+        entry = {"what": row["kind"], "person": body.name or row["name"]}
+        entry["query_id"] = new_id.get(row["query_id"], row["query_id"])
         found.append({**entry, "why": body.why})
     return found

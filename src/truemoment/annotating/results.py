@@ -14,6 +14,7 @@ from truemoment.annotating.practice import hidden_moments
 from truemoment.annotating.progress import StudyPerson, read_people
 from truemoment.annotating.study import StudyFolder, StudySettings
 from truemoment.datasets.answer_file import StudyAnswers
+from truemoment.datasets.random_order import Order
 from truemoment.diagnosis.answer_agreement import AnswerAgreement
 
 
@@ -27,6 +28,8 @@ class Exported:
         By name: number of lines after the head; of the datasheet, 0.
     not_single
         Queries that the export has with several moments of one person.
+    order
+        Order in which a video's queries were written.
     """
 
     settings: StudySettings
@@ -35,6 +38,7 @@ class Exported:
     agreement: AnswerAgreement
     files: Mapping[str, int]
     not_single: int
+    order: Order
 
 
 StudyStep = Literal["made", "preparing", "running", "closed", "exported"]

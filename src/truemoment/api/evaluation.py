@@ -17,6 +17,7 @@ from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats
 from truemoment.io import MatchReport
 from truemoment.io.matching import OnUnknown
+from truemoment.language.paragraphs import order_in_signature
 from truemoment.measures import Measure
 from truemoment.protocols import Protocol
 from truemoment.records import Predictions
@@ -45,6 +46,8 @@ class Evaluation(Scores, Result):
         Resamples of the videos, and their seed.
     calibration
         Calibration of the scores; None if it was not requested.
+    order
+        Order of a video's sentences, where it predicts their moments: ``by start``.
     """
 
     match: MatchReport = field(default_factory=lambda: MatchReport("record", "no file", 0))
@@ -54,13 +57,14 @@ class Evaluation(Scores, Result):
     resamples: int = 0
     seed: int = 0
     calibration: ScoreCalibration | None = None
+    order: str = ""
 
     @property
     def _evaluated(self) -> reports.EvaluatedFile:
         source = {"path": "predictions", "sha256": ""} | dict(self.source)
         figures = self.measured(self.ci95)
         return reports.EvaluatedFile(
-            self, figures, self.match, source, self.longest, self.resamples, self.seed, self.calibration
+            self, figures, self.match, source, self.longest, self.resamples, self.seed, self.calibration, self.order
         )
 
     def report(self) -> Report:
@@ -187,4 +191,5 @@ def evaluate(
         resamples=resamples or 0,
         seed=seed,
         calibration=of_scores,
+        order=order_in_signature(reference),
     )

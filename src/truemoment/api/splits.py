@@ -11,9 +11,11 @@ from typing import Any
 from truemoment.bias.resplitting import MeasuredResplit, resplit_and_measure
 from truemoment.bias.splitting import Plan
 from truemoment.caching import Cache
+from truemoment.datasets.random_order import ORDERS, Order
 from truemoment.datasets.resplit_folder import ResplitSource
 from truemoment.datasets.whole import whole_dataset, whole_file
 from truemoment.exceptions import UsageError
+from truemoment.known_names import one_of_known
 from truemoment.records import Annotations
 from truemoment.reports import resplit as reports
 from truemoment.reports.model import Report
@@ -73,6 +75,7 @@ def resplit(
     engine: str = "lexicon",
     permutations: int = 1000,
     seed: int = 0,
+    order: Order = "file",
     on_status: Callable[[str], None] = lambda _: None,
 ) -> ResplitResult:
     """Split a dataset again, so that guessing helps less on its test split, and write the folder.
@@ -91,6 +94,8 @@ def resplit(
         Language engine that finds words.
     permutations, seed
         Number of permutations of each test between splits; seed of all draws.
+    order
+        Order of a video's queries: ``file``, with the ids of the source; ``random``, with new ids that hide it.
     on_status
         Called with what is being done.
 
@@ -102,12 +107,14 @@ def resplit(
     Raises
     ------
     UsageError
-        If no dataset is named, or both a dataset and a file.
+        If no dataset is named, or both a dataset and a file; or the order is unknown.
     MissingFileError, InputError
         If a file is missing or malformed, or the dataset cannot be split so.
     """
     if (dataset is None) == (annotations is None):
         raise UsageError("what is to be split? give dataset or annotations, one of them")
+    if order not in ORDERS:
+        raise UsageError(f"got order {order!r}, expected {one_of_known(str(order), ORDERS)}")
     folder = Path(os.path.realpath(out))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{out}: exists already, expected a new or empty folder")
@@ -122,6 +129,7 @@ def resplit(
         engine=engine,
         permutations=permutations,
         seed=seed,
+        order=order,
         cache=Cache.of_user(),
         on_status=on_status,
     )

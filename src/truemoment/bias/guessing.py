@@ -101,33 +101,34 @@ def guess(
     Returns one result for each test that has queries left; none if `train` has no query left. `original` states whether
     these are original splits of the dataset.
     """
-    measures, fit_on = tuple(parse_measure(measure) for measure in MEASURES), _located(train)
-    located = [of for of in map(_located, tests) if of.n_queries]
-    if not located or not fit_on.n_queries:
+    measures, fit_on = tuple(parse_measure(measure) for measure in MEASURES), located(train)
+    tests = [of for of in map(located, tests) if of.n_queries]
+    if not tests or not fit_on.n_queries:
         return ()
     where = "the original " if original else ""
     setting = Setting(
-        annotations=located[0],
+        annotations=tests[0],
         measures=measures,
         protocol=get_protocol("default"),
         train=fit_on,
         engine=engine,
         seed=seed,
         cache=cache,
-        on_status=lambda what: on_status(f"{what} on {where}{located[0].split}"),
+        on_status=lambda what: on_status(f"{what} on {where}{tests[0].split}"),
     )
     floors, left_out = run_floors(setting)
     found = [floors]
-    for test in located[1:]:
+    for test in tests[1:]:
         on_status(f"floors on {where}{test.split}")
         found.append(remeasured(floors, test))
     return tuple(
         _judged(test, fit_on, tuple(of), tuple(left_out), seed, original=original)
-        for test, of in zip(located, found, strict=True)
+        for test, of in zip(tests, found, strict=True)
     )
 
 
-def _located(annotations: Annotations) -> Annotations:
+def located(annotations: Annotations) -> Annotations:
+    """Return the queries whose moment and duration are known."""
     queries = annotations.queries
     known = (queries.duration_s > 0) & ~annotations.without_moment
     return annotations if np.all(known) else annotations.select_queries(known)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from truemoment.bias.guarantees import Inspection, inspect_split
 from truemoment.bias.guessing import Guessing, guess_on_split
+from truemoment.bias.order_alone import OrderAlone, order_alone
 from truemoment.bias.splitting import Plan, Resplit, resplit
 from truemoment.caching import NO_CACHE, Cache
+from truemoment.datasets.random_order import Order, random_order, without_order
 from truemoment.datasets.whole import OriginalSplits
 from truemoment.language import get_engine
 from truemoment.records import Annotations
@@ -18,7 +20,7 @@ from truemoment.records import Annotations
 
 @dataclass(frozen=True, eq=False)
 class MeasuredResplit:
-    """A new split and what was measured on it."""
+    """A new split, what was measured on it, the order of its queries, and what that of the source alone predicts."""
 
     split: Resplit
     inspection: Inspection
@@ -26,6 +28,8 @@ class MeasuredResplit:
     engine: str
     permutations: int
     seed: int
+    order: Order = "file"
+    alone: tuple[OrderAlone, ...] = ()
 
 
 def resplit_and_measure(
@@ -36,18 +40,30 @@ def resplit_and_measure(
     engine: str = "lexicon",
     permutations: int = 1000,
     seed: int = 0,
+    order: Order = "file",
     cache: Cache = NO_CACHE,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> MeasuredResplit:
     """Split a dataset again, inspect the split, and measure every floor on its tests.
 
-    Floors are also measured on `original`, the training split and the test splits of the dataset. Errors are those of
+    Floors are also measured on `original`, the training split and the test splits of the dataset. With `order`
+    "random", the queries of the new split are in random order within each video and have new ids. Errors are those of
     :func:`~truemoment.bias.splitting.resplit`.
     """
     plan, reader = Plan() if plan is None else plan, get_engine(engine)
     on_status("splitting")
     splitting, inspecting = np.random.default_rng(seed).spawn(2)
-    split = resplit(annotations, splitting, plan, reader)
+    whole = annotations if order == "file" else without_order(annotations, seed)
+    split = resplit(whole, splitting, plan, reader)
     guessing = guess_on_split(split, original=original, engine=engine, seed=seed, cache=cache, on_status=on_status)
     inspection = inspect_split(split, inspecting, guessing, permutations=permutations, on_status=on_status)
-    return MeasuredResplit(split, inspection, guessing, reader.name, permutations, seed)
+    on_status("order of sentences")
+    alone = order_alone(split if order == "file" else _in_file_order(split, annotations, seed))
+    return MeasuredResplit(split, inspection, guessing, reader.name, permutations, seed, order, alone)
+
+
+def _in_file_order(split: Resplit, annotations: Annotations, seed: int) -> Resplit:
+    """Return the members of a split in random order as queries of the file, in its order."""
+    row, new_id = split.annotations.queries.index, random_order(annotations.queries, seed)
+    rows = [row[new_id[query_id]] for query_id in annotations.queries.query_id]
+    return replace(split, annotations=annotations, members={name: of[rows] for name, of in split.members.items()})

@@ -83,6 +83,7 @@ def command(
     from truemoment.diagnosis import calibration as calibrating
     from truemoment.evaluation import evaluate
     from truemoment.files import sha256_of
+    from truemoment.language.paragraphs import order_in_signature
     from truemoment.reports import evaluation as reports
     from truemoment.uncertainty import bootstrap, interval95, stream
 
@@ -108,6 +109,7 @@ def command(
         resamples=resamples or 0,
         seed=seed,
         calibration=of_scores,
+        order=order_in_signature(reference),
     )
     if save_scores is not None:
         scores.save(save_scores)

@@ -32,6 +32,7 @@ from truemoment.cli.options import (
 )
 from truemoment.cli.threads import threads_option
 from truemoment.datasets import DATASETS
+from truemoment.datasets.random_order import ORDERS, Order
 from truemoment.datasets.source import files_of
 from truemoment.datasets.whole import WholeDataset, whole_dataset, whole_file
 from truemoment.exceptions import UsageError
@@ -202,10 +203,19 @@ measuring_options = bound(
 @whole_options
 @click.option("-o", "--out", type=FILE, required=True, metavar="DIR", help="Folder to write; must be new.")
 @planning_options
+@click.option(
+    "--order",
+    type=click.Choice(list(ORDERS)),
+    default="file",
+    show_default=True,
+    help="Order of a video's queries: as in the source, with its ids; or random, with new ids that do not reveal it.",
+)
 @measuring_options
 @threads_option(None)
 @output_options
-def command(data: Whole, out: Path, planning: SplitOptions, measuring: SurveyOptions, output: Output) -> None:
+def command(
+    data: Whole, out: Path, planning: SplitOptions, order: Order, measuring: SurveyOptions, output: Output
+) -> None:
     """Split a dataset again into train, val, test-iid and test-ood, in a folder that can be used as a dataset.
 
     Every floor of the audit is fitted on the new train and measured on the new tests, to show what guessing still
@@ -235,6 +245,7 @@ def command(data: Whole, out: Path, planning: SplitOptions, measuring: SurveyOpt
             engine=measuring.engine,
             permutations=measuring.permutations,
             seed=measuring.seed,
+            order=order,
             cache=floors_cache(no_cache=measuring.no_cache),
             on_status=on_status,
         )

@@ -6,7 +6,8 @@
     DIR/datasheet.json                                            source of the queries, and how it was made
 
 The queries themselves are read from their dataset (``--data-dir``), or from the annotations that were split, which are
-looked for in DIR and then at their original place, relative to DIR.
+looked for in DIR and then at their original place, relative to DIR. Queries in random order get their new ids from the
+seed of the datasheet.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ import numpy as np
 
 from truemoment.datasets import own
 from truemoment.datasets.base import Dataset, Split
+from truemoment.datasets.random_order import Order, without_order
 from truemoment.exceptions import InputError, MissingFileError, TrueMomentError
 from truemoment.files import atomic_write, read_json, read_json_lines
 from truemoment.own_path import OwnPath
-from truemoment.records import Annotations
+from truemoment.records import Annotations, Seed
 from truemoment.text import as_text
 
 DATASHEET = "datasheet.json"
@@ -61,6 +63,8 @@ class Datasheet(msgspec.Struct):
 
     source: ResplitSource
     splits: dict[str, Member]
+    order: Order = "file"
+    seed: Seed = 0
 
 
 class ResplitLine(msgspec.Struct):
@@ -121,6 +125,8 @@ def read(folder: Path, split: str, load: Load) -> Annotations:
     """Read a split of a folder; `load` reads its source dataset."""
     sheet = read_datasheet(folder)
     whole = source_annotations(folder, sheet.source, load)
+    if sheet.order == "random":
+        whole = without_order(whole, sheet.seed)
     number = whole.queries.index
     keep = np.zeros(len(number), dtype=bool)
     path = OwnPath(folder) / f"{split}.jsonl"

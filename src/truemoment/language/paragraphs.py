@@ -128,6 +128,11 @@ def order_of_starts(annotations: Annotations) -> OrderOfStarts:
     )
 
 
+def order_in_signature(annotations: Annotations) -> str:
+    """Return ``by start`` where the order of a video's sentences predicts their moments, else ""."""
+    return "by start" if order_of_starts(annotations).informs else ""
+
+
 def _mean_over_videos(value: Floats, video: Ints) -> tuple[float, float]:
     """Return the mean of values and its standard error, where those of one video depend on each other."""
     mean = float(value.mean())

@@ -40,6 +40,8 @@ class EvaluatedFile:
         Of the intervals; 0 resamples if none were requested.
     calibration
         Calibration of the scores; None if it was not requested.
+    order
+        Order of a video's sentences, where it predicts their moments: ``by start``.
     """
 
     scores: Scores
@@ -50,6 +52,7 @@ class EvaluatedFile:
     resamples: int = 0
     seed: int = 0
     calibration: ScoreCalibration | None = None
+    order: str = ""
 
 
 def document(evaluation: EvaluatedFile) -> dict[str, Any]:
@@ -63,6 +66,7 @@ def document(evaluation: EvaluatedFile) -> dict[str, Any]:
         "measures": evaluation.figures,
         "resamples": evaluation.resamples,
         "seed": evaluation.seed,
+        **({"order": evaluation.order} if evaluation.order else {}),
         "notes": notes(evaluation),
         **({} if evaluation.calibration is None else {"calibration": calibration.document(evaluation.calibration)}),
     }
@@ -218,6 +222,7 @@ def _counted(*things: tuple[int, str, str]) -> list[str]:
 def signature(evaluation: EvaluatedFile) -> str:
     """Return the signature that belongs to every figure of the table."""
     windows = f"|windows:{one_line(evaluation.match.windows)}" if evaluation.match.windows else ""
-    return f"{evaluation.scores.signature()}{windows}" + (
+    order = f"|order:{evaluation.order}" if evaluation.order else ""
+    return f"{evaluation.scores.signature()}{order}{windows}" + (
         f"|intervals:{evaluation.resamples} resamples of videos, seed {evaluation.seed}" if evaluation.resamples else ""
     )

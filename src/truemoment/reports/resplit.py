@@ -12,11 +12,12 @@ import numpy as np
 from truemoment.baselines.base import locations
 from truemoment.bias.distances import SplitDistance
 from truemoment.bias.guarantees import Inspection, Promise
-from truemoment.bias.guessing import MEASURES, Guessing
+from truemoment.bias.guessing import MEASURES
 from truemoment.bias.resplitting import MeasuredResplit
 from truemoment.bias.shifts import LEAST_QUERIES, MOST_VIDEOS
 from truemoment.bias.splitting import Plan, Resplit
 from truemoment.cells import cell_bounds, cell_of, n_cells
+from truemoment.datasets.random_order import ORDERS
 from truemoment.datasets.resplit_folder import ASIDE, DATASHEET, SPLITS, ResplitSource, write_members
 from truemoment.documents import json_text
 from truemoment.exceptions import InputError
@@ -53,6 +54,7 @@ def document(result: MeasuredResplit, source: ResplitSource) -> dict[str, Any]:
         "schema": SCHEMA,
         "truemoment": version,
         "seed": result.seed,
+        "order": result.order,
         "source": msgspec.to_builtins(source),
         "n_queries": found.annotations.n_queries,
         "n_videos": found.annotations.n_videos,
@@ -72,6 +74,7 @@ def document(result: MeasuredResplit, source: ResplitSource) -> dict[str, Any]:
         "distances": [{"a": a, "b": b, **_distance(of)} for (a, b), of in inspection.distances.items()],
         "permutations": result.permutations,
         "guessing": guesses.document(result.guessing),
+        "order_alone": guesses.order_document(result.alone),
         "densities": {
             "step_norm": 1 / STEPS,
             "cells": cell_bounds(STEPS),
@@ -179,17 +182,17 @@ def report(result: MeasuredResplit, source: ResplitSource, *, name: str) -> Repo
     usage += f"only name the queries, which are still read from {of}"
     return Report(
         title=f"{name}: a new split of {of}",
-        facts=(("data", f"{size} of {of}"), ("test-ood", _shift(found.plan))),
+        facts=(("data", f"{size} of {of}"), ("test-ood", _shift(found.plan)), ("order", ORDERS[result.order])),
         sections=(
             Section("splits", "Splits", (_splits_table(found),)),
             Section("method", "How it was made", _method(found)),
             Section("guarantees", "Guarantees", _guarantees(result.inspection)),
-            Section("guessing", "What guessing still reaches", _guessing(result.guessing)),
+            Section("guessing", "What guessing still reaches", _guessing(result)),
             Section("locations", "Locations of moments", (densities(found), _distances_table(result))),
         ),
         notes=(usage,),
-        signature=f"resplit|data:{of}|engine:{result.engine}|permutations:{result.permutations} of videos|"
-        f"seed:{result.seed}|truemoment:{version}",
+        signature=f"resplit|data:{of}|order:{result.order}|engine:{result.engine}|"
+        f"permutations:{result.permutations} of videos|seed:{result.seed}|truemoment:{version}",
         hashes=(*((f"{of}, {split}", sha256) for split, sha256 in source.splits.items()), *own.items()),
     )
 
@@ -278,7 +281,8 @@ def _guarantee(promise: Promise) -> Finding:
     return Finding((f"{verdict}: {promise.finding}",), title=promise.name, level=level)
 
 
-def _guessing(guessing: tuple[Guessing, ...]) -> tuple[Block, ...]:
+def _guessing(result: MeasuredResplit) -> tuple[Block, ...]:
+    guessing = result.guessing
     summary = Finding((guesses.summary(guessing),))
     if not guessing:
         return (summary,)
@@ -290,7 +294,8 @@ def _guessing(guessing: tuple[Guessing, ...]) -> tuple[Block, ...]:
         "corrected for the selection of the strongest floor on the same test."
     )
     first, *others = (guesses.table(guessing, measure) for measure in MEASURES)
-    return (summary, first, Details("Other measures", (how, *others)))
+    order = guesses.order_blocks(result.alone, result.order)
+    return (summary, first, *order, Details("Other measures", (how, *others)))
 
 
 def _distances_table(result: MeasuredResplit) -> Table:

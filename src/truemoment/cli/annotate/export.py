@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
 from truemoment.cli.annotate.shared import folder_of, study_argument
 from truemoment.cli.command import Command
 from truemoment.cli.options import FILE, refuse_files, shown_path
+from truemoment.datasets.random_order import ORDERS, Order
 from truemoment.exceptions import UsageError
 
 
@@ -22,8 +24,16 @@ from truemoment.exceptions import UsageError
     show_default=True,
     help="What becomes of several moments of one answer.",
 )
+@click.option(
+    "--order",
+    type=click.Choice(list(ORDERS)),
+    help="Order of a video's queries: random, with new ids that do not reveal that of the source; or as in the source, "
+    "with its ids. [default: random; file if queries had moments before]",
+)
 @click.option("--quiet", is_flag=True, help="No list of what was written.")
-def command(study: Path, out: Path, moments: str, quiet: bool) -> None:
+def command(
+    study: Path, out: Path, moments: Literal["all", "longest", "hull"], order: Order | None, quiet: bool
+) -> None:
     """Write annotations.jsonl, answers.jsonl, hidden-challenges.csv and a datasheet of STUDY.
 
     It may be served meanwhile. Other commands read the files:
@@ -40,14 +50,14 @@ def command(study: Path, out: Path, moments: str, quiet: bool) -> None:
     refuse_files({"-o": out})
     if out.resolve() == study.resolve():
         raise UsageError(f"-o {shown_path(out)}: is the study itself, expected another folder")
-    rule = {"longest": "longest", "hull": "hull"}.get(moments, "all")
     with opened(folder.database) as connection:
-        found = export_study(folder, connection, out, moments=rule)  # type: ignore[arg-type]  # one of three
+        found = export_study(folder, connection, out, moments=moments, order=order)
     if quiet:
         return
     for name, count in found.files.items():
         click.echo(f"{shown_path(out / name)}: {count:,} lines")
     click.echo(f"{shown_path(out / 'datasheet.md')}")
+    click.echo(f"order: {ORDERS[found.order]}")
     verdicts = ", ".join(f"{name} {count:,}" for name, count in sorted(found.agreement.verdicts.items()))
     click.echo(f"answers: {verdicts or 'none'}")
     if found.not_single:
