@@ -9,10 +9,11 @@ import numpy as np
 
 from truemoment.bias.guarantees import Inspection, inspect_split
 from truemoment.bias.guessing import Guessing, guess_on_split
-from truemoment.bias.order_alone import OrderAlone, order_alone
+from truemoment.bias.order import SplitOrder, orders_of_splits
 from truemoment.bias.splitting import Plan, Resplit, resplit
 from truemoment.caching import NO_CACHE, Cache
 from truemoment.datasets.random_order import Order, random_order, without_order
+from truemoment.datasets.resplit_folder import SPLITS
 from truemoment.datasets.whole import OriginalSplits
 from truemoment.language import get_engine
 from truemoment.records import Annotations
@@ -29,7 +30,7 @@ class MeasuredResplit:
     permutations: int
     seed: int
     order: Order = "file"
-    alone: tuple[OrderAlone, ...] = ()
+    alone: tuple[SplitOrder, ...] = ()
 
 
 def resplit_and_measure(
@@ -58,7 +59,7 @@ def resplit_and_measure(
     guessing = guess_on_split(split, original=original, engine=engine, seed=seed, cache=cache, on_status=on_status)
     inspection = inspect_split(split, inspecting, guessing, permutations=permutations, on_status=on_status)
     on_status("order of sentences")
-    alone = order_alone(split if order == "file" else _in_file_order(split, annotations, seed))
+    alone = _orders(split if order == "file" else _in_file_order(split, annotations, seed))
     return MeasuredResplit(split, inspection, guessing, reader.name, permutations, seed, order, alone)
 
 
@@ -67,3 +68,10 @@ def _in_file_order(split: Resplit, annotations: Annotations, seed: int) -> Respl
     row, new_id = split.annotations.queries.index, random_order(annotations.queries, seed)
     rows = [row[new_id[query_id]] for query_id in annotations.queries.query_id]
     return replace(split, annotations=annotations, members={name: of[rows] for name, of in split.members.items()})
+
+
+def _orders(split: Resplit) -> tuple[SplitOrder, ...]:
+    """Measure the order of sentences in train and the tests; nothing where no video has two sentences."""
+    names = [name for name in SPLITS if name != "val" and split.members[name].any()]
+    found = orders_of_splits({name: split.part(name) for name in names})
+    return found if any(of.starts.n_pairs for of in found) else ()

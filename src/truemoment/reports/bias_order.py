@@ -1,4 +1,4 @@
-"""The order of sentences in the report of surveys: section, finding, and part of the document."""
+"""The order of sentences in reports of splits: table, section, finding, and part of the document."""
 
 from __future__ import annotations
 
@@ -23,23 +23,9 @@ MEANING = (
 
 def order_section(surveys: Sequence[Survey]) -> Section:
     """Return the section: a row a split, grouped by dataset."""
-    groups = tuple(
-        (short_name(survey.title) if len(surveys) > 1 else "", tuple(map(_row, survey.order))) for survey in surveys
-    )
-    caption = (
-        f"{sentence_order.CAPTION} Then {MEASURE} of the order table, with the sentences as in the file, and sorted."
-    )
-    headings = ("split", *sentence_order.HEADINGS, "order table, %", "sorted by start, %")
-    return Section("order", "Order of sentences", (Paragraph(MEANING), Table(caption, headings, groups)), short="Order")
-
-
-def _row(of: SplitOrder) -> tuple[Cell, ...]:
-    scores = (
-        [Cell(UNDEFINED, of.why), Cell(UNDEFINED)]
-        if of.why
-        else [Cell(points(of.in_file_order, 2)), Cell(points(of.by_start, 2))]
-    )
-    return (Cell(short_name(of.split)), *sentence_order.cells(of.starts), *scores)
+    groups = [(short_name(survey.title) if len(surveys) > 1 else "", survey.order) for survey in surveys]
+    blocks = (Paragraph(MEANING), orders_table(groups))
+    return Section("order", "Order of sentences", blocks, short="Order")
 
 
 def order_sentence(survey: Survey) -> str:
@@ -54,7 +40,23 @@ def order_sentence(survey: Survey) -> str:
     )
 
 
-def order_document(order: Sequence[SplitOrder]) -> list[dict[str, Any]]:
+def orders_table(groups: Sequence[tuple[str, Sequence[SplitOrder]]]) -> Table:
+    """Return a table of splits, a row each, in groups with titles: shares, and scores of the order table."""
+    caption = f"{sentence_order.CAPTION} Then {MEASURE} of the order table, in the order of the file, and sorted."
+    headings = ("split", *sentence_order.HEADINGS, "order table, %", "sorted by start, %")
+    return Table(caption, headings, tuple((title, tuple(map(_row, orders))) for title, orders in groups))
+
+
+def _row(of: SplitOrder) -> tuple[Cell, ...]:
+    scores = (
+        [Cell(UNDEFINED, of.why), Cell(UNDEFINED)]
+        if of.why
+        else [Cell(points(of.in_file_order, 2)), Cell(points(of.by_start, 2))]
+    )
+    return (Cell(short_name(of.split)), *sentence_order.cells(of.starts), *scores)
+
+
+def order_document(orders: Sequence[SplitOrder]) -> list[dict[str, Any]]:
     """Return what programs read, one object a split."""
     return [
         {"split": of.split}
@@ -63,5 +65,5 @@ def order_document(order: Sequence[SplitOrder]) -> list[dict[str, Any]]:
             "order_table": Measured(of.in_file_order, of.why, measure=MEASURE),
             "sorted_by_start": Measured(of.by_start, of.why, measure=MEASURE),
         }
-        for of in order
+        for of in orders
     ]

@@ -10,9 +10,10 @@ import numpy as np
 from truemoment.baselines import BASELINES
 from truemoment.bias.guarantees import UNKNOWN_GUESSING
 from truemoment.bias.guessing import MEASURES, Guessing
-from truemoment.bias.order_alone import OrderAlone
+from truemoment.bias.order import SplitOrder
 from truemoment.datasets.random_order import Order
 from truemoment.intervals import Floats
+from truemoment.reports.bias_order import orders_table
 from truemoment.reports.model import Block, Cell, Finding, Table
 from truemoment.reports.words import UNDEFINED, counted, interval95_points, low_to_high, points
 
@@ -118,44 +119,18 @@ def document(guessing: Sequence[Guessing]) -> list[dict[str, Any]]:
     ]
 
 
-def order_blocks(alone: Sequence[OrderAlone], written: Order) -> tuple[Block, ...]:
+def order_blocks(orders: Sequence[SplitOrder], written: Order) -> tuple[Block, ...]:
     """Return what the order of sentences alone predicts; nothing where no video has several sentences."""
-    if not alone:
+    if not orders:
         return ()
-    rows = tuple(
-        tuple(map(Cell, (split, points(order.later), points(order.by_chance), points(value, 2))))
-        for split, value, order in alone
-    )
-    headings = ("split", "next starts later, %", "by chance, %", f"order table, {MEASURES[0]}, %")
-    caption = (
-        "Neighbouring sentences of a video, and the order table, which only reads 'sentence k of n': in the order of "
-        "the source, fitted on train."
-    )
-    table = Table(caption, headings, (("", rows),))
-    if not alone[0].order.informs:
+    table = orders_table([("", orders)])
+    if not any(of.starts.informs for of in orders):
         return (table,)
     verdict = {
         "file": "The order of a video's sentences predicts their moments. --order random writes the split without it.",
         "random": "The order of a video's sentences in the source predicts their moments. This split does not have it.",
     }
     return (Finding((verdict[written],)), table)
-
-
-def order_document(alone: Sequence[OrderAlone]) -> list[dict[str, Any]]:
-    """Return the same as JSON, one object a split."""
-    return [
-        {
-            "split": split,
-            "measure": MEASURES[0],
-            "value": None if np.isnan(value) else value,
-            "later": order.later,
-            "later_ci95": order.ci95,
-            "by_chance": order.by_chance,
-            "n_pairs": order.n_pairs,
-            "informs": order.informs,
-        }
-        for split, value, order in alone
-    ]
 
 
 def _defined(ci95: Floats) -> Floats | None:

@@ -27,6 +27,7 @@ from truemoment.intervals import Floats
 from truemoment.records import Annotations
 from truemoment.reports import guessing as guesses
 from truemoment.reports.bias_figures import SCALE_MEANS, draw_locations
+from truemoment.reports.bias_order import order_document
 from truemoment.reports.drawing import DENSITY_BOUNDS, drawing_style, new_figure, save_drawings, scale_legend
 from truemoment.reports.model import Block, Cell, Details, Drawing, Finding, Level, Paragraph, Report, Section, Table
 from truemoment.reports.render import markdown
@@ -74,7 +75,7 @@ def document(result: MeasuredResplit, source: ResplitSource) -> dict[str, Any]:
         "distances": [{"a": a, "b": b, **_distance(of)} for (a, b), of in inspection.distances.items()],
         "permutations": result.permutations,
         "guessing": guesses.document(result.guessing),
-        "order_alone": guesses.order_document(result.alone),
+        "order_alone": order_document(result.alone),
         "densities": {
             "step_norm": 1 / STEPS,
             "cells": cell_bounds(STEPS),
