@@ -55,7 +55,7 @@ class PublishedModel:
         """Read the note of a published figure: its year, then what is known of it."""
         year, *parts = figure.note.split("; ")
         reads = next((part.split(" (")[0] for part in parts if "sentence" in part), "")
-        source = ", ".join((figure.source.replace("_", " "), figure.table))
+        source = f"{figure.source}, {figure.table}"
         return cls(figure.method, float(figure.percent), int(year), reads, SECOND_HAND in parts, source)
 
     @property
