@@ -36,7 +36,9 @@ from truemoment.cli import run
 from truemoment.datasets import DATASETS
 from truemoment.io import FORMATS
 from truemoment.protocols import PROTOCOLS, Protocol
-from truemoment.reproduction.blind import SplitFigures
+from truemoment.reproduction import published_figures
+from truemoment.reproduction.blind import FIGURES
+from truemoment.reproduction.blind_figures import FloorFigure, SplitFigures, by_split
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
@@ -299,45 +301,81 @@ def order() -> str:
 # ------------------------------------------------------------------ published figures and the sentence network
 
 BLIND = ROOT / "docs" / "blind.json"
-"""What ``truemoment reproduce blind-beside-published --json`` wrote."""
+"""Floors that ``truemoment reproduce blind-beside-published --json`` wrote; published figures are in the package."""
+
+
+BLIND_FLOORS = ("best constant", "sentence neighbours", "sentence network", "order table", "paragraph network")
+BLIND_TEST_FLOORS = ("best constant of this split", "order table, sorted by true start")
+"""Floors of the page: learned on the training split alone, and with the times of the test split."""
 
 
 def _blind() -> dict[tuple[str, str, str], SplitFigures]:
     """The published figures and the floors' beside them, in percent, by dataset, split and measure."""
-    rows: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    floors: dict[tuple[str, str, str], dict[str, FloorFigure]] = {}
     for row in json.loads(BLIND.read_text(encoding="utf-8"))["tables"][0]["figures"]:
-        rows.setdefault((row["dataset"], row["split"], row["measure"]), []).append(row)
-    return {
-        place: SplitFigures(
-            *place,
-            models=tuple((row["method"], 100 * row["published"]) for row in here if "published" in row),
-            floors={row["method"]: 100 * row["ours"] for row in here if "published" not in row},
-        )
-        for place, here in rows.items()
-    }
+        if "published" not in row:
+            spread = 100 * row["spread"] if "spread" in row else None
+            here = floors.setdefault((row["dataset"], row["split"], row["measure"]), {})
+            here[row["method"]] = FloorFigure(100 * row["ours"], spread)
+    found = by_split(published_figures(FIGURES), floors)
+    return {(of.dataset, of.split, of.measure): of for of in found}
 
 
-def blind_summary() -> str:
-    """How many published figures are at or below the sentence network's, by split and measure."""
-    rows, floors = [], ("best constant", "best constant of this split", "sentence neighbours", "sentence network")
-    floors += ("order table", "paragraph network")
-    for (dataset, split, measure), of in _blind().items():
-        values = (*(of.floors.get(name) for name in floors), max(of.published))
-        figures = ["–" if value is None else f"{value:.2f}" for value in values]
-        rows.append([f"{dataset}, {split}", f"`{measure}`", *figures, f"{of.n_below} of {len(of.published)}"])
-    headings = ["split", "measure", *floors, "highest published", "at or below the network"]
-    return markdown(headings, rows, numbers=headings[2:])
+def _blind_rows(cells: Callable[[SplitFigures], Iterable[str]]) -> list[list[str]]:
+    """A row for each split and recall at IoU 0.5 and 0.7."""
+    shown = [of for of in _blind().values() if of.measure.endswith(("IoU=0.5", "IoU=0.7"))]
+    return [[f"{of.dataset}, {of.split}", f"`{of.measure}`", *cells(of)] for of in shown]
+
+
+def _or_dash(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def blind_floors() -> str:
+    """The figures of the floors by split and measure, with the spread between trainings."""
+
+    def cells(of: SplitFigures) -> Iterable[str]:
+        for name in (*BLIND_FLOORS, *BLIND_TEST_FLOORS):
+            floor = of.floors.get(name)
+            yield "–" if floor is None else f"{floor.value:.2f}" + (f" ± {floor.spread:.2f}" if floor.spread else "")
+
+    headings = ["split", "measure", *BLIND_FLOORS, *BLIND_TEST_FLOORS]
+    return markdown(headings, _blind_rows(cells), numbers=headings[2:])
+
+
+def blind_counts() -> str:
+    """The highest published figures, and how many are at or below each floor, by split and measure."""
+    names = ("sentence network", "order table", "paragraph network")
+
+    def cells(of: SplitFigures) -> Iterable[str]:
+        yield from (_or_dash(of.highest(several=several)) for several in (False, True))
+        yield from (of.count(name) if name in of.floors else "–" for name in names)
+
+    headings = ["split", "measure", "highest, one at a time", "highest, several at once"]
+    headings += [f"at or below the {name}" for name in names]
+    return markdown(headings, _blind_rows(cells), numbers=headings[2:])
 
 
 def blind_models(dataset: str, split: str, measure: str) -> str:
     """The published models of a split by figure, the floors among them."""
     of = _blind()[dataset, split, measure]
-    rows = [(figure, method, f"{figure:.2f}") for method, figure in of.models]
-    names = ("sentence network", "order table", "paragraph network")
-    floors = {name: of.floors[name] for name in names if name in of.floors}
-    rows += [(figure, f"**{name}: sees no video**", f"**{figure:.2f}**") for name, figure in floors.items()]
-    heading = f"`{measure}`"
-    return markdown(["model", heading], [row[1:] for row in sorted(rows, reverse=True)], numbers=[heading])
+    rows = [
+        (
+            model.value,
+            model.name,
+            str(model.year),
+            f"{model.value:.2f}",
+            model.reads or "–",
+            model.source + (", second-hand" if model.second_hand else ""),
+        )
+        for model in of.models
+    ]
+    for name in ("sentence network", "order table", "paragraph network"):
+        if name in of.floors:
+            value = of.floors[name].value
+            rows.append((value, f"**{name}: sees no video**", "", f"**{value:.2f}**", "", ""))
+    headings = ["model", "year", f"`{measure}`", "reads", "source"]
+    return markdown(headings, [row[1:] for row in sorted(rows, reverse=True)], numbers=[headings[2]])
 
 
 # ------------------------------------------------------------------------------------- methods of a table
@@ -408,10 +446,13 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bench-ood": lambda: bench_split("test-ood"),
     "bench-said": bench_said,
     "bench-time": bench_time,
-    "blind-summary": blind_summary,
+    "blind-floors": blind_floors,
+    "blind-counts": blind_counts,
     "blind-charades": lambda: blind_models("Charades-STA", "test", "R@1,IoU=0.5"),
     "blind-activitynet": lambda: blind_models("ActivityNet Captions", "val_2", "R@1,IoU=0.5"),
     "blind-tacos": lambda: blind_models("TACoS", "test", "R@1,IoU=0.5"),
+    "blind-charades-cd": lambda: blind_models("Charades-CD", "test-ood", "R@1,IoU=0.5"),
+    "blind-qvhighlights": lambda: blind_models("QVHighlights", "val", "R@1,IoU=0.5"),
 }
 
 

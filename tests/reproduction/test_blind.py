@@ -1,19 +1,24 @@
 """The sentence network: its figures on real splits, and beside published ones."""
 
+from decimal import Decimal
+from itertools import pairwise
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from truemoment.caching import Cache
+from truemoment.comparison import PublishedFigure
 from truemoment.datasets import load_annotations
 from truemoment.evaluation import evaluate
 from truemoment.floors import NETWORK, Floor, Setting
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
-from truemoment.reports.drawing import drawing_style
+from truemoment.reports.drawing import PAPER, drawing_style
 from truemoment.reproduction import TABLES, published_figures
 from truemoment.reproduction import TableInputs as Reproducing
-from truemoment.reproduction.base import Reproduced
-from truemoment.reproduction.blind import OURS, blind_beside_published, by_split, figure
+from truemoment.reproduction.blind import FIGURES, blind_beside_published
+from truemoment.reproduction.blind_figures import FloorFigure, PublishedModel, by_split, draw_years
 
 NAME = "blind-beside-published"
 
@@ -43,8 +48,11 @@ def test_the_sentence_network_scores_what_was_asked(data_dir, dataset, asked):
 
 def test_every_published_figure_is_a_share_of_a_split_and_measure_we_have():
     figures = published_figures(TABLES[NAME].figures)
-    assert len(figures) == 215
+    assert len({(of.dataset, of.split, of.measure, of.method) for of in figures}) == len(figures) == 845
     assert all(figure.unit == "percent" and 0 < figure.value < 100 for figure in figures)
+    models = [PublishedModel.of(figure) for figure in figures]
+    assert {of.reads for of in models} == {"", "one sentence at a time", "sentences in order"}
+    assert {of.year for of in models} == set(range(2017, 2026))
     assert {figure.dataset.lower().replace(" ", "-") for figure in figures} == set(TABLES[NAME].datasets)
     parse_measures("; ".join({figure.measure for figure in figures}))
 
@@ -65,46 +73,86 @@ def test_each_row_holds_ours_less_theirs(data_dir):
         "sentence neighbours",
         "order table",
         "paragraph network",
+        "order table, sorted by true start",
     }
     # Issue 19: 4.02 is the highest of all floors before there was a network.
     assert float(ours["best constant", "R@1,IoU=0.5"]) <= 4.02
     assert {row.status for row in rows} == {"informational"}
+    trained = {"sentence network", "paragraph network"}
+    assert {row.method for row in rows if row.published is None and row.spread} == trained
+    assert len({row.spread for row in beside if row.measure == "R@1,IoU=0.5"}) == 1
 
 
-def row(method, value, *, published, measure="R@1,IoU=0.5", split="test"):
-    shown = {"published": value} if published else {"ours": value}
-    source = "somebody" if published else OURS
-    return Reproduced(source, "table", "a dataset", split, method, measure, "percent", **shown)
+def published(method, value, note="2020; second-hand", split="test", measure="R@1,IoU=0.5"):
+    place = ("a dataset", split, method, measure)
+    return PublishedFigure("somebody", "a table", *place, Decimal(value), "percent", note, Path("f.csv"), 2)
 
 
 @pytest.fixture
-def rows():
+def splits():
     """Two splits: two of three, and one of two published figures are at or below the network's 40."""
-    return [
-        *(row(f"model {value}", value, published=True) for value in (30, 40, 50)),
-        row("model 60", 60, published=True, measure="R@1,IoU=0.3"),
-        row("model 20", 20, published=True, split="other"),
-        *(row("sentence network", 40.0, published=False, split=split) for split in ("test", "other")),
-        *(row("best constant", 25.0, published=False, split=split) for split in ("test", "other")),
-        row("best constant of this split", 26.0, published=False),
-        row("best constant of this split", 45.0, published=False, split="other"),
-        row("model 44", 44, published=True, split="other"),
-        row("sentence network", 70.0, published=False, measure="R@1,IoU=0.3"),
+    theirs = [
+        *(published(f"model {value}", value) for value in (30, 40)),
+        published("model 50", 50, "2025; sentences in order (a/repository model.py:1); evaluator >"),
+        published("model 60", 60, measure="R@1,IoU=0.3"),
+        published("model 20", 20, "2017; one sentence at a time", split="other"),
+        published("model 44", 44, "2026", split="other"),
     ]
+    network = {"sentence network": FloorFigure(40.0, 2.5)}
+    order = {"order table": FloorFigure(41.0), "paragraph network": FloorFigure(42.0, 0.5)}
+    floors = {("a dataset", "test", "R@1,IoU=0.5"): network, ("a dataset", "other", "R@1,IoU=0.5"): network | order}
+    return by_split(theirs, floors)
 
 
-def test_figures_at_or_below_the_network_are_counted(rows):
-    found = by_split(rows)
-    assert [(of.split, of.published, of.n_below) for of in found] == [
-        ("test", (30.0, 40.0, 50.0), 2),
-        ("other", (20.0, 44.0), 1),
-    ]
+def test_figures_at_or_below_a_floor_are_counted_with_their_range(splits):
+    test, other = splits
+    # By hand: 30 and 40 are at most 40; from 35 to 45, two standard deviations away, one and two of 30, 40, 50.
+    assert (test.count(), other.count()) == ("2 of 3 (1 to 2)", "1 of 2 (1 to 2)")
+    assert other.count("order table") == "1 of 2"
 
 
-def test_the_figure_says_what_is_counted(rows):
+def test_the_highest_figure_of_models_that_read_several_sentences_is_apart(splits):
+    test, other = splits
+    assert (test.highest(several=False), test.highest(several=True)) == (40, 50)
+    assert other.highest(several=True) is None
+
+
+def test_the_figure_shows_who_reads_several_sentences_and_what_is_second_hand(splits):
     with drawing_style():
-        drawn = figure(by_split(rows))
+        drawn = draw_years(splits)
         drawn.canvas.draw()
-    texts = [text.get_text() for text in drawn.axes[0].texts]
-    assert texts[:2] == ["2 of 3", "1 of 2"]
-    assert all(drawn.bbox.x0 <= text.get_window_extent().x1 <= drawn.bbox.x1 + 1 for text in drawn.axes[0].texts)
+    marks = [line for line in drawn.axes[0].lines if len(line.get_xdata()) == 1]
+    shown = [(line.get_marker(), round(line.get_xdata()[0]), line.get_markerfacecolor() == PAPER) for line in marks]
+    assert shown == [("o", 2020, True), ("o", 2020, True), ("s", 2025, False)]
+
+
+def test_labels_of_floors_do_not_overlap_and_lie_inside_the_figure(splits):
+    with drawing_style():
+        drawn = draw_years(splits)
+        drawn.canvas.draw()
+    boxes = [text.get_window_extent() for text in drawn.axes[1].texts]
+    assert [text.get_text() for text in drawn.axes[1].texts] == ["40.0 ± 2.5", "41.0", "42.0 ± 0.5"]
+    assert all(below.y1 <= above.y0 + 1 for below, above in pairwise(boxes))
+    assert all(drawn.bbox.x0 <= box.x0 and box.x1 <= drawn.bbox.x1 + 1 for box in boxes)
+
+
+# Read in the stored repositories: xian-sh/UniSDNet f6f46eb README.md; baopj/DenseEventsGrounding 11373f7, the paper,
+# Table 1; CFM-MSG/Code_GTLR 9904fd3 figures/activitynet.png; sudo-Boris/mr-Blip 4d4bdf1 README.md; www-Ye/Time-R1
+# d1a0d54 TimeZero_TechReport.pdf, Table 2, which has EaTR's figure from elsewhere.
+@pytest.mark.parametrize(
+    ("method", "value", "reads", "second_hand"),
+    [
+        ("UniSDNet-M", 60.75, "sentences in order", False),
+        ("DepNet", 55.91, "sentences in order", False),
+        ("GTLR", 60.80, "sentences in order", False),
+        ("Mr. BLIP", 53.79, "one sentence at a time", False),
+        ("EaTR", 58.18, "one sentence at a time", True),
+    ],
+)
+def test_figures_that_the_page_names_are_those_of_their_sources(method, value, reads, second_hand):
+    here = [
+        PublishedModel.of(of)
+        for of in published_figures(FIGURES)
+        if (of.method, of.dataset, of.measure) == (method, "ActivityNet Captions", "R@1,IoU=0.5")
+    ]
+    assert [(of.value, of.reads, of.second_hand) for of in here] == [(value, reads, second_hand)]
