@@ -23,6 +23,7 @@ from truemoment.baselines import (
     OrderTable,
     ParagraphNetwork,
     PredictAll,
+    Reads,
     SentenceNetwork,
     make_baseline,
 )
@@ -285,6 +286,11 @@ class FloorResult:
     draws: tuple[Scores, ...] = ()
     validated: Scores | None = None
     training_spread: float = 0.0
+
+    @property
+    def reads(self) -> Reads:
+        """What it reads of the video's sentences."""
+        return BASELINES[self.name].reads if self.name in BASELINES else "sentence"
 
     def called(self, m: int) -> str:
         """Return what it is called at measure m."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from truemoment.api.records import AnyAnnotations, AnyPredictions, read_annotations, source_of
-from truemoment.auditing import Audit, AuditFinding, RelatedFiles, audit_predictions
+from truemoment.auditing import Audit, AuditFinding, MethodReads, RelatedFiles, audit_predictions
 from truemoment.caching import Cache
 from truemoment.measures import Measure
 from truemoment.protocols import Protocol
@@ -90,6 +90,7 @@ def audit(
     measures: str | Sequence[Measure | str] | None = None,
     protocol: str | Protocol | None = None,
     gate: str | None = None,
+    reads: MethodReads | None = None,
     resamples: int = 1000,
     permutations: int = 10_000,
     seed: int = 0,
@@ -113,6 +114,9 @@ def audit(
         What is measured, and how. [default: the dataset's own]
     gate
         Conditions separated by ``;``, as ``"better-than-guessing; shortcut-share<0.8"``; see ``passed``.
+    reads
+        What the method is declared to read: ``sentence`` for one sentence at a time, ``paragraph`` for all sentences
+        of a video. A declaration of the first is tested, and the verdict is then against floors that do so too.
     resamples, permutations, seed
         Number of resamples of the videos and of swaps of a permutation test; seed of all draws.
     on_status
@@ -143,6 +147,7 @@ def audit(
         permutations=permutations,
         seed=seed,
         gate=gate,
+        reads=reads,
         cache=Cache.of_user(),
         on_status=on_status,
     )

@@ -12,7 +12,7 @@ from truemoment.auditing.findings import AuditFinding, Condition, Outcome, judge
 from truemoment.auditing.reading import RelatedFiles, audit_predictions
 from truemoment.auditing.results import Results
 from truemoment.auditing.run import Audit, audit
-from truemoment.auditing.setup import AuditSetup, Controls, Splits
+from truemoment.auditing.setup import AuditSetup, Controls, MethodReads, Splits
 
 __all__ = [
     "CHECKS",
@@ -22,6 +22,7 @@ __all__ = [
     "Check",
     "Condition",
     "Controls",
+    "MethodReads",
     "Outcome",
     "RelatedFiles",
     "Results",

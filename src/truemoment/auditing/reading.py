@@ -9,10 +9,11 @@ from typing import Any
 
 from truemoment.auditing.findings import read_gate
 from truemoment.auditing.run import Audit, audit
-from truemoment.auditing.setup import OF_MOMENTS, AuditSetup, Controls, Splits
+from truemoment.auditing.setup import OF_MOMENTS, AuditSetup, Controls, MethodReads, Splits
 from truemoment.caching import NO_CACHE, Cache
 from truemoment.datasets import read_own_annotations
 from truemoment.datasets.source import AnnotationSource, without_queries_of
+from truemoment.diagnosis.other_orders import in_other_orders
 from truemoment.diagnosis.randomised_video import randomised
 from truemoment.evaluation import resolve_measures, resolve_protocol
 from truemoment.exceptions import UsageError
@@ -24,6 +25,7 @@ from truemoment.measures import Measure
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions
 from truemoment.text import printable
+from truemoment.uncertainty import stream
 
 PredictionFile = Path | str | Predictions
 """A prediction file, or predictions that were read already."""
@@ -84,13 +86,15 @@ def audit_predictions(
     permutations: int = 10_000,
     seed: int = 0,
     gate: str | None = None,
+    reads: MethodReads | None = None,
     cache: Cache = NO_CACHE,
     read: Read = read_predictions,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> Audit:
     """Read what an audit needs, and run it.
 
-    Floors are fitted on `fit_split` or `fit_annotations`: by default on ``train``, with ``none`` on no split.
+    Floors are fitted on `fit_split` or `fit_annotations`: by default on ``train``, with ``none`` on no split. `reads`
+    declares what the method reads (:mod:`truemoment.auditing.declaration`).
 
     Raises
     ------
@@ -128,6 +132,7 @@ def audit_predictions(
         resamples=resamples,
         permutations=permutations,
         cache=cache,
+        reads=reads,
     )
     return audit(setup, seed=seed, conditions=conditions, sources=sources, on_status=on_status)
 
@@ -198,6 +203,8 @@ def _ask_model(
     folder = Path(related.model or "")
     grounder = load_grounder(folder, features=related.features, data_dir=data_dir)
     changed = randomised(grounder, reference.queries, top=top, seed=seed, on_status=on_status)
+    rng = stream(seed, "queries in shuffled order")
+    orders = in_other_orders(grounder, reference.queries, top=top, rng=rng, on_status=on_status)
     features = grounder.features
     caution = controls.caution or getattr(features, "caution", "")
     model = {
@@ -205,7 +212,7 @@ def _ask_model(
         "name": grounder.name,
         "features": "" if features is None else features.name,
     }
-    return replace(controls, changed=changed, caution=caution), model
+    return replace(controls, changed=changed, orders=orders, caution=caution), model
 
 
 def _sources(predictions: PredictionFile, beside: Mapping[str, PredictionFile]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from truemoment.auditing.declaration import Declaration, tested
 from truemoment.auditing.floors import TEXT_ONLY, fit_floors, human_ceilings, run_ceilings
 from truemoment.auditing.resampling import Paired, intervals, paired
 from truemoment.auditing.setup import AuditSetup
@@ -84,10 +85,24 @@ class Results:
     def _floors(self) -> tuple[tuple[FloorResult, ...], tuple[str, ...]]:
         return fit_floors(self.setup, self.stream_seed, self.on_status)
 
-    @property
+    @functools.cached_property
+    def declaration(self) -> Declaration | None:
+        """The declaration that the method reads one sentence at a time, tested; None without one."""
+        if self.setup.reads != "sentence":
+            return None
+        floors = self._floors[0]
+        self.on_status("the declaration")
+        return tested(self.setup, floors, self.stream("declaration"))
+
+    @functools.cached_property
     def floors(self) -> tuple[FloorResult, ...]:
-        """Blind baselines on the audited split, PredictAll first."""
-        return self._floors[0]
+        """Blind baselines that the verdict is against, PredictAll first; by a declaration that stands, no context."""
+        return tuple(of for of in self._floors[0] if of not in self.context)
+
+    @functools.cached_property
+    def context(self) -> tuple[FloorResult, ...]:
+        """Floors that read the video's other sentences, where they only stand beside the verdict."""
+        return self.declaration.context if self.declaration is not None and self.declaration.stands else ()
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -95,8 +110,8 @@ class Results:
         return self._floors[1]
 
     def floor(self, name: str) -> FloorResult | None:
-        """Return a floor by name; None where it was not run."""
-        return next((floor for floor in self.floors if floor.name == name), None)
+        """Return a floor by name, also one beside the verdict; None where it was not run."""
+        return next((floor for floor in self._floors[0] if floor.name == name), None)
 
     @property
     def networks(self) -> tuple[ExpectedValue, ...]:
@@ -174,8 +189,8 @@ class Results:
 
     @functools.cached_property
     def ci95(self) -> Floats:
-        """95 % intervals of the method, the floors and the ceilings, (1 + F + C, M, 2)."""
-        systems = [self.scores, *(of.scores for of in (*self.floors, *self.ceilings))]
+        """95 % intervals of the method, the floors, the ceilings and the floors beside them, (1 + F + C + B, M, 2)."""
+        systems = [self.scores, *(of.scores for of in (*self.floors, *self.ceilings, *self.context))]
         return intervals(systems, self.stream("figures"), self.setup.resamples)
 
     @functools.cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
@@ -20,6 +21,10 @@ OF_MOMENTS = ("overlaps", "sets")
 
 ORIGINAL = "original"
 """Among predictions on changed videos: those on the original ones."""
+
+
+MethodReads = Literal["sentence", "paragraph"]
+"""What a method reads beside the video: one sentence at a time, or also the video's other sentences."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,9 @@ class Controls:
     changed
         On changed videos, by the kind of change, as :func:`truemoment.diagnosis.randomised_video.randomised` returns
         them: also on the ``original`` ones.
+    orders
+        To the same queries alone and in shuffled order, as
+        :func:`truemoment.diagnosis.other_orders.in_other_orders` returns them.
     caution
         A warning that belongs to every figure, for instance about the features of the model; "" for none.
     """
@@ -65,11 +73,12 @@ class Controls:
     shuffled: Predictions | None = None
     text_only: Predictions | None = None
     changed: Mapping[str, Predictions] = field(default_factory=dict)
+    orders: Mapping[str, Predictions] = field(default_factory=dict)
     caution: str = ""
 
     def __post_init__(self) -> None:
         """Refuse changed videos without the original ones."""
-        if self.changed and ORIGINAL not in self.changed:
+        if (self.changed or self.orders) and ORIGINAL not in self.changed:
             raise UsageError(
                 f"found predictions on changed videos ({', '.join(self.changed)}), expected those on the original ones "
                 "too"
@@ -82,6 +91,7 @@ class Controls:
         if self.text_only is not None:
             yield self.text_only, " without the frames"
         yield from ((of, f" on {kind} videos") for kind, of in self.changed.items())
+        yield from ((of, f" asked {how}") for how, of in self.orders.items())
 
     def located(self, annotations: Annotations) -> Controls:
         """Return them without the queries that have no moment."""
@@ -89,7 +99,8 @@ class Controls:
             None if of is None else _to_located(annotations, of) for of in (self.shuffled, self.text_only)
         )
         changed = {kind: _to_located(annotations, of) for kind, of in self.changed.items()}
-        return replace(self, shuffled=shuffled, text_only=text_only, changed=changed)
+        orders = {how: _to_located(annotations, of) for how, of in self.orders.items()}
+        return replace(self, shuffled=shuffled, text_only=text_only, changed=changed, orders=orders)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +121,8 @@ class AuditSetup:
         Number of resamples of the videos, and of swaps of a permutation test.
     cache
         Cache of fitted floors, of their predictions and of verbs.
+    reads
+        What the method is declared to read: ``sentence`` for one sentence at a time; None for no declaration.
 
     Raises
     ------
@@ -131,6 +144,7 @@ class AuditSetup:
     resamples: int = 1000
     permutations: int = 10_000
     cache: Cache = NO_CACHE
+    reads: MethodReads | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be audited."""

@@ -54,6 +54,7 @@ __all__ = [
     "PredictAll",
     "PriorOnly",
     "RandomChance",
+    "Reads",
     "SentenceNeighbours",
     "SentenceNetwork",
     "SplitConstant",

@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -109,6 +109,11 @@ related_options = bound(
 @reading_options
 @testing_options
 @click.option(
+    "--reads",
+    type=click.Choice(["sentence", "paragraph"]),
+    help="Declare what the method reads: one sentence at a time, or also the video's other sentences.",
+)
+@click.option(
     "--gate",
     metavar="'A; B'",
     help="Exit 1 unless all conditions pass: checks, or figures as shortcut-share<0.8 (their 95 % intervals).",
@@ -125,6 +130,7 @@ def command(
     measuring: Measuring,
     how: PredictionOptions,
     testing: DrawSettings,
+    reads: Literal["sentence", "paragraph"] | None,
     gate: str | None,
     page: PageOutput,
     output: Output,
@@ -157,6 +163,7 @@ def command(
             permutations=testing.permutations,
             seed=testing.seed,
             gate=gate,
+            reads=reads,
             cache=fitting.cache(),
             read=partial(how.read, progress=output.progress),
             on_status=on_status,

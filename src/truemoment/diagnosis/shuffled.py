@@ -38,6 +38,12 @@ __all__ = [
     "shuffle_segments",
 ]
 
+SAME_PLACE_NORM = 0.001
+"""A first answer whose ends lie this far from another's, as a share of the video, counts as the same."""
+
+MAY_DIFFER = 0.01
+"""Share of the first answers that may differ while the answers are still called a model's: machines round otherwise."""
+
 SLIGHT_NORM = 0.1
 """Displacement of start and end together, as a fraction of the video, below which an answer changed slightly."""
 
@@ -151,6 +157,14 @@ def compare_shuffled(
     if unknown := before.n_unknown + after.n_unknown:
         left_out["not a query of the annotations"] = unknown
     return Displacement(shifts[0], shifts[1], np.all(shifts == 0, axis=0), left_out)
+
+
+def n_differing(annotations: Annotations, one: Predictions, other: Predictions, *, ranking: Ranking = "score") -> int:
+    """Count the queries whose first answers differ by more than :data:`SAME_PLACE_NORM`, or of which one is missing."""
+    moved = compare_shuffled(annotations, one, other, ranking=ranking)
+    stays = np.maximum(moved.d_start, moved.d_end) <= SAME_PLACE_NORM  # NaN does not
+    silent = moved.left_out.get("answered on neither video", 0)
+    return annotations.n_queries - int(stays.sum()) - silent
 
 
 def segment_order(duration_s: float, segment_s: float, rng: np.random.Generator) -> list[tuple[float, float]]:

@@ -11,6 +11,7 @@
         paper: Somebody et al., 2026
         date: 2026-03-01
         sees_video: true
+        reads: sentence
 
 Paths are relative to the folder of the file, and lie below it.
 """
@@ -25,6 +26,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from truemoment.auditing import MethodReads
 from truemoment.datasets import DATASETS
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import InputError, MissingFileError
@@ -54,6 +56,8 @@ class SystemEntry(Struct, frozen=True, forbid_unknown_fields=True):
         Whether it sees the video; one that does not is a baseline, and no gate applies to it.
     paper
         Where it is described, in words.
+    reads
+        What it is declared to read: ``sentence`` for one sentence at a time, ``paragraph`` for all of a video.
     date
         The day of its first publication, as 2026-03-01.
     """
@@ -62,6 +66,7 @@ class SystemEntry(Struct, frozen=True, forbid_unknown_fields=True):
     files: File | Annotated[tuple[File, ...], Meta(min_length=1, max_length=100)]
     sees_video: bool
     paper: Annotated[str, Meta(max_length=500)] = ""
+    reads: MethodReads | None = None
     date: dt.date | None = None
 
 

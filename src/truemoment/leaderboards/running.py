@@ -82,7 +82,7 @@ class Leaderboard:
     def beside(self) -> list[tuple[FloorResult, Floats]]:
         """Return floors and ceilings with their 95 % intervals (M, 2), without those made of one system's answers."""
         results = self.shallowest.results
-        rows = zip((*results.floors, *results.ceilings), results.ci95[1:], strict=True)
+        rows = zip((*results.floors, *results.ceilings, *results.context), results.ci95[1:], strict=True)
         return [(of, ci95) for of, ci95 in rows if of.name not in TITLES]
 
     @property
@@ -148,6 +148,7 @@ def run_leaderboard(
                 permutations=testing.permutations,
                 seed=testing.seed,
                 gate=gate if system.sees_video else None,
+                reads=system.reads,
                 cache=cache,
                 on_status=on_system,
             )

@@ -7,6 +7,7 @@ from typing import Any
 
 from truemoment.auditing import CHECKS, Audit, AuditFinding
 from truemoment.auditing.checks.base import SECTIONS
+from truemoment.auditing.checks.reads import SENTENCE
 from truemoment.auditing.checks.verdict_section import key_figures
 from truemoment.auditing.entries import split
 from truemoment.auditing.verdict import LITTLE
@@ -137,6 +138,11 @@ def _facts(audit: Audit) -> Iterator[tuple[str, str]]:
     if splits.train is not None:
         learned = f"training split: {_sized(splits.train)}"
     yield "floors", f"{len(results.floors)} baselines that never see the video; {learned}"
+    if results.declaration is not None:
+        stands = "" if results.declaration.stands else ", which its answers contradict"
+        yield "reads", f"{SENTENCE}{stands}"
+    elif setup.reads is None and any(of.reads == "paragraph" for of in results.floors):
+        yield "reads", "not declared; --reads sentence if the method reads one sentence at a time"
     if results.n_annotated:
         people = f"on {results.n_annotated:,} of {len(scores):,} queries, which several people annotated"
         yield "ceilings", f"agreement of people, {people}"

@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from truemoment.auditing import Results
 from truemoment.auditing.entries import measured
 from truemoment.auditing.table_cells import figure_cell, number_cell
 from truemoment.auditing.verdict import NO_SKILL
@@ -132,7 +133,7 @@ def _systems_table(found: Leaderboard) -> Table:
         rows.append(
             (
                 Cell(entry.name, entry.paper, link=addresses[number][0]),
-                Cell("yes" if entry.sees_video else "no"),
+                Cell("yes" if entry.sees_video else "no", _declared(results)),
                 _figure(found, number, m),
                 _rank(found, number, m),
                 number_cell(float(verdict.skill[m]), verdict.skill_ci95[m], NO_SKILL),
@@ -150,6 +151,13 @@ def _systems_table(found: Leaderboard) -> Table:
         (("", tuple(rows)),),
         text_columns=(0, 1, 5, 7 if extra else 6),
     )
+
+
+def _declared(results: Results) -> str:
+    """Write that a system is declared to read one sentence at a time, and whether its answers contradict that."""
+    if results.declaration is None:
+        return ""
+    return "one sentence at a time" + ("" if results.declaration.stands else ", contradicted")
 
 
 def _figure(found: Leaderboard, number: int, m: int) -> Cell:
@@ -218,13 +226,15 @@ def document(found: Leaderboard) -> dict[str, Any]:
     systems = []
     for number, (system, files) in enumerate(zip(found.systems, found.entries.files, strict=True)):
         entry, verdict = system.entry, system.audits[0].results.verdict
-        m = found.headline
+        m, declaration = found.headline, system.audits[0].results.declaration
         systems.append(
             {
                 "name": entry.name,
                 "paper": entry.paper,
                 "date": None if entry.date is None else entry.date.isoformat(),
                 "sees_video": entry.sees_video,
+                "reads": entry.reads,
+                "reads_stands": None if declaration is None else declaration.stands,
                 "files": [file.name for file in files],
                 "pages": addresses[number],
                 "verdict": verdict.kind(m),

@@ -25,6 +25,7 @@ from truemoment.auditing.checks import (
     looks_at_video,
     loose_threshold,
     order,
+    reads,
     references,
     resolution,
     shallow_lists,
@@ -47,6 +48,7 @@ CHECKS: tuple[Check, ...] = tuple(
     of.CHECK
     for of in (
         better_than_guessing,
+        reads,
         skill,
         shortcut_share,
         excess_where_blind_misses,

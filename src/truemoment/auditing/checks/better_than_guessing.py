@@ -8,10 +8,10 @@ import numpy as np
 
 from truemoment.auditing.checks import verdict_section
 from truemoment.auditing.checks.base import Check
+from truemoment.auditing.checks.reads import SENTENCE
 from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
 from truemoment.auditing.verdict import LITTLE
-from truemoment.baselines import BASELINES
 from truemoment.floors import why_order_tells_nothing
 from truemoment.language.paragraphs import order_of_starts
 from truemoment.reports.model import Level
@@ -65,7 +65,9 @@ def look(results: Results) -> AuditFinding:
 def baselines(results: Results) -> str:
     """Write how many floors were tried, and how many of them read more than the sentence."""
     tried = counted(len(results.floors), "blind baseline tried", "blind baselines tried")
-    n_context = sum(BASELINES[of.name].reads == "paragraph" for of in results.floors if of.name in BASELINES)
+    if results.context:
+        return f"{tried} ({SENTENCE})"
+    n_context = sum(of.reads == "paragraph" for of in results.floors)
     return f"{tried}, {n_context} of which read the video's other sentences" if n_context else tried
 
 
@@ -132,6 +134,13 @@ def _evidence(results: Results) -> Iterator[str]:
                 f"{points(verdict.against[f, m], sign='+')} points from it, "
                 f"{interval95_points(verdict.against_ci95[f, m], sign='+')}, {p_value(float(results.p_values[f, m]))}"
             )
+    for floor in results.context:
+        value = floor.scores.value(results.measure)
+        difference = results.scores.value(results.measure) - value
+        yield (
+            f"beside, it reads the video's other sentences: {floor.called(m)}: {percent(value)}; the method is "
+            f"{points(difference, sign='+')} points from it"
+        )
     often = [(share, f) for f, share in enumerate(verdict.strongest_in[:, m].tolist()) if share >= OFTEN]
     names = (f"{results.floors[f].called(m)} in {100 * share:.0f} %" for share, f in sorted(often, reverse=True))
     yield f"the strongest floor in resamples of the videos: {', '.join(names)}"

@@ -8,22 +8,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from truemoment.auditing.resampling import Paired, intervals
 from truemoment.auditing.results import Results
 from truemoment.auditing.setup import ORIGINAL
-from truemoment.diagnosis.shuffled import Displacement, compare_shuffled
+from truemoment.diagnosis.shuffled import MAY_DIFFER, Displacement, compare_shuffled, n_differing
 from truemoment.intervals import Floats
 from truemoment.records import Predictions
 from truemoment.reports.words import interval95_points, p_value, points
 from truemoment.scores import Scores
-
-SAME_PLACE_NORM = 0.001
-"""A first answer whose ends lie this far from another's, as a share of the video, counts as the same."""
-
-MAY_DIFFER = 0.01
-"""Share of the first answers that may differ while the answers are still called a model's."""
 
 CHANGE_NAMES = {"shuffled": "segments shuffled", "reversed": "played backwards", "other-video": "another video"}
 """How videos are changed, in words; other changes are written by their name."""
@@ -78,8 +70,9 @@ def changed(results: Results) -> Changed | None:
     original = results.evaluate(now)
     changes = ((change, answers) for change, answers in setup.controls.changed.items() if change != ORIGINAL)
     found = tuple(_control(results, change, answers, now, original) for change, answers in changes)
+    differing = n_differing(setup.annotations, setup.predictions, now, ranking=setup.protocol.ranking)
     ci95 = intervals([original], results.stream("changed videos"), setup.resamples)[0]
-    return Changed(original, ci95, _n_differing(results, now), found) if found else None
+    return Changed(original, ci95, differing, found) if found else None
 
 
 def shuffled(results: Results) -> Control | None:
@@ -110,12 +103,3 @@ def _control(results: Results, change: str, answers: Predictions, before: Predic
         fall=results.paired(original, scores, f"fall {change}"),
         original=original,
     )
-
-
-def _n_differing(results: Results, now: Predictions) -> int:
-    """Count the queries whose first answer is not the audited one."""
-    setup = results.setup
-    moved = compare_shuffled(setup.annotations, setup.predictions, now, ranking=setup.protocol.ranking)
-    stays = np.maximum(moved.d_start, moved.d_end) <= SAME_PLACE_NORM  # NaN does not
-    silent = moved.left_out.get("answered on neither video", 0)
-    return setup.annotations.n_queries - int(stays.sum()) - silent

@@ -96,11 +96,16 @@ def _figures_table(results: Results) -> Table:
     ]
     first = 1 + len(results.floors)
     ceilings = [row(ceiling.title, ceiling.scores, first + c) for c, ceiling in enumerate(results.ceilings)]
+    first += len(results.ceilings)
+    context = [row(floor.title, floor.scores, first + c) for c, floor in enumerate(results.context)]
+    groups = [("Method", (method,)), ("Floors", tuple(floors)), ("Ceilings", tuple(ceilings))]
+    if context:
+        groups.insert(2, ("Beside: floors that read the video's other sentences", tuple(context)))
     return Table(
         "Percent, with 95 % intervals. A star marks the strongest floor of each measure.",
         ("", *map(str, measures)),
-        (("Method", (method,)), ("Floors", tuple(floors)), ("Ceilings", tuple(ceilings))),
-        repeats=repeated_measures(measures, (method, *floors, *ceilings), first=1),
+        tuple(groups),
+        repeats=repeated_measures(measures, (method, *floors, *context, *ceilings), first=1),
     )
 
 
@@ -148,6 +153,15 @@ def document(results: Results) -> dict[str, Any]:
                 "measures": measured(ceiling.scores, results.ci95[1 + len(results.floors) + c]),
             }
             for c, ceiling in enumerate(results.ceilings)
+        ],
+        "context_floors": [
+            {
+                "name": floor.name,
+                "title": floor.title,
+                "kind": "floor",
+                "measures": measured(floor.scores, results.ci95[1 + len(results.floors) + len(results.ceilings) + c]),
+            }
+            for c, floor in enumerate(results.context)
         ],
         "verdict": [_verdict_entry(results, m) for m in range(len(results.setup.measures))],
     }
