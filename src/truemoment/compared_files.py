@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -28,11 +28,20 @@ from truemoment.equal_depth import answers_compared, equal_depths
 from truemoment.evaluation import evaluate, resolve_measures, resolve_protocol
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.files import source_of
-from truemoment.floors import MOST_ANSWERS, NETWORK, Setting, headline_of
+from truemoment.floors import MOST_ANSWERS, NETWORK, PARAGRAPH, Setting, headline_of
 from truemoment.io import MatchReport, Reader, read_predictions
 from truemoment.known_names import one_of_known
+from truemoment.language.paragraphs import order_of_starts
 from truemoment.measures import Measure
-from truemoment.network_row import FloorRow, HitsBesideNetwork, NetworkRow, hit_of, run_network, why_no_network
+from truemoment.network_row import (
+    FloorRow,
+    HitsBesideNetwork,
+    NetworkRow,
+    hit_of,
+    run_floor,
+    run_network,
+    why_no_network,
+)
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions
 from truemoment.scores import Scores
@@ -94,6 +103,8 @@ class ComparedFiles:
         measures is of moments.
     floors
         Names of the blind baselines that are shown beside the methods, the sentence network first.
+    reads_sentence
+        Names of the methods that are declared to read one sentence at a time.
     splits
         Figures on other splits and, last, on the compared one; empty where there are no others.
     changed
@@ -113,6 +124,7 @@ class ComparedFiles:
     beside: Mapping[str, HitsBesideNetwork] = field(default_factory=dict)
     hits: Mapping[str, Sequence[Scores]] = field(default_factory=dict)
     floors: tuple[str, ...] = ()
+    reads_sentence: frozenset[str] = frozenset()
     splits: Sequence[SplitResult] = ()
     changed: Sequence[ChangedMethod] = ()
 
@@ -136,6 +148,7 @@ def compare_files(
     protocol: str | Protocol | None = None,
     against: str | None = None,
     published: Path | None = None,
+    reads_sentence: Collection[str] = (),
     more: Beside = NOTHING_BESIDE,
     testing: DrawSettings = DEFAULT_DRAW_SETTINGS,
     read: Reader = read_predictions,
@@ -147,8 +160,11 @@ def compare_files(
 
     The network is a method if `network` is true and `train`, on which it is fitted, is given. With `against` all others
     are compared with that method (and the network) only. `published` is a CSV file of published figures, or a folder.
+
+    Where the order of a video's sentences predicts their moments, the paragraph network, which reads all of them, is a
+    method too, unless all methods are in `reads_sentence`: declared to read one sentence at a time.
     """
-    check_methods(list(files), against, network=network)
+    check_methods(list(files), against, network=network, reads_sentence=reads_sentence)
     more.check(list(files))
     figures = None if published is None else read_published(published)
     given = {method: [read(path, annotations, progress=progress) for path in paths] for method, paths in files.items()}
@@ -173,10 +189,13 @@ def compare_files(
         raise UsageError(f"--against {NETWORK}: it is not compared: {why}")
     if why and network:
         remarks.append(f"{NETWORK} is not compared: {why}")
+    blind: dict[str, FloorRow | NetworkRow] = {} if row is None else {NETWORK: row}
+    if row is not None and set(reads_sentence) != set(files) and order_of_starts(row.train).informs:
+        blind[PARAGRAPH] = run_floor(PARAGRAPH, setting, row.train, depths)
     runs = {method: measure_runs(of, files[method], setting, depths, progress=progress) for method, of in given.items()}
     hits = _hits(given, setting)
     compared = ComparedFiles(
-        comparison=_compared(runs, row, against, testing, progress=progress),
+        comparison=_compared(runs, blind, against, testing, progress=progress),
         runs=runs,
         annotations=annotations,
         answers={method: of[0][0] for method, of in given.items()},
@@ -187,8 +206,9 @@ def compare_files(
         remarks=remarks,
         network=row,
         beside={} if row is None else _hits_beside(row, hits, setting, testing.resamples),
-        hits=hits if row is None else {**hits, NETWORK: row.hits},
-        floors=() if row is None else (NETWORK,),
+        hits={**hits, **{name: of.hits for name, of in blind.items()}},
+        floors=tuple(blind),
+        reads_sentence=frozenset(reads_sentence),
     )
     return _with_beside(compared, more, train, figures or (), _FileMeasuring(setting, depths, testing, read, progress))
 
@@ -211,7 +231,7 @@ def _with_beside(
     how: _FileMeasuring,
 ) -> ComparedFiles:
     """Add floors, other splits and changed videos."""
-    others = [name for name in more.floors if name != NETWORK]
+    others = [name for name in more.floors if name not in compared.floors]
     rows, remarks = floors_beside(others, how.setting, train, how.depths)
     floors = (*compared.floors, *rows)
     splits = [
@@ -275,19 +295,19 @@ def _hits(given: Mapping[str, Sequence[tuple[Predictions, MatchReport]]], settin
 
 def _compared(
     runs: Mapping[str, Sequence[FileRun]],
-    row: NetworkRow | None,
+    blind: Mapping[str, FloorRow | NetworkRow],
     against: str | None,
     testing: DrawSettings,
     *,
     progress: bool,
 ) -> Comparison:
-    """Return the comparison of methods, and of the network if there is one."""
+    """Return the comparison of methods, and of the blind ones beside."""
     scores: dict[str, Sequence[Scores]] = {method: [run.scores for run in of] for method, of in runs.items()}
     return compare(
-        scores if row is None else {**scores, NETWORK: row.runs},
+        {**scores, **{name: of.runs for name, of in blind.items()}},
         np.random.default_rng(testing.seed),
         baseline=against,
-        blind=None if row is None else NETWORK,
+        blind={name: of.training_spread for name, of in blind.items()},
         resamples=testing.resamples,
         permutations=testing.permutations,
         progress=progress,
@@ -317,15 +337,21 @@ def _hits_beside(
     return beside
 
 
-def check_methods(names: Sequence[str], against: str | None, *, network: bool) -> None:
-    """Refuse a method with the name of the network, and a method to compare with that is none of them."""
-    if NETWORK in names and network:
+def check_methods(
+    names: Sequence[str], against: str | None, *, network: bool, reads_sentence: Collection[str] = ()
+) -> None:
+    """Refuse a method with the name of a blind one, and methods to compare with, or declared, that are none of them."""
+    taken = [name for name in (NETWORK, PARAGRAPH) if name in names]
+    if taken and network:
         raise UsageError(
-            f"got a method called {NETWORK!r}, which is the name of the blind baseline; give NAME=FILE with another "
+            f"got a method called {taken[0]!r}, which is the name of a blind baseline; give NAME=FILE with another "
             "name, or --fit-split none"
         )
-    if against not in (None, NETWORK, *names):
+    if against not in (None, NETWORK, PARAGRAPH, *names):
         raise UsageError(f"--against: got {against!r}, expected {one_of_known(str(against), names)} or {NETWORK}")
+    for name in reads_sentence:
+        if name not in names:
+            raise UsageError(f"--reads: got {name!r}, expected {one_of_known(name, names)}")
 
 
 def training_split(

@@ -1,4 +1,4 @@
-r"""Differences between methods over other videos *and* other trainings, from several runs of each.
+r"""Differences between methods over other videos *and* other trainings, from several runs.
 
 A run is one training; its figure is a ratio of sums over queries, which lie in videos. With :math:`\theta_s` the figure
 of run s, :math:`W_s` its weight, and :math:`x_{sv}, w_{sv}` the sums of video v, the linearised part of a video is
@@ -15,7 +15,8 @@ S runs over V videos has the variance :math:`\sigma^2_{video}/V + \sigma^2_{run}
     C_g &= \frac{1}{S_g (S_g - 1)} \frac{V}{V-1} \sum_{s,v} (u_{sv} - \bar u_{gv})^2, \qquad
     T = A + \sum_g \max(B_g - C_g, 0).
 
-A and B both contain the rest, so C takes it out once. The t test of the difference has
+A and B both contain the rest, so C takes it out once. A method with one run counts as it is: its B and C are 0. The t
+test of the difference has
 :math:`\max(1, T^2 / (A^2/(V-1) + \sum_g B_g^2/(S_g-1)))` degrees of freedom;
 ``benchmarks/trainings.py`` measures its errors.
 
@@ -29,6 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
@@ -38,20 +40,25 @@ from truemoment.scores import Scores
 from truemoment.student import two_sided_p, two_sided_quantile
 from truemoment.uncertainty import LEVEL, ROUNDING, sums_by_video
 
+POWER = 0.8
+"""Share of test sets in which a difference of the size a split "resolves" would be found."""
+
 SOURCES = ("queries", "videos", "trainings")
 """What the variance of a difference comes from."""
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingsTested:
-    """P differences in M measures, tested over videos and trainings; NaN where a method has one run.
+    """P differences in M measures, tested over videos and trainings; NaN where both methods have one run.
 
     Parameters
     ----------
     interval : (P, M, 2)
-        95 % intervals, corrected for all tests of the table (Bonferroni).
+        95 % intervals, corrected for all comparisons (Bonferroni).
     p, p_corrected : (P, M)
         Two-sided p values, and the same corrected.
+    resolves : (P, M)
+        Smallest true difference that would be found in 80 % of such splits and trainings, with the correction.
     freedom : (P, M)
         Degrees of freedom.
     share : (P, M, 3)
@@ -62,6 +69,7 @@ class TrainingsTested:
     interval: Floats
     p: Floats
     p_corrected: Floats
+    resolves: Floats
     freedom: Floats
     share: Floats
 
@@ -78,8 +86,12 @@ class _TrainedMethod:
     n_runs: int
 
 
-def over_trainings(groups: Sequence[Sequence[Scores]], pairs: Sequence[tuple[int, int]]) -> TrainingsTested:
+def over_trainings(
+    groups: Sequence[Sequence[Scores]], pairs: Sequence[tuple[int, int]], *, family: int = 0
+) -> TrainingsTested:
     """Test the differences of pairs of methods, given the scores of their runs on the same queries.
+
+    They are corrected for `family` comparisons, or for those that are tested here if there are more.
 
     Examples
     --------
@@ -104,10 +116,15 @@ def over_trainings(groups: Sequence[Sequence[Scores]], pairs: Sequence[tuple[int
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.where(variance > ROUNDING**2, np.sqrt(variance), np.nan)
         p = two_sided_p(difference / error, freedom)
-        family = max(int(np.isfinite(p).sum()), 1)
+        family = max(int(np.isfinite(p).sum()), family, 1)
         margin = two_sided_quantile(LEVEL / family, freedom) * error
     return TrainingsTested(
-        np.stack([difference - margin, difference + margin], axis=-1), p, np.minimum(p * family, 1), freedom, share
+        interval=np.stack([difference - margin, difference + margin], axis=-1),
+        p=p,
+        p_corrected=np.minimum(p * family, 1),
+        resolves=margin + NormalDist().inv_cdf(POWER) * error,
+        freedom=freedom,
+        share=share,
     )
 
 
@@ -128,8 +145,7 @@ def _measured(runs: Sequence[Scores]) -> _TrainedMethod:
             ],
             axis=0,
         )
-    unknown = np.full(figures.shape[1], np.nan)
-    between, rest = unknown, unknown
+    between, rest = np.zeros((2, figures.shape[1]))
     if n_runs > 1:
         n_videos = of_video.shape[1]
         squares = ((of_video - of_video.mean(axis=0)) ** 2).sum(axis=(0, 1))
@@ -142,7 +158,7 @@ def _tested(a: _TrainedMethod, b: _TrainedMethod, video: Ints) -> tuple[Floats, 
     """Return the difference of two methods, its variance, degrees of freedom and shares of the variance; (M,) each."""
     n_videos = len(a.of_video)
     unknown = np.full(a.mean.shape, np.nan)
-    if n_videos < 2:
+    if n_videos < 2 or a.n_runs == b.n_runs == 1:
         return a.mean - b.mean, unknown, unknown, np.full((len(unknown), len(SOURCES)), np.nan)
     sampled = n_videos / (n_videos - 1) * ((a.of_video - b.of_video) ** 2).sum(axis=0)
     from_queries = np.minimum(_within_videos(a.of_query - b.of_query, video), sampled)

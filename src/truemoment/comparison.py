@@ -1,9 +1,12 @@
 """Compare methods on the same queries: paired, with corrected intervals and p values and what the split resolves.
 
 A method is a group of runs: one prediction file, or several that differ by the seed of their training. Its figure is
-the mean over its runs; the spread is their sample standard deviation. Intervals and tests are about *videos*: how these
-runs would do on other videos of the same kind. Where both methods of a pair have several runs, a second test is about
-other videos and other trainings (:mod:`truemoment.compared_trainings`).
+the mean over its runs; the spread is their sample standard deviation. Where a method of a pair has several runs,
+intervals and tests are about other videos *and* other trainings (:mod:`truemoment.compared_trainings`); else about
+other videos of the same kind, for these very runs.
+
+A method with one run may owe its figure to a lucky training. So it counts as above a blind method only if the interval
+of the difference lies above the spread between trainings of that one, too.
 
 A difference that is not significant is not zero: its interval and the smallest true difference that this split would
 mostly detect are reported with it.
@@ -25,10 +28,11 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from itertools import combinations
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
-from truemoment.compared_trainings import TrainingsTested, over_trainings
+from truemoment.compared_trainings import POWER, TrainingsTested, over_trainings
 from truemoment.exceptions import InputError, MeasureError, UsageError
 from truemoment.files import read_number, read_text
 from truemoment.intervals import Bools, Floats, Ints
@@ -36,6 +40,7 @@ from truemoment.known_names import one_of_known
 from truemoment.measures import Measure, parse_measure
 from truemoment.scores import Scores
 from truemoment.uncertainty import (
+    FEW_DIFFERING,
     LEVEL,
     check_paired,
     interval95,
@@ -46,8 +51,8 @@ from truemoment.uncertainty import (
     sums_by_video,
 )
 
-POWER = 0.8
-"""Share of test sets in which a difference of the size a split "resolves" would be found."""
+NO_BLIND: Mapping[str, float] = MappingProxyType({})
+"""No blind method."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +66,7 @@ class Comparison:
     baseline
         The method that all others are compared with; None if all pairs are compared.
     blind
-        A method without the video, with which every other is compared in any case; None if there is none.
+        Methods without the video, with which every other is compared in any case.
     values
         Figures of each method's runs: G arrays of shape (R, M).
     mean, spread : (G, M)
@@ -76,8 +81,8 @@ class Comparison:
         95 % intervals for all P x M differences together: one contains 0 exactly where the corrected p value is above
         0.05.
     p, p_corrected : (P, M)
-        Two-sided p value of the paired permutation test, and the same corrected for all P x M comparisons
-        (:func:`truemoment.uncertainty.permutation_tests`).
+        Two-sided p value, and the same corrected for all P x M comparisons: over videos and trainings, or of the
+        paired permutation test (:func:`truemoment.uncertainty.permutation_tests`).
     resolved_level
         Level of a single comparison after the correction; 0 where none can be significant.
     n_differing : (P, M)
@@ -86,14 +91,16 @@ class Comparison:
         Smallest true difference that would be found in 80 % of such splits, with the correction; NaN where the two
         differ on fewer than 10 videos, or by the same on all.
     trainings
-        Tests of the same differences over other videos and other trainings, where both methods have several runs.
+        Tests over other videos and other trainings, where a method has several runs.
+    margin
+        Spread between trainings of each blind method, by name; 0 for others.
     resamples, permutations
         Number drawn.
     """
 
     groups: Mapping[str, Sequence[Scores]]
     baseline: str | None
-    blind: str | None
+    blind: tuple[str, ...]
     values: tuple[Floats, ...]
     mean: Floats
     spread: Floats
@@ -107,6 +114,7 @@ class Comparison:
     n_differing: Ints
     resolves: Floats
     trainings: TrainingsTested
+    margin: Mapping[str, float]
     resamples: int
     permutations: int
 
@@ -129,7 +137,19 @@ class Comparison:
     def verdict(self) -> Ints:
         """1 where the first of a pair is significantly above the second, -1 below, 0 where neither is shown, (P, M)."""
         shown = self.p_corrected <= LEVEL
+        for pair, (i, j) in enumerate(self.pairs):
+            for method, other, sign in ((i, j, 1), (j, i, -1)):
+                if self.methods[other] in self.blind and len(self.values[method]) == 1:
+                    lucky = (sign * self.difference_interval[pair]).min(axis=-1) <= self.margin.get(
+                        self.methods[other], 0
+                    )
+                    shown[pair] &= ~(lucky & (sign * self.difference[pair] > 0))
         return np.where(shown, np.sign(np.nan_to_num(self.difference)), 0).astype(np.int64)
+
+    @functools.cached_property
+    def over_trainings(self) -> Bools:
+        """Which differences are tested over videos and trainings, (P, M); the others over videos alone."""
+        return np.isfinite(self.trainings.p)
 
     @property
     def family(self) -> int:
@@ -160,16 +180,16 @@ def compare(
     rng: np.random.Generator,
     *,
     baseline: str | None = None,
-    blind: str | None = None,
+    blind: Mapping[str, float] = NO_BLIND,
     resamples: int = 1000,
     permutations: int = 10_000,
     progress: bool = False,
 ) -> Comparison:
     """Compare methods pair by pair on the same queries.
 
-    The test swaps, by video, the two methods' statistics, each the mean over its runs. Where all runs are measured on
-    the same queries (every protocol but those that drop queries without an answer) it tests the difference of the
-    means. It is exact for two methods with the same number of runs, and approximate otherwise.
+    Where a method of a pair has several runs, the pair is tested over videos and trainings
+    (:func:`truemoment.compared_trainings.over_trainings`), corrected for all comparisons by Bonferroni's method; else
+    by swapping the two methods' statistics by video, corrected by max-t over all pairs.
 
     Parameters
     ----------
@@ -180,7 +200,7 @@ def compare(
     baseline
         Compare all others with this method; by default all pairs are compared.
     blind
-        Compare all others with this method too, one that does not see the video.
+        Compare all others with these methods too, which do not see the video: their spread between trainings by name.
     resamples
         Resamples of the videos for intervals, 2 or more.
     permutations
@@ -212,13 +232,13 @@ def compare(
     >>> found.difference.ravel().tolist(), found.p.ravel().tolist(), found.verdict.ravel().tolist()
     ([0.3125], [0.0078125], [1])
     """
-    _check_groups(groups, baseline=baseline, blind=blind)
+    _check_groups(groups, baseline=baseline, blind=list(blind))
     names = list(groups)
     runs = [run for group in groups.values() for run in group]
     check_paired(runs)
     ends = np.cumsum([len(group) for group in groups.values()])
     members = [slice(int(end) - len(group), int(end)) for end, group in zip(ends, groups.values(), strict=True)]
-    pairs = _pairs(names, baseline, blind)
+    pairs = _pairs(names, baseline, list(blind))
     first, second = np.array(pairs).T
 
     of_run = np.array([[run.value(measure) for measure in run.measures] for run in runs])
@@ -240,34 +260,37 @@ def compare(
     if 0 < level < 1:
         differences = resampled[:, first] - resampled[:, second]
         resolves = minimum_detectable_difference(differences, level=level, power=POWER, n_differing=n_differing)
+    trainings = over_trainings([groups[name] for name in names], pairs, family=int(np.isfinite(tests.p).sum()))
+    trained = np.isfinite(trainings.p)
     return Comparison(
         groups={name: tuple(group) for name, group in groups.items()},
         baseline=baseline,
-        blind=blind,
+        blind=tuple(blind),
         values=values,
         mean=mean,
         spread=np.stack([_spread(table) for table in values]),
         interval=interval95(resampled),
         pairs=pairs,
         difference=mean[first] - mean[second],
-        difference_interval=tests.interval,
-        p=tests.p,
-        p_corrected=tests.p_corrected,
+        difference_interval=np.where(trained[:, :, None], trainings.interval, tests.interval),
+        p=np.where(trained, trainings.p, tests.p),
+        p_corrected=np.where(trained, trainings.p_corrected, tests.p_corrected),
         resolved_level=level,
         n_differing=n_differing,
-        resolves=resolves,
-        trainings=over_trainings([groups[name] for name in names], pairs),
+        resolves=np.where(trained & (n_differing >= FEW_DIFFERING), trainings.resolves, resolves),
+        trainings=trainings,
+        margin=dict(blind),
         resamples=resamples,
         permutations=permutations,
     )
 
 
-def _check_groups(groups: Mapping[str, Sequence[Scores]], *, baseline: str | None, blind: str | None) -> None:
+def _check_groups(groups: Mapping[str, Sequence[Scores]], *, baseline: str | None, blind: Sequence[str]) -> None:
     """Refuse fewer than two methods, methods without a run, and names that are none of them."""
     names = list(groups)
     if len(names) < 2:
         raise UsageError(f"got {len(names)} methods ({', '.join(names) or 'none'}), expected two or more")
-    for option, name in (("baseline", baseline), ("blind", blind)):
+    for option, name in (("baseline", baseline), *(("blind", of) for of in blind)):
         if name is not None and name not in groups:
             raise UsageError(f"got {option} {name!r}, expected {one_of_known(name, names)}")
     for name, group in groups.items():
@@ -275,17 +298,16 @@ def _check_groups(groups: Mapping[str, Sequence[Scores]], *, baseline: str | Non
             raise UsageError(f"method {name!r} has no run, expected one or more")
 
 
-def _pairs(names: Sequence[str], baseline: str | None, blind: str | None) -> tuple[tuple[int, int], ...]:
-    """Pairs of methods to compare: all, or all others with the baseline and with the blind method."""
+def _pairs(names: Sequence[str], baseline: str | None, blind: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Pairs of methods to compare: all, or all others with the baseline and with the blind methods."""
     if baseline is None:
         return tuple(combinations(range(len(names)), 2))
-    at = names.index(baseline)
-    others = [i for i in range(len(names)) if i != at]
-    pairs = tuple((i, at) for i in others)
-    if blind is None or blind == baseline:
-        return pairs
-    at_blind = names.index(blind)
-    return pairs + tuple((i, at_blind) for i in others if i != at_blind)
+    found: list[tuple[int, int]] = []
+    for other in dict.fromkeys((baseline, *blind)):
+        at = names.index(other)
+        known = {frozenset(pair) for pair in found}
+        found += [(i, at) for i in range(len(names)) if i != at and frozenset((i, at)) not in known]
+    return tuple(found)
 
 
 def _spread(values: Floats) -> Floats:

@@ -57,6 +57,8 @@ class NetworkRow:
         What a hit is.
     hits
         Scores of each training at `hit`.
+    training_spread
+        Standard deviation of the headline figure between single networks.
     train
         What it was fitted on.
     """
@@ -64,6 +66,7 @@ class NetworkRow:
     runs: tuple[Scores, ...]
     hit: Recall
     hits: tuple[Scores, ...]
+    training_spread: float
     train: Annotations
 
     def counts(self) -> tuple[int, int]:
@@ -156,15 +159,16 @@ def run_network(setting: Setting, train: Annotations, depths: Sequence[int | Non
         If it cannot be fitted.
     """
     row = run_floor(NETWORK, setting, train, depths)
-    return NetworkRow(row.runs, row.hit, row.hits, _located(train))
+    return NetworkRow(*row, located(train))
 
 
 class FloorRow(NamedTuple):
-    """A blind baseline as a method: scores of each training or draw, what a hit is, and scores of each at it."""
+    """A blind baseline as a method; fields as in :class:`NetworkRow`, the runs are trainings or draws."""
 
     runs: tuple[Scores, ...]
     hit: Recall
     hits: tuple[Scores, ...]
+    training_spread: float
 
 
 def run_floor(name: str, setting: Setting, train: Annotations, depths: Sequence[int | None]) -> FloorRow:
@@ -175,7 +179,7 @@ def run_floor(name: str, setting: Setting, train: Annotations, depths: Sequence[
     annotations, measures, protocol = setting.annotations, setting.measures, setting.protocol
     hit = hit_of(measures[setting.headline])
     runs, hits = [], []
-    floor = Floor(name, replace(setting, train=_located(train), measures=(*measures, hit)))
+    floor = Floor(name, replace(setting, train=located(train), measures=(*measures, hit)))
     for *answers, by_hits in floor.answers(annotations):
         measured = [
             (evaluate_to_depths(annotations, of, [measure], [depth], protocol), 0)
@@ -183,13 +187,13 @@ def run_floor(name: str, setting: Setting, train: Annotations, depths: Sequence[
         ]
         runs.append(join_measures(measured))
         hits.append(evaluate(annotations, by_hits, [hit], protocol))
-    return FloorRow(tuple(runs), hit, tuple(hits))
+    return FloorRow(tuple(runs), hit, tuple(hits), floor.training_spread(annotations))
 
 
-def _located(train: Annotations) -> Annotations:
+def located(train: Annotations) -> Annotations:
     """Return the queries with a moment in a video of known duration, from which a floor learns."""
-    located = train.with_moments()
-    return located.select_queries(located.queries.duration_s > 0)
+    known = train.with_moments()
+    return known.select_queries(known.queries.duration_s > 0)
 
 
 def hit_of(headline: Measure) -> Recall:

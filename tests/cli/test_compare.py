@@ -6,10 +6,12 @@ import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from truemoment import __version__, get_protocol, parse_measures
+from truemoment import Annotations, __version__, get_protocol, parse_measures
 from truemoment.cli.compare import files_by_method
+from truemoment.datasets import own
 from truemoment.exceptions import UsageError
 
 
@@ -55,7 +57,7 @@ GROUPS = ("ours=run1.jsonl", "ours=run2.jsonl", "half.jsonl", "all.jsonl")
 def test_what_people_read(compare):
     status, out, err = compare(*GROUPS)
     assert (status, err) == (0, "")
-    head, methods, pairs, closing = out.split("\n\n")
+    head, methods, pairs, parts, closing = out.split("\n\n")
     assert [line.split() for line in head.splitlines()] == [
         ["data", "mine.jsonl/all:", "40", "queries,", "40", "videos"],
         *(
@@ -81,6 +83,7 @@ def test_what_people_read(compare):
         ["half", "-", "all", "-50.00"],
     ]
     assert len(rows) == 8
+    assert [line.split()[:3] for line in parts.splitlines()[4:6]] == [["ours", "-", "half"], ["ours", "-", "all"]]
     lines = " ".join(closing.split())
     where = "R@1,IoU=0.5, mIoU, so what the split resolves there is unknown"
     assert "note: every file: 100 % of the first moments start and end on multiples of 5 s: a coarse grid" in lines
@@ -163,9 +166,8 @@ def test_json_pure_and_complete(compare, world):
 def test_tables_alone_on_standard_output(compare, style, parts):
     status, out, err = compare(*GROUPS, "--table", style)
     assert status == 0
-    _, first, _, second = out.split("\n\n")  # each below its caption
-    assert first.startswith(parts)
-    assert second.startswith(parts)
+    _, first, _, second, _, third = out.split("\n\n")  # each below its caption
+    assert all(table.startswith(parts) for table in (first, second, third))
     assert "a letter after a figure" in err
     assert "a letter after a figure" not in out
     assert compare(*GROUPS, "--table", style, "--quiet")[2] == ""
@@ -282,7 +284,7 @@ class TestTheSentenceNetwork:
 
     def test_its_name_is_taken(self, compare_fails):
         assert compare_fails("sentence-network=all.jsonl", "half.jsonl") == (
-            "got a method called 'sentence-network', which is the name of the blind baseline; give NAME=FILE with "
+            "got a method called 'sentence-network', which is the name of a blind baseline; give NAME=FILE with "
             "another name, or --fit-split none"
         )
 
@@ -427,6 +429,64 @@ def test_a_real_file_against_itself_moved(call, data_dir, tmp_path):
     assert (same["difference"], same["p"], same["p_corrected"], same["significant"]) == (0.0, 1.0, 1.0, False)
     assert same["resolves"]["value"] is None
     assert same["resolves"]["why"] == "they differ on no videos"
+
+
+@pytest.fixture
+def in_order(tmp_path, monkeypatch):
+    """A file whose videos have three sentences in the order of their moments, and two methods that see some."""
+    rng = np.random.default_rng(0)
+    parts = [
+        Annotations.from_rows(
+            [
+                (
+                    f"{name}{v}#{k}",
+                    f"{name}{v}",
+                    60.0,
+                    "somebody waits",
+                    20.0 * k + 2,
+                    20.0 * k + 2 + rng.uniform(5, 16),
+                )
+                for v in range(count)
+                for k in range(3)
+            ],
+            split=name,
+        )
+        for name, count in (("train", 80), ("test", 40))
+    ]
+    own.write(tmp_path / "mine.jsonl", parts)
+    for name, sees in (("a", 0.5), ("b", 0.3)):
+        lists = [
+            {"query_id": query, "moments": [[start, end, 1.0] if rng.random() < sees else [0.0, 5.0, 1.0]]}
+            for query, start, end in zip(parts[1].query_id.tolist(), parts[1].start_s, parts[1].end_s, strict=True)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(of) + "\n" for of in lists))
+    monkeypatch.chdir(tmp_path)
+    return ("compare", "a.jsonl", "b.jsonl", "--annotations", "mine.jsonl", "--split", "test", "--measures", "mIoU")
+
+
+def test_where_the_order_predicts_moments_the_paragraph_network_is_a_method(call, in_order):
+    document = json.loads(call(*in_order, "--json", "-", "--quiet")[1])
+    assert [of["method"] for of in document["methods"]] == ["a", "b", "sentence-network", "paragraph-network"]
+    assert [of["kind"] for of in document["methods"]] == ["file", "file", "floor", "floor"]
+    notes = " ".join(document["notes"])
+    assert "a is significantly below paragraph-network" in notes
+    declared = json.loads(call(*in_order, "--reads", "a=sentence", "--json", "-", "--quiet")[1])
+    assert declared["reads_sentence"] == ["a"]
+    assert "a is significantly below paragraph-network" not in " ".join(declared["notes"])
+    assert "b is significantly below paragraph-network" in " ".join(declared["notes"])
+    every = json.loads(call(*in_order, "--reads", "sentence", "--json", "-", "--quiet")[1])
+    assert [of["method"] for of in every["methods"]] == ["a", "b", "sentence-network"]
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("paragraph", "--reads: got 'paragraph', expected sentence, or NAME=sentence with the name of a method"),
+        ("c=sentence", "--reads: got 'c', expected one of half, all"),
+    ],
+)
+def test_declarations_that_name_nothing(compare_fails, word, expected):
+    assert compare_fails("half.jsonl", "all.jsonl", "--reads", word) == expected
 
 
 def test_every_field_of_the_json_is_explained(compare):

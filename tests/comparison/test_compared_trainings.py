@@ -117,11 +117,36 @@ def test_equal_methods_with_unequal_luck_are_not_told_apart(made_scores):
     assert sum(found) <= stats.binom.isf(1e-4, 200, 0.05)
 
 
-def test_one_run_cannot_be_tested(made_scores):
+def test_one_run_counts_as_it_is(made_scores):
+    # With one run of the other method the variance is that of the videos and of the two runs; with one of both, nothing
+    # is known of trainings.
     runs = [made_scores(VIDEOS, np.arange(9) % 2 == side) for side in (0, 1)]
-    tested = over_trainings([runs, runs[:1]], [(0, 1)])
-    assert np.isnan(tested.p).all()
-    assert np.isnan(tested.share).all()
+    both, one = over_trainings([runs, runs], [(0, 1)]), over_trainings([runs, runs[:1]], [(0, 1)])
+    assert np.isfinite(one.p).all()
+    assert (one.p != both.p).all()
+    neither = over_trainings([runs[:1], runs[1:]], [(0, 1)])
+    assert np.isnan(neither.p).all()
+    assert np.isnan(neither.share).all()
+
+
+@pytest.mark.parametrize("n_runs", [1, 3])
+def test_a_lucky_training_of_one_method_is_not_told_apart(made_scores, n_runs):
+    """One method has three trainings, the other a single one whose own training brings no luck."""
+    rng, found = np.random.default_rng(4), []
+    for _ in range(200):
+        methods = [
+            simulated(rng, made_scores, n_videos=50, n_runs=n, video=0.0, run=run, rest=0.05, query=0.1)
+            for n, run in ((3, 0.05), (n_runs, 0.05 if n_runs > 1 else 0.0))
+        ]
+        found.append(over_trainings(methods, [(0, 1)]).p[0, 0] <= 0.05)
+    assert sum(found) <= stats.binom.isf(1e-4, 200, 0.05)
+
+
+def test_a_larger_family_widens_intervals(made_scores):
+    runs = [made_scores(VIDEOS, np.arange(9) % 2 == side) for side in (0, 1)]
+    alone, many = (over_trainings([runs, runs[:1]], [(0, 1)], family=family) for family in (1, 10))
+    assert many.p_corrected[0, 0] == pytest.approx(min(1, 10 * alone.p[0, 0]))
+    assert np.diff(many.interval) > np.diff(alone.interval)
 
 
 def test_one_video_and_equal_runs_have_no_interval(made_scores):

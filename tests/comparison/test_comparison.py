@@ -94,11 +94,11 @@ def test_the_mean_over_runs_is_resampled(groups):
     assert np.all(width < 1)
 
 
-def test_groups_are_swapped_whole(made_scores):
-    # Four videos, one query each: the test swaps the means over runs. All 16 swaps by a slow loop.
+def test_methods_are_swapped_by_video(made_scores):
+    # Four videos, one query each. All 16 swaps by a slow loop.
+    # Runs of both, which differ, would be tested over trainings: here they are equal.
     rng = np.random.default_rng(1)
-    ours = [rng.random(4) for _ in range(3)]
-    base = [rng.random(4) for _ in range(2)]
+    ours, base = [rng.random(4)], [rng.random(4)]
     videos = list("abcd")
     found = small({"ours": [made_scores(videos, x) for x in ours], "base": [made_scores(videos, x) for x in base]})
     difference = np.mean(ours, axis=0) - np.mean(base, axis=0)
@@ -233,3 +233,17 @@ def test_three_runs_against_one_err_no_more_often(made_scores):
         found = compare({"three": runs[:3], "one": runs[3:]}, rng, resamples=2, permutations=199)
         claims += int(found.p[0, 0] <= 0.05)
     assert abs(claims - 20) < 5 * math.sqrt(400 * 0.05 * 0.95)
+
+
+@pytest.mark.parametrize(("margin", "runs", "verdict"), [(0.0, 1, 1), (0.3, 1, 1), (0.4, 1, 0), (0.4, 2, 1)])
+def test_one_run_is_above_a_blind_method_only_by_more_than_its_spread(made_scores, margin, runs, verdict):
+    # By hand: 30 of 40 videos against 10, +50 points; the interval of the difference begins between 30 and 40 points.
+    # A method with several runs has its luck in the interval.
+    videos = [f"v{i}" for i in range(40)]
+    own = [made_scores(videos, [1.0] * 30 + [0.0] * 10)] * runs
+    blind = made_scores(videos, [0.0] * 10 + [1.0] * 10 + [0.0] * 20)
+    found = compare({"own": own, "net": [blind]}, np.random.default_rng(0), blind={"net": margin}, permutations=2000)
+    if runs == 1:
+        assert 0.3 < found.difference_interval[0, 0, 0] < 0.4
+    assert found.above("own", "net").tolist() == [verdict]
+    assert found.above("net", "own").tolist() == [-verdict]

@@ -19,7 +19,7 @@ def row(made_scores):
     hits = tuple(
         made_scores(VIDEOS, of, measures=str(hit)) for of in ([1, 1, 0, 0, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0, 0, 0])
     )
-    return NetworkRow(hits, hit, hits, Annotations.from_rows(ONE))
+    return NetworkRow(hits, hit, hits, 0.0, Annotations.from_rows(ONE))
 
 
 def test_both_numbers_and_the_excess_by_hand(row, made_scores):

@@ -23,10 +23,15 @@ VIDEOS = [f"v{i}" for i in range(40)]
 HALF, MORE, MOST = ([1] * n + [0] * (40 - n) for n in (20, 24, 36))
 
 
-def reported(groups, *, baseline=None, blind=None, published=None, sha256=None, permutations=2000, **counts):
+def reported(groups, *, baseline=None, blind=(), published=None, sha256=None, permutations=2000, **counts):
     """A comparison of groups of Scores, each run from a file of its own."""
     comparison = compare(
-        groups, np.random.default_rng(0), baseline=baseline, blind=blind, resamples=200, permutations=permutations
+        groups,
+        np.random.default_rng(0),
+        baseline=baseline,
+        blind=dict.fromkeys(blind, 0.0),
+        resamples=200,
+        permutations=permutations,
     )
     matched = {"format": "native", "recognised": "as asked", "rows": 40, "moments": 40, "by_id": 40} | counts
     runs = {
@@ -86,7 +91,7 @@ def test_against_a_baseline_by_arrows(three):
 
 
 def test_against_a_baseline_and_a_blind_method(three):
-    compared = reported(three, baseline="base", blind="a_b")
+    compared = reported(three, baseline="base", blind=["a_b"])
     assert compared.comparison.pairs == ((0, 2), (1, 2), (0, 1))
     table = report.methods_table(compared)  # marks are about the baseline only
     assert [row[-1] for row in rows(table)] == ["87.50 ± 3.54 ↑", "60.00", "50.00"]
@@ -94,7 +99,7 @@ def test_against_a_baseline_and_a_blind_method(three):
     assert "base is not significantly above a_b, which never sees the video, in mIoU" in notes
     assert not any(note.startswith("ours is") for note in notes)
     assert "a_b is significantly below ours, which never sees the video, in mIoU" in (
-        report.notes(reported(three, blind="ours"))
+        report.notes(reported(three, blind=["ours"]))
     )
 
 
@@ -236,8 +241,10 @@ def test_the_document(three):
     written = document(compared)
     json.dumps(written, allow_nan=False)
     assert list(written) == [
-        *("schema", "truemoment", "dataset", "split", "annotations", "protocol", "convention", "methods", "network"),
+        *("schema", "truemoment", "dataset", "split", "annotations", "protocol", "convention", "methods"),
         *(
+            "reads_sentence",
+            "network",
             "against",
             "comparisons",
             "level",
@@ -255,7 +262,11 @@ def test_the_document(three):
     ]
     assert written["schema"] == "truemoment/comparison/2"
     assert (written["dataset"], written["split"], written["against"]) == ("made", "test", "base")
-    assert (written["level"], written["correction"], written["family"]) == (0.05, "max-t", 2)
+    assert (written["level"], written["correction"], written["family"]) == (
+        0.05,
+        {"videos": "max-t", "trainings": "bonferroni"},
+        2,
+    )
     ours, a_b, _ = written["methods"]
     assert [run["predictions"]["path"] for run in ours["runs"]] == ["ours0.jsonl", "ours1.jsonl"]
     (measured,) = ours["measures"]
@@ -368,7 +379,7 @@ def test_methods_on_different_queries(made_scores):
 
 
 def test_explanations_and_signature(three):
-    marks, largest, corrected, resolves, spread = report.explanations(reported(three))
+    marks, largest, corrected, resolves, spread, trainings = report.explanations(reported(three))
     assert marks == (
         "a letter after a figure: significantly above the method of that letter (corrected p at most 0.05); figures "
         "without a mark may differ too"
@@ -376,7 +387,8 @@ def test_explanations_and_signature(three):
     assert "largest" in largest
     assert corrected.startswith("corrected p values and intervals hold for all 3 comparisons together")
     assert "would be significant in 80 % of" in resolves
-    assert spread.startswith("±: standard deviation over runs;")
+    assert spread == "±: standard deviation over runs"
+    assert trainings.startswith("where a method of a pair has several runs")
     signature = report.report(reported(three)).signature
     assert signature.startswith("protocol:default|")
     assert signature.endswith("|compared:200 resamples and 2000 permutations of videos, seed 0")

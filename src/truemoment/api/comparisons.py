@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,6 +80,7 @@ def compare(
     protocol: str | Protocol | None = None,
     against: str | None = None,
     published: str | os.PathLike[str] | None = None,
+    reads_sentence: Collection[str] = (),
     resamples: int = 1000,
     permutations: int = 10_000,
     seed: int = 0,
@@ -103,6 +104,8 @@ def compare(
         Name of the method that the others are compared with. [default: all pairs]
     published
         CSV file, or folder of files, of published figures to show below.
+    reads_sentence
+        Names of the methods that are declared to read one sentence at a time.
     resamples, permutations, seed
         Number of resamples of the videos and of swaps of a permutation test; seed of all draws.
     on_status
@@ -132,6 +135,7 @@ def compare(
         protocol=protocol,
         against=against,
         published=None if published is None else Path(published),
+        reads_sentence=reads_sentence,
         testing=DrawSettings(resamples, permutations, seed),
         cache=Cache.of_user(),
         on_status=on_status,

@@ -150,6 +150,13 @@ beside_options = bound(
 @click.option(
     "--against", metavar="NAME", help="Compare with this method (and the sentence network) only. [default: all pairs]"
 )
+@click.option(
+    "--reads",
+    "declared",
+    multiple=True,
+    metavar="[NAME=]sentence",
+    help="Declare that a method, or all of them, read one sentence at a time; can be repeated.",
+)
 @reading_options
 @fitting_options
 @testing_options
@@ -165,6 +172,7 @@ def command(
     data: AnnotationSource,
     measuring: Measuring,
     against: str | None,
+    declared: tuple[str, ...],
     how: PredictionOptions,
     fitting: Fitting,
     testing: DrawSettings,
@@ -194,7 +202,8 @@ def command(
     refuse_outputs(inputs, [page.html, output.json_path])
     page.refuse()
     network = fitting.fit_split != "none"
-    check_methods(list(files), against, network=network)
+    reads_sentence = methods_declared(declared, list(files))
+    check_methods(list(files), against, network=network, reads_sentence=reads_sentence)
     beside.check(list(files))
     measures, protocol = measuring.parsed_measures(), measuring.parsed_protocol()
     annotations = data.read()
@@ -208,6 +217,7 @@ def command(
             protocol=protocol,
             against=against,
             published=published,
+            reads_sentence=reads_sentence,
             more=beside.read(data, fitting),
             testing=testing,
             read=how.read,
@@ -216,6 +226,17 @@ def command(
             on_status=on_status,
         )
     deliver(reports.report(found), lambda: reports.document(found), output, page)
+
+
+def methods_declared(words: Sequence[str], methods: Sequence[str]) -> set[str]:
+    """Read the words of --reads, "sentence" or NAME=sentence: the methods that read one sentence at a time."""
+    found: set[str] = set()
+    for word in words:
+        name, named, what = word.rpartition("=")
+        if what != "sentence":
+            raise UsageError(f"--reads: got {word!r}, expected sentence, or NAME=sentence with the name of a method")
+        found |= {name} if named else set(methods)
+    return found
 
 
 def files_by_method(words: Sequence[str]) -> dict[str, list[Path]]:

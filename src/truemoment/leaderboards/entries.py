@@ -30,7 +30,7 @@ from truemoment.auditing import MethodReads
 from truemoment.datasets import DATASETS
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import InputError, MissingFileError
-from truemoment.floors import NETWORK
+from truemoment.floors import NETWORK, PARAGRAPH
 from truemoment.known_names import one_of_known
 from truemoment.measures import Measure, parse_measures
 from truemoment.protocols import Protocol, get_protocol
@@ -155,8 +155,8 @@ def _refuse_names(systems: tuple[SystemEntry, ...], path: Path) -> None:
         field, name = f"systems[{number}].name", system.name
         if name != one_line(name) or not name.strip():
             raise InputError(f"got {name!r}, expected one line of printable text", path=path, field=field)
-        if name == NETWORK:
-            raise InputError(f"got {name!r}, the name of the blind baseline, expected another", path=path, field=field)
+        if name in (NETWORK, PARAGRAPH):
+            raise InputError(f"got {name!r}, the name of a blind baseline, expected another", path=path, field=field)
         if name in seen:
             raise InputError(
                 f"got {name!r} twice, expected one entry a system, with the files of its seeds", path=path, field=field

@@ -164,6 +164,7 @@ def run_leaderboard(
         network=entries.fit_split != "none",
         measures=results.setup.measures,
         protocol=entries.protocol,
+        reads_sentence=[system.name for system in entries.systems if system.reads == "sentence"],
         testing=testing,
         cache=cache,
         on_status=on_status,

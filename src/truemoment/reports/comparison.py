@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import string
 from collections import Counter
@@ -12,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from truemoment.compared_files import ComparedFiles, FileRun
-from truemoment.comparison import POWER, Comparison, PublishedFigure
+from truemoment.compared_trainings import POWER
+from truemoment.comparison import Comparison, PublishedFigure
 from truemoment.documents import Measured
 from truemoment.equal_depth import protocol_at
+from truemoment.floors import NETWORK
 from truemoment.intervals import Floats
 from truemoment.measures import Measure, why_undefined
 from truemoment.reports import evaluation
@@ -96,6 +99,7 @@ def document(compared: ComparedFiles) -> dict[str, Any]:
             }
             for number, method in enumerate(comparison.methods)
         ],
+        "reads_sentence": sorted(compared.reads_sentence),
         "network": _network_document(compared),
         "against": comparison.baseline,
         "comparisons": [
@@ -104,7 +108,7 @@ def document(compared: ComparedFiles) -> dict[str, Any]:
             for pair in range(len(comparison.pairs))
         ],
         "level": LEVEL,
-        "correction": "max-t",
+        "correction": {"videos": "max-t", "trainings": "bonferroni"},
         "family": comparison.family,
         "published": None if compared.published is None else _published_document(compared),
         "splits": splits_document(compared),
@@ -394,15 +398,14 @@ def facts(compared: ComparedFiles) -> tuple[tuple[str, str], ...]:
             data, predictions = (value for _, value in evaluation.facts(run.scores, run.match, run.source)[:2])
             lines["data"] = data
             found.append((method, predictions))
-    if compared.network is not None and compared.comparison.blind is not None:
-        train, fits = compared.network.train, len(compared.network.runs)
-        found.append(
-            (
-                compared.comparison.blind,
-                "a blind baseline, which reads the sentence and the duration of the video; fitted on "
-                f"{train.dataset}/{train.split}, {fits} times",
+    if compared.network is not None:
+        train = compared.network.train
+        for name in compared.comparison.blind:
+            reads = "the sentence and the duration of the video" if name == NETWORK else "all sentences of a video"
+            fits = counted(len(compared.comparison.groups[name]), "time")
+            found.append(
+                (name, f"a blind baseline, which reads {reads}; fitted on {train.dataset}/{train.split}, {fits}")
             )
-        )
     found += [(name, evaluation.facts(run.scores, run.match, run.source)[1][1]) for name, run in runs_beside(compared)]
     return (*lines.items(), *found)
 
@@ -420,7 +423,7 @@ def notes(compared: ComparedFiles) -> list[str]:
         *_identical_runs(compared),
         *_equal_depths(compared),
         *compared.remarks,
-        *_below_network(comparison),
+        *_below_blind(compared),
         *_limits(comparison),
         *_unresolved(comparison),
         *trainings_notes(comparison),
@@ -441,17 +444,22 @@ def _identical_runs(compared: ComparedFiles) -> Iterator[str]:
                 yield f"{method}: {path} and {first} are identical; they are one run, not two"
 
 
-def _below_network(comparison: Comparison) -> Iterator[str]:
-    """Name the measures in which a method is not significantly above the method without the video."""
-    if comparison.blind is None:
-        return
-    for method in comparison.methods:
-        if method != comparison.blind:
-            verdict = comparison.above(method, comparison.blind)
-            for sign, words in ((0, "not significantly above"), (-1, "significantly below")):
-                names = [str(m) for m, of in zip(comparison.measures, verdict.tolist(), strict=True) if of == sign]
-                if names:
-                    yield f"{method} is {words} {comparison.blind}, which never sees the video, in {', '.join(names)}"
+def _below_blind(compared: ComparedFiles) -> Iterator[str]:
+    """Name the measures in which a method is not significantly above a method without the video."""
+    comparison = compared.comparison
+    for blind, method in itertools.product(comparison.blind, comparison.methods):
+        if method in comparison.blind or (blind != NETWORK and method in compared.reads_sentence):
+            continue
+        verdict = comparison.above(method, blind)
+        for sign, words in ((0, "not significantly above"), (-1, "significantly below")):
+            names = [str(m) for m, of in zip(comparison.measures, verdict.tolist(), strict=True) if of == sign]
+            if names:
+                yield f"{method} is {words} {blind}, which never sees the video, in {', '.join(names)}"
+    if compared.reads_sentence:
+        yield (
+            f"{listed(sorted(compared.reads_sentence))}: declared to read one sentence at a time, which truemoment "
+            "audit --reads sentence tests"
+        )
 
 
 def _equal_depths(compared: ComparedFiles) -> Iterator[str]:
@@ -526,9 +534,16 @@ def explanations(compared: ComparedFiles) -> list[str]:
         "the largest figure of a measure has a *, or is bold",
     ]
     if comparison.family > 1:
+        trained = has_trainings(comparison)
+        how = "max-t, over trainings Bonferroni" if trained and not comparison.over_trainings.all() else "Bonferroni"
         lines.append(
-            f"corrected p values and intervals hold for all {comparison.family} comparisons together (max-t): an "
-            "interval contains 0 exactly where the difference is not significant"
+            f"corrected p values and intervals hold for all {comparison.family} comparisons together "
+            f"({how if trained else 'max-t'}): an interval contains 0 exactly where the corrected p is above {LEVEL}"
+        )
+    if comparison.blind and any(len(values) == 1 for values in comparison.values):
+        lines.append(
+            "a method with one run is above a blind one only if its interval lies above the spread between trainings "
+            f"of that, too: {', '.join(f'{name} {points(of)}' for name, of in comparison.margin.items())} points"
         )
     lines.append(
         f"resolves: the smallest true difference, in points, that would be significant in {100 * POWER:.0f} % of such "
@@ -540,11 +555,7 @@ def explanations(compared: ComparedFiles) -> list[str]:
             "excess: the share where the network misses, minus that of a second such network"
         )
     if any(len(values) > 1 for values in comparison.values):
-        where = "of the table of differences " if has_trainings(comparison) else ""
-        lines.append(
-            f"±: standard deviation over runs; intervals and p values {where}are about other videos, not about other "
-            "trainings"
-        )
+        lines.append("±: standard deviation over runs")
     if has_trainings(comparison):
         lines.append(EXPLANATION)
     return lines

@@ -202,11 +202,11 @@ def changed_drawings(compared: ComparedFiles) -> list[Drawing]:
 
 def _changed_bars(compared: ComparedFiles, row: int) -> Iterator[SplitBar]:
     comparison = compared.comparison
-    shown = {of.method for of in compared.changed} | ({comparison.blind} if comparison.blind else set())
+    shown = {of.method for of in compared.changed} | set(comparison.blind)
     for method, values, ci95 in zip(comparison.methods, comparison.mean, comparison.interval, strict=True):
         if method in shown:
             low, high = ci95[row].tolist()
-            kind: Kind = "floor" if method == comparison.blind else "method"
+            kind: Kind = "floor" if method in comparison.blind else "method"
             yield SplitBar(method, "original videos", float(values[row]), (low, high), kind)
     for of in compared.changed:
         low, high = of.ci95[row].tolist()

@@ -77,7 +77,7 @@ def _methods_figure(compared: ComparedFiles) -> Figure:
             for number, method in enumerate(comparison.methods):
                 value = 100 * comparison.mean[number, row]
                 low, high = 100 * comparison.interval[number, row]
-                blind = method == comparison.blind
+                blind = method in comparison.blind
                 colour = FLOOR if blind else METHOD
                 if np.isfinite([low, high]).all():
                     axes.plot([low, high], [number, number], color=colour, linewidth=1.6, solid_capstyle="round")

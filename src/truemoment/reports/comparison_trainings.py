@@ -10,29 +10,26 @@ import numpy as np
 from truemoment.compared_trainings import SOURCES
 from truemoment.comparison import Comparison
 from truemoment.reports.model import Cell, Table
-from truemoment.reports.words import UNDEFINED, listed, low_to_high, p_number, points
+from truemoment.reports.words import UNDEFINED, listed, number
 
 EXPLANATION = (
-    "over other videos and other trainings: a t test, corrected for all tests of that table (Bonferroni); parts: how "
-    f"much of its variance comes from {' / '.join(SOURCES)}; more of the largest part's kind would help most"
+    "where a method of a pair has several runs, differences are about other videos and other trainings, by a t test; "
+    f"parts: how much of their variance comes from {' / '.join(SOURCES)}; more of the largest part's kind help most"
 )
 
 
 def trainings_table(comparison: Comparison) -> Table:
-    """Return the table of differences over videos and trainings: a row a pair whose methods both have several runs."""
-    decimals, tested = comparison.first.protocol.decimals, comparison.trainings
-    known = np.flatnonzero(np.isfinite(tested.share).any(axis=(1, 2))).tolist()
+    """Return what the variance of differences comes from: a row a pair of which a method has several runs."""
+    tested = comparison.trainings
+    known = [
+        pair
+        for pair in np.flatnonzero(np.isfinite(tested.share).any(axis=(1, 2))).tolist()
+        if _several(comparison, pair)
+    ]
 
     def cells(name: str, pair: int, row: int) -> tuple[Cell, ...]:
-        texts = [
-            name,
-            points(comparison.difference[pair, row], decimals, sign="+"),
-            low_to_high(tested.interval[pair, row], decimals, times=100) or UNDEFINED,
-            p_number(tested.p[pair, row]),
-            p_number(tested.p_corrected[pair, row]),
-            " / ".join(UNDEFINED if np.isnan(of) else f"{100 * of:.0f}" for of in tested.share[pair, row]),
-        ]
-        return tuple(map(Cell, texts))
+        parts = " / ".join(UNDEFINED if np.isnan(of) else f"{100 * of:.0f}" for of in tested.share[pair, row])
+        return tuple(map(Cell, (name, number(float(tested.freedom[pair, row]), 1), parts)))
 
     groups = [
         (
@@ -41,34 +38,34 @@ def trainings_table(comparison: Comparison) -> Table:
         )
         for row, measure in enumerate(comparison.measures)
     ]
-    columns = ("methods", "difference", "95 % interval", "p", "corrected p", "parts (%)")
-    title = "Differences over other videos and other trainings, in percentage points"
-    return Table(title, columns, tuple(groups), text_columns=(0, 5))
+    title = "What the uncertainty of differences over videos and trainings comes from"
+    return Table(title, ("methods", "degrees of freedom", "parts (%)"), tuple(groups), text_columns=(0, 2))
 
 
 def has_trainings(comparison: Comparison) -> bool:
-    """Return whether a compared pair can be tested over trainings."""
-    return bool(np.isfinite(comparison.trainings.share).any())
+    """Return whether a method that is no blind one has several runs, so that a pair is tested over its trainings."""
+    tested = np.isfinite(comparison.trainings.share).any(axis=(1, 2))
+    return any(_several(comparison, pair) for pair in np.flatnonzero(tested).tolist())
+
+
+def _several(comparison: Comparison, pair: int) -> bool:
+    names = (comparison.methods[number] for number in comparison.pairs[pair])
+    return any(len(comparison.groups[name]) > 1 for name in names if name not in comparison.blind)
 
 
 def trainings_notes(comparison: Comparison) -> Iterator[str]:
-    """Name the methods with one run, where another pair is tested over trainings."""
-    single = [method for method, runs in comparison.groups.items() if len(runs) == 1]
+    """Name the methods with one run, where others have several."""
+    single = [method for method, runs in comparison.groups.items() if len(runs) == 1 and method not in comparison.blind]
     if single and has_trainings(comparison):
-        yield f"{listed(single)}: one run, so no difference can be tested over other trainings"
+        yield f"{listed(single)}: one run, so its own luck in training is in no interval"
 
 
 def trainings_entry(comparison: Comparison, pair: int, row: int) -> dict[str, Any] | None:
-    """Return what programs read about a difference over videos and trainings; None where it is not tested."""
+    """Return what programs read about a difference over videos and trainings; None where it is not tested so."""
     tested = comparison.trainings
     if np.isnan(tested.share[pair, row]).all():
         return None
-    interval = tested.interval[pair, row]
     return {
-        **({"ci95": interval.tolist()} if np.isfinite(interval).all() else {}),
-        "p": float(tested.p[pair, row]),
-        "p_corrected": float(tested.p_corrected[pair, row]),
         "degrees_of_freedom": float(tested.freedom[pair, row]),
         "variance": dict(zip(SOURCES, tested.share[pair, row].tolist(), strict=True)),
-        "correction": "bonferroni",
     }
