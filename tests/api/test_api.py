@@ -108,7 +108,7 @@ def test_audit_takes_a_file_and_reports_itself(monkeypatch):
         EXAMPLES / "predictions.jsonl",
         EXAMPLES / "annotations.jsonl",
         measures="R@1,IoU=0.5",
-        resamples=50,
+        resamples=200,
         permutations=99,
         gate="R@1,IoU=0.5>=0.99",
     )

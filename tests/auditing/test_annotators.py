@@ -45,7 +45,7 @@ def mixed(annotations):
 @pytest.fixture(scope="module")
 def audit_of(world):
     def make(annotations, predictions):
-        more = {"splits": Splits(world.splits["train"]), "resamples": 20, "permutations": 20, "cache": Cache.of_user()}
+        more = {"splits": Splits(world.splits["train"]), "resamples": 200, "permutations": 20, "cache": Cache.of_user()}
         return audit(AuditSetup(annotations, predictions, MEASURES, DEFAULT, **more), seed=0)
 
     return make

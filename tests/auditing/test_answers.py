@@ -31,7 +31,7 @@ def annotated(split, n_videos, *, without=0, seed=0):
 
 @pytest.fixture(scope="module")
 def train():
-    return annotated("train", 40, seed=1)
+    return annotated("train", 60, seed=1)
 
 
 def right(annotations, *, fault_s=0.0):
@@ -48,7 +48,7 @@ def whole(annotations):
 
 def audited(annotations, predictions, *, measures="R@1,IoU=0.5; mIoU", protocol=DEFAULT, **more):
     """Give the results of an audit, of which nothing is computed before a check looks at it."""
-    more = {"resamples": 50, "permutations": 99, "cache": Cache.of_user()} | more
+    more = {"resamples": 200, "permutations": 99, "cache": Cache.of_user()} | more
     return Results(AuditSetup(annotations, predictions, parse_measures(measures), protocol, **more), 0)
 
 
@@ -178,7 +178,7 @@ def test_queries_without_a_moment_change_no_figure(train):
 
 @pytest.mark.slow
 def test_every_split_is_held_to_its_queries_with_a_moment():
-    test, train = annotated("test", 20, without=5), annotated("train", 40, without=9, seed=1)
+    test, train = annotated("test", 20, without=5), annotated("train", 60, without=9, seed=1)
     val, iid = annotated("val", 20, without=3, seed=2), annotated("iid", 20, without=2, seed=3)
     found = audited(
         test,
@@ -189,7 +189,7 @@ def test_every_split_is_held_to_its_queries_with_a_moment():
     )
     setup, splits = found.setup, found.setup.splits
     located = (setup.annotations, splits.train, splits.validation, setup.iid[0])
-    assert [of.n_queries for of in located] == [35, 71, 37, 38]
+    assert [of.n_queries for of in located] == [35, 111, 37, 38]
     assert len(setup.controls.shuffled) == 35
     assert len(setup.iid[1]) == 38
     assert finding(found, "better-than-guessing").holds is True

@@ -32,7 +32,7 @@ TRIED = f"{len(FLOORS) - len(OF_DENSITIES) - len(OF_ORDER) + len(OWN)} blind bas
 
 def case_of(annotations, predictions, **more):
     measures = parse_measures("R@1,IoU=0.3; R@1,IoU=0.5; mIoU")
-    more = {"resamples": 50, "permutations": 99, "cache": Cache.of_user()} | more
+    more = {"resamples": 200, "permutations": 99, "cache": Cache.of_user()} | more
     return AuditSetup(annotations, predictions, measures, DEFAULT, **more)
 
 
@@ -47,7 +47,7 @@ def finding(results, check):
 
 @pytest.fixture(scope="module")
 def train(invented):
-    return invented("train", 40, 1)
+    return invented("train", 60, 1)
 
 
 @pytest.fixture(scope="module", name="test")
@@ -280,7 +280,7 @@ def test_floors_that_cannot_be_fitted_are_named(train, test, constant):
 def test_queries_without_a_duration_are_left_out_of_what_floors_learn(train, test, constant):
     unknown = dataclasses.replace(train, duration_s=np.where(np.arange(len(train)) < 3, np.nan, train.duration_s))
     found = audited(test, constant(test, 0.0, 10.0), splits=Splits(train=unknown, validation=train))
-    assert found.left_out[:-3] == ("3 of 80 queries of train have no duration",)
+    assert found.left_out[:-3] == ("3 of 120 queries of train have no duration",)
     alone = audited(test, constant(test, 0.0, 10.0), splits=Splits(train=train.select_queries(np.arange(80) >= 3)))
     assert found.floor("best-constant").scores.value("mIoU") == alone.floor("best-constant").scores.value("mIoU")
     nothing = dataclasses.replace(train, duration_s=np.full(len(train), np.nan))

@@ -39,7 +39,7 @@ def asked_again(perception, n_videos=240):
         protocol=get_protocol("default"),
         splits=Splits(train=train, validation=val),
         controls=Controls(changed=changed),
-        resamples=100,
+        resamples=200,
         permutations=199,
         cache=Cache.of_user(),
     )

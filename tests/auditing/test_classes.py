@@ -176,7 +176,7 @@ def test_the_rest_of_the_queries_is_uncertain_too(split, with_floors, monkeypatc
     own = answers_that_hit(split, np.random.default_rng(0).random(240) < 0.4, "method")
     false = 0
     for seed in range(400):
-        results = with_floors(split, own, {"floor": own}, seed=seed, resamples=100)
+        results = with_floors(split, own, {"floor": own}, seed=seed, resamples=200)
         number = np.random.default_rng(seed).permutation(240) % 2
         results._cache[slices.members] = [Membership("lot", ("one", "other"), number)]
         false += bool(carrying_classes.carrying(results))

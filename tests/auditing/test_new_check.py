@@ -39,7 +39,7 @@ COIN = Check(
 def setup(invented, constant):
     test = invented("test", 8, 0)
     measures, protocol = parse_measures("R@1,IoU=0.5"), get_protocol("default")
-    return AuditSetup(test, constant(test, 0.0, 10.0), measures, protocol, resamples=50, permutations=99)
+    return AuditSetup(test, constant(test, 0.0, 10.0), measures, protocol, resamples=200, permutations=99)
 
 
 def test_a_new_check_brings_its_parts_and_changes_no_other(setup, monkeypatch):

@@ -132,7 +132,7 @@ def test_a_method_that_spreads_its_answers_as_the_references_is_seldom_warned(wi
             answers_of(test, counts[0]),
             {},
             splits=Splits(train=split_of("train", counts[2])),
-            resamples=100,
+            resamples=200,
             seed=seed,
         )
         warned += check.look(results).holds is False

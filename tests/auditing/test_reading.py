@@ -10,7 +10,7 @@ from truemoment.datasets import read_own_annotations
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 
-FEW = {"measures": "R@1,IoU=0.5; mIoU", "resamples": 50, "permutations": 99}
+FEW = {"measures": "R@1,IoU=0.5; mIoU", "resamples": 200, "permutations": 99}
 
 
 @pytest.fixture

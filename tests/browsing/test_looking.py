@@ -90,7 +90,7 @@ def test_counts_and_figures_are_those_of_the_audit(tmp_path, few_floors):
     del few_floors
     out = tmp_path / "audit.json"
     words = [str(FILES[0][1]), "--annotations", str(EXAMPLES / "annotations.jsonl"), "--no-cache"]
-    assert run(["audit", *words, "--json", str(out), "--quiet", "--resamples", "100"]) == 0
+    assert run(["audit", *words, "--json", str(out), "--quiet", "--resamples", "200"]) == 0
     audit = json.loads(out.read_text())
     found = look_at(FILES, AnnotationSource(None, EXAMPLES / "annotations.jsonl", None, None))
     facets = select(found, QuerySelection(), no_notes(found))[1]

@@ -29,7 +29,7 @@ def arguments(demo, name="seeing", *more):
         "--measures",
         "R@1,IoU=0.5; mIoU",
         "--resamples",
-        "50",
+        "200",
         "--permutations",
         "99",
         *more,
@@ -242,7 +242,7 @@ def test_the_audit_of_a_public_file(call, data_dir):
     file = data_dir / "predictions" / "hao2022_charades_cd_test_ood.json"
     status, out, err = call(
         *("audit", file, "--dataset", "charades-cd", "--split", "test-ood", "--data-dir", data_dir),
-        *("--resamples", "100", "--permutations", "99"),
+        *("--resamples", "200", "--permutations", "99"),
     )
     assert (status, err) == (0, "")
     text = " ".join(out.split())
@@ -270,7 +270,7 @@ def small(tmp_path, monkeypatch):
             answers.append({"query_id": f"q{n}", "moments": [[start, start + 10] if n % 3 else [40, 50]]})
     for name, lines in (("annotations", rows), ("answers", answers)):
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    few = ["--measures", "R@1,IoU=0.5; mIoU", "--resamples", "50", "--permutations", "99", "--quiet"]
+    few = ["--measures", "R@1,IoU=0.5; mIoU", "--resamples", "200", "--permutations", "99", "--quiet"]
     data = ["--annotations", tmp_path / "annotations.jsonl", "--split", "test"]
     return ["audit", tmp_path / "answers.jsonl", *data, *few]
 

@@ -73,7 +73,7 @@ def files(tmp_path, world, toy):
 
 
 def words(files, *more):
-    few = ["--measures", "R@1,IoU=0.5", "--resamples", "50", "--permutations", "99", "--quiet", "--json", "-"]
+    few = ["--measures", "R@1,IoU=0.5", "--resamples", "200", "--permutations", "99", "--quiet", "--json", "-"]
     data = ["--annotations", files / "world" / "annotations.jsonl", "--split", "test-iid"]
     return ["audit", files / "preds.jsonl", *data, *few, *more]
 

@@ -61,7 +61,7 @@ def write(path, lines):
 def arguments(files, *more):
     return [
         *("audit", str(files / "seeing-test-ood.jsonl"), "--annotations", str(files / "annotations.jsonl")),
-        *("--split", "test-ood", "--measures", "R@1,IoU=0.5; mIoU", "--resamples", "50", "--permutations", "99"),
+        *("--split", "test-ood", "--measures", "R@1,IoU=0.5; mIoU", "--resamples", "200", "--permutations", "99"),
         *more,
     ]
 

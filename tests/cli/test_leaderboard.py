@@ -17,7 +17,7 @@ SYSTEMS = (
     "  - {name: seeds, files: [run1.jsonl, run2.jsonl], sees_video: true, date: 2023-05-01}\n",
     "  - {name: half, files: half.jsonl, sees_video: false}\n",
 )
-DRAWS = ("--resamples", "50", "--permutations", "999")
+DRAWS = ("--resamples", "200", "--permutations", "999")
 GATE = "R@1,IoU=0.5>=0.9"
 
 
@@ -98,7 +98,7 @@ class TestSite:
 
     def test_the_order_of_the_file_changes_nothing(self, site, board):
         write(board, HEAD + "".join(reversed(SYSTEMS)))
-        found = truemoment.leaderboard(board, gate=GATE, resamples=50, permutations=999)
+        found = truemoment.leaderboard(board, gate=GATE, resamples=200, permutations=999)
         assert repr(found) == "Leaderboard Doors: 3 systems"
         assert json.loads(found.to_json()) == json.loads((site / "leaderboard.json").read_text())
 
@@ -107,7 +107,7 @@ def test_gate_holds_for_systems_that_see_the_video(site, board):
     found = json.loads((site / "leaderboard.json").read_text())
     gate = {of["name"]: [outcome["passed"] for outcome in of["gate"]] for of in found["systems"]}
     assert gate == {"best": [True], "seeds": [False, True], "half": []}  # 40; 34 and 36; 20 of 40, without the video
-    assert truemoment.leaderboard(board, gate="R@1,IoU=0.5>=0.8", resamples=20, permutations=99).passed
+    assert truemoment.leaderboard(board, gate="R@1,IoU=0.5>=0.8", resamples=200, permutations=99).passed
 
 
 def test_ranks_follow_the_verdicts():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.hostile.place import MINE, SAMPLES, SMALL
 
-FEW = ["--permutations", "99", "--resamples", "10"]
+FEW = ["--permutations", "99", "--resamples", "200"]
 
 
 @dataclass(frozen=True)

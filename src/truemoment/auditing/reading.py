@@ -163,7 +163,7 @@ def _read_splits(
     )
     if select_split is not None:
         validation = _other_split(source, reference, select_split, "--select-split")
-    return Splits(train, validation, others)
+    return Splits(train, validation, others, named=fit_annotations is not None)
 
 
 def _other_split(source: AnnotationSource | None, reference: Annotations, split: str, option: str) -> Annotations:

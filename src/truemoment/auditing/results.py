@@ -16,6 +16,7 @@ from truemoment.auditing.declaration import Declaration, tested
 from truemoment.auditing.floors import TEXT_ONLY, fit_floors, human_ceilings, run_ceilings
 from truemoment.auditing.resampling import Paired, intervals, paired
 from truemoment.auditing.setup import AuditSetup
+from truemoment.auditing.training_data import TrainingData, look_at
 from truemoment.auditing.verdict import Verdict, judge_floors
 from truemoment.baselines import ExpectedValue
 from truemoment.caching import Cache, pack_text, unpack_text
@@ -161,7 +162,14 @@ class Results:
             self.stream("verdict"),
             resamples=self.setup.resamples,
             margin=np.array([floor.training_spread for floor in self.floors]),
+            untaught=() if self.training is None else self.training.faults,
         )
+
+    @functools.cached_property
+    def training(self) -> TrainingData | None:
+        """What the training split covers of the audited one; None without one."""
+        splits = self.setup.splits
+        return None if splits.train is None else look_at(splits.train, self.setup.annotations, named=splits.named)
 
     @functools.cached_property
     def strongest_scores(self) -> Scores:

@@ -61,7 +61,7 @@ def audit(
     """
     conditions = settled(conditions, setup.measures)
     results = Results(setup, seed, on_status)
-    findings = tuple(finding for check in CHECKS if (finding := check.look(results)) is not None)
+    findings = tuple(finding for check in CHECKS if (finding := check.found(results)) is not None)
     figures = {str(measure): results.scores.value(measure) for measure in results.setup.measures}
     outcomes = judge(conditions, findings, figures)
     on_status("")

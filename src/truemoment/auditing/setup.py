@@ -19,6 +19,9 @@ from truemoment.records import Annotations, Predictions
 OF_MOMENTS = ("overlaps", "sets")
 """What measures of an audit need: floors rate no clips, and never abstain."""
 
+FEWEST_RESAMPLES = 200
+"""Resamples of the videos below which no verdict is given: by fewer, its interval is a matter of luck."""
+
 ORIGINAL = "original"
 """Among predictions on changed videos: those on the original ones."""
 
@@ -35,6 +38,8 @@ class Splits:
     ----------
     train, validation
         The floors are fitted on the first, and measured on the second too.
+    named
+        Whether the training split is of other annotations, named by hand.
     others
         Splits that are compared with the audited one: do they share videos or sentences?
     """
@@ -42,6 +47,7 @@ class Splits:
     train: Annotations | None = None
     validation: Annotations | None = None
     others: tuple[Annotations, ...] = ()
+    named: bool = False
 
     def located(self) -> Splits:
         """Return the training and validation splits without the queries that have no moment."""
@@ -165,6 +171,8 @@ class AuditSetup:
         for other in (self.splits.train, self.splits.validation):
             if other is not None and other.sha256 == self.annotations.sha256:
                 raise UsageError("found the audited split as the one to fit or choose on, expected another")
+        if self.resamples < FEWEST_RESAMPLES:
+            raise UsageError(f"--resamples: got {self.resamples}, a verdict needs {FEWEST_RESAMPLES} or more")
         if not self.measures or any(measure.needs not in OF_MOMENTS for measure in self.measures):
             raise UsageError("an audit needs measures of moments; floors rate no clips, and never abstain")
         self._refuse_dropped(located, self.predictions, "")

@@ -75,6 +75,8 @@ class Verdict:
         Its 95 % interval, which allows for the choice of the strongest.
     margin : (F,)
         Standard deviation between trainings of each floor, which the lower end of a difference to it must exceed.
+    untaught
+        Why the floors had too little to learn from, so that nothing is decided; empty where they had enough.
     """
 
     strongest: Ints
@@ -87,12 +89,15 @@ class Verdict:
     skill: Floats
     skill_ci95: Floats
     margin: Floats
+    untaught: tuple[str, ...] = ()
 
     def kind(self, m: int) -> Kind:
         """Return what is shown at measure m."""
         low, high = self.ci95[m]
         if not (np.isfinite(low) and np.isfinite(high)):
             return "undefined"
+        if self.untaught:
+            return "not decided"
         if low > 0:
             return "better" if self.within_margin(m) is None else "not decided"
         return "worse" if high < 0 else "not decided"
@@ -117,11 +122,12 @@ def judge_floors(
     *,
     resamples: int,
     margin: Floats | None = None,
+    untaught: tuple[str, ...] = (),
 ) -> Verdict:
     """Compare a method with F floors by M measures of the same queries.
 
     `spread` is the standard error of each floor's figure over its draws, (F, M), 0 for one that draws nothing, and
-    `margin` its standard deviation between trainings, (F,); None for none.
+    `margin` its standard deviation between trainings, (F,); None for none. With `untaught` nothing is decided.
     """
     own, weight = sums_by_video(method)
     best, _ = sums_by_video(ceiling)
@@ -149,6 +155,7 @@ def judge_floors(
         resolves=minimum_detectable_difference(drawn[:, *at], n_differing=differ),
         skill=np.where(has_room, skill.value.reshape(n_floors, n_measures)[at], np.nan),
         margin=np.zeros(n_floors) if margin is None else margin,
+        untaught=untaught,
         skill_ci95=np.where(has_room[:, None], interval_of_least(skill, n_floors, (spread * slope).ravel()), np.nan),
     )
 

@@ -29,7 +29,7 @@ import numpy as np
 
 from truemoment.intervals import Floats, Ints, temporal_iou
 
-CONTRADICTED, LEAST_SHARE = 0.01, 0.15
+CONTRADICTED, LEAST_SHARE = 0.01, 0.1
 """Level of the test, and share of the move by the order, that contradict together that the order is not known."""
 
 PENALTY = 3.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from truemoment.auditing.findings import AuditFinding
@@ -37,6 +37,8 @@ class Check:
         Returns its tables and drawings by section, a key of :data:`SECTIONS`.
     document
         Returns its keys of the JSON document, each in every audit.
+    against_floors
+        Whether it passes by being above floors: not where these had too little to learn from.
     """
 
     name: str
@@ -47,3 +49,11 @@ class Check:
     figure: str = ""
     blocks: Callable[[Results], Mapping[str, Sequence[Block]]] = lambda _: {}
     document: Callable[[Results], Mapping[str, Any]] = lambda _: {}
+    against_floors: bool = False
+
+    def found(self, results: Results) -> AuditFinding | None:
+        """Return its finding; without figure and outcome if it rests on floors that had too little to learn from."""
+        finding = self.look(results)
+        if finding is None or not (self.against_floors and results.verdict.untaught):
+            return finding
+        return replace(finding, figure=None, holds=None, ci95=None)

@@ -11,6 +11,7 @@ from truemoment.auditing.checks.base import Check
 from truemoment.auditing.checks.reads import SENTENCE
 from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
+from truemoment.auditing.training_data import LEAST_DURATIONS, LEAST_WORDS, MOST_DISTANCE
 from truemoment.auditing.verdict import LITTLE
 from truemoment.floors import why_order_tells_nothing
 from truemoment.language.paragraphs import order_of_starts
@@ -37,6 +38,9 @@ def look(results: Results) -> AuditFinding:
     holds: bool | None
     if why := too_few(results):
         level, holds, words = "warning", None, f"Not decided: {why}; {where}."
+    elif verdict.untaught:
+        level, holds = "warning", None
+        words = f"Not decided: the floors had too little to learn from ({'; '.join(verdict.untaught)}); {where}."
     elif verdict.kind(m) == "worse":
         level, holds, words = "serious", False, f"Worse than the strongest of the {tried}: {where}."
     elif verdict.kind(m) == "better" and verdict.is_little(m):
@@ -153,9 +157,21 @@ def _evidence(results: Results) -> Iterator[str]:
     yield f"little: a skill below {LITTLE:g}, fewer than one in five of the moments that the strongest floor misses"
     if (train := setup.splits.train) is not None:
         yield f"floors were fitted on {train.dataset}/{train.split} ({train.n_queries:,} queries)"
+        yield from _covered(results)
         if not (order := order_of_starts(train)).informs:
             yield f"floors that read the video's other sentences were not run: {why_order_tells_nothing(order)}"
     yield from (f"left out: {line}" for line in results.left_out)
+
+
+def _covered(results: Results) -> Iterator[str]:
+    """Write what the training split covers of the audited one, beside the limits."""
+    if (of := results.training) is not None:
+        yield (
+            f"in it: {100 * of.words:.1f} % of the words of the audited split, in three sentences or more (limit "
+            f"{100 * LEAST_WORDS:.0f} %); a video about as long for {100 * of.durations:.1f} % of its videos (limit "
+            f"{100 * LEAST_DURATIONS:.0f} %); energy distance of the moments {of.distance:.4f} (limit "
+            f"{MOST_DISTANCE:g} for annotations named by hand); {of.n_shared:,} of its videos"
+        )
 
 
 def _validated(results: Results) -> str:
@@ -181,4 +197,5 @@ CHECK = Check(
     figure="difference to the strongest floor on the audited split",
     blocks=verdict_section.blocks,
     document=verdict_section.document,
+    against_floors=True,
 )

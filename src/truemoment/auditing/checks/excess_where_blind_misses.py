@@ -281,4 +281,5 @@ CHECK = Check(
     figure="the least of these differences",
     blocks=blocks,
     document=document,
+    against_floors=True,
 )

@@ -85,4 +85,5 @@ CHECK = Check(
     passes=f"its 95 % interval lies below {MOSTLY:g}",
     figure="the share",
     document=document,
+    against_floors=True,
 )

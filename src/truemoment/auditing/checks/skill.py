@@ -99,4 +99,5 @@ CHECK = Check(
     passes="its 95 % interval lies above 0",
     figure="the skill",
     document=document,
+    against_floors=True,
 )
