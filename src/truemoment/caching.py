@@ -70,11 +70,9 @@ class Cache:
         compute
             Returns one or more arrays by name, without Python objects.
         """
-        if self.folder is None:
+        path = self._path(kind, key)
+        if path is None:
             return compute()
-        text = json.dumps({"code": code_hash(), **key}, sort_keys=True)
-        name = f"truemoment-{kind}-{hashlib.sha256(text.encode()).hexdigest()[:32]}.npz"
-        path = updating(OwnPath(self.folder) / name)
         with contextlib.suppress(TrueMomentError, OSError), refusing_damage(path, "is damaged"):
             names = names_in_npz(path)
             found = dict(zip(names, read_npz(path, *names), strict=True))
@@ -83,6 +81,19 @@ class Cache:
         computed = compute()
         self._keep(path, computed)
         return computed
+
+    def holds(self, kind: str, key: Mapping[str, Any]) -> bool:
+        """Return whether arrays are kept."""
+        path = self._path(kind, key)
+        return path is not None and path.exists()
+
+    def _path(self, kind: str, key: Mapping[str, Any]) -> OwnPath | None:
+        """Return the file of an entry; None if nothing is kept."""
+        if self.folder is None:
+            return None
+        text = json.dumps({"code": code_hash(), **key}, sort_keys=True)
+        name = f"truemoment-{kind}-{hashlib.sha256(text.encode()).hexdigest()[:32]}.npz"
+        return updating(OwnPath(self.folder) / name)
 
     def _keep(self, path: OwnPath, arrays: Mapping[str, Array]) -> None:
         try:

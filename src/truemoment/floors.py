@@ -6,14 +6,18 @@ neighbours). One that draws its answers, or is trained by chance, is the mean ov
 
 from __future__ import annotations
 
+import concurrent.futures
+import contextlib
 import functools
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from truemoment.arrays import Array
 from truemoment.baselines import (
@@ -36,6 +40,7 @@ from truemoment.grounders import Grounder
 from truemoment.intervals import Floats
 from truemoment.language.paragraphs import OrderOfStarts, order_of_starts
 from truemoment.measures import Measure
+from truemoment.processes import end_with_parent, processes
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions, Queries, Strings
 from truemoment.reports.words import about
@@ -150,15 +155,22 @@ class Floor:
 
     def answers(self, annotations: Annotations) -> list[list[Predictions]]:
         """Answer a split: a row a draw, a column a measure."""
+        key = self._key_of_answers(annotations)
+        packed = self.setting.cache.arrays("answers", key, lambda: pack_answers(self._predictions(annotations)))
+        return unpack_answers(packed, annotations.queries.query_id)
+
+    def has_answers(self, annotations: Annotations) -> bool:
+        """Return whether its answers to a split are in the cache."""
+        return self.setting.cache.holds("answers", self._key_of_answers(annotations))
+
+    def _key_of_answers(self, annotations: Annotations) -> dict[str, Any]:
         of = self.setting
-        key = of.key(self.name) | {
+        return of.key(self.name) | {
             "annotations": annotations.sha256,
             "measures": [str(measure) for measure in of.measures],
             "protocol": of.protocol.signature(),
             "top": of.top,
         }
-        packed = of.cache.arrays("answers", key, lambda: pack_answers(self._predictions(annotations)))
-        return unpack_answers(packed, annotations.queries.query_id)
 
     def _predictions(self, annotations: Annotations) -> list[list[Predictions]]:
         of, drawn = self.setting, BASELINES[self.name].random and self.name not in FITS
@@ -325,21 +337,57 @@ def run_floors(setting: Setting) -> tuple[list[FloorResult], list[str]]:
     InputError, MeasureError, ProtocolError
         As for :func:`truemoment.evaluate`.
     """
-    found, left_out = [], []
-    order = None if setting.train is None else order_of_starts(setting.train)
-    for name in FLOORS:
-        if BASELINES[name].learns and setting.train is None:
-            continue
-        if BASELINES[name].reads == "paragraph" and order is not None and not order.informs:
-            continue
-        setting.on_status(f"floor {name}")
-        try:
-            found.append(_run_floor(Floor(name, setting)))
-        except InputError as error:
-            if not BASELINES[name].learns:
-                raise
-            left_out.append(f"{name} could not be fitted: {error}")
-    return found, left_out
+    found, left_out = {}, {}
+    names = _names(setting)
+    trained = [name for name in names if name in FITS]
+    with threadpool_limits(limits=1, user_api="blas"), _trained_ahead(setting, trained) as wait:
+        for name in [*(name for name in names if name not in FITS), *trained]:
+            setting.on_status(f"floor {name}")
+            if name in FITS:
+                wait()
+            try:
+                found[name] = _run_floor(Floor(name, setting))
+            except InputError as error:
+                if not BASELINES[name].learns:
+                    raise
+                left_out[name] = f"{name} could not be fitted: {error}"
+    return [found[name] for name in names if name in found], [left_out[name] for name in names if name in left_out]
+
+
+def _names(setting: Setting) -> list[str]:
+    """Return the floors that are run."""
+    if setting.train is None:
+        return [name for name in FLOORS if not BASELINES[name].learns]
+    informs = order_of_starts(setting.train).informs
+    return [name for name in FLOORS if informs or BASELINES[name].reads != "paragraph"]
+
+
+@contextlib.contextmanager
+def _trained_ahead(setting: Setting, names: Sequence[str]) -> Iterator[Callable[[], object]]:
+    """Train the networks in a process of their own where that takes long; yields what waits for their answers.
+
+    They come back through the cache. Whatever goes wrong there goes wrong again, and is told, where they are needed.
+    """
+    train, annotations = setting.train, setting.annotations
+    seconds = sum(expected_s(name, 0 if train is None else len(train), len(annotations)) for name in names)
+    missing = [name for name in names if not Floor(name, setting).has_answers(annotations)]
+    if seconds < LONG_S or not missing or setting.cache.folder is None or (os.cpu_count() or 1) < 2:
+        yield lambda: None
+        return
+    alone = replace(setting, cache=Cache(setting.cache.folder), on_status=_silent)
+    with processes(1, end_with_parent) as pool:
+        future = pool.submit(_train, alone, missing)
+        yield functools.partial(concurrent.futures.wait, [future])
+
+
+def _train(setting: Setting, names: Sequence[str]) -> None:
+    with threadpool_limits(limits=1, user_api="blas"):
+        for name in names:
+            _run_floor(Floor(name, setting))
+
+
+def _silent(_: str) -> None:
+    """Show nothing."""
 
 
 def why_order_tells_nothing(order: OrderOfStarts) -> str:

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import jensenshannon
 
 from truemoment import Annotations, Predictions
 from truemoment.auditing import AuditSetup, Splits, audit, read_gate
@@ -35,6 +36,10 @@ GOOD = made("train", 150, 1)
 WEAK = {
     "tiny": (made("train", 2, 1), "4 training queries, below 100"),
     "other words": (made("train", 150, 1, suffix="x"), "training sentences cover 0 % of the words, below 80 %"),
+    "other sentences": (
+        dataclasses.replace(GOOD, sentence=np.array(["opens door"] * 294 + [" ".join(WORDS)] * 6, dtype=object)),
+        "training sentences are of other words: 0.",
+    ),
     "other durations": (made("train", 150, 1, duration_s=90.0), "0 % of the videos are about as long"),
     "constant": (made("train", 150, 1, constant=True), "100 % of the training moments are in one place, above 90 %"),
     "other moments": (made("train", 150, 1, early=True), "the training moments have an energy distance of 0."),
@@ -56,6 +61,10 @@ def audited(train, conditions="", *, named=True):
     return audit(setup, conditions=read_gate(conditions) if conditions else ())
 
 
+def scipy_divergence(one, other):
+    return jensenshannon(one, other, base=2) ** 2
+
+
 def test_what_is_covered_by_hand():
     # "door" and "opens" are in three training sentences, "sits" in two: 3 of the 4 words below are known. Videos of
     # 33 s are 1.1 times as long as the training videos, those of 34 s longer. Both splits have one moment.
@@ -68,6 +77,8 @@ def test_what_is_covered_by_hand():
     found = look_at(train, test)
     assert (found.n_queries, found.n_videos, found.n_shared) == (5, 5, 0)
     assert (found.words, found.durations) == (3 / 4, 1 / 2)
+    # Shares of the words: door 3/10 and 1/2, opens 3/10 and 1/4, sits 2/10 and 1/4, she 2/10 and 0.
+    assert found.divergence == pytest.approx(scipy_divergence([0.3, 0.3, 0.2, 0.2], [0.5, 0.25, 0.25, 0.0]))
     assert found.distance == pytest.approx(0.0, abs=1e-12)
     assert look_at(train, train).n_shared == 5
 

@@ -6,6 +6,7 @@ that contain the verb. A query is answered from the density of the first of its 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -21,6 +22,11 @@ from truemoment.records import Annotations, Predictions, Queries
 
 PRIOR = ""
 """Name of the density for queries without a frequent verb."""
+
+
+@functools.lru_cache(maxsize=2)  # a floor draws several times for the same queries
+def _verbs(sentences: tuple[str, ...], engine: Engine) -> list[tuple[str, ...]]:
+    return verbs_of(sentences, engine)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +69,7 @@ class ActionAware:
             raise UsageError(f"{self.name} has to be fitted first")
         selected = [
             next((verb for verb in verbs if verb in self.densities), PRIOR)
-            for verbs in verbs_of(queries.sentence, self.engine)
+            for verbs in _verbs(tuple(queries.sentence.tolist()), self.engine)  # type: ignore[arg-type]  # engines are objects
         ]
         start, end, likelihood = (np.empty((len(queries), N_DRAWS)) for _ in range(3))
         of_verb = np.array(selected, dtype=object)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from truemoment.baselines.base import fit_density, locations, ranked_answers
+from truemoment.baselines.likelihood_table import likelihoods
 from truemoment.density import Density
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats, Ints
@@ -33,7 +34,7 @@ def start_duration_norm(train: Annotations) -> tuple[Floats, Ints]:
 def draws(density: Density, n_queries: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
     """Start, end and likelihood of 100 draws for each query, shapes (Q, 100), as fractions of the video."""
     drawn = density.sample(n_queries * N_DRAWS, rng)
-    likelihood = density.evaluate(drawn)
+    likelihood = likelihoods(density, drawn)
     start = np.clip(drawn[:, 0], 0, 1)
     end = start + np.minimum(np.clip(drawn[:, 1], 0, 1), 1 - start)
     shape = (n_queries, N_DRAWS)

@@ -30,6 +30,9 @@ FEWEST, MOST = 2, 0.2
 NEAREST, LEAST = 128, 1e-9
 """Training sentences whose moments count (and all that are as near as the last of them), and their least cosine."""
 
+BOUNDS = (0.4, 0.2, 0.1)
+"""Cosines above which the nearest sentences are looked for, one after another."""
+
 POWER = 2.0
 """Power of the cosine by which a sentence counts (a)."""
 
@@ -107,7 +110,22 @@ class SentenceNeighbours:
         for q in range(len(distinct)):
             of = slice(bags.offsets[q], bags.offsets[q + 1])
             cosine = self.sentences.cosines(bags.terms[of], weights[of], len(self.cell))
-            least = np.partition(cosine, -NEAREST)[-NEAREST] if len(cosine) > NEAREST else 0.0
+            least = nth_largest(cosine, NEAREST) if len(cosine) > NEAREST else 0.0
             nearest = np.flatnonzero(cosine >= max(least, LEAST))
             found[q] += np.bincount(self.cell[nearest], cosine[nearest] ** POWER, minlength=found.shape[1])
         return np.asarray(found / found.sum(axis=1, keepdims=True))[which]
+
+
+def nth_largest(values: Floats, n: int) -> float:
+    """Return the n-th largest of values in [0, 1]; those above a bound are looked at first, which are few in sentences.
+
+    Examples
+    --------
+    >>> nth_largest(np.array([0.1, 0.9, 0.4, 0.2]), 2)
+    0.4
+    """
+    for bound in BOUNDS:
+        high = values[values > bound]
+        if len(high) >= n:
+            return float(np.partition(high, -n)[-n])
+    return float(np.partition(values, -n)[-n])

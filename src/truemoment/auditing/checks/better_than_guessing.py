@@ -11,7 +11,7 @@ from truemoment.auditing.checks.base import Check
 from truemoment.auditing.checks.reads import SENTENCE
 from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
-from truemoment.auditing.training_data import LEAST_DURATIONS, LEAST_WORDS, MOST_DISTANCE
+from truemoment.auditing.training_data import LEAST_DURATIONS, LEAST_WORDS, MOST_DISTANCE, MOST_DIVERGENCE
 from truemoment.auditing.verdict import LITTLE
 from truemoment.floors import why_order_tells_nothing
 from truemoment.language.paragraphs import order_of_starts
@@ -168,9 +168,10 @@ def _covered(results: Results) -> Iterator[str]:
     if (of := results.training) is not None:
         yield (
             f"in it: {100 * of.words:.1f} % of the words of the audited split, in three sentences or more (limit "
-            f"{100 * LEAST_WORDS:.0f} %); a video about as long for {100 * of.durations:.1f} % of its videos (limit "
-            f"{100 * LEAST_DURATIONS:.0f} %); energy distance of the moments {of.distance:.4f} (limit "
-            f"{MOST_DISTANCE:g} for annotations named by hand); {of.n_shared:,} of its videos"
+            f"{100 * LEAST_WORDS:.0f} %); words {of.divergence:.3f} bits apart (limit {MOST_DIVERGENCE:g}); a video "
+            f"about as long for {100 * of.durations:.1f} % of its videos (limit {100 * LEAST_DURATIONS:.0f} %); energy "
+            f"distance of the moments {of.distance:.4f} (limit {MOST_DISTANCE:g} for annotations named by hand); "
+            f"{of.n_shared:,} of its videos"
         )
 
 
