@@ -34,6 +34,10 @@ VARIABLE = "TRUEMOMENT_CACHE"
 _ENTRY = re.compile(r"truemoment-[a-z-]+-[0-9a-f]{32}\.npz")
 
 
+def say_nothing(_: str) -> None:
+    """Take a message, and show nothing; unlike a lambda, it can be sent to a process."""
+
+
 class Cache:
     """A cache of arrays.
 
@@ -45,11 +49,11 @@ class Cache:
         Called once with the reason if nothing can be kept.
     """
 
-    def __init__(self, folder: Path | None, warn: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, folder: Path | None, warn: Callable[[str], None] = say_nothing) -> None:
         self.folder, self._warn = folder, warn
 
     @classmethod
-    def of_user(cls, warn: Callable[[str], None] = lambda _: None) -> Cache:
+    def of_user(cls, warn: Callable[[str], None] = say_nothing) -> Cache:
         """Return the cache in the user's cache folder, or in ``TRUEMOMENT_CACHE``."""
         from platformdirs import user_cache_path  # noqa: PLC0415 - only commands that keep something need it
 
@@ -102,7 +106,7 @@ class Cache:
                 np.savez(stream, allow_pickle=False, **arrays)
             self._prune(path.parent)
         except (TrueMomentError, OSError) as error:
-            warn, self._warn = self._warn, lambda _: None
+            warn, self._warn = self._warn, say_nothing
             warn(f"results are not kept for the next time ({error})")
 
     def _prune(self, folder: OwnPath) -> None:
@@ -143,7 +147,11 @@ def unpack_text(packed: Array) -> list[str]:
 
 COMPUTING = (
     "arrays.py",
+    "auditing/own_answers.py",
+    "auditing/training_data.py",
     "baselines",
+    "bias/chance.py",
+    "bias/distances.py",
     "caching.py",
     "cells.py",
     "density.py",

@@ -33,7 +33,7 @@ from truemoment.baselines import (
 )
 from truemoment.baselines.best_constant import best_constants
 from truemoment.baselines.expected_value import answer_each
-from truemoment.caching import NO_CACHE, Cache, pack_text, unpack_text
+from truemoment.caching import NO_CACHE, Cache, pack_text, say_nothing, unpack_text
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError, UsageError
 from truemoment.grounders import Grounder
@@ -90,7 +90,7 @@ class Setting:
     engine: str = "lexicon"
     seed: int = 0
     cache: Cache = NO_CACHE
-    on_status: Callable[[str], None] = lambda _: None
+    on_status: Callable[[str], None] = say_nothing
 
     def key(self, name: str) -> dict[str, Any]:
         """Return all that what a floor learns is computed from, as JSON values."""
@@ -374,7 +374,7 @@ def _trained_ahead(setting: Setting, names: Sequence[str]) -> Iterator[Callable[
     if seconds < LONG_S or not missing or setting.cache.folder is None or (os.cpu_count() or 1) < 2:
         yield lambda: None
         return
-    alone = replace(setting, cache=Cache(setting.cache.folder), on_status=_silent)
+    alone = replace(setting, cache=Cache(setting.cache.folder), on_status=say_nothing)
     with processes(1, end_with_parent) as pool:
         future = pool.submit(_train, alone, missing)
         yield functools.partial(concurrent.futures.wait, [future])
@@ -384,10 +384,6 @@ def _train(setting: Setting, names: Sequence[str]) -> None:
     with threadpool_limits(limits=1, user_api="blas"):
         for name in names:
             _run_floor(Floor(name, setting))
-
-
-def _silent(_: str) -> None:
-    """Show nothing."""
 
 
 def why_order_tells_nothing(order: OrderOfStarts) -> str:

@@ -116,8 +116,7 @@ def test_a_method_that_looks_loses():
 def test_the_most_similar_sentence_of_another_video():
     sentences = ["a dog runs", "a cat sleeps", "a dog runs", "the cat sleeps", "zebra"]
     queries = Queries([f"q{k}" for k in range(5)], ["a", "b", "c", "a", "b"], [9.0] * 5, sentences)
-    otherwise = np.array([1, 0, 1, 2, 0])
-    assert similar_sentence(queries, otherwise).tolist() == [2, 3, 0, 1, 0]
+    assert similar_sentence(queries).tolist() == [2, 3, 0, 1, -1]
 
 
 def test_queries_without_a_prediction_stay_empty(split):

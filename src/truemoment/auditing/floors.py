@@ -46,7 +46,8 @@ def fit_floors(
     on_status("the method's own answers on other videos")
     try:
         rng = stream(seed, "own answers")
-        floors += own_answers_floors(setup.annotations, setup.predictions, setup.measures, setup.protocol, rng)
+        given = (setup.annotations, setup.predictions, setup.measures, setup.protocol)
+        floors += own_answers_floors(*given, rng, cache=setup.cache)
     except InputError as error:
         left_out.append(f"own answers on other videos could not be used: {error}")
     if setup.controls.text_only is not None:

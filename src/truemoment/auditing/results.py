@@ -169,7 +169,9 @@ class Results:
     def training(self) -> TrainingData | None:
         """What the training split covers of the audited one; None without one."""
         splits = self.setup.splits
-        return None if splits.train is None else look_at(splits.train, self.setup.annotations, named=splits.named)
+        if splits.train is None:
+            return None
+        return look_at(splits.train, self.setup.annotations, named=splits.named, cache=self.setup.cache)
 
     @functools.cached_property
     def strongest_scores(self) -> Scores:

@@ -19,11 +19,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from truemoment.arrays import Array
 from truemoment.baselines.base import locations
 from truemoment.baselines.expected_value import CELLS
 from truemoment.baselines.sentence_network import Training
 from truemoment.bias.chance import jensen_shannon_bits
 from truemoment.bias.distances import energy_distances
+from truemoment.caching import NO_CACHE, Cache
 from truemoment.cells import cell_of, n_cells
 from truemoment.exceptions import InputError
 from truemoment.intervals import Floats
@@ -101,7 +103,7 @@ class TrainingData(NamedTuple):
             yield f"the training moments have an energy distance of {self.distance:.3f}, above {MOST_DISTANCE:g}"
 
 
-def look_at(train: Annotations, audited: Annotations, *, named: bool = False) -> TrainingData:
+def look_at(train: Annotations, audited: Annotations, *, named: bool = False, cache: Cache = NO_CACHE) -> TrainingData:
     """Compare a training split, perhaps named by hand, with the audited one; NaN where there is nothing to compare.
 
     Examples
@@ -112,17 +114,16 @@ def look_at(train: Annotations, audited: Annotations, *, named: bool = False) ->
     ('6 training queries, below 100',)
     """
     videos = set(train.queries.video_id.tolist())
-    return TrainingData(
-        n_queries=train.n_queries,
-        n_videos=len(videos),
-        words=_words_known(train, audited),
-        divergence=_divergence(train, audited),
-        durations=_durations_known(train, audited),
-        alike=_alike(train),
-        distance=_distance(train, audited),
-        n_shared=len(videos & set(audited.queries.video_id.tolist())),
-        named=named,
-    )
+
+    def measured() -> dict[str, Array]:
+        measures = (_words_known, _divergence, _durations_known, lambda train, _: _alike(train), _distance)
+        return {"figures": np.array([of(train, audited) for of in measures])}
+
+    key = {"train": train.sha256, "annotations": audited.sha256}
+    words, divergence, durations, alike, distance = cache.arrays("training", key, measured)["figures"].tolist()
+    n_shared = len(videos & set(audited.queries.video_id.tolist()))
+    sizes = train.n_queries, len(videos)
+    return TrainingData(*sizes, words, divergence, durations, alike, distance, n_shared, named)
 
 
 def _words_known(train: Annotations, audited: Annotations) -> float:

@@ -150,6 +150,11 @@ def _beside_floor(results: Results, floor: FloorResult, of_method: Scores, first
 def network_answers(results: Results) -> tuple[Predictions, Predictions] | None:
     """Return the answers of two networks of different seeds by R@1; None where none can be fitted."""
     measure, found = hit_of(results.measure), []
+    network = results.floor(NETWORK)
+    if network is not None and network.floor is not None and measure in results.setup.measures:
+        column = results.setup.measures.index(measure)
+        first, second, *_ = network.floor.answers(results.annotations)
+        return first[column], second[column]
     for number in range(2):
         fitted = results.networks[number] if results.networks else None
         if fitted is not None:
