@@ -86,7 +86,7 @@ def test_a_declaration_that_stands_puts_the_context_floors_beside():
     assert {floor.name for floor in found.results.context} == CONTEXT
     assert not {floor.name for floor in found.results.floors} & CONTEXT
     assert len(found.results.floors) == len(every.results.floors) - 2
-    assert "(declared to read one sentence at a time)" in found.findings[0].verdict
+    assert "tried that read one sentence at most, as declared" in found.findings[0].verdict
     assert (of(found).level, of(found).holds) == ("good", True)
     assert "beside, it reads the video's other sentences: Order table" in " ".join(found.findings[0].evidence)
     document = as_json(reports.document(found))

@@ -8,7 +8,6 @@ import numpy as np
 
 from truemoment.auditing.checks import verdict_section
 from truemoment.auditing.checks.base import Check
-from truemoment.auditing.checks.reads import SENTENCE
 from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
 from truemoment.auditing.training_data import LEAST_DURATIONS, LEAST_WORDS, MOST_DISTANCE, MOST_DIVERGENCE
@@ -70,7 +69,7 @@ def baselines(results: Results) -> str:
     """Write how many floors were tried, and how many of them read more than the sentence."""
     tried = counted(len(results.floors), "blind baseline tried", "blind baselines tried")
     if results.context:
-        return f"{tried} ({SENTENCE})"
+        return f"{tried} that read one sentence at most, as declared"
     n_context = sum(of.reads == "paragraph" for of in results.floors)
     return f"{tried}, {n_context} of which read the video's other sentences" if n_context else tried
 

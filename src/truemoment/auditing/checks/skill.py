@@ -64,7 +64,7 @@ def look(results: Results) -> AuditFinding:
         return AuditFinding(NAME, "note", f"The skill is undefined at {results.measure}: {NO_SKILL}.")
     level: Level = "good" if ci95[0] > 0 and not verdict.is_little(m) else "note" if ci95[0] > 0 else "warning"
     verdict_ = (
-        f"Skill {number(skill)}, {interval95(ci95)}: the method covers {100 * skill:.0f} % of the way from "
+        f"Skill {number(skill)}, {interval95(ci95)}: the method covers {number(100 * skill, 0)} % of the way from "
         f"{results.strongest(m)} to the oracle at {results.measure}."
     )
     lines = [
