@@ -86,7 +86,7 @@ CASES = (
         (f"audit ours-1.jsonl {OOD} {TWO} {FEW} --html page.html --figures figures --quiet",),
         is_thorough=True,
     ),
-    Case("audit-gate-holds", (f"audit ours-1.jsonl {OOD} {TWO} {DRAWS} --gate 'shortcut-share<2' {FOUND}",)),
+    Case("audit-gate-holds", (f"audit ours-1.jsonl {OOD} {TWO} {DRAWS} --gate 'R@1,IoU=0.5>=0.1' {FOUND}",)),
     Case("audit-gate-fails", (f"audit poor.jsonl {OOD} {TWO} {DRAWS} --gate better-than-guessing {FOUND}",)),
     Case("audit-iid", (f"audit ours-1.jsonl {OOD} {TWO} {DRAWS} --iid iid.jsonl {FOUND}",)),
     Case("audit-shuffled", (f"audit ours-1.jsonl {OOD} {TWO} {DRAWS} --shuffled shuffled.jsonl {FOUND}",)),
