@@ -284,20 +284,32 @@ def _best(expected: Floats) -> tuple[Ints, Floats]:
 
 
 def _add_further(selected: Ints, score: Floats, probabilities: Floats, expected: Floats, values: Values) -> None:
-    """Fill the columns after the first of `selected` and `score`, (Q, top), in place."""
+    """Fill the columns after the first of `selected` and `score`, (Q, top), in place.
+
+    An answer takes away the gain of others on what it covers and no earlier answer does, the same samples for all
+    queries with this last answer: gains are updated group by group.
+    """
     further = _coarser_grid()
-    reaches = values.reaches[:, further].astype(np.float64)
-    left = values.level_weight[:, None, None] * probabilities[None][:, :, values.cell] * values.share
-    prefer = expected[:, further] * TIE_BREAK
-    rows = np.arange(len(selected))
+    n_levels = len(values.level_weight)
+    weight = (values.level_weight[:, None] * values.share).ravel()  # of levels times samples, (L R,)
+    worth = weight[:, None] * values.reaches[:, further].transpose(0, 2, 1).reshape(len(weight), -1)
+    left = np.tile(probabilities[:, values.cell], n_levels)
+    gain, prefer = left @ worth, expected[:, further] * TIE_BREAK
+    taken = np.zeros(gain.shape, dtype=bool)
     for k in range(1, selected.shape[1]):
-        left *= ~values.reaches[:, selected[:, k - 1]]
-        gain = np.round(sum(part @ of.T for part, of in zip(left, reaches, strict=True)), DECIMALS) + prefer
-        for j in range(k):
-            gain[further[None] == selected[:, j, None]] = -1.0
-        best = gain.argmax(axis=1)
+        last = selected[:, k - 1]
+        order = np.argsort(last, kind="stable")
+        answers, first = np.unique(last[order], return_index=True)
+        for answer, rows in zip(answers.tolist(), np.split(order, first[1:]), strict=True):
+            covered = np.flatnonzero(values.reaches[:, answer])
+            at = np.ix_(rows, covered)
+            gain[rows] -= left[at] @ worth[covered]
+            left[at] = 0.0
+        taken |= further == last[:, None]
+        ranked = np.where(taken, -1.0, np.round(gain, DECIMALS) + prefer)
+        best = ranked.argmax(axis=1)
         selected[:, k] = further[best]
-        score[:, k] = np.clip(gain[rows, best], 0, score[:, k - 1])
+        score[:, k] = np.clip(ranked[np.arange(len(best)), best], 0, score[:, k - 1])
 
 
 def _coarser_grid() -> Ints:
