@@ -14,6 +14,7 @@ from truemoment.caching import Cache
 from truemoment.diagnosis.order_following import LEAST_SHARE
 from truemoment.diagnosis.other_orders import ALONE, SHUFFLED
 from truemoment.documents import as_json
+from truemoment.exceptions import UsageError
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
 from truemoment.reports import audit as reports
@@ -128,3 +129,9 @@ def test_it_has_no_effect_where_no_floor_reads_more(with_floors, constant):
     results = with_floors(test, constant(test, 0.0, 5.0), {"other": constant(test, 0.0, 5.0)}, reads="sentence")
     assert "has no effect" in check.look(results).verdict
     assert check.look(with_floors(test, constant(test, 0.0, 5.0), {"other": constant(test, 0.0, 5.0)})) is None
+
+
+def test_what_is_no_declaration_is_refused():
+    test = paragraphs(1, 60)
+    with pytest.raises(UsageError, match="reads: got 'words', expected "):
+        AuditSetup(test, answers(test, "sees"), parse_measures("mIoU"), get_protocol("default"), reads="words")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from truemoment.caching import NO_CACHE, Cache
 from truemoment.exceptions import UsageError
 from truemoment.floors import headline_of
 from truemoment.io import MatchReport
+from truemoment.known_names import one_of_known
 from truemoment.measures import Measure
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions
@@ -171,6 +172,10 @@ class AuditSetup:
         for other in (self.splits.train, self.splits.validation):
             if other is not None and other.sha256 == self.annotations.sha256:
                 raise UsageError("found the audited split as the one to fit or choose on, expected another")
+        if self.reads not in (None, *get_args(MethodReads)):
+            raise UsageError(
+                f"reads: got {self.reads!r}, expected {one_of_known(str(self.reads), get_args(MethodReads))}"
+            )
         if self.resamples < FEWEST_RESAMPLES:
             raise UsageError(f"--resamples: got {self.resamples}, a verdict needs {FEWEST_RESAMPLES} or more")
         if not self.measures or any(measure.needs not in OF_MOMENTS for measure in self.measures):
