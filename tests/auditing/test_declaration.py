@@ -124,6 +124,13 @@ def test_a_model_that_answers_otherwise_alone_takes_it_back(moves):
     assert "0.0 % of the queries in shuffled order" in of(found).verdict
 
 
+def test_a_model_that_answers_the_same_alone_decides():
+    own = answers(paragraphs(1, 60), "order")  # what the test would find
+    found = audited("order", "sentence", ((ALONE, own), (SHUFFLED, own)))
+    assert found.results.declaration.following.contradicts
+    assert of(found).holds is True
+
+
 def test_it_has_no_effect_where_no_floor_reads_more(with_floors, constant):
     test = paragraphs(1, 60)
     results = with_floors(test, constant(test, 0.0, 5.0), {"other": constant(test, 0.0, 5.0)}, reads="sentence")

@@ -45,35 +45,41 @@ class Declaration(NamedTuple):
         Share of the first answers that the model gives otherwise, by how it is asked; empty without a model.
     context
         Floors that read the video's other sentences.
+    is_of_model
+        Whether the file is what the model answers, so that the model decides.
     """
 
     following: OrderFollowing
     otherwise: Mapping[str, float]
     context: tuple[FloorResult, ...]
+    is_of_model: bool
 
     @property
     def stands(self) -> bool:
         """Whether nothing contradicts it."""
-        return not self.following.contradicts and all(share <= MAY_DIFFER for share in self.otherwise.values())
+        if any(share > MAY_DIFFER for share in self.otherwise.values()):
+            return False
+        return self.is_of_model or not self.following.contradicts
 
 
 def tested(setup: AuditSetup, floors: Sequence[FloorResult], rng: np.random.Generator) -> Declaration:
     """Test the declaration on the answers to the audited split, with the fitted floors."""
     context = tuple(of for of in floors if of.reads == "paragraph")
     network = next((of for of in floors if of.name == NETWORK), None)
-    return Declaration(_following(setup, network, context, rng), otherwise(setup), context)
+    asked = otherwise(setup)
+    is_of_model = bool(asked) and _differ(setup, setup.predictions) <= MAY_DIFFER
+    return Declaration(_following(setup, network, context, rng), asked, context, is_of_model)
 
 
 def otherwise(setup: AuditSetup) -> dict[str, float]:
     """Return the share of the first answers that the model gives otherwise, by how it is asked; empty without one."""
-    controls = setup.controls
-    if not controls.orders:
-        return {}
-    now, queries = controls.changed[ORIGINAL], setup.annotations.n_queries
-    return {
-        how: n_differing(setup.annotations, now, answers, ranking=setup.protocol.ranking) / queries
-        for how, answers in controls.orders.items()
-    }
+    return {how: _differ(setup, answers) for how, answers in setup.controls.orders.items()}
+
+
+def _differ(setup: AuditSetup, answers: Predictions) -> float:
+    """Return the share of first answers that are not what the model answers to all queries, in their order."""
+    now, annotations = setup.controls.changed[ORIGINAL], setup.annotations
+    return n_differing(annotations, now, answers, ranking=setup.protocol.ranking) / annotations.n_queries
 
 
 def _following(
