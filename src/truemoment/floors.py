@@ -119,24 +119,24 @@ class Floor:
         InputError
             If it cannot be fitted: training moments that have no density.
         """
+        return tuple(self.training(number) for number in range(FITS.get(self.name, 1)))
+
+    def training(self, number: int) -> tuple[Grounder, ...]:
+        """Fit one training of it, or recall that; a method a measure. Errors are those of :attr:`fitted`."""
         of, train = self.setting, self.setting.train
         if self.name == "best-constant" and train is not None:  # PredictAll where a measure is undefined
             constants = best_constants(of.measures, train, protocol=of.protocol)
-            return (tuple(PredictAll() if constant is None else constant for constant in constants),)
-        rows: list[tuple[Grounder, ...]] = []
-        for number in range(FITS.get(self.name, 1)):
-            share = functools.partial(self._share, number)
-            rng = stream(of.seed, f"floor {self.name} {number}")
-            grounder = make_baseline(self.name, Choices(rng, protocol=of.protocol, engine=of.engine, on_progress=share))
-            if train is None:
-                rows.append((grounder,) * len(of.measures))
-            elif isinstance(grounder, OrderTable):
-                rows.append(grounder.for_measures(of.measures, train))
-            elif isinstance(grounder, ExpectedValue):
-                rows.append(self._recalled(grounder, train, number).for_measures(of.measures))
-            else:
-                rows.append((grounder.fit(train),) * len(of.measures))
-        return tuple(rows)
+            return tuple(PredictAll() if constant is None else constant for constant in constants)
+        share = functools.partial(self._share, number)
+        rng = stream(of.seed, f"floor {self.name} {number}")
+        grounder = make_baseline(self.name, Choices(rng, protocol=of.protocol, engine=of.engine, on_progress=share))
+        if train is None:
+            return (grounder,) * len(of.measures)
+        if isinstance(grounder, OrderTable):
+            return grounder.for_measures(of.measures, train)
+        if isinstance(grounder, ExpectedValue):
+            return self._recalled(grounder, train, number).for_measures(of.measures)
+        return (grounder.fit(train),) * len(of.measures)
 
     def _share(self, number: int, share: float) -> None:
         self.setting.on_status(f"floor {self.name}, {100 * (number + share) / FITS[self.name]:.0f} %")
@@ -219,7 +219,7 @@ class Floor:
 @functools.lru_cache(maxsize=1)  # the paragraph network reads the one that the sentence network has just fitted
 def _sentence_network(setting: Setting) -> SentenceNetwork:
     """Return the first sentence network of a setting."""
-    (first, *_), *_ = Floor(NETWORK, setting).fitted
+    first, *_ = Floor(NETWORK, setting).training(0)
     if not (isinstance(first, ExpectedValue) and isinstance(first.model, SentenceNetwork)):
         raise UsageError(f"{NETWORK} has to be fitted first")
     return first.model
@@ -340,10 +340,10 @@ def run_floors(setting: Setting) -> tuple[list[FloorResult], list[str]]:
     found, left_out = {}, {}
     names = _names(setting)
     trained = [name for name in names if name in FITS]
-    with threadpool_limits(limits=1, user_api="blas"), _trained_ahead(setting, trained) as wait:
+    with threadpool_limits(limits=1, user_api="blas"), _last_ahead(setting, trained) as wait:
         for name in [*(name for name in names if name not in FITS), *trained]:
             setting.on_status(f"floor {name}")
-            if name in FITS:
+            if name in trained[-1:]:
                 wait()
             try:
                 found[name] = _run_floor(Floor(name, setting))
@@ -363,27 +363,26 @@ def _names(setting: Setting) -> list[str]:
 
 
 @contextlib.contextmanager
-def _trained_ahead(setting: Setting, names: Sequence[str]) -> Iterator[Callable[[], object]]:
-    """Train the networks in a process of their own where that takes long; yields what waits for their answers.
+def _last_ahead(setting: Setting, names: Sequence[str]) -> Iterator[Callable[[], object]]:
+    """Run the last of these floors in a process of its own where that takes long; yields what waits for its answers.
 
     They come back through the cache. Whatever goes wrong there goes wrong again, and is told, where they are needed.
     """
     train, annotations = setting.train, setting.annotations
     seconds = sum(expected_s(name, 0 if train is None else len(train), len(annotations)) for name in names)
-    missing = [name for name in names if not Floor(name, setting).has_answers(annotations)]
-    if seconds < LONG_S or not missing or setting.cache.folder is None or (os.cpu_count() or 1) < 2:
+    held = not names or Floor(names[-1], setting).has_answers(annotations)
+    if seconds < LONG_S or held or setting.cache.folder is None or (os.cpu_count() or 1) < 2:
         yield lambda: None
         return
     alone = replace(setting, cache=Cache(setting.cache.folder), on_status=say_nothing)
     with processes(1, end_with_parent) as pool:
-        future = pool.submit(_train, alone, missing)
+        future = pool.submit(_run_alone, Floor(names[-1], alone))
         yield functools.partial(concurrent.futures.wait, [future])
 
 
-def _train(setting: Setting, names: Sequence[str]) -> None:
+def _run_alone(floor: Floor) -> None:
     with threadpool_limits(limits=1, user_api="blas"):
-        for name in names:
-            _run_floor(Floor(name, setting))
+        _run_floor(floor)
 
 
 def why_order_tells_nothing(order: OrderOfStarts) -> str:

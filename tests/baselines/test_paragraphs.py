@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from truemoment import Annotations, evaluate
 from truemoment.baselines import ExpectedValue, OrderTable, ParagraphNetwork, SentenceNetwork
 from truemoment.baselines.paragraph_network import marginals, paragraph_terms, ratios_of_pairs
+from truemoment.caching import Cache
 from truemoment.floors import Setting, run_floors
 from truemoment.language.paragraphs import Paragraphs, order_of_starts, part_of_paragraph
 from truemoment.measures import parse_measures
@@ -141,3 +143,18 @@ def test_a_network_that_was_kept_answers_as_before():
     again = ParagraphNetwork(np.random.default_rng(0), fitted.sentence).unpacked(fitted.packed(), train)
     assert np.array_equal(fitted.probabilities(test.queries), again.probabilities(test.queries))
     assert isinstance(fitted.sentence, SentenceNetwork)
+
+
+def test_the_last_network_in_a_process_of_its_own_changes_nothing(tmp_path, monkeypatch):
+    train, test = paragraphs(1), paragraphs(2, 40)
+    measures = parse_measures(f"{MEASURE}; mIoU")
+    monkeypatch.setattr("truemoment.floors.FLOORS", ("best-constant", "sentence-network", "paragraph-network"))
+    alone, _ = run_floors(Setting(test, measures, PROTOCOLS["default"], train=train))
+    monkeypatch.setattr("truemoment.floors.LONG_S", 0.0)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(ParagraphNetwork, "fit", None)  # here: the other process has its own
+    both, _ = run_floors(Setting(test, measures, PROTOCOLS["default"], train=train, cache=Cache(tmp_path)))
+    assert [of.name for of in both] == [of.name for of in alone]
+    for one, other in zip(alone, both, strict=True):
+        assert np.array_equal(one.scores.numerator, other.scores.numerator)
+        assert one.training_spread == other.training_spread
