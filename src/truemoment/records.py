@@ -675,6 +675,8 @@ class Predictions:
 
     def rows_of(self, query_ids: Iterable[str]) -> Ints:
         """Return the row of each query, -1 without predictions, (Q,)."""
+        if isinstance(query_ids, np.ndarray) and np.array_equal(query_ids, self.query_id):
+            return np.arange(len(query_ids), dtype=np.int64)
         row = {query_id: row for row, query_id in enumerate(self.query_id)}
         return np.array([row.get(query_id, -1) for query_id in query_ids], dtype=np.int64)
 
