@@ -247,7 +247,7 @@ class TestTheSentenceNetwork:
         # Of the same file and seed an audit quotes the same figures of the network and of the file beside it.
         document = self.document(call, "--quiet", "--measures", "R@1,IoU=0.5; mIoU", "--seed", "3")
         words = ("audit", "runs/a.jsonl", *self.WORDS[3:], "--measures", "R@1,IoU=0.5; mIoU", "--seed", "3")
-        audit = json.loads(call(*words, "--resamples", "50", "--permutations", "20", "--json", "-", "--quiet")[1])
+        audit = json.loads(call(*words, "--resamples", "200", "--permutations", "20", "--json", "-", "--quiet")[1])
         (floor,) = (of for of in audit["floors"] if of["name"] == "sentence-network")
         values = [measured["value"] for measured in document["methods"][2]["measures"]]
         assert values == pytest.approx([measured["value"] for measured in floor["measures"]])

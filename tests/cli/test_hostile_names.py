@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 EVIL = "\x1b[31m\x1b[2J\u202e\u2066\u200b\x9b1m\u2028\nFORGED \r\x07"
 ORDINARY = "門 الباب é 👨‍👩‍👧"
-FEW = ["--permutations", "99", "--resamples", "20"]
+FEW = ["--permutations", "99", "--resamples", "200"]
 
 
 @pytest.fixture

@@ -195,7 +195,7 @@ def test_the_shuffled_run_goes_into_the_audit(predict, call, tmp_path, annotatio
     assert status == 0
     assert "m, seconds, shuffled" in out.splitlines()[0]
     assert lines_of(tmp_path / "shuffled.jsonl")[0]["made_by"]["shuffled"] == {"seed": 0}
-    words = ["--annotations", annotations, "--split", "test", "--fit-split", "none", "--resamples", 10]
+    words = ["--annotations", annotations, "--split", "test", "--fit-split", "none", "--resamples", 200]
     status, out, err = call("audit", tmp_path / "out.jsonl", "--shuffled", tmp_path / "shuffled.jsonl", *words)
     assert status == 0, err
     assert "huffling the video" in out

@@ -251,7 +251,7 @@ def test_other_verbs_take_the_folder(call, made, tmp_path):
     assert re.match(rf"data +anew/test-ood: {part.n_queries} queries, {part.n_videos} videos\n", out)
     assert signed in out
     document = tmp_path / "audit.json"
-    quick = ["--resamples", "20", "--permutations", "99", "--measures", "R@1,IoU=0.5", "--json", document, "--quiet"]
+    quick = ["--resamples", "200", "--permutations", "99", "--measures", "R@1,IoU=0.5", "--json", document, "--quiet"]
     status, out, err = call("audit", answers, *of, *quick)
     assert status == 0, err
     assert "No video of test-ood is in train, val, test-iid" in " ".join(out.split())

@@ -78,7 +78,7 @@ def test_train_predict_and_audit(call, words, world, tmp_path):
     assert len(lines) == len((run / "test-ood.jsonl").read_text().splitlines()) - 1
     assert all(0 <= start <= end <= 10 for line in lines for start, end, _ in line["moments"])
 
-    quick = ["--resamples", "20", "--measures", "R@1,IoU=0.5", "--quiet"]
+    quick = ["--resamples", "200", "--measures", "R@1,IoU=0.5", "--quiet"]
     status, out, err = call(
         "audit", run / "test-ood.jsonl", *own, "--model", run, *quick, "--json", tmp_path / "a.json"
     )
@@ -94,7 +94,7 @@ def test_what_a_run_names_is_not_written_over(call, words, world, tmp_path):
     before = features.read_bytes(), vectors.read_bytes()
     assert call(*words, "-o", run, "--quiet")[0] == 0
     own = ["--annotations", world / "annotations.jsonl", "--split", "test-ood"]
-    quick = ["--resamples", "20", "--permutations", "99", "--quiet", "--model", run]
+    quick = ["--resamples", "200", "--permutations", "99", "--quiet", "--model", run]
     learned = [*words, "--set", f"text.vectors={vectors}", "--set", "text.size=2", "-o", tmp_path / "other"]
     for command in (
         ["predict", run, *own, "-o", tmp_path / "p.jsonl", "--json", features],
@@ -131,7 +131,7 @@ def test_a_test_split_chooses_only_by_force_and_every_result_says_so(call, fails
     status, out, err = call("evaluate", preds, *own)
     assert status == 0
     assert "by force" in out + err
-    status, out, err = call("audit", preds, *own, "--resamples", "20", "--measures", "R@1,IoU=0.5", "--quiet")
+    status, out, err = call("audit", preds, *own, "--resamples", "200", "--measures", "R@1,IoU=0.5", "--quiet")
     assert "by force" in out + err
 
 

@@ -84,7 +84,7 @@ def test_everything_downstream_reads_what_was_collected(collected, tmp_path, cal
     assert call("datasets", "check", annotations)[0] == 0
     found = tmp_path / "found.jsonl"
     assert call("baseline", "random-chance", "--annotations", annotations, "-o", found, "--quiet")[0] == 0
-    draws = ("--resamples", "20", "--permutations", "20", "--no-cache", "--quiet")
+    draws = ("--resamples", "200", "--permutations", "20", "--no-cache", "--quiet")
     assert call("audit", found, "--annotations", annotations, *draws)[0] == 0
 
 

@@ -190,7 +190,7 @@ def test_every_field_of_the_json_is_explained(page_folder, capsys):
     names = keys_of(document, below=("annotations", "predictions", "measures"))
     assert set(first_column("docs/json.md", "## What `evaluate` writes")) == names
 
-    audit = "audit examples/predictions.jsonl --annotations examples/annotations.jsonl --resamples 20 --json - --quiet"
+    audit = "audit examples/predictions.jsonl --annotations examples/annotations.jsonl --resamples 200 --json - --quiet"
     assert run([*audit.split(), "--measures", "mIoU; R@1,IoU=0.5", "--permutations", "20"]) == 0
     names = set(json.loads(capsys.readouterr().out))
     assert set(first_column("docs/json.md", "## What `audit` writes")) == names

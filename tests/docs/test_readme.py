@@ -25,11 +25,11 @@ SMALL = {
     "pip install -q '..[search]' ": ": ",
     "truemoment demo\n": "truemoment demo --videos 60 --no-open\n",
     "truemoment demo --search --out searched ": "truemoment demo --search --out searched --minutes 1 --no-open ",
-    'better-than-guessing; shortcut-share<0.8" ': 'shortcut-share<9 (point)" --resamples 100 --permutations 100 ',
+    'better-than-guessing; shortcut-share<0.8" ': 'shortcut-share<9 (point)" --resamples 200 --permutations 100 ',
     "--html bias.html --open": "--html bias.html --permutations 100",
     "truemoment resplit ": "truemoment resplit --permutations 100 ",
     "--html measures.html": "--html measures.html --trials 50 --sets 5 --resamples 100",
-    "--model runs/tan2d": "--model runs/tan2d --resamples 100 --permutations 100",
+    "--model runs/tan2d": "--model runs/tan2d --resamples 200 --permutations 100",
     f"python3 -m venv .venv && .venv/bin/pip install -q -e '.[dev]' && {ALL_TESTS}\n": "",
 }
 """What makes the commands quick enough for the suite; none replaces a command of TrueMoment."""

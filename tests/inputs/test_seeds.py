@@ -7,12 +7,13 @@ from msgspec.inspect import type_info
 from truemoment.annotating.study import StudySettings
 from truemoment.collection.review_file import Review
 from truemoment.datasets.answer_file import AnswersHead
+from truemoment.datasets.resplit_folder import Datasheet
 from truemoment.reproduction.run_folders import _Request
 from truemoment.searching.layout import Calibration
 from truemoment.training.checkpoints import Run
 from truemoment.training.results import ResultRow
 
-OF_FILES = [AnswersHead, Calibration, ResultRow, Review, Run, StudySettings, _Request]
+OF_FILES = [AnswersHead, Calibration, Datasheet, ResultRow, Review, Run, StudySettings, _Request]
 
 
 @pytest.mark.parametrize("struct", OF_FILES)

@@ -49,7 +49,7 @@ def audited(
     **more: object,
 ) -> Audit:
     """Audit with few draws, which is quick and enough to look at."""
-    settings = {"resamples": 50, "permutations": 100, "cache": Cache.of_user()} | more
+    settings = {"resamples": 200, "permutations": 100, "cache": Cache.of_user()} | more
     setup = AuditSetup(annotations, predictions, parse_measures(measures), get_protocol("default"), **settings)
     return audit(setup, seed=0, conditions=read_gate(gate) if gate else (), sources=sources)
 

@@ -16,7 +16,7 @@ from truemoment.auditing.declaration import Declaration, tested
 from truemoment.auditing.floors import TEXT_ONLY, fit_floors, human_ceilings, run_ceilings
 from truemoment.auditing.resampling import Paired, intervals, paired
 from truemoment.auditing.setup import AuditSetup
-from truemoment.auditing.training_data import TrainingData, look_at
+from truemoment.auditing.training_data import TrainingCoverage, look_at
 from truemoment.auditing.verdict import Verdict, judge_floors
 from truemoment.baselines import ExpectedValue
 from truemoment.caching import Cache, pack_text, unpack_text
@@ -166,7 +166,7 @@ class Results:
         )
 
     @functools.cached_property
-    def training(self) -> TrainingData | None:
+    def training(self) -> TrainingCoverage | None:
         """What the training split covers of the audited one; None without one."""
         splits = self.setup.splits
         if splits.train is None:

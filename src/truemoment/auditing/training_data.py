@@ -47,7 +47,7 @@ N_STEPS = 60
 """Steps of a video: moments are gathered in cells of 1 2/3 % of it."""
 
 
-class TrainingData(NamedTuple):
+class TrainingCoverage(NamedTuple):
     """What a training split covers of the audited one.
 
     Parameters
@@ -103,7 +103,9 @@ class TrainingData(NamedTuple):
             yield f"the training moments have an energy distance of {self.distance:.3f}, above {MOST_DISTANCE:g}"
 
 
-def look_at(train: Annotations, audited: Annotations, *, named: bool = False, cache: Cache = NO_CACHE) -> TrainingData:
+def look_at(
+    train: Annotations, audited: Annotations, *, named: bool = False, cache: Cache = NO_CACHE
+) -> TrainingCoverage:
     """Compare a training split, perhaps named by hand, with the audited one; NaN where there is nothing to compare.
 
     Examples
@@ -123,7 +125,7 @@ def look_at(train: Annotations, audited: Annotations, *, named: bool = False, ca
     words, divergence, durations, alike, distance = cache.arrays("training", key, measured)["figures"].tolist()
     n_shared = len(videos & set(audited.queries.video_id.tolist()))
     sizes = train.n_queries, len(videos)
-    return TrainingData(*sizes, words, divergence, durations, alike, distance, n_shared, named)
+    return TrainingCoverage(*sizes, words, divergence, durations, alike, distance, n_shared, named)
 
 
 def _words_known(train: Annotations, audited: Annotations) -> float:

@@ -149,7 +149,7 @@ WHOLE = MappingProxyType(
 """Splits that make up a dataset."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OnlyVerbs:
     """An engine that finds none but some verbs."""
 
