@@ -23,9 +23,9 @@ AUDITED = {
 SIZES = (3000, 1000, 300, 100, 30, 5)
 
 
-def line(name: str, train: Annotations, audited: Annotations, *, named: bool = False) -> str:
+def line(name: str, train: Annotations, audited: Annotations, *, foreign: bool = False) -> str:
     """Return a row of the table."""
-    of = look_at(train, audited, named=named)
+    of = look_at(train, audited, foreign=foreign)
     shares = " | ".join(f"{100 * share:.0f}" for share in (of.words, of.durations, of.alike))
     return f"| {name} | {shares} | {of.divergence:.3f} | {of.distance:.3f} | {'; '.join(of.faults) or '-'} |"
 
@@ -39,13 +39,13 @@ def main() -> None:
     for dataset, splits in AUDITED.items():
         for split in splits:
             audited, train = load_annotations(dataset, split, data_dir=DATA), trains[dataset]
-            print(line(f"{dataset}/{split}, its own", train, audited, named=True), flush=True)
+            print(line(f"{dataset}/{split}, its own", train, audited, foreign=True), flush=True)
             for size in SIZES:
                 few = train.select_queries(np.isin(np.arange(train.n_queries), rng.permutation(train.n_queries)[:size]))
                 print(line(f"{dataset}/{split}, {size} queries of it", few, audited), flush=True)
             for other, foreign in trains.items():
                 if other[:4] != dataset[:4]:
-                    print(line(f"{dataset}/{split}, {other}", foreign, audited, named=True), flush=True)
+                    print(line(f"{dataset}/{split}, {other}", foreign, audited, foreign=True), flush=True)
 
 
 if __name__ == "__main__":

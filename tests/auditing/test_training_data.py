@@ -46,7 +46,7 @@ WEAK = {
 }
 
 
-def audited(train, conditions="", *, named=True):
+def audited(train, conditions="", *, foreign=True):
     test = made("test", 60)
     answers = {q: [(s, e)] for q, s, e in zip(test.query_id.tolist(), test.start_s, test.end_s, strict=True)}
     setup = AuditSetup(
@@ -54,7 +54,7 @@ def audited(train, conditions="", *, named=True):
         Predictions.from_lists(answers, name="all right"),
         parse_measures("R@1,IoU=0.5"),
         get_protocol("default"),
-        splits=Splits(train=train, named=named),
+        splits=Splits(train=train, foreign=foreign),
         resamples=200,
         permutations=999,
     )
@@ -104,7 +104,7 @@ def test_nothing_is_decided_where_floors_had_too_little_to_learn_from(kind):
 
 @pytest.mark.usefixtures("few_floors")
 def test_the_splits_of_a_dataset_may_have_other_moments():
-    found = audited(WEAK["other moments"][0], named=False)
+    found = audited(WEAK["other moments"][0], foreign=False)
     assert found.results.training.distance > 0.065
     assert found.results.training.faults == ()
     assert found.findings[0].holds is True

@@ -282,7 +282,8 @@ def test_a_second_audit_fits_nothing_again_and_says_the_same(call, small, tmp_pa
     status, out, err = call(*small, "--json", first)
     assert (status, err) == (0, "")
     names = {path.name.rpartition("-")[0] for path in (tmp_path / "cache").iterdir()}
-    assert names == {f"truemoment-{kind}" for kind in ("answers", "marks", "sentence-network", "spread", "verbs")}
+    kinds = ("answers", "marks", "sentence-network", "similar", "spread", "training", "verbs")
+    assert names == {f"truemoment-{kind}" for kind in kinds}
 
     def fit(*_):
         raise AssertionError("fitted again")
@@ -306,7 +307,7 @@ def test_an_unwritable_cache_is_only_warned_about(call, small, tmp_path, monkeyp
     status, out, err = call(*small)
     assert (status, err.count("\n")) == (0, 1)
     assert err.startswith("truemoment: results are not kept for the next time (")
-    assert "blind baselines tried" in out
+    assert "baselines that never see the video" in out
 
 
 @pytest.mark.slow

@@ -206,7 +206,7 @@ class TestTheSentenceNetwork:
     WORDS = ("compare", "runs/a.jsonl", "runs/b.jsonl", "--annotations", "mine.jsonl", "--split", "test")
 
     def document(self, call, *words):
-        status, out, err = call(*self.WORDS, "--resamples", "50", "--permutations", "200", "--json", "-", *words)
+        status, out, err = call(*self.WORDS, "--resamples", "200", "--permutations", "200", "--json", "-", *words)
         assert status == 0, err
         return json.loads(out)
 

@@ -110,8 +110,8 @@ def test_parts_of_checks_are_in_the_document(example):
     document = as_json(report.document(example))
     figures = {finding.check: finding.figure for finding in example.findings}
     where = document["where_blind_misses"]
-    least = min(where["excess"]["value"], where["floor"]["excess"]["value"])
-    assert least == figures["excess-where-blind-misses"]
+    assert where["excess"]["value"] > where["floor"]["excess"]["value"] > 0
+    assert figures["excess-where-blind-misses"] is None  # withheld: 40 training queries are too few
     assert [entry["way"] for entry in document["controls"]] == ["shuffled"]
     assert document["controls"][0]["share"]["value"] == figures["without-right-video"]
     assert document["places"]["difference"]["value"] == pytest.approx(figures["training-places"], abs=1e-15)

@@ -163,7 +163,8 @@ def _read_splits(
     )
     if select_split is not None:
         validation = _other_split(source, reference, select_split, "--select-split")
-    return Splits(train, validation, others, named=fit_annotations is not None)
+    foreign = fit_annotations is not None and train is not None and train.dataset != reference.dataset
+    return Splits(train, validation, others, foreign)
 
 
 def _other_split(source: AnnotationSource | None, reference: Annotations, split: str, option: str) -> Annotations:

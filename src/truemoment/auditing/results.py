@@ -171,7 +171,7 @@ class Results:
         splits = self.setup.splits
         if splits.train is None:
             return None
-        return look_at(splits.train, self.setup.annotations, named=splits.named, cache=self.setup.cache)
+        return look_at(splits.train, self.setup.annotations, foreign=splits.foreign, cache=self.setup.cache)
 
     @functools.cached_property
     def strongest_scores(self) -> Scores:

@@ -39,8 +39,8 @@ class Splits:
     ----------
     train, validation
         The floors are fitted on the first, and measured on the second too.
-    named
-        Whether the training split is of other annotations, named by hand.
+    foreign
+        Whether the training split is of another file or dataset, named by hand.
     others
         Splits that are compared with the audited one: do they share videos or sentences?
     """
@@ -48,7 +48,7 @@ class Splits:
     train: Annotations | None = None
     validation: Annotations | None = None
     others: tuple[Annotations, ...] = ()
-    named: bool = False
+    foreign: bool = False
 
     def located(self) -> Splits:
         """Return the training and validation splits without the queries that have no moment."""

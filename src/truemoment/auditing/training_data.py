@@ -6,7 +6,7 @@ these limits, whatever the figures. On seven splits of Charades, ActivityNet and
 known, 99 % or more of the videos are about as long as a training video, and words have a Jensen-Shannon divergence of
 up to 0.06 bits; of training splits of other datasets it is 0.41 or more (``benchmarks/training_data.py``).
 
-The distance between the moments of both splits counts for training annotations that were named by hand, since the
+The distance between the moments of both splits counts for training annotations of another file or dataset, since the
 splits of a dataset may differ on purpose: it is 0.052 on Charades-CD test-ood, and 0.078 or more between datasets of
 other moments.
 """
@@ -66,8 +66,8 @@ class TrainingCoverage(NamedTuple):
         Energy distance between the moments of both, as shares of the video.
     n_shared
         Videos of the audited split that are in the training split.
-    named
-        Whether the training annotations were named by hand.
+    foreign
+        Whether the training annotations are of another file or dataset, named by hand.
     """
 
     n_queries: int
@@ -78,7 +78,7 @@ class TrainingCoverage(NamedTuple):
     alike: float
     distance: float
     n_shared: int
-    named: bool = False
+    foreign: bool = False
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -99,14 +99,16 @@ class TrainingCoverage(NamedTuple):
             )
         if self.alike > MOST_ALIKE:
             yield f"{100 * self.alike:.0f} % of the training moments are in one place, above {100 * MOST_ALIKE:.0f} %"
-        if self.named and self.distance > MOST_DISTANCE:
+        if self.foreign and self.distance > MOST_DISTANCE:
             yield f"the training moments have an energy distance of {self.distance:.3f}, above {MOST_DISTANCE:g}"
 
 
 def look_at(
-    train: Annotations, audited: Annotations, *, named: bool = False, cache: Cache = NO_CACHE
+    train: Annotations, audited: Annotations, *, foreign: bool = False, cache: Cache = NO_CACHE
 ) -> TrainingCoverage:
-    """Compare a training split, perhaps named by hand, with the audited one; NaN where there is nothing to compare.
+    """Compare a training split with the audited one; NaN where there is nothing to compare.
+
+    `foreign` says that it is of another file or dataset.
 
     Examples
     --------
@@ -125,7 +127,7 @@ def look_at(
     words, divergence, durations, alike, distance = cache.arrays("training", key, measured)["figures"].tolist()
     n_shared = len(videos & set(audited.queries.video_id.tolist()))
     sizes = train.n_queries, len(videos)
-    return TrainingCoverage(*sizes, words, divergence, durations, alike, distance, n_shared, named)
+    return TrainingCoverage(*sizes, words, divergence, durations, alike, distance, n_shared, foreign)
 
 
 def _words_known(train: Annotations, audited: Annotations) -> float:

@@ -169,7 +169,7 @@ def _covered(results: Results) -> Iterator[str]:
             f"in it: {100 * of.words:.1f} % of the words of the audited split, in three sentences or more (limit "
             f"{100 * LEAST_WORDS:.0f} %); words {of.divergence:.3f} bits apart (limit {MOST_DIVERGENCE:g}); a video "
             f"about as long for {100 * of.durations:.1f} % of its videos (limit {100 * LEAST_DURATIONS:.0f} %); energy "
-            f"distance of the moments {of.distance:.4f} (limit {MOST_DISTANCE:g} for annotations named by hand); "
+            f"distance of the moments {of.distance:.4f} (limit {MOST_DISTANCE:g} for annotations of another file); "
             f"{of.n_shared:,} of its videos"
         )
 
