@@ -23,7 +23,7 @@ ALL_TESTS, ONE_TEST = ".venv/bin/pytest -q -n auto", ".venv/bin/pytest -q tests/
 SMALL = {
     "python3 -m venv .venv && . .venv/bin/activate && pip install -q .\n": "",
     "pip install -q '..[search]' ": ": ",
-    "truemoment demo\n": "truemoment demo --videos 80 --no-open\n",
+    "truemoment demo\n": "truemoment demo --videos 120 --no-open\n",
     "truemoment demo --search --out searched ": "truemoment demo --search --out searched --minutes 1 --no-open ",
     'better-than-guessing; shortcut-share<0.8" ': 'shortcut-share<9 (point)" --resamples 200 --permutations 100 ',
     "--html bias.html --open": "--html bias.html --permutations 100",
