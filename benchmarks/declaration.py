@@ -5,6 +5,7 @@ python benchmarks/declaration.py [PLACE...]
 PLACE is DATASET/SPLIT, e.g. tacos/test. Each kind of answers is tested on 100 draws of 20, 50 and 200 videos, and once
 on all. Those above the line do not know the order: sentence networks kept back, other blind methods that read a
 sentence, methods that see 40 of 100 moments, or all of them badly. Those below do, in half of their answers or all.
+The last lines are methods that see, where the annotations err.
 """
 
 import os
@@ -30,7 +31,7 @@ from truemoment.records import Annotations, Predictions, Queries, numbers_of
 DATA = os.environ.get("TRUEMOMENT_DATA", "../shared/data")
 PLACES = ("tacos/test", "activitynet-cd/test-ood", "activitynet-captions/val_2")
 MEASURES, IOU = parse_measures("R@1,IoU=0.5"), 0.5
-SIZES, REPEATS, SEES, FEW = (20, 50, 200), 100, 0.4, 400
+SIZES, REPEATS, SEES, FEW, ERRORS = (20, 50, 200), 100, 0.4, 400, (0.1, 0.2)
 
 
 def shares(predictions: Predictions, queries: Queries) -> Floats:
@@ -119,16 +120,27 @@ def main(places: list[str]) -> None:
         true = np.clip(np.stack([test.start_s[at], test.end_s[at]], axis=1) / queries.duration_s[:, None], 0, 1)
         video = numbers_of(queries.video_id)
         cells = (cell_bounds(CELLS)[model.places.cells] + [0, 1]) / CELLS
-        terms = terms_beside(true, model.probabilities(queries), cells, shares(network.predictions, queries), IOU)
+        probability = model.probabilities(queries)
+        terms = terms_beside(true, probability, cells, shares(network.predictions, queries), IOU)
         tested = Tested(true, moves_by_order(context, queries, 0, rng), terms, video)
         sizes = [size for size in SIZES if size < video.max() + 1]
         print(f"{place}: {', '.join(f'{size} videos' for size in sizes)}, all, share", flush=True)
-        for group in kinds(floors, train, queries, true, rng):
+        groups = kinds(floors, train, queries, true, rng)
+        for group in groups:
             for name, answers in group.items():
                 rates = [tested.contradicted(answers, size, rng, REPEATS)[0] for size in sizes]
                 whole, share = tested.contradicted(answers, len(video), rng, 1)
                 print(f"  {name:46}", *(f"{rate:5.2f}" for rate in rates), f"{whole:3.0f} {share:+.2f}", flush=True)
             print("  --")
+        sees = next(answers for name, answers in groups[0].items() if name.endswith("else network"))
+        for error in ERRORS:
+            moved_true = np.sort(np.clip(true + error * rng.normal(size=true.shape), 0, 1), axis=1)
+            beside = terms_beside(moved_true, probability, cells, shares(network.predictions, queries), IOU)
+            annotated = tested._replace(true=moved_true, terms=beside)
+            nearly = np.sort(np.clip(true + 0.03 * rng.normal(size=true.shape), 0, 1), axis=1)
+            for name, answers in ((f"sees {SEES:.0%}, else network", sees), ("sees all, spread 0.03", nearly)):
+                whole, share = annotated.contradicted(answers, len(video), rng, 1)
+                print(f"  {name}; annotations err by {error}: {whole:.0f} {share:+.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ class Comparison:
         Two-sided p value, and the same corrected for all P x M comparisons: over videos and trainings, or of the
         paired permutation test (:func:`truemoment.uncertainty.permutation_tests`).
     resolved_level
-        Level of a single comparison after the correction; 0 where none can be significant.
+        Level of a single permutation test after the correction; 0 where none can be significant.
     n_differing : (P, M)
         Number of videos on which the two differ.
     resolves : (P, M)
@@ -155,6 +155,10 @@ class Comparison:
     def family(self) -> int:
         """How many comparisons p values and intervals are corrected for: those that are defined."""
         return int(np.isfinite(self.p).sum())
+
+    def level(self, pair: int, row: int) -> float:
+        """Return the level of a single comparison after the correction; 0 where it cannot be significant."""
+        return LEVEL / self.family if self.over_trainings[pair, row] else self.resolved_level
 
     def above(self, method: str, other: str) -> Ints:
         """Verdicts on a method and one it is compared with, (M,): 1 if significantly above, -1 if below, else 0."""

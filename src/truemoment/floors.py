@@ -188,9 +188,13 @@ class Floor:
             rows.append(predict_each(methods, annotations.queries, depths))
         return rows
 
-    def training_spread(self, annotations: Annotations) -> float:
-        """Return the standard deviation of the headline figure between single networks; 0 where none is trained."""
-        of, measure = self.setting, self.setting.measures[self.setting.headline]
+    def training_spread(self, annotations: Annotations, row: int | None = None) -> float:
+        """Return the standard deviation between single networks; 0 where none is trained.
+
+        It is that of the measure of this number, by default the headline.
+        """
+        of, row = self.setting, self.setting.headline if row is None else row
+        measure = of.measures[row]
         if self.name not in FITS or of.train is None:
             return 0.0
         key = of.key(self.name) | {
@@ -201,15 +205,16 @@ class Floor:
         }
 
         def measured() -> dict[str, Array]:
-            return {"figures": np.array(list(self._figures_of_members(annotations, measure)))}
+            return {"figures": np.array(list(self._figures_of_members(annotations, row)))}
 
         figures = of.cache.arrays("spread", key, measured)["figures"]
         return float(figures.std(ddof=1)) if len(figures) > 1 else 0.0
 
-    def _figures_of_members(self, annotations: Annotations, measure: Measure) -> Iterator[float]:
+    def _figures_of_members(self, annotations: Annotations, row: int) -> Iterator[float]:
+        measure = self.setting.measures[row]
         top = min(self.setting.top, measure.depth or self.setting.top)
-        for row in self.fitted:
-            grounder = row[self.setting.headline]
+        for methods in self.fitted:
+            grounder = methods[row]
             if isinstance(grounder, ExpectedValue) and isinstance(grounder.model, SentenceNetwork | ParagraphNetwork):
                 for probabilities in grounder.model.members(annotations.queries):
                     answers = grounder.answer(annotations.queries, probabilities, top)
@@ -323,7 +328,7 @@ class FloorResult:
 
 
 def run_floors(setting: Setting) -> tuple[list[FloorResult], list[str]]:
-    """Fit and run every floor; those that read a paragraph only where its order tells something of moments.
+    """Fit and run every floor; those that read a paragraph only where its order predicts moments.
 
     Returns
     -------
@@ -385,12 +390,12 @@ def _run_alone(floor: Floor) -> None:
         _run_floor(floor)
 
 
-def why_order_tells_nothing(order: OrderOfStarts) -> str:
-    """Return in words why the order of sentences tells nothing of moments."""
+def why_order_predicts_nothing(order: OrderOfStarts) -> str:
+    """Return in words why the order of sentences does not predict moments."""
     if not order.n_pairs:
         return "no video of the training split has two sentences"
     return (
-        "the order of a video's sentences in the training file tells nothing of their moments: the next one starts "
+        "the order of a video's sentences in the training file does not predict their moments: the next one starts "
         f"later in {100 * order.later:.1f} % of pairs, earlier in {100 * order.earlier:.1f} %"
     )
 

@@ -36,7 +36,7 @@ def test_a_file_in_the_order_of_its_moments(with_floors, constant):
     found = check.look(results)
     assert (found.level, found.figure, found.ci95, found.holds) == ("note", 1.0, (1.0, 1.0), None)
     assert found.verdict == (
-        "The order of sentences tells where moments are: the next sentence of a video starts later in 100.0 % of 60 "
+        "The order of sentences predicts where moments are: the next sentence of a video starts later in 100.0 % of 60 "
         "pairs (50.0 % by chance, 95 % interval 100.0 to 100.0); a table over 'sentence k of n' scores 33.33 at "
         "R@1,IoU=0.5."
     )
@@ -54,7 +54,7 @@ def test_a_file_in_the_order_of_its_moments(with_floors, constant):
 def test_an_order_that_is_not_shown_to_tell_much(with_floors, constant):
     results = audited(with_floors, constant, (0.0, 10.0, 5.0), floor=False)
     found = check.look(results)
-    assert found.verdict.startswith("The order of sentences is not shown to tell much of where moments are: ")
+    assert found.verdict.startswith("The order of sentences is not shown to predict where moments are: ")
     assert "table" not in found.verdict
     assert not check.CHECK.passes
 

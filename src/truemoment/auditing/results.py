@@ -102,7 +102,7 @@ class Results:
 
     @functools.cached_property
     def context(self) -> tuple[FloorResult, ...]:
-        """Floors that read the video's other sentences, where they only stand beside the verdict."""
+        """Floors that read the video's other sentences, where the verdict is not against them."""
         return self.declaration.context if self.declaration is not None and self.declaration.stands else ()
 
     @property

@@ -1,4 +1,4 @@
-"""How far the place of a sentence among those of its video tells where its moment is, by split.
+"""How far the place of a sentence among those of its video predicts its moment, by split.
 
 Beside the share of neighbouring sentences that start later
 (:func:`truemoment.language.paragraphs.order_of_starts`), each split has the score of the order table
@@ -26,7 +26,7 @@ MEASURE = "R@1,IoU=0.5"
 
 @dataclass(frozen=True)
 class SplitOrder:
-    """How far the order of sentences tells where the moments of a split are.
+    """How far the order of sentences predicts the moments of a split.
 
     Parameters
     ----------

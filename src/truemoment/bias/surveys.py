@@ -135,7 +135,7 @@ class Survey:
     uniqueness
         Sentences unlike all others of their video, by threshold.
     order
-        How far the order of sentences tells where moments are, one a split.
+        How far the order of sentences predicts where moments are, one a split.
     """
 
     dataset: str

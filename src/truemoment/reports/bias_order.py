@@ -29,7 +29,7 @@ def order_section(surveys: Sequence[Survey]) -> Section:
 
 
 def order_sentence(survey: Survey) -> str:
-    """Return the finding on the split under test; "" where its order is not shown to tell much."""
+    """Return the finding on the split under test; "" where its order is not shown to predict moments."""
     of = next(of for of in survey.order if of.split == survey.tested.name)
     if not of.starts.informs:
         return ""

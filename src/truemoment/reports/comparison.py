@@ -194,7 +194,7 @@ def _pair_document(comparison: Comparison, pair: int, row: int) -> dict[str, Any
         "p_corrected": comparison.p_corrected[pair, row],
         "significant": bool(comparison.verdict[pair, row]) if known else None,
         **({} if known else {"why": why}),
-        "resolves": {**resolves.as_dict(), "level": comparison.resolved_level, "power": POWER},
+        "resolves": {**resolves.as_dict(), "level": comparison.level(pair, row), "power": POWER},
         "over_trainings": trainings_entry(comparison, pair, row),
     }
 
@@ -486,7 +486,7 @@ def _limits(comparison: Comparison) -> Iterator[str]:
     if scores.n_videos < FEW_VIDEOS:
         yield f"{scores.n_videos} videos are few: what the split resolves is underestimated"
     least = smallest_p(scores.n_videos, comparison.permutations)
-    if least > LEVEL:
+    if least > LEVEL and not comparison.over_trainings.all():
         remedy = "" if 2**scores.n_videos <= comparison.permutations else "; use more --permutations"
         yield f"no difference can be significant here: the smallest possible value is {p_value(least)}{remedy}"
     defined = np.isfinite(comparison.mean).all(axis=0)

@@ -45,7 +45,7 @@ def _orders(found: CheckReport) -> dict[str, OrderOfStarts]:
 
 
 def _order_blocks(orders: Mapping[str, OrderOfStarts]) -> list[Block]:
-    """Return a row a split, and a warning where the order of sentences tells where moments are."""
+    """Return a row a split, and a warning where the order of sentences predicts moments."""
     rows = tuple((Cell(name), *sentence_order.cells(order)) for name, order in orders.items())
     blocks: list[Block] = [Table(sentence_order.CAPTION, ("split", *sentence_order.HEADINGS), (("", rows),))]
     if informing := [name for name, order in orders.items() if order.informs]:

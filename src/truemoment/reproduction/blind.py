@@ -3,15 +3,15 @@
 Every row holds a published figure and what the sentence network, which never sees a video, scores on the same split by
 the same measure: our figure less theirs. It is trained on the same training split and answers each measure with what is
 worth most by it. Nothing is judged: these are not the same method. Other floors have rows without a published figure:
-the order table and the paragraph network where the order of a video's sentences tells something of their moments, the
-order table of a loader that sorts sentences by their true start, and the best constant of the test split itself, found
+the order table and the paragraph network where the order of a video's sentences predicts their moments, the order
+table of a loader that sorts sentences by their true start, and the best constant of the test split itself, found
 on other videos of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from types import MappingProxyType
 
@@ -19,7 +19,6 @@ from truemoment.baselines import OrderTable, split_constants
 from truemoment.comparison import PublishedFigure
 from truemoment.evaluation import evaluate
 from truemoment.floors import FITS, NETWORK, PARAGRAPH, Floor, Setting, measure_each, predict_each
-from truemoment.grounders import Grounder
 from truemoment.language.paragraphs import order_of_starts
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
@@ -89,18 +88,6 @@ def blind_beside_published(figures: Sequence[PublishedFigure], inputs: TableInpu
         yield from _split_rows(setting, train, place, names)
 
 
-@dataclass(frozen=True, eq=False)
-class OfMeasure(Floor):
-    """A floor with another headline measure, which shares what the floor has learned."""
-
-    floor: Floor
-
-    @property
-    def fitted(self) -> tuple[tuple[Grounder, ...], ...]:
-        """The fitted methods of the floor."""
-        return self.floor.fitted
-
-
 def _floor_rows(name: str, setting: Setting, place: tuple[str, str], names: Sequence[str]) -> Iterator[Reproduced]:
     """Fit a floor and measure it by each measure; the spread is that of single networks."""
     setting.on_status(f"{name} on {', '.join(place)}")
@@ -109,7 +96,7 @@ def _floor_rows(name: str, setting: Setting, place: tuple[str, str], names: Sequ
     for m, (measure, of) in enumerate(zip(setting.measures, names, strict=True)):
         values = [evaluate(test, answers[m], [measure], setting.protocol).value(measure) for answers in draws]
         row = with_ours(Reproduced(OURS, "floor", *place, called(name), of, unit="percent"), values)
-        spread = OfMeasure(name, replace(setting, headline=m), floor).training_spread(test)
+        spread = floor.training_spread(test, m)
         yield replace(row, spread=100 * spread if name in FITS else None)
 
 

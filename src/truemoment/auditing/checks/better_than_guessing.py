@@ -8,12 +8,12 @@ import numpy as np
 
 from truemoment.auditing.checks import verdict_section
 from truemoment.auditing.checks.base import Check
+from truemoment.auditing.checks.order import orders
 from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
 from truemoment.auditing.training_data import LEAST_DURATIONS, LEAST_WORDS, MOST_DISTANCE, MOST_DIVERGENCE
 from truemoment.auditing.verdict import LITTLE
-from truemoment.floors import why_order_tells_nothing
-from truemoment.language.paragraphs import order_of_starts
+from truemoment.floors import why_order_predicts_nothing
 from truemoment.reports.model import Level
 from truemoment.reports.words import counted, interval95, interval95_points, number, p_value, points
 from truemoment.uncertainty import LEVEL, smallest_p
@@ -157,8 +157,9 @@ def _evidence(results: Results) -> Iterator[str]:
     if (train := setup.splits.train) is not None:
         yield f"floors were fitted on {train.dataset}/{train.split} ({train.n_queries:,} queries)"
         yield from _covered(results)
-        if not (order := order_of_starts(train)).informs:
-            yield f"floors that read the video's other sentences were not run: {why_order_tells_nothing(order)}"
+        _, order = results.cached(orders)
+        if order is not None and not order.informs:
+            yield f"floors that read the video's other sentences were not run: {why_order_predicts_nothing(order)}"
     yield from (f"left out: {line}" for line in results.left_out)
 
 

@@ -1,4 +1,4 @@
-"""Whether the order of a video's sentences tells where their moments are (:mod:`truemoment.language.paragraphs`)."""
+"""Whether the order of a video's sentences predicts their moments (:mod:`truemoment.language.paragraphs`)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def look(results: Results) -> AuditFinding | None:
     here, train = results.cached(orders)
     if not here.n_pairs:
         return None
-    tells = "tells where moments are" if here.informs else "is not shown to tell much of where moments are"
-    verdict = f"The order of sentences {tells}: {sentence_order.later_in_words(here)}"
+    predicts = "predicts where moments are" if here.informs else "is not shown to predict where moments are"
+    verdict = f"The order of sentences {predicts}: {sentence_order.later_in_words(here)}"
     if (floor := results.floor(TABLE)) is not None:
         score = results.setup.protocol.percent(floor.scores.value(results.measure))
         verdict += f"; a table over 'sentence k of n' scores {score} at {results.measure}"
@@ -39,13 +39,13 @@ def look(results: Results) -> AuditFinding | None:
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     """Show the shares of both splits."""
-    here, train = results.cached(orders)
-    if not here.n_pairs:
+    found = results.cached(orders)
+    if not found[0].n_pairs:
         return {}
-    rows = [(results.annotations.split, here)]
-    if train is not None and results.setup.splits.train is not None:
-        rows.append((results.setup.splits.train.split, train))
-    table = tuple((Cell(split), *sentence_order.cells(order)) for split, order in rows)
+    splits = zip((results.annotations, results.setup.splits.train), found, strict=True)
+    table = tuple(
+        (Cell(of.split), *sentence_order.cells(order)) for of, order in splits if of is not None and order is not None
+    )
     return {SCORE: (Table(sentence_order.CAPTION, ("split", *sentence_order.HEADINGS), (("", table),)),)}
 
 

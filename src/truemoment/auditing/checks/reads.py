@@ -22,7 +22,7 @@ def look(results: Results) -> AuditFinding | None:
     """State what is declared, and what the answers and the model say of it."""
     setup, declaration = results.setup, results.declaration
     n_context = sum(of.reads == "paragraph" for of in results.floors) + len(results.context)
-    asked = otherwise(setup)
+    asked = results.cached(_asked)
     lines = tuple(_lines(asked, declaration))
     if declaration is None:
         if setup.reads is None and n_context:
@@ -56,6 +56,10 @@ def look(results: Results) -> AuditFinding | None:
     return AuditFinding(NAME, "serious", verdict, lines, found.share, holds=False, ci95=found.ci95)
 
 
+def _asked(results: Results) -> dict[str, float]:
+    return otherwise(results.setup)
+
+
 def _of_model(asked: dict[str, float]) -> str:
     shares = " and ".join(f"{percent(share, 1)} of the queries {how}" for how, share in asked.items())
     return f"The model answers {shares} otherwise than in the order of the file"
@@ -79,7 +83,7 @@ def _lines(asked: dict[str, float], declaration: Declaration | None) -> Iterator
 
 def document(results: Results) -> dict[str, Any]:
     """Return what is declared, and the tests of it."""
-    declaration, asked = results.declaration, otherwise(results.setup)
+    declaration, asked = results.declaration, results.cached(_asked)
     found = None if declaration is None or not declaration.context else declaration.following
     why = "no video has two misses"
     following = found and {
