@@ -50,7 +50,7 @@ from truemoment.uncertainty import stream
 MOST_ANSWERS = 100
 """Most answers a floor gives: as many as Prior-Only Blind draws."""
 
-NETWORK, PARAGRAPH = "sentence-network", "paragraph-network"
+NETWORK, PARAGRAPH, NEIGHBOURS = "sentence-network", "paragraph-network", "sentence-neighbours"
 
 HEADLINE = "R@1,IoU=0.5"
 """The measure of a verdict, where it is among those measured; else the first of them."""
@@ -233,8 +233,8 @@ def _sentence_network(setting: Setting) -> SentenceNetwork:
 LONG_S = 10.0
 """What takes longer is announced."""
 
-QUERY_S = MappingProxyType({"prior-only": 0.4e-3, "action-aware": 0.5e-3, NETWORK: 1.5e-3, PARAGRAPH: 1.4e-3})
-PAIR_S = MappingProxyType({"sentence-neighbours": 8e-8})
+QUERY_S = MappingProxyType({"prior-only": 0.08e-3, "action-aware": 0.25e-3, NETWORK: 1.5e-3, PARAGRAPH: 1.4e-3})
+PAIR_S = MappingProxyType({NEIGHBOURS: 2.5e-8})
 """Seconds of one core: a training query; a training query with one that is answered (benchmarks/README.md)."""
 
 
@@ -344,12 +344,12 @@ def run_floors(setting: Setting) -> tuple[list[FloorResult], list[str]]:
     """
     found, left_out = {}, {}
     names = _names(setting)
-    trained = [name for name in names if name in FITS]
-    with threadpool_limits(limits=1, user_api="blas"), _last_ahead(setting, trained) as wait:
-        for name in [*(name for name in names if name not in FITS), *trained]:
+    other_half = _other_half(names)
+    own = [name for name in names if name not in other_half]
+    with threadpool_limits(limits=1, user_api="blas"), _ahead(setting, other_half) as wait:
+        for name in [*sorted(own, key=lambda name: name in FITS), *other_half]:
             setting.on_status(f"floor {name}")
-            if name in trained[-1:]:
-                wait()
+            wait(name)
             try:
                 found[name] = _run_floor(Floor(name, setting))
             except InputError as error:
@@ -367,22 +367,29 @@ def _names(setting: Setting) -> list[str]:
     return [name for name in FLOORS if informs or BASELINES[name].reads != "paragraph"]
 
 
-@contextlib.contextmanager
-def _last_ahead(setting: Setting, names: Sequence[str]) -> Iterator[Callable[[], object]]:
-    """Run the last of these floors in a process of its own where that takes long; yields what waits for its answers.
+def _other_half(names: Sequence[str]) -> list[str]:
+    """Return the floors that take about as long as all others, and that no other one needs."""
+    candidates = (PARAGRAPH, NEIGHBOURS) if PARAGRAPH in names else (NETWORK,)
+    return [name for name in candidates if name in names]
 
-    They come back through the cache. Whatever goes wrong there goes wrong again, and is told, where they are needed.
+
+@contextlib.contextmanager
+def _ahead(setting: Setting, names: Sequence[str]) -> Iterator[Callable[[str], object]]:
+    """Run some floors in a process of their own where they take long; yields what waits for one.
+
+    Their answers come back through the cache. What goes wrong there goes wrong again, and is told, where it is needed.
     """
     train, annotations = setting.train, setting.annotations
-    seconds = sum(expected_s(name, 0 if train is None else len(train), len(annotations)) for name in names)
-    held = not names or Floor(names[-1], setting).has_answers(annotations)
-    if seconds < LONG_S or held or setting.cache.folder is None or (os.cpu_count() or 1) < 2:
-        yield lambda: None
+    floors = [Floor(name, setting) for name in names]
+    seconds = {of.name: expected_s(of.name, 0 if train is None else len(train), len(annotations)) for of in floors}
+    missing = [of for of in floors if seconds[of.name] >= LONG_S and not of.has_answers(annotations)]
+    if not missing or setting.cache.folder is None or (os.cpu_count() or 1) < 2:
+        yield lambda _: None
         return
     alone = replace(setting, cache=Cache(setting.cache.folder), on_status=say_nothing)
     with processes(1, end_with_parent) as pool:
-        future = pool.submit(_run_alone, Floor(names[-1], alone))
-        yield functools.partial(concurrent.futures.wait, [future])
+        running = {of.name: [pool.submit(_run_alone, Floor(of.name, alone))] for of in missing}
+        yield lambda name: concurrent.futures.wait(running.get(name, []))
 
 
 def _run_alone(floor: Floor) -> None:

@@ -24,7 +24,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from truemoment.intervals import Floats
+from truemoment.intervals import Floats, Ints
 from truemoment.uncertainty import LEVEL, NO_WEIGHT, ROUNDING, normal_tail, resample_sums
 
 
@@ -101,9 +101,16 @@ class Ratios:
 
 
 def resample_ratios(
-    numerator: Floats, denominator: Floats, rng: np.random.Generator, *, resamples: int = 1000
+    numerator: Floats,
+    denominator: Floats,
+    rng: np.random.Generator,
+    *,
+    resamples: int = 1000,
+    below: Ints | None = None,
 ) -> Ratios:
     """Draw videos with replacement and studentise C ratios of sums by video, (V, C).
+
+    Where numerators share denominators, (V, D), `below` is the number of each one's, (C,).
 
     Examples
     --------
@@ -113,11 +120,18 @@ def resample_ratios(
     >>> round(float(found.value[0]), 3), round(float(found.error[0]), 3)
     (0.571, 0.173)
     """
-    products = (numerator**2, numerator * denominator, denominator**2)
-    columns = np.stack([numerator, denominator, *products])
-    value, error = _ratio_and_error(columns.sum(axis=1), len(numerator))
-    sums = resample_sums(np.concatenate(list(columns), axis=1), rng, resamples=resamples)
-    drawn, errors = _ratio_and_error(np.stack(np.split(sums, 5, axis=1)), len(numerator))
+    n_videos, n_ratios = numerator.shape
+    below = np.arange(n_ratios) if below is None else below
+    of_ratios = (numerator, numerator**2, numerator * denominator[:, below])
+    columns = np.concatenate([*of_ratios, denominator, denominator**2], axis=1)
+
+    def ratios_of(sums: Floats) -> tuple[Floats, Floats]:
+        x, xx, xy = np.split(sums[..., : 3 * n_ratios], 3, axis=-1)
+        y, yy = (of[..., below] for of in np.split(sums[..., 3 * n_ratios :], 2, axis=-1))
+        return _ratio_and_error((x, y, xx, xy, yy), n_videos)
+
+    value, error = ratios_of(columns.sum(axis=0))
+    drawn, errors = ratios_of(resample_sums(columns, rng, resamples=resamples))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = (drawn - value) / np.where(errors > ROUNDING, errors, 0.0)
     return Ratios(
@@ -137,8 +151,8 @@ def interval_of_least(ratios: Ratios, n: int, spread: Floats | float = 0.0) -> F
     return np.stack([end.reshape(n, -1).min(axis=0) for end in (lower, stricter)], axis=-1)
 
 
-def _ratio_and_error(sums: Floats, n_videos: int) -> tuple[Floats, Floats]:
-    """Return ratios and their standard errors from the sums over videos of x, y, x x, x y and y y; (5, ..., C)."""
+def _ratio_and_error(sums: tuple[Floats, ...], n_videos: int) -> tuple[Floats, Floats]:
+    """Return ratios and their standard errors from the sums over videos of x, y, x x, x y and y y; (..., C) each."""
     x, y, xx, xy, yy = sums
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(np.abs(y) > NO_WEIGHT, x / y, np.nan)

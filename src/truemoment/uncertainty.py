@@ -168,10 +168,23 @@ def resample_sums(sums: Floats, rng: np.random.Generator, *, resamples: int = 10
 def _draws_of_videos(
     n_videos: int, rng: np.random.Generator, resamples: int, *, show: bool
 ) -> Iterator[tuple[slice, Floats]]:
-    """Draw as many videos as there are, with replacement: some resamples at a time, how often each was drawn (B, V)."""
-    chance = np.full(n_videos, 1 / n_videos)
+    """Draw resamples of the videos, some at a time: how often each video was drawn, (B, V)."""
     for block in _blocks(resamples, n_videos, "resampling", show=show):
-        yield block, rng.multinomial(n_videos, chance, size=block.stop - block.start).astype(np.float64)
+        yield block, draw_videos(n_videos, rng, block.stop - block.start)
+
+
+def draw_videos(n_videos: int, rng: np.random.Generator, resamples: int) -> Floats:
+    """Draw as many videos as there are, with replacement: how often each is in each resample, (resamples, V).
+
+    Examples
+    --------
+    >>> draw_videos(5, np.random.default_rng(0), resamples=2).sum(axis=1).tolist()
+    [5.0, 5.0]
+    """
+    times_drawn = np.empty((resamples, n_videos))
+    for row in times_drawn:
+        row[:] = np.bincount(rng.integers(n_videos, size=n_videos), minlength=n_videos)
+    return times_drawn
 
 
 def interval95(figures: Floats) -> Floats:

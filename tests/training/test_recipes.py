@@ -154,6 +154,7 @@ def test_the_hash_stands_for_every_value_but_the_words():
         ("train.learning_rate=-1", "train.learning_rate"),
         ("decode.nms=1.5", "decode.nms"),
         ("text.tokens=letters", "text.tokens"),
+        ("text.tokens=wow", "text.tokens: invalid enum value 'wow', expected one of words, blanks, blanks-no-stop"),
         ("colour=red", "object contains unknown field colour, expected one of model, about, settings"),
     ],
 )

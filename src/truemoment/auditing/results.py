@@ -27,7 +27,7 @@ from truemoment.language import first_verb, get_engine, verbs_of
 from truemoment.measures import Measure
 from truemoment.records import Annotations, Predictions
 from truemoment.scores import Scores
-from truemoment.uncertainty import paired_permutation, stream
+from truemoment.uncertainty import permutation_p_values, stream, sums_by_video
 
 T = TypeVar("T")
 
@@ -186,11 +186,11 @@ class Results:
     def p_values(self) -> Floats:
         """Two-sided p value of the method against each floor, (F, M), by swapping the two video by video."""
         self.on_status("testing differences")
-        return np.array([self._p_values_against(floor) for floor in self.floors])
-
-    def _p_values_against(self, floor: FloorResult) -> Floats:
-        rng = self.stream(f"test {floor.name}")
-        return paired_permutation(self.scores, floor.scores, rng, permutations=self.setup.permutations)
+        systems = [self.scores, *(floor.scores for floor in self.floors)]
+        numerator, weight = (np.stack(parts) for parts in zip(*map(sums_by_video, systems), strict=True))
+        pairs = [(0, f) for f in range(1, len(systems))]
+        rng = self.stream("tests")
+        return permutation_p_values(numerator, weight, pairs, rng, permutations=self.setup.permutations)
 
     @functools.cached_property
     def p(self) -> Floats:

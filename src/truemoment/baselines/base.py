@@ -115,10 +115,17 @@ def rank_constants(moments: Floats, score: Floats) -> Floats:
 
     A score of NaN is the lowest. Returns start, end and score, (K, 3), best first.
     """
-    order = np.argsort(-np.nan_to_num(score, nan=-np.inf), kind="stable")
-    start, end = moments[order].T
-    kept = suppress(start[None], end[None], np.array([len(order)]), threshold=NMS_THRESHOLD + TIE)[0]
-    return np.asarray(np.column_stack([start, end, np.nan_to_num(score, nan=0.0)[order]])[kept])
+    return np.asarray(rank_rows_of_constants(moments, score[None])[0])
+
+
+def rank_rows_of_constants(moments: Floats, score: Floats) -> Floats:
+    """Rank constants as :func:`rank_constants` by each row of scores (R, C): (R, K, 3), padded with NaN."""
+    order = np.argsort(-np.nan_to_num(score, nan=-np.inf), axis=1, kind="stable")
+    start, end = moments[order].transpose(2, 0, 1)
+    kept = suppress(start, end, np.full(len(order), len(moments)), threshold=NMS_THRESHOLD + TIE)
+    value = np.take_along_axis(np.nan_to_num(score, nan=0.0), order, axis=1)
+    ranked = np.stack([start, end, value], axis=-1)
+    return padded_constants([row[keep] for row, keep in zip(ranked, kept, strict=True)])
 
 
 def constant_answers(queries: Queries, ranked: Floats | None, *, top: int, name: str) -> Predictions:

@@ -264,10 +264,13 @@ def best_answers(queries: Queries, probabilities: Floats, values: Values, *, top
     step = max(1, BLOCK_NUMBERS // max(n_constants, n_levels * n_samples))
     for low in range(0, len(queries), step):
         block = slice(low, low + step)
-        expected = probabilities[block] @ values.mean.T
-        selected[block, 0], score[block, 0] = _best(expected)
-        if count > 1:
-            _add_further(selected[block], score[block], probabilities[block], expected, values)
+        selected[block, 0], score[block, 0] = _best(probabilities[block] @ values.mean.T)
+    alike = np.argsort(selected[:, 0], kind="stable")  # gains are updated together where the last answer is the same
+    for low in range(0, len(queries) if count > 1 else 0, step):
+        rows = alike[low : low + step]
+        further, gained = selected[rows], score[rows]
+        _add_further(further, gained, probabilities[rows], values)
+        selected[rows], score[rows] = further, gained
     start, end = grid[selected].transpose(2, 0, 1)
     return answers(queries, start, end, score, np.ones((1, count), dtype=bool), top=top, name=name)
 
@@ -283,7 +286,7 @@ def _best(expected: Floats) -> tuple[Ints, Floats]:
     return best, expected[np.arange(len(best)), best]
 
 
-def _add_further(selected: Ints, score: Floats, probabilities: Floats, expected: Floats, values: Values) -> None:
+def _add_further(selected: Ints, score: Floats, probabilities: Floats, values: Values) -> None:
     """Fill the columns after the first of `selected` and `score`, (Q, top), in place.
 
     An answer takes away the gain of others on what it covers and no earlier answer does, the same samples for all
@@ -294,7 +297,7 @@ def _add_further(selected: Ints, score: Floats, probabilities: Floats, expected:
     weight = (values.level_weight[:, None] * values.share).ravel()  # of levels times samples, (L R,)
     worth = weight[:, None] * values.reaches[:, further].transpose(0, 2, 1).reshape(len(weight), -1)
     left = np.tile(probabilities[:, values.cell], n_levels)
-    gain, prefer = left @ worth, expected[:, further] * TIE_BREAK
+    gain, prefer = left @ worth, probabilities @ values.mean[further].T * TIE_BREAK
     taken = np.zeros(gain.shape, dtype=bool)
     for k in range(1, selected.shape[1]):
         last = selected[:, k - 1]

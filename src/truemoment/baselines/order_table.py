@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from truemoment.baselines.base import answers_by_row, grid_of_moments, locations, padded_constants, rank_constants
+from truemoment.baselines.base import answers_by_row, grid_of_moments, locations, rank_rows_of_constants
 from truemoment.evaluation import values_of_constants
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats, Ints
@@ -84,9 +84,7 @@ class OrderTable:
         tables = np.concatenate([of_part, of_pair], axis=2)
         grid = grid_of_moments(STEP_NORM)
         return tuple(
-            replace(
-                self, measure=m, row_of=row_of, ranked=padded_constants([rank_constants(grid, of) for of in table.T])
-            )
+            replace(self, measure=m, row_of=row_of, ranked=rank_rows_of_constants(grid, table.T))
             for m, table in zip(measures, tables, strict=True)
         )
 

@@ -30,8 +30,8 @@ FEWEST, MOST = 2, 0.2
 NEAREST, LEAST = 128, 1e-9
 """Training sentences whose moments count (and all that are as near as the last of them), and their least cosine."""
 
-BOUNDS = (0.4, 0.2, 0.1)
-"""Cosines above which the nearest sentences are looked for, one after another."""
+SAMPLED = 16
+"""One of so many cosines is looked at first, to bound the nearest sentences."""
 
 POWER = 2.0
 """Power of the cosine by which a sentence counts (a)."""
@@ -110,22 +110,23 @@ class SentenceNeighbours:
         for q in range(len(distinct)):
             of = slice(bags.offsets[q], bags.offsets[q + 1])
             cosine = self.sentences.cosines(bags.terms[of], weights[of], len(self.cell))
-            least = nth_largest(cosine, NEAREST) if len(cosine) > NEAREST else 0.0
-            nearest = np.flatnonzero(cosine >= max(least, LEAST))
+            least = max(nth_largest(cosine, NEAREST), LEAST)
+            nearest = np.flatnonzero(cosine >= least)
             found[q] += np.bincount(self.cell[nearest], cosine[nearest] ** POWER, minlength=found.shape[1])
         return np.asarray(found / found.sum(axis=1, keepdims=True))[which]
 
 
 def nth_largest(values: Floats, n: int) -> float:
-    """Return the n-th largest of values in [0, 1]; those above a bound are looked at first, which are few in sentences.
+    """Return the n-th largest of values of at least 0; a sample of them bounds it, so that few have to be put in order.
 
     Examples
     --------
     >>> nth_largest(np.array([0.1, 0.9, 0.4, 0.2]), 2)
     0.4
     """
-    for bound in BOUNDS:
-        high = values[values > bound]
-        if len(high) >= n:
-            return float(np.partition(high, -n)[-n])
-    return float(np.partition(values, -n)[-n])
+    positive = values[values > 0]
+    if len(positive) < n:
+        return 0.0
+    sample, rank = positive[::SAMPLED], 2 * n // SAMPLED + 1
+    high = positive[positive >= np.partition(sample, -rank)[-rank]] if len(sample) > rank else positive
+    return float(np.partition(high if len(high) >= n else positive, -n)[-n])

@@ -13,7 +13,7 @@ from truemoment.retrieval.chance import chance
 from truemoment.retrieval.clip4clip import of_each_entry
 from truemoment.retrieval.measures import RetrievalMeasure
 from truemoment.retrieval.ranking import RightPlaces, Similarities, places_both_ways
-from truemoment.uncertainty import interval95
+from truemoment.uncertainty import draw_videos, interval95
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def evaluate_retrieval(
     to_clip, to_text = places_both_ways(similarities, clip_of, tie)
     asked = np.unique(clip_of)
     video = numbers_of(video_of_clip)
-    drawn = _draws(int(video.max()) + 1, resamples, np.random.default_rng(0) if rng is None else rng)
+    drawn = draw_videos(int(video.max()) + 1, np.random.default_rng(0) if rng is None else rng, resamples)
     n_texts_of = np.bincount(clip_of, minlength=similarities.n_clips)[asked]
     figures = []
     for measure in measures:
@@ -111,12 +111,7 @@ def evaluate_retrieval(
     return RetrievalResult(tuple(figures), to_clip, to_text, (int(to_clip.equal.sum()), int(to_text.equal.sum())))
 
 
-def _draws(n_videos: int, resamples: int, rng: np.random.Generator) -> Ints:
-    """Draw how often each video occurs in each resample, (resamples, V)."""
-    return rng.multinomial(n_videos, np.full(n_videos, 1 / n_videos), size=resamples)
-
-
-def _interval(measure: RetrievalMeasure, each: Floats, of_video: Ints, drawn: Ints) -> Floats:
+def _interval(measure: RetrievalMeasure, each: Floats, of_video: Ints, drawn: Floats) -> Floats:
     """Return the 95 % percentile interval over resamples of the videos, (2,)."""
     if drawn.shape[1] < 2:
         return np.full(2, np.nan)

@@ -24,6 +24,7 @@ import contextlib
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -516,7 +517,7 @@ def convert(values: Mapping[str, Any], kind: type[S], path: AnyPath | None, fiel
         problem, _, at = str(error).partition(" - at `$")
         inner = at.rstrip("`").lstrip(".")
         words = in_words(lower_first(problem))
-        if "contains unknown field" in words and (known := _fields_at(kind, inner)):
+        if re.search("unknown field|invalid enum value", words) and (known := _names_at(kind, inner)):
             words += f", expected one of {', '.join(known)}"
         raise InputError(words, path=path, field=(field + inner).rstrip(".") or None) from None
     for key, value in _leaves(msgspec.to_builtins(found)).items():
@@ -527,15 +528,23 @@ def convert(values: Mapping[str, Any], kind: type[S], path: AnyPath | None, fiel
     return found
 
 
-def _fields_at(kind: type[Struct], inner: str) -> tuple[str, ...]:
-    """Return the fields of the part of a value at a dotted key; none if it is not one part."""
-    for name in filter(None, inner.split(".")):
+def _names_at(kind: type[Struct], inner: str) -> tuple[str, ...]:
+    """Return the fields of the part of a value at a dotted key, or the words it may be; none if it is not one part."""
+    hint: Any = kind
+    for name in re.findall(r"[^.\[\]]+", re.sub(r"\[[^\]]*\]", "", inner)):
         hint = get_type_hints(kind).get(name)
-        parts = [of for of in (hint, *get_args(hint)) if isinstance(of, type) and issubclass(of, Struct)]
-        if len(parts) != 1:
+        parts = [of for of in _types_in(hint) if isinstance(of, type) and issubclass(of, Struct)]
+        if len(parts) == 1:
+            kind = parts[0]
+        elif parts:
             return ()
-        kind = parts[0]
-    return kind.__struct_fields__
+    words = [of for of in _types_in(hint) if isinstance(of, str)]
+    return tuple(words) if words else kind.__struct_fields__ if kind in _types_in(hint) else ()
+
+
+def _types_in(hint: Any) -> list[Any]:  # noqa: ANN401 - any annotation
+    """Return a type, and all types and values in it: ``list[Literal["a"]]`` has the list, the literal and "a"."""
+    return [hint, *(inner for part in get_args(hint) for inner in _types_in(part))]
 
 
 def _parse(data: bytes, path: AnyPath) -> Any:  # noqa: ANN401 - checked by the caller

@@ -71,9 +71,10 @@ def below_floor(results: Results) -> BelowFloor:
         return BelowFloor(0, 0, ())
     drawn = resample_ratios(
         np.concatenate([of.sums[0] - of.sums[1:] for of in items]).T,
-        np.concatenate([np.repeat(of.weight[None], len(of.floors), axis=0) for of in items]).T,
+        np.stack([of.weight for of in items]).T,
         results.stream(NAME),
         resamples=results.setup.resamples,
+        below=np.repeat(np.arange(len(items)), [len(of.floors) for of in items]),
     )
     p_values = iter(drawn.p_values()[0].tolist())
     comparisons: list[AgainstFloor] = []
