@@ -27,8 +27,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from truemoment import Annotations, Predictions
+from truemoment import Annotations, Predictions, documents
 from truemoment.cli import run
+
+from .schemas import fault_of, kind_of, kind_of_page
 
 settings.register_profile(
     "truemoment",
@@ -38,6 +40,55 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("truemoment")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def documents_are_looked_at():
+    """Hold every JSON document that a test makes, and every answer of a page, to the schema of its kind."""
+    as_text = documents.printable_json
+
+    def looked_at(text):
+        document = json.loads(text)
+        FAULTS.append(fault_of(kind_of(document), document))
+        return as_text(text)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(documents, "printable_json", looked_at)
+        if importlib.util.find_spec("starlette") is not None:
+            from truemoment.pages import app
+
+            in_threadpool = app.run_in_threadpool
+
+            async def answer(handler, *given, **named):
+                value = await in_threadpool(handler, *given, **named)
+                visit = given[0] if given else None
+                if isinstance(visit, app.Visit) and visit.request.url.path.startswith(("/api/", "/media/")):
+                    FAULTS.extend(fault_of(kind_of_page(handler, visit.request), of) for of in bodies_of(value, app))
+                return value
+
+            patch.setattr(app, "run_in_threadpool", answer)
+        yield
+
+
+def bodies_of(value, app):
+    """Return what a page answers as JSON; nothing where it answers otherwise."""
+    response = app.as_response(value)
+    is_json = response.headers.get("content-type", "") == "application/json" and hasattr(response, "body")
+    return [json.loads(response.body)] if is_json else []
+
+
+FAULTS = []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call():
+    """Fail a test that made a document which does not fit its schema."""
+    done = yield
+    wrong = [fault for fault in FAULTS if fault]
+    FAULTS.clear()
+    assert not wrong, "\n".join(dict.fromkeys(wrong))
+    return done
+
 
 Moment = tuple[Fraction, Fraction]
 

@@ -49,7 +49,7 @@ def check(film, damage, **mix):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("damage", ONE_PIECE)
+@pytest.mark.parametrize("damage", ONE_PIECE.values(), ids=ONE_PIECE)
 def test_each_damage_alone(made_film, damage):
     found = check(made_film, damage)
     assert found.verdict == "aligned"

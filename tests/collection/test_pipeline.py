@@ -132,7 +132,7 @@ def test_two_workers_write_what_one_writes(short, tmp_path):
     collect_films(tasks[:1], recipe_of(tmp_path / "by-1"))
     films = films_in(tmp_path / "by-2")
     assert [film.report.name for film in films] == ["first", "second"]
-    assert contents(films[0].folder) == contents(films_in(tmp_path / "by-1")[0].folder)
+    assert contents(films[0].folder.path) == contents(films_in(tmp_path / "by-1")[0].folder.path)
     assert same_films({film.report.name: film.folder for film in films}) == [("first", "second")]
     with pytest.raises(InputError, match="2 films in 1 groups cannot be split"):
         split_collection(tmp_path / "by-2", shares="0.4,0.3,0.3")

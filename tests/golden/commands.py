@@ -63,7 +63,8 @@ VERBS = (
     *("collect clips", "collect splits", "collect statistics", "collect card", "collect export"),
     *("collect review", "collect estimate", "bench", "retrieve"),
     *("annotate", "annotate start", "annotate new", "annotate prepare", "annotate serve", "annotate people"),
-    *("contamination", "annotate status", "annotate export", "annotate demo", "browse"),
+    *("contamination", "annotate status", "annotate export", "annotate demo", "browse", "leaderboard", "meta items"),
+    *("mixtures", "cite", "config", "config set", "config unset", "completion"),
 )
 
 CASES = (
@@ -242,6 +243,30 @@ CASES = (
         ),
         exact_files=False,
         needs=("torch", "transformers", "av"),
+    ),
+    # Products: their pages' answers are held by schemas (tests/schemas.py).
+    Case(
+        "annotate",
+        (
+            "annotate new study --annotations test-ood.jsonl --videos videos --people 3 --per-query 2 --controls none",
+            "annotate people study list",
+            "annotate export study -o marked --quiet",
+            f"annotate status study {FOUND}",
+        ),
+        exact_files=False,  # links are drawn by the system
+        needs=("starlette", "av"),
+    ),
+    Case(
+        "collect",
+        (
+            "demo --collect --minutes 2 --out film --no-open --quiet",
+            "collect export film/collection -o passed-on --without sentences --quiet",
+            "collect card film/collection --quiet",
+            "collect review film/collection --html review.html --json reviewed.json --quiet",
+            f"collect statistics film/collection {FOUND}",
+        ),
+        exact_files=False,
+        needs=("torch", "av", "pysubs2", "rapidfuzz"),
     ),
     # What an earlier version wrote.
     Case(

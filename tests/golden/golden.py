@@ -65,7 +65,7 @@ def outcome(case: Case, folder: Path, seed: int = 0) -> dict[str, Any]:
 
 
 def _run(words: str, *, exact_files: bool) -> dict[str, Any]:
-    """Run one command; of what it prints, only names of options are kept, and the first column of a list."""
+    """Run one command; of what it prints, help is kept, and the first column of a list."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         status = run(shlex.split(words))
@@ -76,7 +76,7 @@ def _run(words: str, *, exact_files: bool) -> dict[str, Any]:
         not_held = NOT_HELD if exact_files else NOT_HELD | {"sha256"}
         kept["json"] = reduced(json.loads(Path("found.json").read_text("utf-8")), not_held)
     elif words.endswith("--help"):
-        kept["names"] = sorted(re.findall(r"(?m)^  (?:-\w, )?(\S+)", out.getvalue().partition("Options:\n")[2]))
+        kept["text"] = out.getvalue().splitlines()
     elif words.rsplit(maxsplit=1)[-1] in {"list", "--list"} and (names := _first_column(out.getvalue())):
         kept["names"] = names
     return kept
