@@ -16,7 +16,6 @@ import numpy as np
 
 from truemoment.exceptions import InputError, MeasureError, ProtocolError, UsageError
 from truemoment.intervals import TIE, Bools, Floats, Ints, seconds_to_norm, suppress
-from truemoment.io.matching import OnUnknown
 from truemoment.measures import (
     AbstentionMeasure,
     Abstentions,
@@ -30,7 +29,7 @@ from truemoment.measures import (
     parse_measures,
 )
 from truemoment.protocols import Protocol, get_protocol, protocol_for_dataset
-from truemoment.records import Annotations, Predictions
+from truemoment.records import Annotations, OnUnknown, Predictions
 from truemoment.references import ReferenceRule, References, all_references, apply_rule, pad
 from truemoment.scores import Scores
 

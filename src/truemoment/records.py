@@ -43,6 +43,9 @@ that could be a moment is found.
 STATUSES: tuple[Status, ...] = get_args(Status)
 UNREADABLE_STATUSES: tuple[Status, ...] = ("refused", "ambiguous", "failed")
 
+OnUnknown = Literal["refuse", "ignore"]
+"""What becomes of predictions for queries that the annotations do not have."""
+
 MAX_RATING = 4
 """The best rating of a clip in QVHighlights: very good."""
 

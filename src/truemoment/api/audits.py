@@ -17,6 +17,7 @@ from truemoment.records import Predictions
 from truemoment.reports import audit as reports
 from truemoment.reports.model import Report
 from truemoment.reports.result import Result
+from truemoment.training import load_model
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -149,6 +150,7 @@ def audit(
         gate=gate,
         reads=reads,
         cache=Cache.of_user(),
+        load=load_model,
         on_status=on_status,
     )
     return AuditResult(found)

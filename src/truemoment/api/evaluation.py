@@ -16,11 +16,10 @@ from truemoment.diagnosis.calibration import ScoreCalibration
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats
 from truemoment.io import MatchReport
-from truemoment.io.matching import OnUnknown
 from truemoment.language.paragraphs import order_in_signature
 from truemoment.measures import Measure
 from truemoment.protocols import Protocol
-from truemoment.records import Predictions
+from truemoment.records import OnUnknown, Predictions
 from truemoment.reports import evaluation as reports
 from truemoment.reports.model import Report
 from truemoment.reports.result import Result

@@ -14,7 +14,7 @@ from truemoment.caching import NO_CACHE, Cache
 from truemoment.datasets import read_own_annotations
 from truemoment.datasets.source import AnnotationSource, without_queries_of
 from truemoment.diagnosis.other_orders import in_other_orders
-from truemoment.diagnosis.randomised_video import randomised
+from truemoment.diagnosis.randomised_video import SeesVideo, randomised
 from truemoment.evaluation import resolve_measures, resolve_protocol
 from truemoment.exceptions import UsageError
 from truemoment.files import sha256_of
@@ -34,6 +34,9 @@ NO_OTHER_SPLITS = "other splits are read from a dataset or a file, found annotat
 
 Read = Callable[[Path, Annotations], tuple[Predictions, MatchReport]]
 """Reads a prediction file."""
+
+LoadModel = Callable[..., SeesVideo]
+"""Opens the folder of a trained model: :func:`truemoment.training.load_model`."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +92,13 @@ def audit_predictions(
     reads: MethodReads | None = None,
     cache: Cache = NO_CACHE,
     read: Read = read_predictions,
+    load: LoadModel | None = None,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> Audit:
     """Read what an audit needs, and run it.
 
     Floors are fitted on `fit_split` or `fit_annotations`: by default on ``train``, with ``none`` on no split. `reads`
-    declares what the method reads (:mod:`truemoment.auditing.declaration`).
+    declares what the method reads (:mod:`truemoment.auditing.declaration`). `load` opens the model of `related`.
 
     Raises
     ------
@@ -115,9 +119,11 @@ def audit_predictions(
     measure_list = tuple(measure for measure in resolved if measure.needs in OF_MOMENTS)
     controls = _read_controls(related, reference, match, read)
     sources = _sources(predictions, related.predictions())
-    if related.model is not None:
+    if related.model is not None and load is not None:
         top, data_dir = answers_a_query(answers, measure_list), None if source is None else source.data_dir
-        asked = _ask_model(related, controls, reference, top=top, seed=seed, data_dir=data_dir, on_status=on_status)
+        asked = _ask_model(
+            load, related, controls, reference, top=top, seed=seed, data_dir=data_dir, on_status=on_status
+        )
         controls, sources["model"] = asked
     setup = AuditSetup(
         annotations=reference,
@@ -188,6 +194,7 @@ def _read_controls(related: RelatedFiles, reference: Annotations, match: MatchRe
 
 
 def _ask_model(
+    load: LoadModel,
     related: RelatedFiles,
     controls: Controls,
     reference: Annotations,
@@ -198,11 +205,9 @@ def _ask_model(
     on_status: Callable[[str], None],
 ) -> tuple[Controls, dict[str, str]]:
     """Return a model's predictions on original and changed videos as controls, and which model it is."""
-    from truemoment.training.grounder import load_grounder  # noqa: PLC0415 - PyTorch is needed only here
-
     on_status("loading the model")
     folder = Path(related.model or "")
-    grounder = load_grounder(folder, features=related.features, data_dir=data_dir)
+    grounder = load(folder, features=related.features, data_dir=data_dir)
     changed = randomised(grounder, reference.queries, top=top, seed=seed, on_status=on_status)
     rng = stream(seed, "queries in shuffled order")
     orders = in_other_orders(grounder, reference.queries, top=top, rng=rng, on_status=on_status)

@@ -144,6 +144,7 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.auditing import audit_predictions
     from truemoment.reports import audit as reports
+    from truemoment.training import load_model
 
     page.refuse()
     files = related.files()
@@ -166,6 +167,7 @@ def command(
             reads=reads,
             cache=fitting.cache(),
             read=partial(how.read, progress=output.progress),
+            load=load_model,
             on_status=on_status,
         )
     browse = ["truemoment", "browse", str(predictions), *data.words(), *measuring.protocol_words()]

@@ -22,10 +22,10 @@ from truemoment.exceptions import UsageError
 from truemoment.files import atomic_write
 from truemoment.inputs import will_write
 from truemoment.io.base import OnNegative
-from truemoment.io.matching import OnUnknown
 from truemoment.io.prediction_files import NamedFile as NamedFile  # noqa: PLC0414 - verbs import it from here
 from truemoment.io.prediction_files import PredictionOptions as PredictionOptions  # noqa: PLC0414 - as above
 from truemoment.own_path import AnyPath
+from truemoment.records import OnUnknown
 from truemoment.text import printable, printable_lines
 from truemoment.training.epochs import OWN_FILES, TRACKED, epoch_folders
 

@@ -31,6 +31,7 @@ from typing import Literal
 
 import msgspec
 
+from truemoment.collection import split_file
 from truemoment.collection.names import SOMEONE as SOMEONE  # noqa: PLC0414 - the word that replaces names in files
 from truemoment.collection.narration import Mode
 from truemoment.exceptions import InputError, MissingFileError
@@ -40,10 +41,11 @@ from truemoment.searching.layout import folder_name
 from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/collection/1"
-COLLECTION, FILMS, PARTS = "collection.json", "films", "parts"
+COLLECTION, SPLITS = split_file.COLLECTION, split_file.SPLITS
+FILMS, PARTS = "films", "parts"
 ABOUT, ALIGNMENT, SPEECH = "about.json", "alignment.json", "speech.json"
 WORDS, SENTENCES, REPORT = "words.jsonl", "sentences.jsonl", "report.json"
-ANNOTATIONS, SPLITS, DISCARDED = "annotations.jsonl", "splits.jsonl", "discarded.json"
+ANNOTATIONS, DISCARDED = "annotations.jsonl", "discarded.json"
 CARD_TEXT, CARD, MAD, REVIEW = "card.md", "card.json", "mad", "review.json"
 
 Method = Literal["robust", "paper"]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from truemoment.grounders import Grounder
+from truemoment.diagnosis.randomised_video import SeesVideo
 from truemoment.intervals import Ints
 from truemoment.language.paragraphs import Paragraphs
 from truemoment.records import Predictions, Queries, numbers_of
@@ -18,7 +18,7 @@ ALONE, SHUFFLED = "alone", "in shuffled order"
 
 
 def in_other_orders(
-    grounder: Grounder,
+    grounder: SeesVideo,
     queries: Queries,
     *,
     top: int,

@@ -35,12 +35,12 @@ from truemoment.io import (
 )
 from truemoment.io.base import AnswerRows, Format, OnNegative, Parsing, PredictionRows, checked_times, refuse_loss
 from truemoment.io.head import Head
-from truemoment.io.matching import MatchReport, OnUnknown, match
+from truemoment.io.matching import MatchReport, match
 from truemoment.io.naming import as_annotated
 from truemoment.io.refused import refuse_what_is_no_text
 from truemoment.known_names import one_of_known
 from truemoment.own_path import AnyPath, any_path
-from truemoment.records import Annotations, Predictions
+from truemoment.records import Annotations, OnUnknown, Predictions
 
 __all__ = [
     "FORMATS",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import msgspec
 import numpy as np
@@ -20,9 +20,7 @@ from truemoment.datasets.faults import PAST_END_S
 from truemoment.exceptions import MatchError, UsageError
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.io.base import OnNegative, Parsing, PredictionRows, checked_times
-from truemoment.records import Annotations, Predictions, Queries, Strings, as_strings
-
-OnUnknown = Literal["refuse", "ignore"]
+from truemoment.records import Annotations, OnUnknown, Predictions, Queries, Strings, as_strings
 
 
 class _Blanks(dict[int, str | int]):

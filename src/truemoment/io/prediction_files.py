@@ -10,9 +10,9 @@ from truemoment.answers.reading import Reading
 from truemoment.exceptions import UsageError
 from truemoment.io import read_predictions
 from truemoment.io.base import OnNegative
-from truemoment.io.matching import MatchReport, OnUnknown
+from truemoment.io.matching import MatchReport
 from truemoment.own_path import AnyPath
-from truemoment.records import Annotations, Predictions
+from truemoment.records import Annotations, OnUnknown, Predictions
 from truemoment.text import printable
 
 

@@ -35,7 +35,7 @@ from truemoment.known_names import one_of_known
 from truemoment.measures import Measure, parse_measures
 from truemoment.protocols import Protocol, get_protocol
 from truemoment.text import one_line
-from truemoment.training.recipes import convert, naming, read_yaml
+from truemoment.yaml_files import convert, naming, read_yaml
 
 FILE = "leaderboard.yaml"
 

@@ -20,14 +20,13 @@ import numpy as np
 from truemoment.evaluation import evaluate_relabelled, resolve_protocol
 from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import Floats, temporal_iou
-from truemoment.io.matching import OnUnknown
 from truemoment.measures import Measure, parse_measures
 from truemoment.metaevaluation.noise import NoiseModel
 from truemoment.metaevaluation.rankings import Signs, kendall_tau_b, order_of_pairs
 from truemoment.metaevaluation.systems import direction_of
 from truemoment.metaevaluation.workers import done_in_order
 from truemoment.protocols import Protocol
-from truemoment.records import Annotations, Predictions
+from truemoment.records import Annotations, OnUnknown, Predictions
 from truemoment.uncertainty import ROUNDING
 
 

@@ -12,7 +12,6 @@ from truemoment.datasets import DATASETS, load_annotations, read_own_annotations
 from truemoment.datasets.source import files_of
 from truemoment.diagnosis.agreement import Annotators
 from truemoment.exceptions import UsageError
-from truemoment.io.matching import OnUnknown
 from truemoment.metaevaluation.ambiguity import Ambiguity, ambiguity
 from truemoment.metaevaluation.loading import LoadedSystems
 from truemoment.metaevaluation.noise import (
@@ -25,6 +24,7 @@ from truemoment.metaevaluation.noise import (
     PublishedNoise,
     ShiftNoise,
 )
+from truemoment.records import OnUnknown
 
 NOISE = ("published", "shift", "annotators", "longer")
 """Names of the models of label noise."""

@@ -23,11 +23,13 @@ variants        variants of one method, for studies of model selection
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from truemoment.lazy import lazy
+from truemoment.own_path import AnyPath
 
 if TYPE_CHECKING:
+    from truemoment.training.grounder import TrainedGrounder
     from truemoment.training.validation import Validation
 else:
     __getattr__ = lazy(
@@ -37,4 +39,11 @@ else:
         },
     )
 
-__all__ = ["Validation"]
+__all__ = ["Validation", "load_model"]
+
+
+def load_model(folder: AnyPath, **how: Any) -> TrainedGrounder:  # noqa: ANN401 - those of load_grounder
+    """Load a trained method: :func:`truemoment.training.grounder.load_grounder`, and PyTorch only now."""
+    from truemoment.training.grounder import load_grounder  # noqa: PLC0415 - see above
+
+    return load_grounder(folder, **how)

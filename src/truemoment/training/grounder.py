@@ -25,10 +25,11 @@ from truemoment.training.answering import pairs_to_answer
 from truemoment.training.hardware import prediction_device
 from truemoment.training.network import Network
 from truemoment.training.progress import Track, unseen
-from truemoment.training.recipes import naming, resolve
+from truemoment.training.recipes import resolve
 from truemoment.training.scoring import score
 from truemoment.training.vocabulary import UNKNOWN, TokenVocabulary, word_numbers
 from truemoment.training.windows import AllCandidates, in_windows
+from truemoment.yaml_files import naming
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,9 @@ from truemoment.exceptions import InputError, UsageError
 from truemoment.own_path import OwnPath
 from truemoment.records import Annotations
 from truemoment.training.recipe_sources import MixtureSource
-from truemoment.training.recipes import Recipe, read_yaml
+from truemoment.training.recipes import Recipe
 from truemoment.training.trials import TrainingTrial
+from truemoment.yaml_files import read_yaml
 
 if TYPE_CHECKING:  # these load PyTorch
     from truemoment.training.preparation import RunData
