@@ -16,7 +16,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # PyTorch
 import pytest
 from filelock import FileLock
 
-from truemoment import terminal
+from truemoment.base.boundary import terminal
 
 
 @pytest.fixture(scope="session")

@@ -24,8 +24,8 @@ ALIGN = """
 import resource, sys, time
 from itertools import chain
 from pathlib import Path
-from truemoment.audio.aligning import align
-from truemoment.audio.sources import Source
+from truemoment.media.audio.aligning import align
+from truemoment.media.audio.sources import Source
 start = time.perf_counter()
 steps = []
 film, track = (Source(Path(name)) for name in sys.argv[1:3])

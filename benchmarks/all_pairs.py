@@ -16,11 +16,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from truemoment.models import get_family
-from truemoment.models.acrn import TensorFusion
-from truemoment.models.base import Batch, GroundingModel, Inputs
-from truemoment.models.ctrl import CtrlFusion
-from truemoment.training.recipes import read_recipe
+from truemoment.learning.models import get_family
+from truemoment.learning.models.acrn import TensorFusion
+from truemoment.learning.models.base import Batch, GroundingModel, Inputs
+from truemoment.learning.models.ctrl import CtrlFusion
+from truemoment.learning.training.recipes import read_recipe
 
 WIDTH, VECTOR, WORDS, STEPS = 157, 100, 12, 15
 

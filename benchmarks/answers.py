@@ -13,7 +13,7 @@ import re
 import resource
 import time
 
-from truemoment.answers import parse_answer
+from truemoment.data.answers import parse_answer
 
 N_ANSWERS = 100_000
 NUMBER = re.compile(r"\d+(?:\.\d+)?")

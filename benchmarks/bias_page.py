@@ -43,11 +43,11 @@ def parts(data: Path) -> Counter[str]:
     """Seconds of each part, in this process."""
     import numpy as np  # noqa: PLC0415 - only the process that is measured holds them in memory
 
-    from truemoment.bias.surveys import survey  # noqa: PLC0415 - the same
-    from truemoment.datasets import load_annotations  # noqa: PLC0415 - the same
-    from truemoment.language import get_engine  # noqa: PLC0415 - the same
-    from truemoment.reports.bias import report  # noqa: PLC0415 - the same
-    from truemoment.reports.drawing import inline_svg  # noqa: PLC0415 - the same
+    from truemoment.data.datasets import load_annotations  # noqa: PLC0415 - the same
+    from truemoment.data.language import get_engine  # noqa: PLC0415 - the same
+    from truemoment.report.drawing import inline_svg  # noqa: PLC0415 - the same
+    from truemoment.studies.bias.report import report  # noqa: PLC0415 - the same
+    from truemoment.studies.bias.surveys import survey  # noqa: PLC0415 - the same
 
     seconds: Counter[str] = Counter()
     at = [time.perf_counter(), "reading files"]

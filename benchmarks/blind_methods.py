@@ -17,19 +17,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from truemoment.auditing.floors import run_ceilings
-from truemoment.auditing.verdict import judge_floors
+from truemoment.base.boundary.caching import Cache
+from truemoment.base.records import Annotations, Predictions
 from truemoment.baselines import Choices, ExpectedValue, make_baseline, sentence_neighbours
+from truemoment.baselines.floors import NETWORK, Setting, run_floors
 from truemoment.baselines.sentence_network import SentenceNetwork, Training
-from truemoment.caching import Cache
-from truemoment.datasets import load_annotations
-from truemoment.evaluation import evaluate
-from truemoment.floors import NETWORK, Setting, run_floors
-from truemoment.measures import parse_measures
-from truemoment.protocols import get_protocol
-from truemoment.records import Annotations, Predictions
-from truemoment.scores import Scores
-from truemoment.uncertainty import stream
+from truemoment.data.datasets import load_annotations
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.evaluation.scores import Scores
+from truemoment.evaluation.uncertainty import stream
+from truemoment.studies.audit.floors import run_ceilings
+from truemoment.studies.audit.verdict import judge_floors
 
 DATA = os.environ.get("TRUEMOMENT_DATA", "../shared/data")
 MEASURES = parse_measures("R@1,IoU=0.5")

@@ -27,21 +27,21 @@ import httpx
 import numpy as np
 import uvicorn
 
-from truemoment.browsing.filters import QuerySelection, Tagged, select
-from truemoment.browsing.looking import AnswerColumns, look_at
-from truemoment.browsing.looking_routes import Commands
-from truemoment.browsing.looking_site import open_looking
-from truemoment.browsing.search_site import open_search
-from truemoment.exporting.formats import exported
-from truemoment.exporting.moments import ExportedFilm, ExportedMoment
-from truemoment.pages.launch import Listening, bind
-from truemoment.records import Annotations, Predictions
+from truemoment.base.records import Annotations, Predictions
+from truemoment.media.video.files import identity_of
+from truemoment.media.video.stamps import FrameTable
 from truemoment.searching.encoder_options import EncoderOptions
+from truemoment.searching.exporting.formats import exported
+from truemoment.searching.exporting.moments import ExportedFilm, ExportedMoment
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Settings, default_proposals
 from truemoment.searching.writing import IndexWriter, VideoFile
-from truemoment.video.files import identity_of
-from truemoment.video.stamps import FrameTable
+from truemoment.web.browsing.filters import QuerySelection, Tagged, select
+from truemoment.web.browsing.looking import AnswerColumns, look_at
+from truemoment.web.browsing.looking_routes import Commands
+from truemoment.web.browsing.looking_site import open_looking
+from truemoment.web.browsing.search_site import open_search
+from truemoment.web.pages.launch import Listening, bind
 
 MINUTES, FPS, KEY_S, SIDE = 120, 24, 10, (720, 1280)
 ROWS_A_SECOND, N_DIMENSIONS = 5.0, 512

@@ -34,11 +34,11 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.audio.alignment import read_alignment
+from truemoment.base.boundary.distribution import JobRunner, begin_worker, distribute
 from truemoment.collection import layout
 from truemoment.collection.layout import films_in
 from truemoment.collection.scoring import score_alignment, score_sentences
-from truemoment.distribution import JobRunner, begin_worker, distribute
+from truemoment.media.audio.alignment import read_alignment
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
 from truemoment.searching.searcher import RankingOptions

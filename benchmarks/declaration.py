@@ -14,19 +14,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from truemoment.auditing.declaration import PERMUTATIONS, moves_by_order
+from truemoment.base.boundary.caching import Cache
+from truemoment.base.cells import cell_bounds
+from truemoment.base.intervals import Floats, Ints, temporal_iou
+from truemoment.base.records import Annotations, Predictions, Queries, numbers_of
 from truemoment.baselines import ExpectedValue, ParagraphNetwork, SentenceNetwork
 from truemoment.baselines.expected_value import CELLS
+from truemoment.baselines.floors import NETWORK, FloorResult, Setting, run_floors
 from truemoment.baselines.sentence_network import Training
-from truemoment.caching import Cache
-from truemoment.cells import cell_bounds
-from truemoment.datasets import load_annotations
-from truemoment.diagnosis.order_following import follow_order, terms_beside
-from truemoment.floors import NETWORK, FloorResult, Setting, run_floors
-from truemoment.intervals import Floats, Ints, temporal_iou
-from truemoment.measures import parse_measures
-from truemoment.protocols import get_protocol
-from truemoment.records import Annotations, Predictions, Queries, numbers_of
+from truemoment.data.datasets import load_annotations
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.studies.audit.declaration import PERMUTATIONS, moves_by_order
+from truemoment.studies.diagnosis.order_following import follow_order, terms_beside
 
 DATA = os.environ.get("TRUEMOMENT_DATA", "../shared/data")
 PLACES = ("tacos/test", "activitynet-cd/test-ood", "activitynet-captions/val_2")

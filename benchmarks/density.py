@@ -16,10 +16,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import gaussian_kde
 
+from truemoment.base.density import Density
+from truemoment.base.records import Annotations, as_strings
 from truemoment.baselines import PriorOnly
 from truemoment.baselines.prior_only import N_DRAWS, draws, start_duration_norm
-from truemoment.density import Density
-from truemoment.records import Annotations, as_strings
 
 N_POINTS = 20_000
 N_TRAIN, N_QUERIES = 37_421, 17_031

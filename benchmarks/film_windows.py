@@ -22,21 +22,21 @@ import msgspec
 import numpy as np
 import torch
 
-from truemoment.datasets import load_annotations
-from truemoment.evaluation import evaluate
-from truemoment.features.opening import open_features
-from truemoment.features.sentences import SentenceFile, SentenceVectors
-from truemoment.models import get_family
-from truemoment.models.base import Inputs
-from truemoment.records import Predictions
+from truemoment.base.records import Predictions
+from truemoment.data.datasets import load_annotations
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.learning.models import get_family
+from truemoment.learning.models.base import Inputs
+from truemoment.learning.training.grounder import load_grounder
+from truemoment.learning.training.network import Network
+from truemoment.learning.training.recipes import read_recipe
+from truemoment.learning.training.runs import TrainingTask, perform
+from truemoment.learning.training.vocabulary import make_vocabulary
+from truemoment.learning.training.windows import AllCandidates, in_windows
+from truemoment.media.features.sentences import SentenceFile, SentenceVectors
 from truemoment.searching.first_look import FirstLook, looked_at
+from truemoment.searching.opening import open_features
 from truemoment.searching.windows import Windows
-from truemoment.training.grounder import load_grounder
-from truemoment.training.network import Network
-from truemoment.training.recipes import read_recipe
-from truemoment.training.runs import TrainingTask, perform
-from truemoment.training.vocabulary import make_vocabulary
-from truemoment.training.windows import AllCandidates, in_windows
 from truemoment.worlds.films import FilmSettings, make_films, write_films
 
 N_SENTENCES, MINUTES, RUNS = 64, 30.0, 3

@@ -22,10 +22,10 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.evaluation import evaluate
-from truemoment.features.base import Frames
-from truemoment.features.sentences import SentenceVectors
-from truemoment.records import Annotations
+from truemoment.base.records import Annotations
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.media.features.base import Frames
+from truemoment.media.features.sentences import SentenceVectors
 from truemoment.searching.codes import make_codes
 from truemoment.searching.first_stage import CodedFirstStage, FirstStage
 from truemoment.searching.index import Index, found_in

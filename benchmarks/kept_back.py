@@ -11,15 +11,15 @@ from collections import defaultdict
 
 import numpy as np
 
-from truemoment.auditing.verdict import judge_floors
+from truemoment.base.boundary.caching import Cache
 from truemoment.baselines import Choices, ExpectedValue, SentenceNetwork, make_baseline
+from truemoment.baselines.floors import NETWORK, Setting, run_floors
 from truemoment.baselines.sentence_network import Training
-from truemoment.caching import Cache
-from truemoment.datasets import load_annotations
-from truemoment.evaluation import evaluate
-from truemoment.floors import NETWORK, Setting, run_floors
-from truemoment.measures import parse_measures
-from truemoment.protocols import get_protocol
+from truemoment.data.datasets import load_annotations
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.studies.audit.verdict import judge_floors
 
 DATA = os.environ.get("TRUEMOMENT_DATA", "../shared/data")
 PLACES = ("charades-sta/test", "charades-cd/test-iid", "charades-cd/test-ood", "tacos/test")

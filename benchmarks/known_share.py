@@ -10,7 +10,8 @@ import sys
 
 import numpy as np
 
-from truemoment.auditing.verdict import judge_floors
+from truemoment.base.boundary.caching import Cache
+from truemoment.base.records import Annotations, Predictions
 from truemoment.baselines import (
     Choices,
     ExpectedValue,
@@ -18,14 +19,13 @@ from truemoment.baselines import (
     SentenceNetwork,
     make_baseline,
 )
-from truemoment.caching import Cache
-from truemoment.datasets import load_annotations
-from truemoment.evaluation import evaluate
-from truemoment.floors import FloorResult, Setting, run_floors
-from truemoment.measures import parse_measures
-from truemoment.protocols import get_protocol
-from truemoment.records import Annotations, Predictions
-from truemoment.scores import Scores
+from truemoment.baselines.floors import FloorResult, Setting, run_floors
+from truemoment.data.datasets import load_annotations
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.evaluation.scores import Scores
+from truemoment.studies.audit.verdict import judge_floors
 
 DATA = os.environ.get("TRUEMOMENT_DATA", "../shared/data")
 PLACES = (

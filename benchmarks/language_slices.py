@@ -6,7 +6,7 @@ Two built-in worlds differ in their frame features alone. A toy method and a sen
 split. A run draws videos of both test splits with replacement and compares the two at R@1,IoU=0.5, with 400 resamples,
 on five classes of sentences:
 
-* ``temporal order``: found in the sentences (:mod:`truemoment.language.marks`);
+* ``temporal order``: found in the sentences (:mod:`truemoment.data.language.marks`);
 * ``5 %``, ``15 %``, ``40 %``: that share of the drawn queries, by lot in each run;
 * ``with order``: all with temporal order, and those of the second class.
 
@@ -24,18 +24,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from truemoment.base.intervals import Bools
+from truemoment.base.records import Annotations, numbers_of
 from truemoment.baselines import ExpectedValue
 from truemoment.baselines.sentence_network import SentenceNetwork
-from truemoment.diagnosis.gains import FEWEST_VIDEOS, ClassGain, gains_by_class
-from truemoment.evaluation import evaluate
-from truemoment.intervals import Bools
-from truemoment.language import get_engine
-from truemoment.language.marks import marks_of
-from truemoment.measures import parse_measures
-from truemoment.protocols import get_protocol
-from truemoment.records import Annotations, numbers_of
-from truemoment.scores import Scores
-from truemoment.uncertainty import LEVEL
+from truemoment.data.language import get_engine
+from truemoment.data.language.marks import marks_of
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.evaluation.scores import Scores
+from truemoment.evaluation.uncertainty import LEVEL
+from truemoment.studies.diagnosis.gains import FEWEST_VIDEOS, ClassGain, gains_by_class
 from truemoment.worlds import ToyGrounder, World, make_world
 
 MEASURES, PROTOCOL = parse_measures("R@1,IoU=0.5"), get_protocol("default")

@@ -22,12 +22,12 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
+from truemoment.base.intervals import best_kept
+from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.baselines import Oracle
-from truemoment.features import Features
-from truemoment.features.sentences import SentenceVectors
-from truemoment.intervals import best_kept
-from truemoment.proposals import WindowedGrid
-from truemoment.records import Annotations, Predictions, Queries
+from truemoment.baselines.proposals import WindowedGrid
+from truemoment.media.features import Features
+from truemoment.media.features.sentences import SentenceVectors
 from truemoment.searching import ZeroShot
 from truemoment.searching.scoring import span_norms, span_scores
 from truemoment.worlds.films import FilmSettings, make_films

@@ -18,13 +18,13 @@ import numpy as np
 from scipy.stats import kendalltau
 
 from truemoment import Annotations, evaluate
-from truemoment.metaevaluation.ambiguity import ambiguity
-from truemoment.metaevaluation.noise import VARIANCES_S2, ShiftNoise
-from truemoment.metaevaluation.population import default_population
-from truemoment.metaevaluation.simulation import simulate_all
-from truemoment.metaevaluation.stability import default_sizes, stability
-from truemoment.metaevaluation.systems import RECALLS, Systems
-from truemoment.records import Predictions
+from truemoment.base.records import Predictions
+from truemoment.studies.meta.ambiguity import ambiguity
+from truemoment.studies.meta.noise import VARIANCES_S2, ShiftNoise
+from truemoment.studies.meta.population import default_population
+from truemoment.studies.meta.simulation import simulate_all
+from truemoment.studies.meta.stability import default_sizes, stability
+from truemoment.studies.meta.systems import RECALLS, Systems
 from world import film_world
 
 MEASURES = "; ".join((*RECALLS, "AxIoU@1", "AxIoU@5", "AxIoU@10"))

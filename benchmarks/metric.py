@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 import truemoment as tm
-from truemoment.metric import TorchMomentMetric
+from truemoment.evaluation.metric import TorchMomentMetric
 from world import film_world
 
 N_QUERIES, N_MOMENTS, BATCH, EPOCHS = 17_031, 10, 32, 5

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.datasets import own
-from truemoment.datasets.source import AnnotationSource
-from truemoment.evaluation import evaluate
-from truemoment.features.sentences import SentenceStore, SentenceVectors
-from truemoment.records import Annotations
+from truemoment.base.records import Annotations
+from truemoment.data.datasets import own
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.media.features.sentences import SentenceStore, SentenceVectors
 from truemoment.searching.building import build_index
 from truemoment.searching.encoder_options import settings_with
 from truemoment.searching.extraction import Loader

@@ -27,20 +27,20 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from truemoment.annotating.answers import AnswerRequest, FrameSpan
-from truemoment.annotating.creation import new_study
-from truemoment.annotating.dealing import deal
-from truemoment.annotating.events import append
-from truemoment.annotating.people import OWNER, new_link
-from truemoment.annotating.plan import StudyPlan
-from truemoment.annotating.store import connect
-from truemoment.annotating.study import ControlShares, StudyFolder
-from truemoment.pages.sessions import cookie_name
-from truemoment.records import Annotations
-from truemoment.video.files import identity_of
-from truemoment.video.prepared import FRAMES, STRIP, VideoFrames
-from truemoment.video.stamps import FrameTable
-from truemoment.video.strips import StripLayout
+from truemoment.base.records import Annotations
+from truemoment.media.video.files import identity_of
+from truemoment.media.video.prepared import FRAMES, STRIP, VideoFrames
+from truemoment.media.video.stamps import FrameTable
+from truemoment.media.video.strips import StripLayout
+from truemoment.web.annotating.answers import AnswerRequest, FrameSpan
+from truemoment.web.annotating.creation import new_study
+from truemoment.web.annotating.dealing import deal
+from truemoment.web.annotating.events import append
+from truemoment.web.annotating.people import OWNER, new_link
+from truemoment.web.annotating.plan import StudyPlan
+from truemoment.web.annotating.store import connect
+from truemoment.web.annotating.study import ControlShares, StudyFolder
+from truemoment.web.pages.sessions import cookie_name
 
 PEOPLE, PER_QUERY, N_TASKS = 20, 5, 50
 FPS, SECONDS = 30, 30

@@ -6,11 +6,11 @@ import time
 
 import numpy as np
 
-from truemoment.records import as_strings
-from truemoment.retrieval.measures import DEFAULT_MEASURES, parse_retrieval_measures
-from truemoment.retrieval.pooling import unit
-from truemoment.retrieval.ranking import Similarities
-from truemoment.retrieval.results import evaluate_retrieval
+from truemoment.base.records import as_strings
+from truemoment.searching.clips.measures import DEFAULT_MEASURES, parse_retrieval_measures
+from truemoment.searching.clips.pooling import unit
+from truemoment.searching.clips.ranking import Similarities
+from truemoment.searching.clips.results import evaluate_retrieval
 
 
 def main(n: int) -> None:

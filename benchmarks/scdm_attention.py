@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from truemoment.models.layers.additive_attention import AdditiveAttention, real_words
+from truemoment.learning.models.layers.additive_attention import AdditiveAttention, real_words
 
 RUNS = 3
 

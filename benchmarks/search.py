@@ -29,13 +29,13 @@ from typing import Any
 import av
 import numpy as np
 
+from truemoment.media.video.encoders import load_encoder
+from truemoment.media.video.frames import outline_of, stream_frames
 from truemoment.searching.extraction import Shard, embed
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Settings, default_proposals
 from truemoment.searching.retrieval import CANDIDATES, FirstStage, first_stage_recall, search_index
 from truemoment.searching.writing import IndexWriter, VideoFile
-from truemoment.video.encoders import load_encoder
-from truemoment.video.frames import outline_of, stream_frames
 from truemoment.worlds.films import FilmSettings, SimulatedFilms, make_films
 
 N_QUERIES = 20

@@ -24,11 +24,11 @@ import msgspec
 import numpy as np
 import torch
 
-from truemoment.features.base import Features
-from truemoment.models import get_family
-from truemoment.records import Annotations
-from truemoment.training.recipes import Recipe, read_recipe
-from truemoment.training.runs import TrainingTask, perform
+from truemoment.base.records import Annotations
+from truemoment.learning.models import get_family
+from truemoment.learning.training.recipes import Recipe, read_recipe
+from truemoment.learning.training.runs import TrainingTask, perform
+from truemoment.media.features.base import Features
 
 N_VIDEOS, N_PAIRS, N_VAL = 4564, 11_071, 64
 WIDTH, SECONDS = 157, 30

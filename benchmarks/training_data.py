@@ -8,9 +8,9 @@ import os
 
 import numpy as np
 
-from truemoment.auditing.training_data import look_at
-from truemoment.datasets import load_annotations
-from truemoment.records import Annotations
+from truemoment.base.records import Annotations
+from truemoment.data.datasets import load_annotations
+from truemoment.studies.audit.training_data import look_at
 
 DATA = os.environ.get("TRUEMOMENT_DATA", "../shared/data")
 AUDITED = {

@@ -17,9 +17,9 @@ from itertools import product
 import numpy as np
 
 from truemoment import Scores, get_protocol, parse_measures
-from truemoment.compared_trainings import over_trainings
-from truemoment.student import two_sided_p
-from truemoment.uncertainty import LEVEL, sums_by_video
+from truemoment.evaluation.student import two_sided_p
+from truemoment.evaluation.uncertainty import LEVEL, sums_by_video
+from truemoment.studies.compare.trainings import over_trainings
 
 VIDEOS, RUNS, RUN_SD = (20, 50, 200), (2, 3, 5), (0.0, 0.1, 0.3)
 MEASURE = parse_measures("R@1,IoU=0.5")

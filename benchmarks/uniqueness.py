@@ -15,8 +15,8 @@ from itertools import combinations
 
 import numpy as np
 
-from truemoment.bias.uniqueness import uniqueness
-from truemoment.language.meteor import meteor, split_words
+from truemoment.data.language.meteor import meteor, split_words
+from truemoment.studies.bias.uniqueness import uniqueness
 
 N_FILMS, N_SENTENCES = 650, 384_600
 """MAD (Soldan et al. 2022), Table 1 and section 3.3."""

@@ -25,20 +25,20 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.auditing.floors import run_ceilings
-from truemoment.auditing.verdict import judge_floors
+from truemoment.base.boundary.caching import Cache
+from truemoment.base.intervals import Floats, Ints
+from truemoment.base.records import numbers_of
 from truemoment.baselines import Choices, make_baseline
-from truemoment.caching import Cache
-from truemoment.datasets import load_annotations
-from truemoment.evaluation import evaluate
-from truemoment.floors import NETWORK, Setting, run_floors
-from truemoment.intervals import Floats, Ints
-from truemoment.measures import parse_measures
-from truemoment.network_row import excess
-from truemoment.protocols import get_protocol
-from truemoment.records import numbers_of
-from truemoment.scores import Scores
-from truemoment.uncertainty import interval95, resample_figures, stream
+from truemoment.baselines.floors import NETWORK, Setting, run_floors
+from truemoment.baselines.network_row import excess
+from truemoment.data.datasets import load_annotations
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.evaluation.scores import Scores
+from truemoment.evaluation.uncertainty import interval95, resample_figures, stream
+from truemoment.studies.audit.floors import run_ceilings
+from truemoment.studies.audit.verdict import judge_floors
 
 DATA = Path(os.environ.get("TRUEMOMENT_DATA", "../shared/data"))
 MEASURES = parse_measures("R@1,IoU=0.5; R@5,IoU=0.5; mAP; dR@1,IoU=0.5; mIoU")

@@ -50,7 +50,7 @@ def timed(command: list[str]) -> tuple[float, float, float, float]:
 
 def make_files(folder: Path) -> None:
     """Write annotations and predictions of every size."""
-    from truemoment.io import write_predictions  # noqa: PLC0415 - the same
+    from truemoment.data.formats import write_predictions  # noqa: PLC0415 - the same
     from world import film_world  # noqa: PLC0415 - only the process that makes files holds them in memory
 
     for n_queries, n_answers, name in SIZES:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from truemoment.records import Annotations, Predictions, as_strings
+from truemoment.base.records import Annotations, Predictions, as_strings
 
 
 def film_world(

@@ -11,13 +11,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from truemoment.bias.order import orders_of_splits
-from truemoment.datasets import DATASETS, data_folder
-from truemoment.datasets.base import Dataset
-from truemoment.documents import as_json, json_text
-from truemoment.exceptions import MissingFileError
-from truemoment.records import Annotations
-from truemoment.reports.bias_order import order_document
+from truemoment.base.boundary.documents import as_json, json_text
+from truemoment.base.errors import MissingFileError
+from truemoment.base.records import Annotations
+from truemoment.data.datasets import DATASETS, data_folder
+from truemoment.data.datasets.base import Dataset
+from truemoment.studies.bias.order import orders_of_splits
+from truemoment.studies.bias.report_order import order_document
 
 KEPT = Path(__file__).resolve().parent / "order.json"
 

@@ -30,15 +30,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from truemoment.auditing import CHECKS
 from truemoment.baselines import BASELINES
 from truemoment.cli import run
-from truemoment.datasets import DATASETS
-from truemoment.io import FORMATS
-from truemoment.protocols import PROTOCOLS, Protocol
+from truemoment.data.datasets import DATASETS
+from truemoment.data.formats import FORMATS
+from truemoment.evaluation.protocols import PROTOCOLS, Protocol
 from truemoment.reproduction import published_figures
 from truemoment.reproduction.blind import FIGURES
 from truemoment.reproduction.blind_figures import FloorFigure, SplitFigures, by_split
+from truemoment.studies.audit import CHECKS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}

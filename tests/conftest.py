@@ -27,7 +27,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from truemoment import Annotations, Predictions, documents
+from truemoment import Annotations, Predictions
+from truemoment.base.boundary import documents
 from truemoment.cli import run
 
 from .schemas import fault_of, kind_of, kind_of_page
@@ -55,7 +56,7 @@ def documents_are_looked_at():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(documents, "printable_json", looked_at)
         if importlib.util.find_spec("starlette") is not None:
-            from truemoment.pages import app
+            from truemoment.web.pages import app
 
             in_threadpool = app.run_in_threadpool
 
@@ -239,7 +240,7 @@ def demo_run(once):
 @pytest.fixture
 def few_floors(monkeypatch):
     """Leave out the floors that take seconds."""
-    monkeypatch.setattr("truemoment.floors.FLOORS", ("predict-all", "bias-based", "uniform"))
+    monkeypatch.setattr("truemoment.baselines.floors.FLOORS", ("predict-all", "bias-based", "uniform"))
 
 
 EMPTY_PICTURES = {"svg": b'<svg viewBox="0 0 1 1"></svg>', "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-1.4\n"}

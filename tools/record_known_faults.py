@@ -8,9 +8,9 @@ import json
 import sys
 from pathlib import Path
 
-from truemoment.datasets import DATASETS
-from truemoment.datasets.check import check_dataset
-from truemoment.exceptions import MissingFileError
+from truemoment.base.errors import MissingFileError
+from truemoment.data.datasets import DATASETS
+from truemoment.data.datasets.check import check_dataset
 
 RECORD = Path(__file__).parent.parent / "src" / "truemoment" / "datasets" / "known_faults.json"
 

@@ -30,10 +30,10 @@ from safetensors.torch import save
 from torch import Tensor, nn
 from torch.nn import functional
 
-from truemoment.files import atomic_write
-from truemoment.intervals import Bools, Ints
-from truemoment.video.encoders import KNOWN_WORDS, Encoder, Preparation
-from truemoment.video.frames import Pixels
+from truemoment.base.boundary.files import atomic_write
+from truemoment.base.intervals import Bools, Ints
+from truemoment.media.video.encoders import KNOWN_WORDS, Encoder, Preparation
+from truemoment.media.video.frames import Pixels
 from truemoment.worlds.descriptions import (
     ANY,
     ASPECT,
@@ -521,7 +521,7 @@ def accuracy(encoder: Encoder, drawn: Drawn, rng: np.random.Generator, *, group:
 
 
 def write_encoder(folder: Path, model: CLIPModel, tokenizer: CLIPTokenizer) -> None:
-    """Write the encoder as :func:`truemoment.video.encoders.load_encoder` takes it, weights in half precision.
+    """Write the encoder as :func:`truemoment.media.video.encoders.load_encoder` takes it, weights in half precision.
 
     Parameters
     ----------

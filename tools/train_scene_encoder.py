@@ -1,8 +1,8 @@
 """Train the small built-in encoder: python tools/train_scene_encoder.py [FOLDER] [field=value ...].
 
-It writes src/truemoment/video/scenes/ (or FOLDER): weights, words, and a README.md with the recipe and the accuracy on
-scenes that it has not learned from. The recipe is SceneRecipe of scene_encoder.py beside this file; a field can be
-changed by its name, e.g. steps=50 for a trial. The published weights took twenty minutes on one
+It writes src/truemoment/media/video/scenes/ (or FOLDER): weights, words, and a README.md with the recipe and the
+accuracy on scenes that it has not learned from. The recipe is SceneRecipe of scene_encoder.py beside this file; a field
+can be changed by its name, e.g. steps=50 for a trial. The published weights took twenty minutes on one
 core.
 """
 
@@ -16,8 +16,8 @@ import torch
 from scene_encoder import SceneRecipe, accuracy, draw_groups, train, write_encoder
 from tqdm import tqdm
 
-from truemoment.training.hardware import commit, hardware
-from truemoment.video.encoders import load_encoder
+from truemoment.learning.training.hardware import commit, hardware
+from truemoment.media.video.encoders import load_encoder
 
 FOLDER = Path(__file__).parent.parent / "src" / "truemoment" / "video" / "scenes"
 HELD_OUT_SEED = 1_000_003

@@ -8,8 +8,8 @@ from typing import Any
 import fiftyone as fo
 import fiftyone.operators as foo
 from fiftyone.operators import types
-from truemoment.datasets.source import AnnotationSource
-from truemoment.exceptions import TrueMomentError
+from truemoment.base.errors import TrueMomentError
+from truemoment.data.datasets.source import AnnotationSource
 
 from .moments import FIELDS, Moment, moments_by_video
 

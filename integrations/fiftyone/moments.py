@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from truemoment.browsing.lanes import lanes_of
-from truemoment.browsing.looking import look_at
-from truemoment.caching import Cache
-from truemoment.datasets.source import AnnotationSource
+from truemoment.base.boundary.caching import Cache
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.web.browsing.lanes import lanes_of
+from truemoment.web.browsing.looking import look_at
 
 FIELDS = ("references", "predictions", "floor")
 

@@ -5,58 +5,58 @@ Each name is imported when it is first used: ``import truemoment`` is quick, and
 
 from __future__ import annotations
 
-from truemoment.version import __version__
+from truemoment.base.version import __version__
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all else here
 if TYPE_CHECKING:
-    from truemoment.api.audits import audit
-    from truemoment.api.blind import baseline
-    from truemoment.api.citations import cite
-    from truemoment.api.comparisons import compare
-    from truemoment.api.evaluation import evaluate
-    from truemoment.api.leaderboards import leaderboard
-    from truemoment.api.runs import train
-    from truemoment.api.searches import search
-    from truemoment.api.splits import resplit
-    from truemoment.api.surveys import survey
-    from truemoment.datasets import load_annotations, read_own_annotations
-    from truemoment.exceptions import TrueMomentError
-    from truemoment.features.opening import open_features
-    from truemoment.grounders import Grounder
-    from truemoment.io import read_predictions, write_predictions
-    from truemoment.measures import parse_measure, parse_measures
-    from truemoment.metric import MomentMetric
-    from truemoment.protocols import Protocol, get_protocol
-    from truemoment.records import Annotations, Predictions, Queries
-    from truemoment.scores import Scores
+    from truemoment.base.errors import TrueMomentError
+    from truemoment.base.records import Annotations, Predictions, Queries
+    from truemoment.cli.api.audits import audit
+    from truemoment.cli.api.blind import baseline
+    from truemoment.cli.api.citations import cite
+    from truemoment.cli.api.comparisons import compare
+    from truemoment.cli.api.evaluation import evaluate
+    from truemoment.cli.api.leaderboards import leaderboard
+    from truemoment.cli.api.runs import train
+    from truemoment.cli.api.searches import search
+    from truemoment.cli.api.splits import resplit
+    from truemoment.cli.api.surveys import survey
+    from truemoment.data.datasets import load_annotations, read_own_annotations
+    from truemoment.data.formats import read_predictions, write_predictions
+    from truemoment.evaluation.grounders import Grounder
+    from truemoment.evaluation.measures import parse_measure, parse_measures
+    from truemoment.evaluation.metric import MomentMetric
+    from truemoment.evaluation.protocols import Protocol, get_protocol
+    from truemoment.evaluation.scores import Scores
+    from truemoment.searching.opening import open_features
 
 _HOME = {
-    "Annotations": "records",
-    "Grounder": "grounders",
-    "MomentMetric": "metric",
-    "Predictions": "records",
-    "Protocol": "protocols",
-    "Queries": "records",
-    "Scores": "scores",
-    "TrueMomentError": "exceptions",
-    "audit": "api.audits",
-    "baseline": "api.blind",
-    "cite": "api.citations",
-    "compare": "api.comparisons",
-    "evaluate": "api.evaluation",
-    "get_protocol": "protocols",
-    "leaderboard": "api.leaderboards",
-    "load_annotations": "datasets",
-    "open_features": "features.opening",
-    "parse_measure": "measures",
-    "parse_measures": "measures",
-    "read_own_annotations": "datasets",
-    "read_predictions": "io",
-    "resplit": "api.splits",
-    "search": "api.searches",
-    "survey": "api.surveys",
-    "train": "api.runs",
-    "write_predictions": "io",
+    "Annotations": "base.records",
+    "Grounder": "evaluation.grounders",
+    "MomentMetric": "evaluation.metric",
+    "Predictions": "base.records",
+    "Protocol": "evaluation.protocols",
+    "Queries": "base.records",
+    "Scores": "evaluation.scores",
+    "TrueMomentError": "base.errors",
+    "audit": "cli.api.audits",
+    "baseline": "cli.api.blind",
+    "cite": "cli.api.citations",
+    "compare": "cli.api.comparisons",
+    "evaluate": "cli.api.evaluation",
+    "get_protocol": "evaluation.protocols",
+    "leaderboard": "cli.api.leaderboards",
+    "load_annotations": "data.datasets",
+    "open_features": "searching.opening",
+    "parse_measure": "evaluation.measures",
+    "parse_measures": "evaluation.measures",
+    "read_own_annotations": "data.datasets",
+    "read_predictions": "data.formats",
+    "resplit": "cli.api.splits",
+    "search": "cli.api.searches",
+    "survey": "cli.api.surveys",
+    "train": "cli.api.runs",
+    "write_predictions": "data.formats",
 }
 """The module of each public name."""
 
@@ -99,7 +99,7 @@ if not TYPE_CHECKING:  # a checker of types knows the names from above
             from importlib import import_module  # noqa: PLC0415 - see the top
 
             return import_module(f"{__name__}.{name}")
-        from truemoment.lazy import lazy  # noqa: PLC0415 - see the top
+        from truemoment.base.lazy import lazy  # noqa: PLC0415 - see the top
 
         return lazy(__name__, _HOME)(name)
 

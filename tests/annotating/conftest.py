@@ -13,18 +13,18 @@ pytest.importorskip("starlette")
 
 from starlette.testclient import TestClient
 
-from truemoment.annotating.creation import new_study
-from truemoment.annotating.people import OWNER, new_link
-from truemoment.annotating.plan import StudyPlan
-from truemoment.annotating.serving import open_study
-from truemoment.annotating.store import connect
-from truemoment.annotating.study import ControlShares, StudyFolder
-from truemoment.pages.sessions import cookie_name
-from truemoment.records import Annotations
-from truemoment.video.files import identity_of
-from truemoment.video.prepared import FRAMES, STRIP, VideoFrames
-from truemoment.video.stamps import FrameTable
-from truemoment.video.strips import StripLayout
+from truemoment.base.records import Annotations
+from truemoment.media.video.files import identity_of
+from truemoment.media.video.prepared import FRAMES, STRIP, VideoFrames
+from truemoment.media.video.stamps import FrameTable
+from truemoment.media.video.strips import StripLayout
+from truemoment.web.annotating.creation import new_study
+from truemoment.web.annotating.people import OWNER, new_link
+from truemoment.web.annotating.plan import StudyPlan
+from truemoment.web.annotating.serving import open_study
+from truemoment.web.annotating.store import connect
+from truemoment.web.annotating.study import ControlShares, StudyFolder
+from truemoment.web.pages.sessions import cookie_name
 
 BASE = "http://localhost"
 OWN = {"Origin": BASE}

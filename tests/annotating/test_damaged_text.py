@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from truemoment.annotating.practice import hidden_moments
-from truemoment.annotating.store import undamaged
-from truemoment.exceptions import InputError
+from truemoment.base.errors import InputError
+from truemoment.web.annotating.practice import hidden_moments
+from truemoment.web.annotating.store import undamaged
 
 
 def test_it_is_named():

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truemoment.annotating.controls import absent_pairs, content_words, moved_moment, with_controls
-from truemoment.annotating.dealing import deal, forced_repeats, order
-from truemoment.annotating.study import ControlShares
+from truemoment.web.annotating.controls import absent_pairs, content_words, moved_moment, with_controls
+from truemoment.web.annotating.dealing import deal, forced_repeats, order
+from truemoment.web.annotating.study import ControlShares
 
 
 @st.composite
@@ -48,8 +48,8 @@ def test_repeats_of_a_video_are_at_the_arithmetic_minimum():
 
 
 def test_the_test_split_of_charades_sta_is_dealt_evenly(data_dir):
-    from truemoment.datasets import load_annotations
-    from truemoment.records import numbers_of
+    from truemoment.base.records import numbers_of
+    from truemoment.data.datasets import load_annotations
 
     queries = load_annotations("charades-sta", "test", data_dir=data_dir).queries
     video = numbers_of(queries.video_id)

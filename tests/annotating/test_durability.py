@@ -17,12 +17,12 @@ import urllib.request
 import numpy as np
 import pytest
 
-from truemoment.annotating.rebuilding import differences
-from truemoment.annotating.serving import back_up
-from truemoment.annotating.store import connect
-from truemoment.annotating.study import StudyFolder, file_system_of, refuse_network
-from truemoment.exceptions import InputError
-from truemoment.pages.sessions import cookie_name
+from truemoment.base.errors import InputError
+from truemoment.web.annotating.rebuilding import differences
+from truemoment.web.annotating.serving import back_up
+from truemoment.web.annotating.store import connect
+from truemoment.web.annotating.study import StudyFolder, file_system_of, refuse_network
+from truemoment.web.pages.sessions import cookie_name
 
 from .conftest import annotations_of
 
@@ -199,6 +199,6 @@ def test_a_network_file_system_is_refused(tmp_path, monkeypatch):
     (tmp_path / "net" / "study").mkdir(parents=True)
     assert file_system_of(tmp_path / "net" / "study", mounts) == "nfs4"
     assert file_system_of(tmp_path, mounts) == "ext4"
-    monkeypatch.setattr("truemoment.annotating.study.file_system_of", lambda _: "nfs4")
+    monkeypatch.setattr("truemoment.web.annotating.study.file_system_of", lambda _: "nfs4")
     with pytest.raises(InputError, match="network file system"):
         refuse_network(tmp_path)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from truemoment.cli import run
-from truemoment.datasets import own
-from truemoment.datasets.answer_file import read_answers
-from truemoment.language.paragraphs import order_of_starts
+from truemoment.data.datasets import own
+from truemoment.data.datasets.answer_file import read_answers
+from truemoment.data.language.paragraphs import order_of_starts
 
 from .conftest import annotations_of
 from .test_server import answer_all

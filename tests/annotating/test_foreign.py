@@ -8,14 +8,14 @@ import struct
 
 import pytest
 
-from truemoment.annotating.preparing import prepare_one
-from truemoment.annotating.serving import back_up, open_study
-from truemoment.annotating.store import connect
-from truemoment.annotating.study import StudyFolder
-from truemoment.annotating.video_seal import SEAL, check_videos
-from truemoment.exceptions import InputError, MissingFileError
-from truemoment.video.files import identity_of
-from truemoment.video.prepared import COPY, FRAMES, PEAKS, STRIP
+from truemoment.base.errors import InputError, MissingFileError
+from truemoment.media.video.files import identity_of
+from truemoment.media.video.prepared import COPY, FRAMES, PEAKS, STRIP
+from truemoment.web.annotating.preparing import prepare_one
+from truemoment.web.annotating.serving import back_up, open_study
+from truemoment.web.annotating.store import connect
+from truemoment.web.annotating.study import StudyFolder
+from truemoment.web.annotating.video_seal import SEAL, check_videos
 
 from .conftest import annotations_of
 

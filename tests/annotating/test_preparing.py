@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from truemoment.annotating import creation, preparing
-from truemoment.annotating.preparing import prepare_one, prepare_study, record_outcome, waiting_videos
-from truemoment.annotating.store import StorageError, Store
-from truemoment.annotating.study import StudyFolder
-from truemoment.exceptions import InputError
+from truemoment.base.errors import InputError
+from truemoment.web.annotating import creation, preparing
+from truemoment.web.annotating.preparing import prepare_one, prepare_study, record_outcome, waiting_videos
+from truemoment.web.annotating.store import StorageError, Store
+from truemoment.web.annotating.study import StudyFolder
 
 from .conftest import annotations_of
 
@@ -45,7 +45,7 @@ def test_a_video_that_did_not_play_is_tried_again(make_study):
 
 CRASHING = """
 import os
-from truemoment.annotating.preparing import VideoOutcome
+from truemoment.web.annotating.preparing import VideoOutcome
 
 def prepare(video, path, folder):
     if video == 1:

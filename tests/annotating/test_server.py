@@ -11,16 +11,16 @@ import zipfile
 
 import pytest
 
-from truemoment.annotating import leases
-from truemoment.annotating.events import identity_of_study
-from truemoment.annotating.exporting import export_study
-from truemoment.annotating.rebuilding import differences, rebuild
-from truemoment.annotating.results import read_state
-from truemoment.annotating.store import connect
-from truemoment.annotating.study import StudyFolder
-from truemoment.exceptions import InputError, UsageError
-from truemoment.folders import lock_folder
-from truemoment.records import Annotations
+from truemoment.base.boundary.folders import lock_folder
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.records import Annotations
+from truemoment.web.annotating import leases
+from truemoment.web.annotating.events import identity_of_study
+from truemoment.web.annotating.exporting import export_study
+from truemoment.web.annotating.rebuilding import differences, rebuild
+from truemoment.web.annotating.results import read_state
+from truemoment.web.annotating.store import connect
+from truemoment.web.annotating.study import StudyFolder
 
 from .conftest import annotations_of
 
@@ -345,7 +345,7 @@ def test_an_export_whose_process_dies_is_a_failed_job(served, monkeypatch, tmp_p
     (tmp_path / "ending.py").write_text("import os\n\ndef write(*_):\n    os.abort()\n", encoding="utf-8")
     with monkeypatch.context() as patch:
         patch.syspath_prepend(tmp_path)  # also that of the process
-        patch.setattr("truemoment.annotating.owner.write_archive", importlib.import_module("ending").write)
+        patch.setattr("truemoment.web.annotating.owner.write_archive", importlib.import_module("ending").write)
         state, why = outcome()
         assert state == "failed"
         assert "the process of the export ended" in why
@@ -500,7 +500,7 @@ def test_plans_that_cannot_be_are_refused(make_study, tmp_path):
 
 
 def test_one_server_a_study(served):
-    from truemoment.annotating.serving import open_study
+    from truemoment.web.annotating.serving import open_study
 
     study = served(annotations_of(1, 1), people=1, per_query=1, practice=0)
     with pytest.raises(UsageError, match="another command"), open_study(study.study):

@@ -10,12 +10,12 @@ import httpx
 import msgspec
 import pytest
 
-from truemoment.annotating.exporting import export_study
-from truemoment.annotating.store import connect
-from truemoment.datasets import load_annotations
-from truemoment.datasets.answer_file import read_answers
-from truemoment.pages.sessions import cookie_name
-from truemoment.video.prepared import FRAMES, VideoFrames
+from truemoment.data.datasets import load_annotations
+from truemoment.data.datasets.answer_file import read_answers
+from truemoment.media.video.prepared import FRAMES, VideoFrames
+from truemoment.web.annotating.exporting import export_study
+from truemoment.web.annotating.store import connect
+from truemoment.web.pages.sessions import cookie_name
 
 from .conftest import BASE, OWN, annotations_of
 from .test_server import answer_all

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from truemoment.annotating.store import Store, create_database
+from truemoment.web.annotating.store import Store, create_database
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from truemoment.answers import Reading, parse_answer
-from truemoment.records import STATUSES
+from truemoment.base.records import STATUSES
+from truemoment.data.answers import Reading, parse_answer
 
 
 def lines_of(name):

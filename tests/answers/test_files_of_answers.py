@@ -7,8 +7,8 @@ import json
 import pytest
 
 from truemoment import Annotations
-from truemoment.exceptions import InputError, UsageError
-from truemoment.io import Reading, read_predictions, read_rows
+from truemoment.base.errors import InputError, UsageError
+from truemoment.data.formats import Reading, read_predictions, read_rows
 
 HEAD = {"truemoment_answers": 1, "prompt": {"name": "p", "axis": "percent", "which": "first"}}
 

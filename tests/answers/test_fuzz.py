@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from truemoment.answers import Reading, parse_answer
-from truemoment.records import STATUSES
+from truemoment.base.records import STATUSES
+from truemoment.data.answers import Reading, parse_answer
 
 from ..thorough import quick_are
 

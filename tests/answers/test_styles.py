@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truemoment.answers import Reading, parse_answer
+from truemoment.data.answers import Reading, parse_answer
 
 pytestmark = pytest.mark.slow
 

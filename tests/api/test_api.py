@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import truemoment as tm
-from truemoment.auditing.checks import excess_where_blind_misses
-from truemoment.documents import as_json
-from truemoment.exceptions import UsageError
+from truemoment.base.boundary.documents import as_json
+from truemoment.base.errors import UsageError
+from truemoment.studies.audit.checks import excess_where_blind_misses
 from truemoment.worlds import make_world
 from truemoment.worlds.export import write_world
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, Scores, evaluate
-from truemoment.arrays import read_npz
-from truemoment.exceptions import InputError
-from truemoment.features import (
+from truemoment.base.boundary.arrays import read_npz
+from truemoment.base.errors import InputError
+from truemoment.media.features import (
     Features,
     FolderStore,
     OwnStore,

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from truemoment.arrays import map_npy, read_npz
+from truemoment.base.boundary.arrays import map_npy, read_npz
 
 
 def test_one_head_is_parsed_at_a_time(tmp_path, monkeypatch):

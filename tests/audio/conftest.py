@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from truemoment.audio.recording import Recording
+from truemoment.media.audio.recording import Recording
 from truemoment.worlds.described.damage import Damage, damage_track
 from truemoment.worlds.described.mixing import mix_film, mix_track
 from truemoment.worlds.described.script import Script, write_script

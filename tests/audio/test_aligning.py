@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from truemoment.audio.aligning import AlignSettings, align_sounds
-from truemoment.audio.alignment import Piece
-from truemoment.audio.checking import PaperSettings
-from truemoment.audio.placing import Placing
+from truemoment.media.audio.aligning import AlignSettings, align_sounds
+from truemoment.media.audio.alignment import Piece
+from truemoment.media.audio.checking import PaperSettings
+from truemoment.media.audio.placing import Placing
 from truemoment.worlds.described.damage import Damage
 
 from ..thorough import quick_are

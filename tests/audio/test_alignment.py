@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.audio.alignment import Alignment, Piece, Side, Unmatched, faults_of, gaps_between, read_alignment
-from truemoment.exceptions import InputError
+from truemoment.base.errors import InputError
+from truemoment.media.audio.alignment import Alignment, Piece, Side, Unmatched, faults_of, gaps_between, read_alignment
 
 SIDE = Side("film.mp4", "1:ab", 0, 6000.0)
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from truemoment.audio.checking import PaperSettings, judged, window_delays
-from truemoment.audio.resampling import values_at
+from truemoment.media.audio.checking import PaperSettings, judged, window_delays
+from truemoment.media.audio.resampling import values_at
 
 RATE_HZ = 2000
 MINUTES = 110

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truemoment.audio.correlation import correlate, good_length, peak_of
-from truemoment.audio.recording import Recording
-from truemoment.audio.resampling import values_at
+from truemoment.media.audio.correlation import correlate, good_length, peak_of
+from truemoment.media.audio.recording import Recording
+from truemoment.media.audio.resampling import values_at
 
 RATE_HZ = 16_000
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from truemoment.audio.cuts import SureLine, place_cut, reach_of
-from truemoment.audio.recording import Recording, record
-from truemoment.audio.refining import DelayLine
-from truemoment.audio.sources import Source
+from truemoment.media.audio.cuts import SureLine, place_cut, reach_of
+from truemoment.media.audio.recording import Recording, record
+from truemoment.media.audio.refining import DelayLine
+from truemoment.media.audio.sources import Source
 from truemoment.worlds.described.damage import Damage
 from truemoment.worlds.described.writing import write_sound
 

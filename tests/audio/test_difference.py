@@ -7,10 +7,10 @@ least value here. Compression and a soft narrator are easier to hear in tones th
 import numpy as np
 import pytest
 
-from truemoment.audio.alignment import Piece
-from truemoment.audio.difference import find_narrator, read_narration
-from truemoment.audio.recording import record
-from truemoment.audio.sources import Source
+from truemoment.media.audio.alignment import Piece
+from truemoment.media.audio.difference import find_narrator, read_narration
+from truemoment.media.audio.recording import record
+from truemoment.media.audio.sources import Source
 from truemoment.worlds.described.damage import Damage
 from truemoment.worlds.described.mixing import NARRATOR_DB
 from truemoment.worlds.described.writing import write_sound

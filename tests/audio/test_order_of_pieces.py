@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truemoment.audio import cuts, placing
-from truemoment.audio.alignment import Piece, faults_of
-from truemoment.audio.cuts import SureLine, place_cut
-from truemoment.audio.pieces import MatchedRun
-from truemoment.audio.placing import Placing
-from truemoment.audio.refining import DelayLine
+from truemoment.media.audio import cuts, placing
+from truemoment.media.audio.alignment import Piece, faults_of
+from truemoment.media.audio.cuts import SureLine, place_cut
+from truemoment.media.audio.pieces import MatchedRun
+from truemoment.media.audio.placing import Placing
+from truemoment.media.audio.refining import DelayLine
 from truemoment.worlds.described.damage import Damage
 
 DURATION_S = 400.0

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from truemoment.audio.bands import COARSE_PER_S
-from truemoment.audio.pieces import run_within
-from truemoment.audio.windows import N_CANDIDATES, WINDOW_S, Candidates
+from truemoment.media.audio.bands import COARSE_PER_S
+from truemoment.media.audio.pieces import run_within
+from truemoment.media.audio.windows import N_CANDIDATES, WINDOW_S, Candidates
 
 
 class Found:

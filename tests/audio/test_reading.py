@@ -7,10 +7,10 @@ import av
 import numpy as np
 import pytest
 
-from truemoment.audio.reading import _PlacedBlock, sound_of
-from truemoment.audio.recording import record
-from truemoment.audio.sources import Source, parse_source
-from truemoment.exceptions import InputError, MissingFileError, UsageError
+from truemoment.base.errors import InputError, MissingFileError, UsageError
+from truemoment.media.audio.reading import _PlacedBlock, sound_of
+from truemoment.media.audio.recording import record
+from truemoment.media.audio.sources import Source, parse_source
 from truemoment.worlds.described.writing import write_sound
 
 RATE_HZ = 16_000

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions
-from truemoment.auditing import Audit, AuditSetup, Controls, Results, Splits, audit
-from truemoment.caching import Cache
-from truemoment.diagnosis.shuffled import shuffle_features
-from truemoment.floors import FloorResult
-from truemoment.measures import parse_measures
-from truemoment.protocols import get_protocol
+from truemoment.base.boundary.caching import Cache
+from truemoment.baselines.floors import FloorResult
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.studies.audit import Audit, AuditSetup, Controls, Results, Splits, audit
+from truemoment.studies.diagnosis.shuffled import shuffle_features
 from truemoment.worlds import ToyGrounder, make_world
 
 

@@ -7,18 +7,17 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions
-from truemoment.auditing import AuditSetup, Splits, audit
-from truemoment.auditing.checks import answer_pattern, skill
-from truemoment.auditing.floors import human_ceilings
-from truemoment.caching import Cache
-from truemoment.diagnosis.agreement import Annotators
-from truemoment.diagnosis.humans import consensus_scores, human_scores
-from truemoment.documents import as_json
-from truemoment.evaluation import evaluate
-from truemoment.floors import NETWORK, FloorResult
-from truemoment.measures import parse_measures
-from truemoment.protocols import get_protocol
-from truemoment.reports import audit as report
+from truemoment.base.boundary.caching import Cache
+from truemoment.base.boundary.documents import as_json
+from truemoment.baselines.floors import NETWORK, FloorResult
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.studies.audit import AuditSetup, Splits, audit, report
+from truemoment.studies.audit.checks import answer_pattern, skill
+from truemoment.studies.audit.floors import human_ceilings
+from truemoment.studies.diagnosis.agreement import Annotators
+from truemoment.studies.diagnosis.humans import consensus_scores, human_scores
 from truemoment.worlds import ToyGrounder, make_world
 
 pytestmark = pytest.mark.slow

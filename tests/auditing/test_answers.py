@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, evaluate, read_predictions
-from truemoment.auditing import CHECKS, AuditSetup, Controls, Results, Splits
-from truemoment.auditing.checks import changed_videos, conventions
-from truemoment.caching import Cache
-from truemoment.exceptions import ProtocolError, UsageError
-from truemoment.measures import parse_measures
-from truemoment.protocols import get_protocol
+from truemoment.base.boundary.caching import Cache
+from truemoment.base.errors import ProtocolError, UsageError
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.studies.audit import CHECKS, AuditSetup, Controls, Results, Splits
+from truemoment.studies.audit.checks import changed_videos, conventions
 
 NAN = float("nan")
 DEFAULT = get_protocol("default")

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, evaluate, load_annotations, read_predictions
-from truemoment.auditing import CHECKS, AuditSetup, Results, Splits, audit
-from truemoment.auditing.checks import conventions
-from truemoment.auditing.verdict import judge_floors
+from truemoment.base.boundary.caching import NO_CACHE, Cache
+from truemoment.base.errors import UsageError
 from truemoment.baselines import Choices, make_baseline
-from truemoment.caching import NO_CACHE, Cache
-from truemoment.exceptions import UsageError
-from truemoment.floors import DRAWS, FITS, FLOORS, NETWORK, answers_a_query, join_measures
-from truemoment.measures import parse_measures
-from truemoment.protocols import get_protocol
+from truemoment.baselines.floors import DRAWS, FITS, FLOORS, NETWORK, answers_a_query, join_measures
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.studies.audit import CHECKS, AuditSetup, Results, Splits, audit
+from truemoment.studies.audit.checks import conventions
+from truemoment.studies.audit.verdict import judge_floors
 
 pytestmark = pytest.mark.slow
 

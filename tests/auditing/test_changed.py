@@ -6,19 +6,18 @@ import re
 import numpy as np
 import pytest
 
-from truemoment.auditing import AuditSetup, Controls, Results, Splits, audit
-from truemoment.auditing.checks import better_than_guessing, changed_videos, uses_video, without_right_video
-from truemoment.caching import Cache
-from truemoment.diagnosis.randomised_video import randomised
-from truemoment.documents import as_json
-from truemoment.evaluation import evaluate
-from truemoment.exceptions import UsageError
-from truemoment.features.changed import CHANGES
-from truemoment.measures import parse_measures
-from truemoment.protocols import get_protocol
-from truemoment.records import Predictions
-from truemoment.reports import audit as report
-from truemoment.reports.render.html import page
+from truemoment.base.boundary.caching import Cache
+from truemoment.base.boundary.documents import as_json
+from truemoment.base.errors import UsageError
+from truemoment.base.records import Predictions
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.media.features.changed import CHANGES
+from truemoment.report.render.html import page
+from truemoment.studies.audit import AuditSetup, Controls, Results, Splits, audit, report
+from truemoment.studies.audit.checks import better_than_guessing, changed_videos, uses_video, without_right_video
+from truemoment.studies.diagnosis.randomised_video import randomised
 from truemoment.worlds import ToyGrounder, make_world
 
 pytestmark = pytest.mark.slow

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions
-from truemoment.auditing import AuditSetup, Controls, Splits, audit
-from truemoment.auditing.checks import reads as check
-from truemoment.caching import Cache
-from truemoment.diagnosis.order_following import LEAST_SHARE
-from truemoment.diagnosis.other_orders import ALONE, SHUFFLED
-from truemoment.documents import as_json
-from truemoment.exceptions import UsageError
-from truemoment.measures import parse_measures
-from truemoment.protocols import get_protocol
-from truemoment.reports import audit as reports
+from truemoment.base.boundary.caching import Cache
+from truemoment.base.boundary.documents import as_json
+from truemoment.base.errors import UsageError
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.studies.audit import AuditSetup, Controls, Splits, audit
+from truemoment.studies.audit import report as reports
+from truemoment.studies.audit.checks import reads as check
+from truemoment.studies.diagnosis.order_following import LEAST_SHARE
+from truemoment.studies.diagnosis.other_orders import ALONE, SHUFFLED
 
 
 @functools.cache

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from truemoment import evaluate
-from truemoment.auditing.checks import excess_where_blind_misses as check
-from truemoment.caching import Cache
-from truemoment.measures import parse_measures
-from truemoment.network_row import excess
-from truemoment.records import Predictions
+from truemoment.base.boundary.caching import Cache
+from truemoment.base.records import Predictions
+from truemoment.baselines.network_row import excess
+from truemoment.evaluation.measures import parse_measures
+from truemoment.studies.audit.checks import excess_where_blind_misses as check
 
 pytestmark = pytest.mark.slow
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.auditing import AuditFinding, judge, read_gate, settled
-from truemoment.exceptions import UsageError
-from truemoment.measures import parse_measures
+from truemoment.base.errors import UsageError
+from truemoment.evaluation.measures import parse_measures
+from truemoment.studies.audit import AuditFinding, judge, read_gate, settled
 
 FINDINGS = (
     AuditFinding("sound", "good", "All is well.", holds=True, figure=0.25),

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions
-from truemoment.auditing.checks import language_classes as check
-from truemoment.floors import NETWORK
-from truemoment.uncertainty import LEVEL
+from truemoment.baselines.floors import NETWORK
+from truemoment.evaluation.uncertainty import LEVEL
+from truemoment.studies.audit.checks import language_classes as check
 
 SENTENCES = ("a person opens a door", "a person never opens the door", "then a person sits", "two people sit")
 

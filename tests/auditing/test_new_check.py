@@ -4,14 +4,13 @@ import json
 
 import pytest
 
-from truemoment.auditing import CHECKS, AuditFinding, AuditSetup, Check, audit, read_gate, run
-from truemoment.auditing.checks.base import SCORE
-from truemoment.documents import as_json
-from truemoment.measures import parse_measures
-from truemoment.protocols import get_protocol
-from truemoment.reports import audit as report
-from truemoment.reports.model import Cell, Table
-from truemoment.reports.render.html import page
+from truemoment.base.boundary.documents import as_json
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.report.model import Cell, Table
+from truemoment.report.render.html import page
+from truemoment.studies.audit import CHECKS, AuditFinding, AuditSetup, Check, audit, read_gate, report, run
+from truemoment.studies.audit.checks.base import SCORE
 
 
 def chance(results):
@@ -44,12 +43,12 @@ def setup(invented, constant):
 
 def test_a_new_check_brings_its_parts_and_changes_no_other(setup, monkeypatch):
     monkeypatch.setattr(
-        "truemoment.auditing.checks.excess_where_blind_misses.network_answers", lambda *_: None
+        "truemoment.studies.audit.checks.excess_where_blind_misses.network_answers", lambda *_: None
     )  # trains none
     without = as_json(report.document(audit(setup)))
     for module in (run, report):
         monkeypatch.setattr(module, "CHECKS", (CHECKS[0], COIN, *CHECKS[1:]))
-    monkeypatch.setattr("truemoment.auditing.checks.CHECKS", (*CHECKS, COIN))
+    monkeypatch.setattr("truemoment.studies.audit.checks.CHECKS", (*CHECKS, COIN))
     found = audit(setup, conditions=read_gate("coin; coin>=0"))
     assert found.passed
     document = as_json(report.document(found))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from truemoment import Annotations
-from truemoment.auditing import Splits
-from truemoment.auditing.checks import order as check
-from truemoment.documents import as_json
+from truemoment.base.boundary.documents import as_json
+from truemoment.studies.audit import Splits
+from truemoment.studies.audit.checks import order as check
 
 
 def split_of(name, starts, n_videos=30):

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import Annotations, Predictions, Queries, evaluate
-from truemoment.auditing.own_answers import another_video, moved_answers, own_answers_floors, similar_sentence
-from truemoment.exceptions import InputError
-from truemoment.measures import parse_measures
-from truemoment.protocols import get_protocol
+from truemoment.base.errors import InputError
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.studies.audit.own_answers import another_video, moved_answers, own_answers_floors, similar_sentence
 
 MEASURES = parse_measures("R@1,IoU=0.5; R@5,IoU=0.5; mIoU")
 DEFAULT = get_protocol("default")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions
-from truemoment.auditing import Splits
-from truemoment.auditing.checks import training_places as check
+from truemoment.studies.audit import Splits
+from truemoment.studies.audit.checks import training_places as check
 
 PLACES = {"early": (0.0, 10.0), "late": (30.0, 38.0), "long": (5.0, 35.0)}
 """Moments in seconds of videos of 40 s, each in a cell of its own."""

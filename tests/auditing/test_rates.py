@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from truemoment.auditing.verdict import judge_floors
-from truemoment.measures import parse_measures
-from truemoment.protocols import get_protocol
-from truemoment.scores import Scores
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.evaluation.scores import Scores
+from truemoment.studies.audit.verdict import judge_floors
 
 pytestmark = pytest.mark.slow
 

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from truemoment import write_predictions
-from truemoment.auditing import RelatedFiles, audit_predictions
-from truemoment.datasets import read_own_annotations
-from truemoment.datasets.source import AnnotationSource
-from truemoment.exceptions import UsageError
+from truemoment.base.errors import UsageError
+from truemoment.data.datasets import read_own_annotations
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.studies.audit import RelatedFiles, audit_predictions
 
 FEW = {"measures": "R@1,IoU=0.5; mIoU", "resamples": 200, "permutations": 99}
 
@@ -16,7 +16,7 @@ FEW = {"measures": "R@1,IoU=0.5; mIoU", "resamples": 200, "permutations": 99}
 @pytest.fixture
 def files(tmp_path, invented, constant, monkeypatch):
     """Write annotations of one split and predictions; no network is trained."""
-    monkeypatch.setattr("truemoment.auditing.checks.excess_where_blind_misses.network_answers", lambda *_: None)
+    monkeypatch.setattr("truemoment.studies.audit.checks.excess_where_blind_misses.network_answers", lambda *_: None)
     test = invented("test", 8, 0)
     rows = zip(test.query_id, test.video_id, test.sentence, test.start_s.tolist(), test.end_s.tolist(), strict=True)
     lines = [

@@ -9,11 +9,11 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 
 from truemoment import Annotations, Predictions
-from truemoment.auditing import AuditSetup, Splits, audit, read_gate
-from truemoment.auditing.training_data import FEWEST_QUERIES, look_at
-from truemoment.exceptions import UsageError
-from truemoment.measures import parse_measures
-from truemoment.protocols import get_protocol
+from truemoment.base.errors import UsageError
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.studies.audit import AuditSetup, Splits, audit, read_gate
+from truemoment.studies.audit.training_data import FEWEST_QUERIES, look_at
 
 WORDS = ("opens", "door", "closes", "sits", "walks", "eats", "drinks", "reads", "book", "cup", "runs", "waits")
 

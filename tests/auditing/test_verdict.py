@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations
-from truemoment.auditing import Splits
-from truemoment.auditing.checks import better_than_guessing, skill
-from truemoment.auditing.verdict import DRAWS, LITTLE, Verdict, judge_floors
-from truemoment.floors import FloorResult
-from truemoment.measures import parse_measures
-from truemoment.protocols import get_protocol
-from truemoment.scores import Scores
-from truemoment.studentised import resample_ratios
-from truemoment.uncertainty import resample_sums
+from truemoment.baselines.floors import FloorResult
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.evaluation.scores import Scores
+from truemoment.evaluation.studentised import resample_ratios
+from truemoment.evaluation.uncertainty import resample_sums
+from truemoment.studies.audit import Splits
+from truemoment.studies.audit.checks import better_than_guessing, skill
+from truemoment.studies.audit.verdict import DRAWS, LITTLE, Verdict, judge_floors
 
 MEASURES = parse_measures("R@1,IoU=0.5; mIoU; AxIoU@10")
 

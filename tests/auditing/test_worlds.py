@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from truemoment.auditing.checks import iid_ood_gap, shortcut_share
-from truemoment.auditing.checks.changed_videos import shuffled
-from truemoment.floors import remeasured
+from truemoment.baselines.floors import remeasured
+from truemoment.studies.audit.checks import iid_ood_gap, shortcut_share
+from truemoment.studies.audit.checks.changed_videos import shuffled
 
 from ..thorough import quick_are
 

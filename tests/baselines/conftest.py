@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations
-from truemoment.language import Token
+from truemoment.data.language import Token
 
 
 class MarkedVerbs:

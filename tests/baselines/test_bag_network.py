@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from truemoment.baselines.bag_network import Adam, BagNetworks, gradient, sums_of_rows, train
-from truemoment.language.bags import Bags
+from truemoment.data.language.bags import Bags
 
 MEMBERS = 2
 

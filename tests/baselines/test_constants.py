@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import Annotations, Predictions, Queries, evaluate, parse_measure, parse_measures
+from truemoment.base.density import Density
+from truemoment.base.errors import InputError, MeasureError, UsageError
+from truemoment.base.intervals import temporal_iou
 from truemoment.baselines import BestConstant, BiasBased, PredictAll
 from truemoment.baselines.base import NMS_THRESHOLD, answers, grid_of_moments, locations, rank_constants
 from truemoment.baselines.best_constant import best_constants
 from truemoment.baselines.bias_based import reflected
-from truemoment.density import Density
-from truemoment.exceptions import InputError, MeasureError, UsageError
-from truemoment.intervals import temporal_iou
 
 nan = float("nan")
 
@@ -240,7 +240,7 @@ def test_the_name_says_which_constant_it_is(at_shares):
 
 
 def slow_density(points, place):
-    """Kernel density with SciPy's bandwidth at one place: the formula of truemoment.density, term by term."""
+    """Kernel density with SciPy's bandwidth at one place: the formula of truemoment.base.density, term by term."""
     n = len(points)
     covariance = np.cov(points, rowvar=False) * n ** (-1 / 3)
     inverse = np.linalg.inv(covariance)

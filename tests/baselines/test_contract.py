@@ -9,9 +9,9 @@ import pytest
 
 import truemoment.baselines
 from truemoment import Annotations, Grounder, Queries
+from truemoment.base.errors import InputError, UsageError
 from truemoment.baselines import BASELINES, ActionAware, Choices, make_baseline
-from truemoment.exceptions import InputError, UsageError
-from truemoment.proposals import SparseMap, WindowedGrid
+from truemoment.baselines.proposals import SparseMap, WindowedGrid
 
 pytestmark = pytest.mark.slow
 

@@ -9,11 +9,11 @@ import pytest
 from scipy.stats import gaussian_kde
 
 from truemoment import Queries
+from truemoment.base.density import Density
 from truemoment.baselines import ActionAware, PriorOnly, RandomChance, Uniform
 from truemoment.baselines.base import locations, ranked_answers
 from truemoment.baselines.prior_only import N_DRAWS, start_duration_norm
-from truemoment.density import Density
-from truemoment.proposals import SparseMap, WindowedGrid
+from truemoment.baselines.proposals import SparseMap, WindowedGrid
 
 
 def many_queries(n, *, duration_s=10.0, sentence="it RAINS"):

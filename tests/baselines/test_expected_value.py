@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truemoment import Annotations, Queries
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import temporal_iou
 from truemoment.baselines.base import grid_of_moments
 from truemoment.baselines.expected_value import (
     FIRST_STEP_NORM,
@@ -20,10 +22,8 @@ from truemoment.baselines.expected_value import (
     first_answers,
     values_of,
 )
-from truemoment.exceptions import UsageError
-from truemoment.intervals import temporal_iou
-from truemoment.measures import parse_measure
-from truemoment.protocols import PROTOCOLS
+from truemoment.evaluation.measures import parse_measure
+from truemoment.evaluation.protocols import PROTOCOLS
 
 pytestmark = pytest.mark.slow
 

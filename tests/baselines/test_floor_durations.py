@@ -5,8 +5,9 @@ from types import MappingProxyType
 
 import pytest
 
-from truemoment import floors, get_protocol, parse_measures
-from truemoment.caching import Cache
+from truemoment import get_protocol, parse_measures
+from truemoment.base.boundary.caching import Cache
+from truemoment.baselines import floors
 from truemoment.worlds import make_world
 
 MEASURED = (  # seconds of one core on Charades-CD and ActivityNet-CD, benchmarks/README.md

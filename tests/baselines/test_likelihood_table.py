@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from truemoment.base.density import Density
 from truemoment.baselines.likelihood_table import FEWEST_PLACES, likelihoods
-from truemoment.density import Density
 
 
 @pytest.mark.parametrize("n_points", [20, 3000])

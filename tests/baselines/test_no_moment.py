@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, evaluate
+from truemoment.base.errors import InputError, MeasureError
 from truemoment.baselines import BASELINES, BestConstant, Choices, Oracle, make_baseline
-from truemoment.exceptions import InputError, MeasureError
 
 nan = float("nan")
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Queries, evaluate
+from truemoment.base.errors import InputError
 from truemoment.baselines import Oracle
-from truemoment.exceptions import InputError
-from truemoment.proposals import MultiScale, SlidingWindows, SparseMap, WindowedGrid
+from truemoment.baselines.proposals import MultiScale, SlidingWindows, SparseMap, WindowedGrid
 
 SCHEMES = [
     SparseMap(),
@@ -168,7 +168,7 @@ def test_a_video_without_proposals():
 def test_best_cell_of_2d_tan(data_dir, dataset, split, n_clips, published):
     # specs/tan2d.md, "cheap sanity checks" 7: share of queries whose best cell has an IoU over 0.5, 0.7, 0.9. Computed
     # there with references clipped to the video, what is empty then left out, and plain comparison.
-    from truemoment.datasets import load_annotations
+    from truemoment.data.datasets import load_annotations
 
     raw = load_annotations(dataset, split, data_dir=data_dir)
     clipped = dataclasses.replace(

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, evaluate
+from truemoment.base.boundary.caching import Cache
 from truemoment.baselines import ExpectedValue, OrderTable, ParagraphNetwork, SentenceNetwork
+from truemoment.baselines.floors import Setting, run_floors
 from truemoment.baselines.paragraph_network import marginals, paragraph_terms, ratios_of_pairs
-from truemoment.caching import Cache
-from truemoment.floors import Setting, run_floors
-from truemoment.language.paragraphs import Paragraphs, order_of_starts, part_of_paragraph
-from truemoment.measures import parse_measures
-from truemoment.protocols import PROTOCOLS
+from truemoment.data.language.paragraphs import Paragraphs, order_of_starts, part_of_paragraph
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import PROTOCOLS
 
 MEASURE = "R@1,IoU=0.5"
 
@@ -148,9 +148,11 @@ def test_a_network_that_was_kept_answers_as_before():
 def test_the_last_network_in_a_process_of_its_own_changes_nothing(tmp_path, monkeypatch):
     train, test = paragraphs(1), paragraphs(2, 40)
     measures = parse_measures(f"{MEASURE}; mIoU")
-    monkeypatch.setattr("truemoment.floors.FLOORS", ("best-constant", "sentence-network", "paragraph-network"))
+    monkeypatch.setattr(
+        "truemoment.baselines.floors.FLOORS", ("best-constant", "sentence-network", "paragraph-network")
+    )
     alone, _ = run_floors(Setting(test, measures, PROTOCOLS["default"], train=train))
-    monkeypatch.setattr("truemoment.floors.LONG_S", 0.0)
+    monkeypatch.setattr("truemoment.baselines.floors.LONG_S", 0.0)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     monkeypatch.setattr(ParagraphNetwork, "fit", None)  # here: the other process has its own
     both, _ = run_floors(Setting(test, measures, PROTOCOLS["default"], train=train, cache=Cache(tmp_path)))

@@ -7,8 +7,8 @@ import pytest
 
 from truemoment import evaluate
 from truemoment.baselines import ActionAware, BestConstant, BiasBased, MeanMap, PredictAll, PriorOnly, Uniform
-from truemoment.datasets import load_annotations
-from truemoment.proposals import SparseMap
+from truemoment.baselines.proposals import SparseMap
+from truemoment.data.datasets import load_annotations
 
 pytestmark = pytest.mark.data
 

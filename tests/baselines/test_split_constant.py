@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, evaluate
+from truemoment.base.errors import InputError
 from truemoment.baselines import BestConstant, split_constants
 from truemoment.baselines.running import run_baseline
-from truemoment.datasets import load_annotations
-from truemoment.exceptions import InputError
+from truemoment.data.datasets import load_annotations
 
 
 @pytest.fixture(scope="module")

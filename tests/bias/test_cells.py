@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.cells import cell_bounds, cell_of, coarser, even_moments, even_places, n_cells, region_of
+from truemoment.base.cells import cell_bounds, cell_of, coarser, even_moments, even_places, n_cells, region_of
 
 # Moments in 120ths of the video: multiples of 1/60, 1/20 and 1/10 are among them, and points between.
 parts_of_120 = st.tuples(st.integers(0, 119), st.integers(1, 120)).filter(lambda m: m[0] < m[1])

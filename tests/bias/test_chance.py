@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
-from truemoment.bias.chance import check_draws, entropy_bits, jensen_shannon_bits, p_value
-from truemoment.exceptions import UsageError
+from truemoment.base.errors import UsageError
+from truemoment.studies.bias.chance import check_draws, entropy_bits, jensen_shannon_bits, p_value
 
 counts = st.lists(st.integers(0, 20), min_size=2, max_size=9).filter(any)
 two_counts = st.integers(2, 9).flatmap(

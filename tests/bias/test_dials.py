@@ -18,11 +18,11 @@ import functools
 import numpy as np
 import pytest
 
-from truemoment.bias.distances import split_distance
-from truemoment.bias.information import verb_information
-from truemoment.bias.locations import Locations
-from truemoment.bias.spread import constant_bias, evenness
-from truemoment.language import get_engine, verbs_of
+from truemoment.data.language import get_engine, verbs_of
+from truemoment.studies.bias.distances import split_distance
+from truemoment.studies.bias.information import verb_information
+from truemoment.studies.bias.locations import Locations
+from truemoment.studies.bias.spread import constant_bias, evenness
 from truemoment.worlds import make_world
 
 from ..thorough import quick_are

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from truemoment.bias.distances import split_distance
-from truemoment.bias.locations import Locations
-from truemoment.exceptions import UsageError
+from truemoment.base.errors import UsageError
+from truemoment.studies.bias.distances import split_distance
+from truemoment.studies.bias.locations import Locations
 
 # Moments between multiples of 5 % of the video: those that share a cell are equal, so gathering them changes nothing.
 twentieths = st.tuples(st.integers(0, 19), st.integers(1, 20)).filter(lambda m: m[0] < m[1])
@@ -117,7 +117,7 @@ def test_permutations_must_be_some():
 @pytest.mark.data
 def test_published_splits_lie_apart_as_they_are_meant_to(data_dir):
     # Closer Look, section 4.1: test-ood is made to differ from training, val and test-iid are drawn at random.
-    from truemoment.datasets import load_annotations
+    from truemoment.data.datasets import load_annotations
 
     train, iid, ood = (
         Locations.of(load_annotations("charades-cd", split, data_dir=data_dir))

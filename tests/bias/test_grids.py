@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truemoment import Annotations
-from truemoment.bias.grids import Grid, draw_distinct, grid_moments
-from truemoment.bias.locations import Locations
-from truemoment.bias.regions import N_STEPS, even_on_steps
-from truemoment.bias.spread import constant_bias, evenness
-from truemoment.cells import region_of
-from truemoment.exceptions import InputError
+from truemoment.base.cells import region_of
+from truemoment.base.errors import InputError
+from truemoment.studies.bias.grids import Grid, draw_distinct, grid_moments
+from truemoment.studies.bias.locations import Locations
+from truemoment.studies.bias.regions import N_STEPS, even_on_steps
+from truemoment.studies.bias.spread import constant_bias, evenness
 
 pytestmark = pytest.mark.slow
 
@@ -296,7 +296,7 @@ def test_off_a_grid_figures_are_what_they_were():
 )
 def test_grids_of_the_field(data_dir, dataset, split, grid):
     # Issue 19, point 10: segments of 5 s and clips of 2 s; the re-annotations' files have whole per cent.
-    from truemoment.datasets import load_annotations
+    from truemoment.data.datasets import load_annotations
 
     found = grid_moments(Locations.of(load_annotations(dataset, split, data_dir=data_dir)))
     assert (None if found is None else found.grid.name) == grid
@@ -306,7 +306,7 @@ def test_grids_of_the_field(data_dir, dataset, split, grid):
 def test_didemo_is_held_against_its_segments(data_dir):
     # docs/bias.md: 0.80 bits on its grid. Within each duration, log2 of its pairs less their entropy; a region holds
     # moments of both durations here and there, which takes off 0.00002 bits.
-    from truemoment.datasets import load_annotations
+    from truemoment.data.datasets import load_annotations
 
     where = Locations.of(load_annotations("didemo", "val", data_dir=data_dir))
     found = evenness(where, np.random.default_rng(0), draws=20)

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations
-from truemoment.bias.guarantees import FEWEST_VIDEOS, inspect_split
-from truemoment.bias.shifts import LocationShift, WordShift
-from truemoment.bias.splitting import Plan, resplit
-from truemoment.datasets.resplit_folder import ASIDE, SPLITS
-from truemoment.exceptions import UsageError
+from truemoment.base.errors import UsageError
+from truemoment.data.datasets.resplit_folder import ASIDE, SPLITS
+from truemoment.studies.bias.guarantees import FEWEST_VIDEOS, inspect_split
+from truemoment.studies.bias.shifts import LocationShift, WordShift
+from truemoment.studies.bias.splitting import Plan, resplit
 from truemoment.worlds import make_world
 
 pytestmark = pytest.mark.slow

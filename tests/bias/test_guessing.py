@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations
+from truemoment.base.boundary.caching import Cache
 from truemoment.baselines import BASELINES, BestConstant, BiasBased, PredictAll
-from truemoment.bias.guessing import MEASURES, guess, guess_on_split, is_less, rising
-from truemoment.bias.splitting import resplit
-from truemoment.caching import Cache
-from truemoment.evaluation import evaluate
-from truemoment.floors import FLOORS as EVERY_FLOOR
+from truemoment.baselines.floors import FLOORS as EVERY_FLOOR
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.studies.bias.guessing import MEASURES, guess, guess_on_split, is_less, rising
+from truemoment.studies.bias.splitting import resplit
 from truemoment.worlds import make_world
 
 pytestmark = pytest.mark.slow

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.bias.information import _Exchange as Deal
-from truemoment.bias.information import equal_cells, mutual_information_bits, verb_information
-from truemoment.bias.locations import Locations
-from truemoment.exceptions import UsageError
+from truemoment.base.errors import UsageError
+from truemoment.studies.bias.information import _Exchange as Deal
+from truemoment.studies.bias.information import equal_cells, mutual_information_bits, verb_information
+from truemoment.studies.bias.locations import Locations
 
 
 def located(moments, *, video=None, moment=None, query=None):

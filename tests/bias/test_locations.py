@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import Annotations
-from truemoment.bias.locations import Locations, length_shares
-from truemoment.datasets import load_annotations
-from truemoment.exceptions import InputError
+from truemoment.base.errors import InputError
+from truemoment.data.datasets import load_annotations
+from truemoment.studies.bias.locations import Locations, length_shares
 
 ROWS = [
     ("b#0", "b", 20.0, "a", 5.0, 10.0),

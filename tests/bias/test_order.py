@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations
-from truemoment.bias.order import orders_of_splits
-from truemoment.datasets import load_annotations
+from truemoment.data.datasets import load_annotations
+from truemoment.studies.bias.order import orders_of_splits
 
 NAN = float("nan")
 

@@ -10,9 +10,9 @@ import pytest
 from scipy.stats import gaussian_kde, multivariate_normal
 
 from truemoment import Annotations
-from truemoment.bias.shifts import LocationShift, WordShift, compositions_of, words_of
-from truemoment.exceptions import InputError, UsageError
-from truemoment.language import Token, get_engine
+from truemoment.base.errors import InputError, UsageError
+from truemoment.data.language import Token, get_engine
+from truemoment.studies.bias.shifts import LocationShift, WordShift, compositions_of, words_of
 
 NAN = math.nan
 PLACES = ("start-end", "start-length", "middle-length", "middle-log-length", "seconds")

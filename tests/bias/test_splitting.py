@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from scipy.stats import gaussian_kde, multivariate_normal
 
 from truemoment import Annotations
+from truemoment.base.errors import InputError, UsageError
 from truemoment.baselines import BiasBased
-from truemoment.bias.shifts import LocationShift, WordShift
-from truemoment.bias.splitting import MARKED_OF_TWO, Plan, Resplit, by_majority, resplit
-from truemoment.datasets import load_annotations
-from truemoment.datasets.faults import normalised_sentence
-from truemoment.datasets.resplit_folder import ASIDE, SPLITS
-from truemoment.evaluation import evaluate
-from truemoment.exceptions import InputError, UsageError
-from truemoment.language import Token
+from truemoment.data.datasets import load_annotations
+from truemoment.data.datasets.faults import normalised_sentence
+from truemoment.data.datasets.resplit_folder import ASIDE, SPLITS
+from truemoment.data.language import Token
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.studies.bias.shifts import LocationShift, WordShift
+from truemoment.studies.bias.splitting import MARKED_OF_TWO, Plan, Resplit, by_majority, resplit
 from truemoment.worlds import make_world
 
 pytestmark = pytest.mark.slow

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truemoment import Annotations
+from truemoment.base.cells import even_moments
+from truemoment.base.errors import InputError, UsageError
 from truemoment.baselines import BestConstant
-from truemoment.bias.locations import Locations
-from truemoment.bias.regions import N_STEPS
-from truemoment.bias.spread import constant_bias, evenness
-from truemoment.bias.starts import placements
-from truemoment.cells import even_moments
-from truemoment.exceptions import InputError, UsageError
+from truemoment.studies.bias.locations import Locations
+from truemoment.studies.bias.regions import N_STEPS
+from truemoment.studies.bias.spread import constant_bias, evenness
+from truemoment.studies.bias.starts import placements
 
 pytestmark = pytest.mark.slow
 
@@ -173,7 +173,7 @@ def test_it_is_best_constants_own_figure(queries, threshold):
 @pytest.mark.data
 def test_it_is_30_65_on_charades_sta(data_dir):
     # As tests/baselines/test_published.py has it: the first 30 % of the video, 30.65 % at R@1,IoU=0.5 on test.
-    from truemoment.datasets import load_annotations
+    from truemoment.data.datasets import load_annotations
 
     where = Locations.of(load_annotations("charades-sta", "test", data_dir=data_dir))
     found = constant_bias(where, np.random.default_rng(0), draws=50)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import Annotations, load_annotations
-from truemoment.bias.statistics import dataset_statistics
-from truemoment.language import Remembered, get_engine
+from truemoment.data.language import Remembered, get_engine
+from truemoment.studies.bias.statistics import dataset_statistics
 
 NAN = float("nan")
 ENGINE = Remembered(get_engine())

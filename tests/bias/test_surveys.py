@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations
-from truemoment.bias.distances import split_distance
-from truemoment.bias.grids import Grid
-from truemoment.bias.information import verb_information
-from truemoment.bias.locations import Locations
-from truemoment.bias.spread import constant_bias, evenness
-from truemoment.bias.surveys import survey
-from truemoment.exceptions import UsageError
-from truemoment.language import get_engine, verbs_of
+from truemoment.base.errors import UsageError
+from truemoment.data.language import get_engine, verbs_of
+from truemoment.studies.bias.distances import split_distance
+from truemoment.studies.bias.grids import Grid
+from truemoment.studies.bias.information import verb_information
+from truemoment.studies.bias.locations import Locations
+from truemoment.studies.bias.spread import constant_bias, evenness
+from truemoment.studies.bias.surveys import survey
 from truemoment.worlds import make_world
 
 NAN = float("nan")

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import truemoment.bias.uniqueness as module
-from truemoment.bias.uniqueness import uniqueness
-from truemoment.language.meteor import meteor, split_words
+import truemoment.studies.bias.uniqueness as module
+from truemoment.data.language.meteor import meteor, split_words
+from truemoment.studies.bias.uniqueness import uniqueness
 
 WORDS = ("open", "opens", "opened", "door", "doors", "man", "men", "the", "a")
 

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from truemoment.bias.verbs import verb_use
-from truemoment.exceptions import UsageError
+from truemoment.base.errors import UsageError
+from truemoment.studies.bias.verbs import verb_use
 
 VERBS = {
     "train": [("open", "sit"), ("open",), (), ("sit", "sit", "run")],

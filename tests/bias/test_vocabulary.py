@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.bias.vocabulary import is_word, long_tail, overlap, vocabulary
-from truemoment.language import Token, get_engine
+from truemoment.data.language import Token, get_engine
+from truemoment.studies.bias.vocabulary import is_word, long_tail, overlap, vocabulary
 
 TOKENS = st.builds(
     Token,

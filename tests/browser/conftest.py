@@ -15,15 +15,15 @@ import pytest
 pytest.importorskip("starlette")
 sync_api = pytest.importorskip("playwright.sync_api")
 
-from truemoment.annotating.creation import new_study  # noqa: E402 - skipped above without the packages
-from truemoment.annotating.people import OWNER, new_link  # noqa: E402
-from truemoment.annotating.plan import StudyPlan  # noqa: E402
-from truemoment.annotating.preparing import prepare_study  # noqa: E402
-from truemoment.annotating.serving import open_study  # noqa: E402
-from truemoment.annotating.store import Store  # noqa: E402
-from truemoment.annotating.study import ControlShares, StudyFolder  # noqa: E402
-from truemoment.pages.launch import Listening, bind  # noqa: E402
-from truemoment.records import Annotations  # noqa: E402
+from truemoment.base.records import Annotations  # noqa: E402
+from truemoment.web.annotating.creation import new_study  # noqa: E402 - skipped above without the packages
+from truemoment.web.annotating.people import OWNER, new_link  # noqa: E402
+from truemoment.web.annotating.plan import StudyPlan  # noqa: E402
+from truemoment.web.annotating.preparing import prepare_study  # noqa: E402
+from truemoment.web.annotating.serving import open_study  # noqa: E402
+from truemoment.web.annotating.store import Store  # noqa: E402
+from truemoment.web.annotating.study import ControlShares, StudyFolder  # noqa: E402
+from truemoment.web.pages.launch import Listening, bind  # noqa: E402
 
 from ..video.conftest import make_video  # noqa: E402
 from .steps import ready  # noqa: E402

@@ -7,8 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from truemoment.annotating.people import OWNER
-from truemoment.datasets import own
+from truemoment.data.datasets import own
+from truemoment.web.annotating.people import OWNER
 
 from ..thorough import quick_are
 from .conftest import FILES, N_FRAMES
@@ -464,8 +464,8 @@ def test_verify_by_keys(study, axe):
 
 
 def test_exported_moments_are_those_that_were_marked(study, tmp_path):
-    from truemoment.annotating.exporting import export_study
-    from truemoment.annotating.store import connect
+    from truemoment.web.annotating.exporting import export_study
+    from truemoment.web.annotating.store import connect
 
     served = study(("ntsc",))
     page = served.task_page("w01")

@@ -7,10 +7,10 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from truemoment.annotating.answers import AnswerRequest
-from truemoment.annotating.people import OWNER, add_people
-from truemoment.annotating.people import number_of as number_of_person
-from truemoment.annotating.tasks import save
+from truemoment.web.annotating.answers import AnswerRequest
+from truemoment.web.annotating.people import OWNER, add_people
+from truemoment.web.annotating.people import number_of as number_of_person
+from truemoment.web.annotating.tasks import save
 
 from ..thorough import quick_are
 from .steps import at_frame, number_of, press, ready, saved

@@ -9,10 +9,10 @@ import pytest
 pytest.importorskip("starlette")
 
 from truemoment import Annotations, Predictions
-from truemoment.browsing.looking import look_at
-from truemoment.browsing.looking_routes import Commands
-from truemoment.browsing.looking_site import open_looking
-from truemoment.text import printable_lines
+from truemoment.base.boundary.text import printable_lines
+from truemoment.web.browsing.looking import look_at
+from truemoment.web.browsing.looking_routes import Commands
+from truemoment.web.browsing.looking_site import open_looking
 
 from ..thorough import quick_are
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from truemoment.reports.drawing import new_figure
-from truemoment.reports.model import Cell, Details, Drawing, Finding, Paragraph, Report, Section, Table
-from truemoment.reports.render.html import page as page_of
+from truemoment.report.drawing import new_figure
+from truemoment.report.model import Cell, Details, Drawing, Finding, Paragraph, Report, Section, Table
+from truemoment.report.render.html import page as page_of
 
 from ..thorough import quick_are
 

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from truemoment.collection.review_answers import ReviewAnswer
+from truemoment.collection.review_page import review_page
 from truemoment.collection.review_sample import ReviewSample, SampledSentence
-from truemoment.reports.review_page import review_page
 
 pytestmark = pytest.mark.slow
 

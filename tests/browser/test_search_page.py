@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("starlette")
 
-from truemoment.browsing.search_site import open_search
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
+from truemoment.web.browsing.search_site import open_search
 
 from ..thorough import quick_are
 
@@ -26,7 +26,7 @@ class ColourOptions(EncoderOptions):
         import colours_of_tests
 
         if self.model == "broken":
-            from truemoment.exceptions import UsageError
+            from truemoment.base.errors import UsageError
 
             raise UsageError("no such model")
         return colours_of_tests.Colours()

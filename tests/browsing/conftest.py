@@ -10,9 +10,9 @@ import pytest
 pytest.importorskip("starlette")
 from starlette.testclient import TestClient
 
-from truemoment.browsing.search_site import open_search
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
+from truemoment.web.browsing.search_site import open_search
 
 ORIGIN = {"Origin": "http://localhost"}
 
@@ -24,7 +24,7 @@ class ColourOptions(EncoderOptions):
         import colours_of_tests
 
         if self.model == "broken":
-            from truemoment.exceptions import UsageError
+            from truemoment.base.errors import UsageError
 
             raise UsageError("no such model")
         return colours_of_tests.Colours()

@@ -12,8 +12,8 @@ import pytest
 
 pytest.importorskip("starlette")
 
-from truemoment.browsing.kept import Collections, KeptMoment
-from truemoment.pages.errors import PageError
+from truemoment.web.browsing.kept import Collections, KeptMoment
+from truemoment.web.pages.errors import PageError
 
 from .conftest import lines_of
 
@@ -144,7 +144,7 @@ def test_a_full_disk_is_told_and_the_collection_stays(served, tmp_path, monkeypa
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("truemoment.browsing.kept.os.fsync", full)
+    monkeypatch.setattr("truemoment.web.browsing.kept.os.fsync", full)
     answer = put(client, 1, [RED, ALSO])
     assert (answer.status_code, "No space left" in answer.text) == (507, True)
     monkeypatch.undo()

@@ -11,16 +11,16 @@ import pytest
 pytest.importorskip("starlette")
 
 from truemoment import Annotations, Predictions
-from truemoment.annotating.plan import read_only
-from truemoment.browsing.filters import QuerySelection, Tagged, column, select
-from truemoment.browsing.looking import look_at
-from truemoment.browsing.looking_routes import Commands
-from truemoment.browsing.looking_site import open_looking
+from truemoment.base.errors import InputError
+from truemoment.base.intervals import temporal_iou
 from truemoment.cli import run
-from truemoment.datasets.source import AnnotationSource
-from truemoment.diagnosis.errors import KINDS
-from truemoment.exceptions import InputError
-from truemoment.intervals import temporal_iou
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.studies.diagnosis.errors import KINDS
+from truemoment.web.annotating.plan import read_only
+from truemoment.web.browsing.filters import QuerySelection, Tagged, column, select
+from truemoment.web.browsing.looking import look_at
+from truemoment.web.browsing.looking_routes import Commands
+from truemoment.web.browsing.looking_site import open_looking
 
 from .conftest import Client, lines_of
 
@@ -107,7 +107,7 @@ def test_counts_and_figures_are_those_of_the_audit(tmp_path, few_floors):
 
 @pytest.mark.data
 def test_counts_are_those_of_the_audit_on_real_files(data_dir):
-    from truemoment.diagnosis.errors import error_kinds
+    from truemoment.studies.diagnosis.errors import error_kinds
 
     source = AnnotationSource("charades-cd", None, "test-ood", data_dir)
     annotations = source.read()
@@ -363,7 +363,7 @@ def test_a_full_disk_keeps_the_earlier_notes(served, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("truemoment.browsing.kept.os.fsync", full)
+    monkeypatch.setattr("truemoment.web.browsing.kept.os.fsync", full)
     answer = client.put("/api/notes/3", json={"revision": 1, "note": "second", "tags": []})
     assert (answer.status_code, "No space left" in answer.text) == (507, True)
     monkeypatch.undo()

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from truemoment.browsing.serving import SearchThread, SupersededError
-from truemoment.browsing.strip import best_by_column
+from truemoment.base.intervals import temporal_iou
 from truemoment.cli import run
-from truemoment.intervals import temporal_iou
 from truemoment.searching.outstanding import Background
 from truemoment.searching.retrieval import search_index
+from truemoment.web.browsing.serving import SearchThread, SupersededError
+from truemoment.web.browsing.strip import best_by_column
 
 from .conftest import Client, ColourOptions, as_arrays
 
@@ -308,7 +308,7 @@ def test_a_film_that_is_no_video_costs_a_picture(served, films, monkeypatch):
     broken = films / "a.mp4"
     broken.write_bytes(b"no video at all" * 1000)
     film = server.service.videos.shown.rows[0]
-    from truemoment.video.files import identity_of
+    from truemoment.media.video.files import identity_of
 
     monkeypatch.setattr(server.service.videos.shown, "identity", lambda _: identity_of(broken))
     answer = client.get(f"/picture/{film.number}/1000.jpg")

@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from truemoment import caching
-from truemoment.caching import NO_CACHE, Cache
-from truemoment.inputs import command_inputs
+from truemoment.base.boundary import caching
+from truemoment.base.boundary.caching import NO_CACHE, Cache
+from truemoment.base.boundary.inputs import command_inputs
 
 
 class Counted:
@@ -67,16 +67,16 @@ def test_another_key_kind_or_code_is_another_entry(cache, monkeypatch):
 def test_a_change_of_a_module_that_computes_is_other_code(tmp_path, monkeypatch):
     """One byte more in such a module, or another name of it, is other code; a page is not."""
     package = tmp_path / "package"
-    for room in ("baselines", "language", "measures", "protocols", "pages"):
+    for room in ("baselines", "data/language", "evaluation/measures", "evaluation/protocols", "web/pages"):
         (package / room).mkdir(parents=True)
     for name in caching.COMPUTING:
         if name.endswith(".py"):
-            (package / name).parent.mkdir(exist_ok=True)
+            (package / name).parent.mkdir(parents=True, exist_ok=True)
             (package / name).write_text("")
-    module, page = package / "baselines" / "module.py", package / "pages" / "page.py"
+    module, page = package / "baselines" / "module.py", package / "web" / "pages" / "page.py"
     module.write_text("x = 1")
     page.write_text("x = 1")
-    monkeypatch.setattr(caching, "__file__", str(package / "caching.py"))
+    monkeypatch.setattr(caching, "__file__", str(package / "base" / "boundary" / "caching.py"))
     found = []
 
     def look():
@@ -97,17 +97,20 @@ def test_a_change_of_a_module_that_computes_is_other_code(tmp_path, monkeypatch)
     assert len(set(found)) == 3
 
 
-BESIDE = {"answers", "axes", "datasets", "documents", "exceptions", "files", "folders", "grounders", "inputs", "io"}
-BESIDE |= {"keyed", "known_names", "lazy", "own_path", "papers", "processes", "reports", "text", "unpacking", "version"}
+BESIDE = (
+    *("base/boundary", "base/errors", "base/known_names", "base/lazy", "base/papers", "base/version", "data/answers"),
+    *("data/axes", "data/datasets", "data/formats", "evaluation/grounders", "report"),
+)
 """What floors import and no figure of theirs depends on: reading, names, words, files."""
 
 
 def test_every_module_that_computes_floors_is_in_the_hash_of_the_code():
-    listing = "import sys, truemoment.floors; print(*(name for name in sys.modules if name.startswith('truemoment.')))"
+    listing = "import sys, truemoment.baselines.floors; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True).stdout.split()
-    rooms = {name.split(".")[1] for name in loaded}
-    whole = {name.removesuffix(".py") for name in caching.COMPUTING if "/" not in name}
-    assert rooms - BESIDE == whole  # others are parts of rooms that an audit computes entries by
+    modules = {name.replace(".", "/").removeprefix("truemoment/") for name in loaded if name.startswith("truemoment.")}
+    hashed = [name.removesuffix(".py") for name in caching.COMPUTING]
+    left = {name for name in modules if not any(f"{name}/".startswith(f"{room}/") for room in (*hashed, *BESIDE))}
+    assert {name for name in left if not any(other.startswith(f"{name}/") for other in modules)} == set()
 
 
 def test_no_cache_keeps_nothing(tmp_path, monkeypatch):
@@ -254,7 +257,7 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment import caching
+from truemoment.base.boundary import caching
 
 folder, seed, most = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 caching.MOST_BYTES = most

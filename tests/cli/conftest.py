@@ -114,7 +114,7 @@ def three_runs(tmp_path, monkeypatch):
 @pytest.fixture
 def in_colours(colours, tmp_path, monkeypatch):
     """Where a model is loaded, it is the encoder of mean colours; the folder is an empty one."""
-    monkeypatch.setattr("truemoment.video.encoders.load_encoder", colours.load_encoder)
+    monkeypatch.setattr("truemoment.media.video.encoders.load_encoder", colours.load_encoder)
     extraction._loaded.cache_clear()
     monkeypatch.chdir(tmp_path)
     yield

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("starlette")
 
 from truemoment.cli import run
-from truemoment.pages.launch import Listening, bind
+from truemoment.web.pages.launch import Listening, bind
 
 from ..video.conftest import make_video
 
@@ -138,8 +138,8 @@ def test_a_port_in_use_and_a_second_server_are_one_line(films, capsys):
     with bind(Listening()) as taken:
         assert run(["annotate", "serve", "lab", "--port", str(taken.getsockname()[1])]) == 2
     assert "is in use" in capsys.readouterr().err
-    from truemoment.annotating.serving import open_study
-    from truemoment.annotating.study import StudyFolder
+    from truemoment.web.annotating.serving import open_study
+    from truemoment.web.annotating.study import StudyFolder
 
     with open_study(StudyFolder(films / "lab")):
         assert run(["annotate", "serve", "lab", "--port", "0"]) == 2

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from truemoment.auditing import CHECKS
-from truemoment.auditing.checks import excess_where_blind_misses
 from truemoment.baselines import SentenceNetwork
 from truemoment.baselines.sentence_neighbours import SentenceNeighbours
+from truemoment.studies.audit import CHECKS
+from truemoment.studies.audit.checks import excess_where_blind_misses
 
 
 @pytest.fixture(scope="session")

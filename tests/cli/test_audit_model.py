@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from truemoment.features.changed import CHANGES
-from truemoment.io import write_predictions
+from truemoment.data.formats import write_predictions
+from truemoment.media.features.changed import CHANGES
 from truemoment.worlds import ToyGrounder, make_world
 from truemoment.worlds.export import write_world
 
@@ -57,9 +57,9 @@ def loads(monkeypatch, toy):
         calls.append((folder, features, data_dir))
         return toy.with_features(Careful(toy.features))
 
-    module = types.ModuleType("truemoment.training.grounder")
+    module = types.ModuleType("truemoment.learning.training.grounder")
     module.load_grounder = load_grounder
-    monkeypatch.setitem(sys.modules, "truemoment.training.grounder", module)
+    monkeypatch.setitem(sys.modules, "truemoment.learning.training.grounder", module)
     return calls
 
 

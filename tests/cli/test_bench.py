@@ -12,16 +12,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from truemoment.bench.grid import BenchGrid
-from truemoment.bench.running import Bench
-from truemoment.bench.tables import get_bench
+from truemoment.base.boundary.folders import lock_folder
 from truemoment.cli import run
-from truemoment.datasets import load_annotations
-from truemoment.evaluation import evaluate
-from truemoment.folders import lock_folder
-from truemoment.io import read_predictions
-from truemoment.training.results import read_rows
-from truemoment.training.sweep import read_methods
+from truemoment.data.datasets import load_annotations
+from truemoment.data.formats import read_predictions
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.learning.training.results import read_rows
+from truemoment.learning.training.sweep import read_methods
+from truemoment.reproduction.bench.grid import BenchGrid
+from truemoment.reproduction.bench.running import Bench
+from truemoment.reproduction.bench.tables import get_bench
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +40,7 @@ HEADLINE = "dR@1,IoU=0.5"
 def two_floors():
     """Leave out the floors that take seconds, but for the sentence network."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("truemoment.floors.FLOORS", ("uniform", "sentence-network"))
+        patch.setattr("truemoment.baselines.floors.FLOORS", ("uniform", "sentence-network"))
         yield
 
 
@@ -194,7 +194,7 @@ def test_a_budget_ends_after_an_epoch_and_the_same_command_resumes(bench, made, 
     looks = iter(range(10_000))
     clock = types.SimpleNamespace(time=lambda: 1800.0 * next(looks), perf_counter=lambda: 0.0)
     with monkeypatch.context() as patch:
-        patch.setattr("truemoment.training.trials.time", clock)
+        patch.setattr("truemoment.learning.training.trials.time", clock)
         patch.setattr("truemoment.cli.bench.time", types.SimpleNamespace(time=lambda: 0.0))
         status, out, err = bench("--budget-hours", 1.6, "--json", "-", out=tmp_path / "bench")
     assert status == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from truemoment.datasets.all_splits import splits_of_dataset
+from truemoment.data.datasets.all_splits import splits_of_dataset
 from truemoment.worlds import make_world, write_world
 
 QUICK = ["--permutations", "10", "--draws", "10", "--quiet"]

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 import truemoment as tm
-from truemoment import papers
+from truemoment.base import papers
+from truemoment.base.boundary.text import printable
 from truemoment.baselines import BASELINES
 from truemoment.cli import run
-from truemoment.datasets import DATASETS
-from truemoment.measures import FAMILIES
-from truemoment.protocols import PROTOCOLS
-from truemoment.text import printable
+from truemoment.data.datasets import DATASETS
+from truemoment.evaluation.measures import FAMILIES
+from truemoment.evaluation.protocols import PROTOCOLS
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"

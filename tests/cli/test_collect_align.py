@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from truemoment.audio.alignment import read_alignment
 from truemoment.cli import run
+from truemoment.media.audio.alignment import read_alignment
 from truemoment.worlds.described.damage import Damage
 from truemoment.worlds.described.film import DescribedSettings, make_described
 

@@ -9,8 +9,8 @@ import pytest
 
 from truemoment.cli.completing import script
 from truemoment.cli.threads import limited_threads
-from truemoment.measures import parse_measure
-from truemoment.measures.spellings import in_our_grammar
+from truemoment.evaluation.measures import parse_measure
+from truemoment.evaluation.measures.spellings import in_our_grammar
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, __version__, get_protocol, parse_measures
+from truemoment.base.errors import UsageError
 from truemoment.cli.compare import files_by_method
-from truemoment.datasets import own
-from truemoment.exceptions import UsageError
+from truemoment.data.datasets import own
 
 
 @pytest.fixture

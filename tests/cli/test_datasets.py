@@ -6,8 +6,8 @@ import re
 import pytest
 
 from truemoment import __version__
-from truemoment.datasets import DATASETS, NO_DATA_FOLDER
-from truemoment.exceptions import DownloadError
+from truemoment.base.errors import DownloadError
+from truemoment.data.datasets import DATASETS, NO_DATA_FOLDER
 
 
 def test_list(call):
@@ -174,7 +174,7 @@ class TestFetch:
             assert f"  {number}. {step}\n" in out
 
     def test_a_folder_that_is_not_there_yet_is_made(self, call, tmp_path, monkeypatch):
-        monkeypatch.setattr("truemoment.datasets.fetch._download", lambda *_, **__: None)
+        monkeypatch.setattr("truemoment.data.datasets.fetch._download", lambda *_, **__: None)
         status, _, err = call("datasets", "fetch", "tacos", "--data-dir", tmp_path / "new", "--quiet")
         assert (status, err) == (0, "")
         assert (tmp_path / "new" / "tacos").is_dir()
@@ -189,7 +189,7 @@ class TestFetch:
             asked.append((dataset.name, folder, progress))
             on_status("a line a file")
 
-        monkeypatch.setattr("truemoment.datasets.fetch.fetch", record)
+        monkeypatch.setattr("truemoment.data.datasets.fetch.fetch", record)
         assert call("datasets", "fetch", "tacos", "--data-dir", tmp_path) == (0, "a line a file\n", "")
         assert call("datasets", "fetch", "tacos", "--data-dir", tmp_path, "--quiet") == (0, "", "")
         assert asked == [("tacos", tmp_path, True), ("tacos", tmp_path, False)]
@@ -198,5 +198,5 @@ class TestFetch:
         def fail(*_, **__):
             raise DownloadError("cannot be fetched", path="x.json")
 
-        monkeypatch.setattr("truemoment.datasets.fetch.fetch", fail)
+        monkeypatch.setattr("truemoment.data.datasets.fetch.fetch", fail)
         assert fails(2, "datasets", "fetch", "tacos", "--data-dir", tmp_path) == "x.json: cannot be fetched"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from truemoment import Annotations
+from truemoment.base.errors import InputError
 from truemoment.cli.demo_folder import claim
-from truemoment.exceptions import InputError
 
 pytest.importorskip("transformers")
 pytest.importorskip("av")
@@ -79,9 +79,9 @@ def test_it_can_be_searched(demo, call):
 def test_the_page_answers_as_the_command_line_for_every_event(demo, call):
     from starlette.testclient import TestClient
 
-    from truemoment.browsing.search_site import open_search
     from truemoment.searching.encoder_options import EncoderOptions
     from truemoment.searching.index import Index
+    from truemoment.web.browsing.search_site import open_search
 
     index = demo[2] / "film.mp4.index"
     sentences = [json.loads(line)["sentence"] for line in (demo[2] / "film.jsonl").read_text().splitlines()]
@@ -134,7 +134,7 @@ def test_events_are_found_whole_and_not_in_slivers(demo, call):
 
 
 def test_the_sentence_that_index_tells_is_of_words_that_the_model_knows(demo, call):
-    from truemoment.video.encoders import load_encoder
+    from truemoment.media.video.encoders import load_encoder
 
     status, out, _ = call("index", demo[2] / "film.mp4")  # there is nothing new to look at
     assert status == 0

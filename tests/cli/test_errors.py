@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import truemoment.cli.group
+from truemoment.base.boundary.text import short_line
+from truemoment.base.errors import UsageError
 from truemoment.cli import run
-from truemoment.datasets import NO_DATA_FOLDER
-from truemoment.exceptions import UsageError
-from truemoment.measures import FAMILIES
-from truemoment.protocols import CONVENTION_FIELDS, PROTOCOLS
-from truemoment.text import short_line
+from truemoment.data.datasets import NO_DATA_FOLDER
+from truemoment.evaluation.measures import FAMILIES
+from truemoment.evaluation.protocols import CONVENTION_FIELDS, PROTOCOLS
 
 FORMATS = (
     "native, moment-detr, results-by-video, csv, parquet, unitime, cone, ego4d-nlq, videomind, time-r1, timelens, "
@@ -195,7 +195,7 @@ class TestInterruption:
         def interrupt(*_, **__):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("truemoment.io.prediction_files.read_predictions", interrupt)
+        monkeypatch.setattr("truemoment.data.formats.prediction_files.read_predictions", interrupt)
 
     @pytest.mark.usefixtures("interrupted")
     def test_status_130(self, evaluate):
@@ -211,7 +211,7 @@ class TestBugs:
         def fail(*_, **__):
             raise ZeroDivisionError("first\nsecond \x1b[31m")
 
-        monkeypatch.setattr("truemoment.evaluation.evaluate", fail)
+        monkeypatch.setattr("truemoment.evaluation.evaluate.evaluate", fail)
 
     @pytest.mark.usefixtures("broken")
     def test_status_3_and_one_line(self, evaluate):
@@ -238,7 +238,7 @@ class TestBugs:
         def refuse(*_, **__):
             raise UsageError("two\nlines")
 
-        monkeypatch.setattr("truemoment.evaluation.evaluate", refuse)
+        monkeypatch.setattr("truemoment.evaluation.evaluate.evaluate", refuse)
         assert evaluate() == (2, "", "truemoment: two lines\n")
 
     @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EACCES])
@@ -246,7 +246,7 @@ class TestBugs:
         def full(*_, **__):
             raise OSError(number, os.strerror(number))
 
-        monkeypatch.setattr("truemoment.own_path.os.replace", full)
+        monkeypatch.setattr("truemoment.base.boundary.own_path.os.replace", full)
         status, _, err = evaluate("--json", tmp_path / "report.json", "--quiet")
         assert status == 2
         assert err == f"truemoment: {tmp_path}/report.json: cannot be written ({os.strerror(number)})\n"
@@ -303,7 +303,9 @@ def test_a_panic_of_a_package_is_one_line(fails, monkeypatch):
     assert fails(2, "measures", "list") == told
 
 
-@pytest.mark.parametrize("error", [RuntimeError("x"), ValueError("x"), ImportError("x", name="truemoment.files")])
+@pytest.mark.parametrize(
+    "error", [RuntimeError("x"), ValueError("x"), ImportError("x", name="truemoment.base.boundary.files")]
+)
 def test_other_errors_are(fails, monkeypatch, error):
     def fail(_):
         raise error

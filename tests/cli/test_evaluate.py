@@ -11,7 +11,7 @@ import pytest
 from truemoment import Scores, __version__
 from truemoment.cli import run
 from truemoment.cli.options import write_json
-from truemoment.protocols import CONVENTION_FIELDS
+from truemoment.evaluation.protocols import CONVENTION_FIELDS
 
 MEASURES = "R@1,IoU=0.3; R@1,IoU=0.5; R@1,IoU=0.7; R@2,IoU=0.7; mIoU"
 # By hand from the IoUs of the answers (see conftest.py): first answers 1, 1/2, 3/4; best of two 1, 1, 3/4. A hit is
@@ -139,7 +139,7 @@ class TestJSON:
         def interrupt(*_, **__):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("truemoment.own_path.os.replace", interrupt)
+        monkeypatch.setattr("truemoment.base.boundary.own_path.os.replace", interrupt)
         status, _, err = evaluate("--measures", "mIoU", "--json", path)
         assert status == 130
         assert err.split("\n")[-2] == "truemoment: interrupted; nothing half-written remains"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from truemoment import __version__
-from truemoment.features import OwnStore
+from truemoment.media.features import OwnStore
 from truemoment.worlds.perception import CAUTION
 
 

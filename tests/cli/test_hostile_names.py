@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from truemoment.comparison import PUBLISHED_COLUMNS
+from truemoment.studies.compare.comparison import PUBLISHED_COLUMNS
 
 from ..thorough import quick_are
 

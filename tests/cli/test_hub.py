@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from truemoment.media.video import encoders
 from truemoment.searching import extraction
 from truemoment.searching.encoder_options import DEFAULT_MODEL
 from truemoment.searching.layout import SETTINGS
-from truemoment.video import encoders
 
 pytestmark = pytest.mark.slow
 

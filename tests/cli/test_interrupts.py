@@ -66,7 +66,7 @@ def test_during_the_start_of_a_command(annotations, predictions, tmp_path, verb,
 
 def test_nothing_is_imported_before_it_is_handled():
     code = "before = set(sys.modules)\nimport truemoment.cli\nprint(*sorted(set(sys.modules) - before))"
-    assert python(code)[1].split() == ["__future__", "truemoment", "truemoment.cli", "truemoment.version"]
+    assert python(code)[1].split() == ["__future__", "truemoment", "truemoment.cli", "truemoment.base.version"]
 
 
 def test_where_a_file_is_being_written_it_waits_for_the_import(tmp_path):
@@ -76,8 +76,8 @@ import builtins, time
 from pathlib import Path
 builtins.os, builtins.signal, builtins.time = os, signal, time
 from truemoment.cli.interrupts import handle_interrupts
-from truemoment.files import atomic_write
-from truemoment.inputs import command_inputs
+from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.inputs import command_inputs
 sys.path.insert(0, sys.argv[1])
 handle_interrupts()
 try:

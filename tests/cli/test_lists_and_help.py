@@ -5,9 +5,9 @@ import pytest
 from truemoment import __version__, parse_measure
 from truemoment.cli.group import COMMANDS
 from truemoment.cli.meta import STUDIES
-from truemoment.measures import FAMILIES
-from truemoment.protocols import CONVENTION_FIELDS, PROTOCOLS, get_protocol
-from truemoment.references import REFERENCE_RULES
+from truemoment.evaluation.measures import FAMILIES
+from truemoment.evaluation.protocols import CONVENTION_FIELDS, PROTOCOLS, get_protocol
+from truemoment.evaluation.references import REFERENCE_RULES
 
 VERBS = [
     ["demo"],

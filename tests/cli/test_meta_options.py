@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from truemoment.uncertainty import stream
+from truemoment.evaluation.uncertainty import stream
 
 pytestmark = pytest.mark.slow
 

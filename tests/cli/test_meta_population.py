@@ -7,9 +7,9 @@ import pytest
 
 from truemoment import read_own_annotations, read_predictions
 from truemoment.cli.meta import population
-from truemoment.metaevaluation import simulation
-from truemoment.metaevaluation.population import default_population
-from truemoment.metaevaluation.simulation import simulate_all
+from truemoment.studies.meta import simulation
+from truemoment.studies.meta.population import default_population
+from truemoment.studies.meta.simulation import simulate_all
 
 
 @pytest.fixture

@@ -42,9 +42,9 @@ def test_is_told_and_written(call, tmp_path):
 def test_is_what_the_library_finds(study):
     """The study has a stream of its own, whatever else the seed is used for."""
     from truemoment import evaluate, read_own_annotations, read_predictions
-    from truemoment.metaevaluation.stability import stability
-    from truemoment.metaevaluation.systems import Systems
-    from truemoment.uncertainty import stream
+    from truemoment.evaluation.uncertainty import stream
+    from truemoment.studies.meta.stability import stability
+    from truemoment.studies.meta.systems import Systems
 
     annotations = read_own_annotations(Path("mine.jsonl"), "test")
     scores = {

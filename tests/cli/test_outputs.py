@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from truemoment.base.errors import UsageError
 from truemoment.cli.options import files_of_run, refuse_outputs, shown_path
-from truemoment.exceptions import UsageError
 
 MAD = ["--dataset", "mad", "--split", "test", "--data-dir", "data"]
 FEATURES = ["frames.h5", "--sentences", "sentences.h5"]

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from truemoment import __version__, read_own_annotations, read_predictions
-from truemoment.answers import VERSION
+from truemoment.data.answers import VERSION
 
 from ..served.stub import Reply, error, guess, images_of, said, serving, text_of
 from ..video.conftest import make_video
@@ -265,7 +265,7 @@ def test_answers_that_were_cut_off_are_told(predict, server):
 
 
 def test_ctrl_c(predict, server, tmp_path, monkeypatch):
-    from truemoment.served import grounder
+    from truemoment.learning.served import grounder
 
     take = grounder._Requests._take
 
@@ -396,7 +396,7 @@ def by_prompt(request, _nth):
 
 
 def test_several_prompts_are_compared(call, videos, annotations, tmp_path, monkeypatch):
-    from truemoment.served import grounder
+    from truemoment.learning.served import grounder
 
     decoded = []
     original = grounder.sample_frames
@@ -457,7 +457,7 @@ def test_the_name_of_a_prompt_may_name_a_file(refused, tmp_path):
 def test_frames_beyond_the_limit_are_decoded_again():
     from types import SimpleNamespace
 
-    from truemoment.served.shared_frames import SharedFrames
+    from truemoment.learning.served.shared_frames import SharedFrames
 
     decoded = []
 

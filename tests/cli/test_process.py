@@ -288,6 +288,6 @@ def test_a_new_folder_is_not_left_where_its_report_cannot_be_printed(tmp_path, v
 
 
 def test_docstrings_that_were_removed_are_named():
-    code = "from truemoment.video.encoders import load_encoder; load_encoder('scenes')"
+    code = "from truemoment.media.video.encoders import load_encoder; load_encoder('scenes')"
     done = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert "PYTHONOPTIMIZE=2 (python -OO) removes the docstrings that transformers reads: unset it" in done.stderr

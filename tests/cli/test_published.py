@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from truemoment import Predictions, evaluate
-from truemoment.datasets import load_annotations
-from truemoment.io import read_predictions, write_predictions
+from truemoment.data.datasets import load_annotations
+from truemoment.data.formats import read_predictions, write_predictions
 
 pytestmark = pytest.mark.data
 

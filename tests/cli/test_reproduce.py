@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from truemoment import __version__
-from truemoment.datasets import NO_DATA_FOLDER
+from truemoment.base.boundary.text import short_line
+from truemoment.data.datasets import NO_DATA_FOLDER
 from truemoment.reproduction import TABLES
-from truemoment.text import short_line
 
 HEADINGS = "source,table,dataset,split,method,measure,value,unit,note"
 

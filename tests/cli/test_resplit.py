@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 from truemoment import evaluate
+from truemoment.base.records import Annotations
 from truemoment.baselines import BASELINES, OrderTable, SentenceNetwork
+from truemoment.baselines.floors import FLOORS
 from truemoment.cli import run
-from truemoment.datasets import NO_DATA_FOLDER, load_annotations, own
-from truemoment.datasets.resplit_folder import SPLITS
-from truemoment.floors import FLOORS
-from truemoment.language.paragraphs import order_of_starts
-from truemoment.records import Annotations
+from truemoment.data.datasets import NO_DATA_FOLDER, load_annotations, own
+from truemoment.data.datasets.resplit_folder import SPLITS
+from truemoment.data.language.paragraphs import order_of_starts
 from truemoment.worlds import make_world
 
 from ..thorough import quick_are
@@ -56,13 +56,13 @@ def root(made, tmp_path):
 @pytest.fixture
 def few_floors(monkeypatch):
     """Leave out the floors that take seconds."""
-    monkeypatch.setattr("truemoment.floors.FLOORS", ("predict-all", "bias-based", "uniform"))
+    monkeypatch.setattr("truemoment.baselines.floors.FLOORS", ("predict-all", "bias-based", "uniform"))
 
 
 @pytest.fixture
 def undrawn(monkeypatch, few_floors):  # noqa: ARG001 - a fixture that uses another one
     """Leave the figures out too, which take a second."""
-    monkeypatch.setattr("truemoment.reports.resplit.save_drawings", lambda *_: None)
+    monkeypatch.setattr("truemoment.studies.bias.report_resplit.save_drawings", lambda *_: None)
 
 
 @pytest.fixture
@@ -315,9 +315,9 @@ def test_a_relative_folder(call, made, tmp_path, monkeypatch):
 @pytest.mark.parametrize("where", ["save_drawings", "write_members", "inspect_split"])
 def test_an_interruption_leaves_nothing(made, call, tmp_path, monkeypatch, where):
     home = {
-        "save_drawings": "truemoment.reports.resplit.save_drawings",
-        "write_members": "truemoment.reports.resplit.write_members",
-        "inspect_split": "truemoment.bias.resplitting.inspect_split",
+        "save_drawings": "truemoment.studies.bias.report_resplit.save_drawings",
+        "write_members": "truemoment.studies.bias.report_resplit.write_members",
+        "inspect_split": "truemoment.studies.bias.resplitting.inspect_split",
     }
     seen = []
 
@@ -343,7 +343,7 @@ def test_of_two_writers_the_second_is_refused(made, fails, tmp_path, monkeypatch
         else:
             out.write_text("theirs")
 
-    monkeypatch.setattr("truemoment.reports.resplit.save_drawings", first)
+    monkeypatch.setattr("truemoment.studies.bias.report_resplit.save_drawings", first)
     line = fails(2, "resplit", "--annotations", made / "mine.jsonl", *QUICK, "-o", out)
     assert line == f"{out}: cannot be made ({why})"
     assert list(tmp_path.iterdir()) == [out]
@@ -738,7 +738,7 @@ def test_the_original_test_of_a_file_stands_beside(call, tmp_path):
 
 def test_floors_are_kept_for_the_next_command_unless_asked_otherwise(resplit, tmp_path, monkeypatch):
     monkeypatch.setenv("TRUEMOMENT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("truemoment.floors.FLOORS", ("uniform", "sentence-network"))
+    monkeypatch.setattr("truemoment.baselines.floors.FLOORS", ("uniform", "sentence-network"))
     fitted = []
     fit = SentenceNetwork.fit
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from truemoment.cli import run
+from truemoment.media.video import identity_of
 from truemoment.searching import extraction
 from truemoment.searching.index import Index
 from truemoment.searching.layout import SETTINGS
-from truemoment.video import identity_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_colours")]
 
@@ -24,7 +24,7 @@ def indexed(painted, colours, tmp_path_factory):
     """An index of the three films where they were made."""
     folder = tmp_path_factory.mktemp("indexed") / "all.index"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("truemoment.video.encoders.load_encoder", colours.load_encoder)
+        patch.setattr("truemoment.media.video.encoders.load_encoder", colours.load_encoder)
         extraction._loaded.cache_clear()
         assert run(["index", str(painted), "-o", str(folder), "--model", "colours", "--quiet"]) == 0
     return folder
@@ -148,7 +148,7 @@ def test_pictures_and_clips_are_not_written_through_links(call, fails, index, tm
 
 
 def _seconds_of(path):
-    from truemoment.video.frames import duration_of
+    from truemoment.media.video.frames import duration_of
 
     return duration_of(path)
 
@@ -233,7 +233,7 @@ def test_clips_of_films_with_long_names(call, films):
 
 
 def test_clips_of_a_film_that_is_gone_leave_no_folder(call, fails, index, films, monkeypatch):
-    from truemoment.exceptions import InputError
+    from truemoment.base.errors import InputError
     from truemoment.searching import pictures
 
     def breaks(*_, **__):
@@ -325,7 +325,7 @@ def test_every_query_of_a_split_for_evaluate(call, index):
 
 def test_feature_files_with_sentences(call, index, tmp_path):
     """The rows of the index, written as a folder of arrays, give the same answers as the index."""
-    from truemoment.features.sentences import write_sentences
+    from truemoment.media.features.sentences import write_sentences
 
     scheme = Index(index).settings.proposals
     words = ["--annotations", "films.jsonl", "--proposals", scheme, "--top", "5"]

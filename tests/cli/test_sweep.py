@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from truemoment.base.boundary.folders import lock_folder
 from truemoment.cli import run
-from truemoment.datasets import load_annotations
-from truemoment.evaluation import evaluate
-from truemoment.folders import lock_folder
-from truemoment.training.results import read_rows
+from truemoment.data.datasets import load_annotations
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.learning.training.results import read_rows
 from truemoment.worlds.interval_rules import LikeliestInterval
 from truemoment.worlds.perception import perfect_perception
 

@@ -12,8 +12,8 @@ torch.set_num_threads(1)
 
 from safetensors.numpy import load_file  # noqa: E402 - as below
 
-from truemoment.folders import lock_folder  # noqa: E402 - as below
-from truemoment.training.results import read_rows  # noqa: E402 - PyTorch may be missing
+from truemoment.base.boundary.folders import lock_folder  # noqa: E402 - as below
+from truemoment.learning.training.results import read_rows  # noqa: E402 - PyTorch may be missing
 from truemoment.worlds import make_world, write_world  # noqa: E402 - as above
 
 from ..thorough import quick_are  # noqa: E402 - as above

@@ -7,13 +7,13 @@ import json
 import numpy as np
 import pytest
 
+from truemoment.base.errors import InputError
 from truemoment.cli import run
 from truemoment.collection.clips import place_clips
-from truemoment.datasets import load_annotations
-from truemoment.datasets.clip_lines import read_clip_lines
-from truemoment.exceptions import InputError
-from truemoment.features.base import Features
-from truemoment.features.npz import write_features
+from truemoment.data.datasets import load_annotations
+from truemoment.data.datasets.clip_lines import read_clip_lines
+from truemoment.media.features.base import Features
+from truemoment.media.features.npz import write_features
 
 FPS = 5.0
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.audio.alignment import Alignment, Piece, Side, Unmatched
+from truemoment.base.errors import InputError
 from truemoment.collection.boundaries import bounded
 from truemoment.collection.names import find_names, large_words, read_cast, with_someone
 from truemoment.collection.narration import (
@@ -21,8 +21,8 @@ from truemoment.collection.narration import (
 from truemoment.collection.sentencing import cuts_of
 from truemoment.collection.spans import covered_s, merged, share_within
 from truemoment.collection.subtitles import Cue
-from truemoment.exceptions import InputError
-from truemoment.speech.base import HeardWord
+from truemoment.media.audio.alignment import Alignment, Piece, Side, Unmatched
+from truemoment.media.speech.base import HeardWord
 
 CUE = Cue(10.0, 12.0, "Did you see the red door?", "speech")
 

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
+from truemoment.base.errors import InputError, TrueMomentError
 from truemoment.collection import pipeline
 from truemoment.collection.demo import score_film
 from truemoment.collection.layout import CollectSettings, films_in
 from truemoment.collection.pipeline import CollectRecipe, collect_films
 from truemoment.collection.same_film import same_films
-from truemoment.collection.split_file import read_splits
 from truemoment.collection.splitting import split_collection
 from truemoment.collection.tasks import make_task, read_tasks
-from truemoment.datasets import load_annotations, read_own_annotations
-from truemoment.exceptions import InputError, TrueMomentError
+from truemoment.data.datasets import load_annotations, read_own_annotations
+from truemoment.data.split_file import read_splits
 from truemoment.worlds.described.film import DescribedSettings, make_described
 
 

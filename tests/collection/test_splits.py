@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
+from truemoment.base.errors import InputError, UsageError
 from truemoment.collection.matching import best_pairs
 from truemoment.collection.same_film import joined
 from truemoment.collection.splits import DEFAULT_SHARES, NAMES, read_clean, read_shares, split_clean, split_films
-from truemoment.exceptions import InputError, UsageError
 
 
 @settings(max_examples=25, deadline=None)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from truemoment.base.errors import InputError, MissingFileError
 from truemoment.collection.subtitles import classify, embedded, moved, read_subtitles, with_doubts
-from truemoment.exceptions import InputError, MissingFileError
 
 SRT = """1
 00:00:01,000 --> 00:00:02,500

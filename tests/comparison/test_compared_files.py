@@ -8,9 +8,9 @@ import json
 import pytest
 
 from truemoment import read_own_annotations
-from truemoment.compared_files import compare_files
-from truemoment.exceptions import UsageError
-from truemoment.uncertainty import DrawSettings
+from truemoment.base.errors import UsageError
+from truemoment.evaluation.uncertainty import DrawSettings
+from truemoment.studies.compare.files import compare_files
 
 
 @pytest.fixture

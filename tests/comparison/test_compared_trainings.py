@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from truemoment.compared_trainings import over_trainings
+from truemoment.studies.compare.trainings import over_trainings
 
 VIDEOS = ["a", "a", "a", "b", "c", "c", "d", "e", "e"]
 

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from truemoment import Predictions, evaluate
-from truemoment.comparison import compare
-from truemoment.exceptions import UsageError
-from truemoment.uncertainty import (
+from truemoment.base.errors import UsageError
+from truemoment.evaluation.uncertainty import (
     interval95,
     minimum_detectable_difference,
     paired_permutation,
@@ -20,6 +19,7 @@ from truemoment.uncertainty import (
     resample_figures,
     sums_by_video,
 )
+from truemoment.studies.compare.comparison import compare
 
 nan = float("nan")
 VIDEOS = [f"v{i // 2}" for i in range(80)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, parse_measures
-from truemoment.network_row import NetworkRow, why_no_network
+from truemoment.baselines.network_row import NetworkRow, why_no_network
 
 VIDEOS = ["v", "v", "w", "w", "x", "x", "y", "y"]
 ONE = [("v#0", "v", 9.0, "a door opens", 1.0, 2.0)]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from truemoment.comparison import PublishedFigure, published_beside, read_published
-from truemoment.exceptions import InputError, MissingFileError
+from truemoment.base.errors import InputError, MissingFileError
+from truemoment.studies.compare.comparison import PublishedFigure, published_beside, read_published
 
 HEADER = "source,table,dataset,split,method,measure,value,unit,note"
 ROW = 'paper,Table 2,Made,test,CTRL,"R@1,IoU=0.5",30.70,percent,"a, remark"'

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, get_protocol
-from truemoment.compared_files import ComparedFiles, FileRun
-from truemoment.comparison import PublishedFigure, compare
-from truemoment.documents import as_json
-from truemoment.io import MatchReport
-from truemoment.reports import comparison as report
-from truemoment.reports.render import latex, markdown
+from truemoment.base.boundary.documents import as_json
+from truemoment.data.formats import MatchReport
+from truemoment.report.render import latex, markdown
+from truemoment.studies.compare import report
+from truemoment.studies.compare.comparison import PublishedFigure, compare
+from truemoment.studies.compare.files import ComparedFiles, FileRun
 
 VIDEOS = [f"v{i}" for i in range(40)]
 HALF, MORE, MOST = ([1] * n + [0] * (40 - n) for n in (20, 24, 36))

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from truemoment.datasets import load_annotations
-from truemoment.exceptions import TrueMomentError
+from truemoment.base.errors import TrueMomentError
+from truemoment.data.datasets import load_annotations
 
 
 @pytest.fixture

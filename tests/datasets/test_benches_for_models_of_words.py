@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from truemoment.datasets import get_dataset
-from truemoment.io import read_predictions
+from truemoment.data.datasets import get_dataset
+from truemoment.data.formats import read_predictions
 
 TIMELENS = ["charades-timelens", "activitynet-timelens", "qvhighlights-timelens"]
 

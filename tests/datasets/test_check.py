@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from truemoment.datasets import get_dataset
-from truemoment.datasets.base import SourceFile, Split
-from truemoment.datasets.check import check_annotations, check_dataset
-from truemoment.datasets.own import read
-from truemoment.exceptions import MissingFileError
+from truemoment.base.errors import MissingFileError
+from truemoment.data.datasets import get_dataset
+from truemoment.data.datasets.base import SourceFile, Split
+from truemoment.data.datasets.check import check_annotations, check_dataset
+from truemoment.data.datasets.own import read
 
 
 def entry(*times, duration=30.0):
@@ -48,7 +48,7 @@ def small(put):
 @pytest.fixture(autouse=True)
 def no_record(monkeypatch):
     """No faults are recorded."""
-    monkeypatch.setattr("truemoment.datasets.faults.known_faults", lambda _: {})
+    monkeypatch.setattr("truemoment.data.datasets.faults.known_faults", lambda _: {})
 
 
 def test_nothing_unexpected(small, tmp_path):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from truemoment.datasets import get_dataset
-from truemoment.datasets.whole import whole_dataset
-from truemoment.training.runs import is_test
+from truemoment.data.datasets import get_dataset
+from truemoment.data.datasets.whole import whole_dataset
+from truemoment.learning.training.runs import is_test
 
 TESTS = {
     "test-trivial": "test_trivial.json",

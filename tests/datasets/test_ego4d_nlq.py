@@ -2,9 +2,9 @@
 
 import pytest
 
-from truemoment.datasets import get_dataset
-from truemoment.datasets.faults import find_faults
-from truemoment.io import read_predictions
+from truemoment.data.datasets import get_dataset
+from truemoment.data.datasets.faults import find_faults
+from truemoment.data.formats import read_predictions
 
 RELEASES = ["ego4d-nlq-v1", "ego4d-nlq-v2"]
 

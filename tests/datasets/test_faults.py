@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from truemoment import Annotations
-from truemoment.datasets.faults import Fault, find_faults, find_shared, normalised_sentence, unexpected
+from truemoment.data.datasets.faults import Fault, find_faults, find_shared, normalised_sentence, unexpected
 
 NAN = float("nan")
 
@@ -262,7 +262,7 @@ def test_the_digest_names_the_queries_whatever_their_order():
 @pytest.fixture
 def recorded(monkeypatch):
     """Put a record of two splits and of their pair in the place of the real one."""
-    from truemoment.datasets import faults
+    from truemoment.data.datasets import faults
 
     record = {
         "train": {"swapped": faults.Recorded(2, finding().digest)},

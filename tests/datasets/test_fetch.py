@@ -12,10 +12,10 @@ import zlib
 
 import pytest
 
-from truemoment.datasets import DATASETS, fetch, get_dataset
-from truemoment.datasets.base import SourceFile
-from truemoment.exceptions import DownloadError, UsageError
-from truemoment.folders import FETCHING, temporary_folder
+from truemoment.base.boundary.folders import FETCHING, temporary_folder
+from truemoment.base.errors import DownloadError, UsageError
+from truemoment.data.datasets import DATASETS, fetch, get_dataset
+from truemoment.data.datasets.base import SourceFile
 
 MOST_SENT = 200 << 20
 """Bytes after which a server without an end gives up all the same."""

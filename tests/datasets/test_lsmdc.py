@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from truemoment.datasets import get_dataset, load_annotations
-from truemoment.exceptions import InputError, MissingFileError
-from truemoment.retrieval.clips import clips_of
+from truemoment.base.errors import InputError, MissingFileError
+from truemoment.data.datasets import get_dataset, load_annotations
+from truemoment.searching.clips.clips import clips_of
 
 
 def line(clip, sentence):

@@ -5,9 +5,9 @@ import math
 
 import pytest
 
-from truemoment.datasets import read_own_annotations
-from truemoment.datasets.own import write
-from truemoment.exceptions import InputError, MissingFileError
+from truemoment.base.errors import InputError, MissingFileError
+from truemoment.data.datasets import read_own_annotations
+from truemoment.data.datasets.own import write
 
 
 def line(moments=((2, 5),), **about):

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import Annotations
-from truemoment.datasets.random_order import without_order
-from truemoment.language.paragraphs import order_of_starts
+from truemoment.data.datasets.random_order import without_order
+from truemoment.data.language.paragraphs import order_of_starts
 
 # Few words, so that sentences of a video are repeated; each sentence has one to three reference moments.
 moments = st.lists(st.integers(0, 90), min_size=1, max_size=3)

@@ -11,8 +11,8 @@ import functools
 import numpy as np
 import pytest
 
-from truemoment.datasets import DATASETS, load_annotations
-from truemoment.datasets.check import check_dataset
+from truemoment.data.datasets import DATASETS, load_annotations
+from truemoment.data.datasets.check import check_dataset
 
 from ..thorough import quick_are
 

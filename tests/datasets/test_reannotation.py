@@ -2,11 +2,11 @@
 
 import pytest
 
-from truemoment.datasets import DATASETS, load_annotations
-from truemoment.datasets.reannotation import REANNOTATES, QueryFinder
-from truemoment.exceptions import InputError
-from truemoment.intervals import temporal_iou
-from truemoment.records import Annotations
+from truemoment.base.errors import InputError
+from truemoment.base.intervals import temporal_iou
+from truemoment.base.records import Annotations
+from truemoment.data.datasets import DATASETS, load_annotations
+from truemoment.data.datasets.reannotation import REANNOTATES, QueryFinder
 
 HEAD = "HITId,video_id,description,start,end\n"
 CHARADES = ("test_00.csv", "test_01.csv", "test_02.csv")

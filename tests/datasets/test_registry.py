@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from truemoment.datasets import DATASETS, NO_DATA_FOLDER, data_folder, fetch, get_dataset, load_annotations
-from truemoment.datasets.faults import known_faults
-from truemoment.exceptions import MissingFileError, UsageError
+from truemoment.base.errors import MissingFileError, UsageError
+from truemoment.data.datasets import DATASETS, NO_DATA_FOLDER, data_folder, fetch, get_dataset, load_annotations
+from truemoment.data.datasets.faults import known_faults
 
 SPLITS = {"train", "val", "test", "test-iid", "test-ood", "val_1", "val_2"}  # DESIGN.md, command line
 SPLITS |= {"test-1000"}  # LSMDC16, specification of retrieval, section 3

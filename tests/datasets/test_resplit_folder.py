@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from truemoment.base.errors import InputError, MissingFileError, TrueMomentError, UsageError
+from truemoment.base.records import Annotations
 from truemoment.cli import run
-from truemoment.datasets import get_dataset, load_annotations, own
-from truemoment.datasets.resplit_folder import SPLITS, files_of_folder, found_file
-from truemoment.exceptions import InputError, MissingFileError, TrueMomentError, UsageError
-from truemoment.records import Annotations
+from truemoment.data.datasets import get_dataset, load_annotations, own
+from truemoment.data.datasets.resplit_folder import SPLITS, files_of_folder, found_file
 from truemoment.worlds import make_world
 
 pytestmark = pytest.mark.slow

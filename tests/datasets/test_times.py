@@ -5,7 +5,7 @@ import json
 import pytest
 
 from truemoment import read_own_annotations
-from truemoment.exceptions import InputError
+from truemoment.base.errors import InputError
 
 CAPTIONS = {"v": {"duration": 30.0, "sentences": ["x"], "timestamps": [[1.0, 2.0]]}}
 CHARADES = {"v": {"video_duration": 30.0, "sentences": ["x"], "timestamps": [[1.0, 2.0]]}}

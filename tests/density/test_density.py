@@ -12,9 +12,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import gaussian_kde
 
-import truemoment.density
-from truemoment.density import REACH, Density
-from truemoment.exceptions import InputError
+import truemoment.base.density
+from truemoment.base.density import REACH, Density
+from truemoment.base.errors import InputError
 
 
 def clumps(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -128,13 +128,13 @@ def ways(monkeypatch):
     went = []
 
     def told(name):
-        function = getattr(truemoment.density, name)
+        function = getattr(truemoment.base.density, name)
 
         def called(*arguments):
             went.append(name)
             return function(*arguments)
 
-        monkeypatch.setattr(truemoment.density, name, called)
+        monkeypatch.setattr(truemoment.base.density, name, called)
 
     told("_series")
     told("_sum_of_kernels")
@@ -151,9 +151,9 @@ def test_both_ways_are_as_exact_as_promised(name):
     inside = np.all((white >= low) & (white <= high), axis=1)
     n_modes = np.ceil(REACH * (high - low) / math.tau).astype(int)
     expected = precise(density, places[inside])
-    series = truemoment.density._series(points, white[inside], low, high - low, n_modes) * math.tau
-    near = truemoment.density._Neighbours.of(points, white[inside], low)
-    direct = truemoment.density._sum_of_kernels(near) * math.tau
+    series = truemoment.base.density._series(points, white[inside], low, high - low, n_modes) * math.tau
+    near = truemoment.base.density._Neighbours.of(points, white[inside], low)
+    direct = truemoment.base.density._sum_of_kernels(near) * math.tau
     # The docstring of evaluate(): less than 1e-14 of one kernel's peak. Places far from 0 are rounded to 1e-13 of a
     # kernel's width before anything is computed, by either way.
     promised = 1e-12 if name == "far from 0" else 1e-14

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions
-from truemoment.diagnosis.agreement import Annotators
+from truemoment.studies.diagnosis.agreement import Annotators
 
 
 @pytest.fixture

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations
-from truemoment.datasets import load_annotations
-from truemoment.diagnosis import agreement
-from truemoment.diagnosis.agreement import (
+from truemoment.base.errors import InputError, UsageError
+from truemoment.data.datasets import load_annotations
+from truemoment.studies.diagnosis import agreement
+from truemoment.studies.diagnosis.agreement import (
     Annotators,
     agreement_by_query,
     boundary_alpha,
     moment_alpha,
     pairwise_iou,
 )
-from truemoment.exceptions import InputError, UsageError
 from truemoment.worlds import make_world
 
 

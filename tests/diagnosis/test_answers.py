@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import Annotations, Predictions, read_predictions
-from truemoment.datasets import load_annotations
-from truemoment.diagnosis.answers import CommonAnswer, answer_pattern, first_answers, is_shared
-from truemoment.exceptions import UsageError
+from truemoment.base.errors import UsageError
+from truemoment.data.datasets import load_annotations
+from truemoment.studies.diagnosis.answers import CommonAnswer, answer_pattern, first_answers, is_shared
 
 nan = float("nan")
 GRIDS = ("multiples of 5 s", "multiples of 1 s", "multiples of 10 % of the video", "multiples of 5 % of the video")

@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from truemoment import Annotations, Predictions
-from truemoment.diagnosis.calibration import (
+from truemoment.base.errors import UsageError
+from truemoment.studies.diagnosis.calibration import (
     FIRST,
     JudgedScores,
     auc,
@@ -16,7 +17,6 @@ from truemoment.diagnosis.calibration import (
     rank_correlation,
     reliabilities,
 )
-from truemoment.exceptions import UsageError
 
 N_VIDEOS, N_MOMENTS = 200, 5
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from truemoment import Predictions, evaluate
-from truemoment.diagnosis.agreement import Annotators
-from truemoment.diagnosis.conclusions import Conclusion, PairDifference, conclusions, system_scores
-from truemoment.diagnosis.humans import draw_annotators, same_queries
-from truemoment.exceptions import UsageError
-from truemoment.protocols import get_protocol
-from truemoment.reports.humans import in_words
+from truemoment.base.errors import UsageError
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.studies.diagnosis.agreement import Annotators
+from truemoment.studies.diagnosis.conclusions import Conclusion, PairDifference, conclusions, system_scores
+from truemoment.studies.diagnosis.humans import draw_annotators, same_queries
+from truemoment.studies.diagnosis.report_humans import in_words
 from truemoment.worlds import make_world
 
 MEASURES = "R@1,IoU=0.5; mIoU"

@@ -7,15 +7,15 @@ import pytest
 from scipy import optimize, stats
 
 from truemoment import Annotations, Predictions
+from truemoment.base.boundary.folders import lock_folder
+from truemoment.base.errors import UsageError
 from truemoment.cli import run
-from truemoment.datasets import load_annotations, read_own_annotations
-from truemoment.diagnosis.contamination import detect_contamination
-from truemoment.diagnosis.exact_recall import _fit, _poisson_tail, exact_recall, rounded_recall
-from truemoment.diagnosis.probes import probes
-from truemoment.diagnosis.recall_cells import REACH, SIDES, MomentPairs, tally_of
-from truemoment.exceptions import UsageError
-from truemoment.folders import lock_folder
-from truemoment.uncertainty import DrawSettings, holm
+from truemoment.data.datasets import load_annotations, read_own_annotations
+from truemoment.evaluation.uncertainty import DrawSettings, holm
+from truemoment.studies.diagnosis.contamination import detect_contamination
+from truemoment.studies.diagnosis.exact_recall import _fit, _poisson_tail, exact_recall, rounded_recall
+from truemoment.studies.diagnosis.probes import probes
+from truemoment.studies.diagnosis.recall_cells import REACH, SIDES, MomentPairs, tally_of
 
 QUICK = DrawSettings(resamples=50, permutations=500)
 ROUNDERS = {
@@ -216,8 +216,8 @@ def test_annotators_are_no_memorisers(data_dir):
 
 
 def test_the_command_reports_and_writes_probes(tmp_path, capsys):
-    from truemoment.datasets import own
-    from truemoment.io import write_predictions
+    from truemoment.data.datasets import own
+    from truemoment.data.formats import write_predictions
 
     official, memoriser = annotations_and_predictions(0.1, n=400)
     mine, preds, out = tmp_path / "mine.jsonl", tmp_path / "preds.jsonl", tmp_path / "found.json"

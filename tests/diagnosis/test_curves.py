@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import Annotations, Predictions, evaluate
-from truemoment.datasets import load_annotations
-from truemoment.diagnosis.curves import THRESHOLDS, recall_curves, success_by_length
-from truemoment.exceptions import InputError, MeasureError, UsageError
+from truemoment.base.errors import InputError, MeasureError, UsageError
+from truemoment.data.datasets import load_annotations
+from truemoment.studies.diagnosis.curves import THRESHOLDS, recall_curves, success_by_length
 
 AT = ("0", "0.1", "0.3", "0.5", "0.75")
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import Annotations, Predictions, evaluate, read_predictions
-from truemoment.datasets import load_annotations
-from truemoment.diagnosis.errors import KINDS, error_kinds
-from truemoment.exceptions import MeasureError, ProtocolError
+from truemoment.base.errors import MeasureError, ProtocolError
+from truemoment.data.datasets import load_annotations
+from truemoment.studies.diagnosis.errors import KINDS, error_kinds
 
 
 def kind_of(one_video, references, answers, *args, **kwargs):

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, evaluate
-from truemoment.diagnosis.gains import FEWEST_VIDEOS, classes_of, gains_by_class
-from truemoment.diagnosis.slices import Membership
-from truemoment.language import get_engine
-from truemoment.language.marks import marks_of
-from truemoment.measures import parse_measures
-from truemoment.records import Predictions
-from truemoment.uncertainty import LEVEL, q_values
+from truemoment.base.records import Predictions
+from truemoment.data.language import get_engine
+from truemoment.data.language.marks import marks_of
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.uncertainty import LEVEL, q_values
+from truemoment.studies.diagnosis.gains import FEWEST_VIDEOS, classes_of, gains_by_class
+from truemoment.studies.diagnosis.slices import Membership
 from truemoment.worlds import ToyGrounder, make_world
 
 R = parse_measures("R@1,IoU=0.5")

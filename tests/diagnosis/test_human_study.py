@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truemoment.diagnosis.human_study import study_humans
-from truemoment.diagnosis.humans import REFERENCES, consensus_scores
-from truemoment.exceptions import UsageError
+from truemoment.base.errors import UsageError
+from truemoment.studies.diagnosis.human_study import study_humans
+from truemoment.studies.diagnosis.humans import REFERENCES, consensus_scores
 
 MEASURES = "R@1,IoU=0.5; mIoU"
 

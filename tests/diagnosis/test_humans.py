@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations
-from truemoment.datasets import load_annotations
-from truemoment.datasets.reannotation import REANNOTATES
-from truemoment.diagnosis.agreement import Annotators, agreement_by_query
-from truemoment.diagnosis.humans import (
+from truemoment.base.errors import InputError, MeasureError, UsageError
+from truemoment.data.datasets import load_annotations
+from truemoment.data.datasets.reannotation import REANNOTATES
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.studies.diagnosis.agreement import Annotators, agreement_by_query
+from truemoment.studies.diagnosis.humans import (
     REFERENCES,
     against_another,
     against_the_others,
@@ -24,9 +27,6 @@ from truemoment.diagnosis.humans import (
     measures_of_one_answer,
     same_queries,
 )
-from truemoment.exceptions import InputError, MeasureError, UsageError
-from truemoment.measures import parse_measures
-from truemoment.protocols import get_protocol
 
 MEASURES = "R@1,IoU=0.5; mIoU"
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, evaluate
-from truemoment.diagnosis.answers import answer_pattern
-from truemoment.diagnosis.curves import recall_curves, success_by_length
-from truemoment.diagnosis.errors import error_kinds
-from truemoment.diagnosis.shuffled import compare_shuffled
-from truemoment.diagnosis.slices import membership, reference_lengths, slices
+from truemoment.studies.diagnosis.answers import answer_pattern
+from truemoment.studies.diagnosis.curves import recall_curves, success_by_length
+from truemoment.studies.diagnosis.errors import error_kinds
+from truemoment.studies.diagnosis.shuffled import compare_shuffled
+from truemoment.studies.diagnosis.slices import membership, reference_lengths, slices
 
 nan = float("nan")
 

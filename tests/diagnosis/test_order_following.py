@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.diagnosis.order_following import UNTESTED, follow_order, terms_beside
-from truemoment.diagnosis.other_orders import ALONE, SHUFFLED, in_other_orders
-from truemoment.records import Annotations, Predictions
+from truemoment.base.records import Annotations, Predictions
+from truemoment.studies.diagnosis.order_following import UNTESTED, follow_order, terms_beside
+from truemoment.studies.diagnosis.other_orders import ALONE, SHUFFLED, in_other_orders
 
 NO_TERMS = np.zeros((40, 0))
 

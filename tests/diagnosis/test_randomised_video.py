@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from truemoment.diagnosis.randomised_video import SeesVideo, randomised
-from truemoment.diagnosis.shuffled import compare_shuffled
-from truemoment.exceptions import UsageError
-from truemoment.features.changed import CHANGES, ChangedFeatures
-from truemoment.records import Predictions
+from truemoment.base.errors import UsageError
+from truemoment.base.records import Predictions
+from truemoment.media.features.changed import CHANGES, ChangedFeatures
+from truemoment.studies.diagnosis.randomised_video import SeesVideo, randomised
+from truemoment.studies.diagnosis.shuffled import compare_shuffled
 from truemoment.worlds import ToyGrounder, make_world
 
 

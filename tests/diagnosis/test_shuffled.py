@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import Annotations, Predictions, read_predictions
-from truemoment.datasets import load_annotations
-from truemoment.diagnosis.shuffled import (
+from truemoment.base.errors import UsageError
+from truemoment.data.datasets import load_annotations
+from truemoment.studies.diagnosis.shuffled import (
     compare_shuffled,
     generator_of,
     segment_order,
     shuffle_features,
     shuffle_segments,
 )
-from truemoment.exceptions import UsageError
 
 nan = float("nan")
 

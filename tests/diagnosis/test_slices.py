@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import Annotations, Predictions, evaluate
-from truemoment.datasets import load_annotations
-from truemoment.diagnosis.slices import class_of, membership, reference_lengths, slices
-from truemoment.exceptions import InputError, UsageError
-from truemoment.uncertainty import bootstrap, interval95
+from truemoment.base.errors import InputError, UsageError
+from truemoment.data.datasets import load_annotations
+from truemoment.evaluation.uncertainty import bootstrap, interval95
+from truemoment.studies.diagnosis.slices import class_of, membership, reference_lengths, slices
 
 nan = float("nan")
 MEASURES = "R@1,IoU=0.3; mIoU; R@1,IoU=0.3[ref=rows]; mAP,length=middle"

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from truemoment.distribution.cluster import ray_cluster
-from truemoment.exceptions import InputError, MissingPackageError, UsageError
+from truemoment.base.boundary.distribution.cluster import ray_cluster
+from truemoment.base.errors import InputError, MissingPackageError, UsageError
 
 NOBODY = "127.0.0.1:1"
 

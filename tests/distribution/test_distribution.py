@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from truemoment import distribution
-from truemoment.distribution import JobRunner, distribute
-from truemoment.exceptions import InputError
-from truemoment.training.trials import _begin
+from truemoment.base.boundary import distribution
+from truemoment.base.boundary.distribution import JobRunner, distribute
+from truemoment.base.errors import InputError
+from truemoment.learning.training.trials import _begin
 
 
 def work_of(do):

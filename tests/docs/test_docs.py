@@ -17,11 +17,11 @@ import pytest
 from truemoment import Predictions, evaluate
 from truemoment.cli import run
 from truemoment.cli.meta import STUDIES
-from truemoment.datasets import load_annotations
-from truemoment.io import MatchReport
-from truemoment.measures import FAMILIES
-from truemoment.protocols import CONVENTION_FIELDS
-from truemoment.references import REFERENCE_RULES
+from truemoment.data.datasets import load_annotations
+from truemoment.data.formats import MatchReport
+from truemoment.evaluation.measures import FAMILIES
+from truemoment.evaluation.protocols import CONVENTION_FIELDS
+from truemoment.evaluation.references import REFERENCE_RULES
 
 pytestmark = pytest.mark.slow
 

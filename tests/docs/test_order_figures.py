@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from truemoment.datasets import DATASETS
+from truemoment.data.datasets import DATASETS
 
 from ..thorough import quick_are
 

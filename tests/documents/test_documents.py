@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.documents import NO_INTERVAL, Measured, as_json
+from truemoment.base.boundary.documents import NO_INTERVAL, Measured, as_json
 
 
 class Pair(NamedTuple):

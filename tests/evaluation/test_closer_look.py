@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from truemoment import Predictions, evaluate
-from truemoment.datasets import load_annotations
+from truemoment.data.datasets import load_annotations
 
 pytestmark = pytest.mark.data
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, evaluate, get_protocol, parse_measure, parse_measures
-from truemoment.evaluation import evaluate_constants, resolve_measures, resolve_protocol
-from truemoment.exceptions import InputError, MeasureError, ProtocolError
-from truemoment.protocols import PROTOCOLS
-from truemoment.records import Saliency
+from truemoment.base.errors import InputError, MeasureError, ProtocolError
+from truemoment.base.records import Saliency
+from truemoment.evaluation.evaluate import evaluate_constants, resolve_measures, resolve_protocol
+from truemoment.evaluation.protocols import PROTOCOLS
 
 nan = float("nan")
 
@@ -74,10 +74,10 @@ def test_many_blocks(one_video):
     n = 3000
     references = {f"q{k}": [(0.0, 10.0 + k % 3)] * (1 + k % 2) for k in range(n)}
     annotations, _ = one_video(references, {})
-    import truemoment.evaluation
+    import truemoment.evaluation.evaluate
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(truemoment.evaluation, "BLOCK_MOMENTS", 64)
+        patch.setattr(truemoment.evaluation.evaluate, "BLOCK_MOMENTS", 64)
         found = evaluate_constants(annotations, np.array([0.0]), np.array([0.25]), ["mIoU", "mIoU[ref=rows]"])
     iou = np.array([10 / (10 + k % 3) for k in range(n)])
     rows = 1 + np.arange(n) % 2

@@ -13,7 +13,7 @@ import pytest
 
 import truemoment
 from truemoment import Annotations, Predictions, Scores, evaluate, get_protocol, parse_measures
-from truemoment.exceptions import InputError, MeasureError, MissingFileError, TrueMomentError
+from truemoment.base.errors import InputError, MeasureError, MissingFileError, TrueMomentError
 
 nan = float("nan")
 MEASURES = "R@1,IoU=0.5; mIoU; dR@1,IoU=0.3; NCxIoU@3,p=weights(1,2,3); mAP,length=short; R@1,IoU=0.5[ref=rows]"
@@ -228,7 +228,7 @@ def test_measures_as_values_and_repeated(one_video):
 def test_a_progress_bar_changes_nothing(world, monkeypatch, capsys):
     w = world(4)
     plain = evaluate(w.annotations, w.predictions, MEASURES)
-    monkeypatch.setattr("truemoment.evaluation.BLOCK_MOMENTS", 1)
+    monkeypatch.setattr("truemoment.evaluation.evaluate.BLOCK_MOMENTS", 1)
     shown = evaluate(w.annotations, w.predictions, MEASURES, progress=True)
     assert shown.numerator == pytest.approx(plain.numerator, rel=1e-15)
     assert capsys.readouterr().out == ""  # standard output is not the bar's

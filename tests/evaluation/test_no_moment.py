@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, Scores, evaluate
-from truemoment.evaluation import evaluate_constants
-from truemoment.exceptions import MeasureError, ProtocolError
-from truemoment.protocols import PROTOCOLS
-from truemoment.records import Saliency
-from truemoment.references import REFERENCE_RULES
+from truemoment.base.errors import MeasureError, ProtocolError
+from truemoment.base.records import Saliency
+from truemoment.evaluation.evaluate import evaluate_constants
+from truemoment.evaluation.protocols import PROTOCOLS
+from truemoment.evaluation.references import REFERENCE_RULES
 
 nan = float("nan")
 RANKED = [
@@ -65,7 +65,7 @@ def test_every_protocol_leaves_them_out_or_asks_for_an_abstention(name, rule):
 
 
 def test_a_block_of_nothing_but_such_queries(monkeypatch):
-    monkeypatch.setattr("truemoment.evaluation.BLOCK_MOMENTS", 1)  # a query a block
+    monkeypatch.setattr("truemoment.evaluation.evaluate.BLOCK_MOMENTS", 1)  # a query a block
     for rule in REFERENCE_RULES:
         scores = evaluate(*world(), ruled(rule), "default,empty=abstain")
         assert scores.numerator[:, 1:].tolist() == [[1, 0, 0, 0]] * len(scores.measures)

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from truemoment import Predictions, evaluate, get_protocol
-from truemoment.datasets import load_annotations
-from truemoment.io import read_predictions
+from truemoment.data.datasets import load_annotations
+from truemoment.data.formats import read_predictions
 
 pytestmark = pytest.mark.data
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, evaluate, get_protocol, parse_measures
-from truemoment.evaluation import evaluate_relabelled
-from truemoment.exceptions import InputError, MeasureError, ProtocolError, UsageError
-from truemoment.protocols import PROTOCOLS
+from truemoment.base.errors import InputError, MeasureError, ProtocolError, UsageError
+from truemoment.evaluation.evaluate import evaluate_relabelled
+from truemoment.evaluation.protocols import PROTOCOLS
 
 pytestmark = pytest.mark.slow
 
@@ -166,7 +166,7 @@ def test_more_queries_than_a_block(world, monkeypatch) -> None:
     drawn = world(26)
     args = drawn.annotations, drawn.predictions, *noisy(drawn.annotations), MEASURES
     whole = evaluate_relabelled(*args)
-    monkeypatch.setattr("truemoment.evaluation.BLOCK_MOMENTS", 20)
+    monkeypatch.setattr("truemoment.evaluation.evaluate.BLOCK_MOMENTS", 20)
     np.testing.assert_allclose(evaluate_relabelled(*args), whole, rtol=0, atol=1e-14)
 
 

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.exceptions import UsageError
-from truemoment.exporting.formats import ENDINGS, TIMELINES, check_ending, exported
-from truemoment.exporting.moments import ExportedFilm, ExportedMoment
-from truemoment.exporting.rates import RATES, constant_rate, frames_of_time_code
-from truemoment.video.stamps import FrameTable
+from truemoment.base.errors import UsageError
+from truemoment.media.video.stamps import FrameTable
+from truemoment.searching.exporting.formats import ENDINGS, TIMELINES, check_ending, exported
+from truemoment.searching.exporting.moments import ExportedFilm, ExportedMoment
+from truemoment.searching.exporting.rates import RATES, constant_rate, frames_of_time_code
 
 otio = pytest.importorskip("opentimelineio")
 pysubs2 = pytest.importorskip("pysubs2")
@@ -222,9 +222,9 @@ def test_a_time_code_that_begins_again_is_refused():
 
 
 def test_records_of_a_collection_read_back(tmp_path):
-    from truemoment.datasets import own
-    from truemoment.exporting.records import annotations_text, predictions_text
-    from truemoment.io import read_predictions
+    from truemoment.data.datasets import own
+    from truemoment.data.formats import read_predictions
+    from truemoment.searching.exporting.records import annotations_text, predictions_text
 
     moments = [*some(film(name="a.mp4"), HOSTILE), *some(film(name="b.mp4"), "a door")]
     (tmp_path / "a.jsonl").write_text(annotations_text(moments), encoding="utf-8")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations
-from truemoment.features import Features
+from truemoment.media.features import Features
 
 
 @pytest.fixture

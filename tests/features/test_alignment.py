@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations
-from truemoment.exceptions import InputError
-from truemoment.features import Features, FolderStore, check
+from truemoment.base.errors import InputError
+from truemoment.media.features import Features, FolderStore, check
 
 
 def test_features_that_fit(store, annotations):

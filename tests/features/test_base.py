@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from truemoment import worlds
-from truemoment.exceptions import InputError
-from truemoment.features import Features, FeatureStore
-from truemoment.features import base as features_base
-from truemoment.features.base import edges_of
+from truemoment.base.errors import InputError
+from truemoment.media.features import Features, FeatureStore
+from truemoment.media.features import base as features_base
+from truemoment.media.features.base import edges_of
 
 
 def test_a_row_is_one_part_of_a_second_where_the_rate_is_stated(store):

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.exceptions import InputError, UsageError
-from truemoment.features import CHANGES, ChangedFeatures, Features, FeatureStore, resample
-from truemoment.features.changed import N_SEGMENTS
+from truemoment.base.errors import InputError, UsageError
+from truemoment.media.features import CHANGES, ChangedFeatures, Features, FeatureStore, resample
+from truemoment.media.features.changed import N_SEGMENTS
 
 
 def numbered(**lengths):

@@ -8,8 +8,8 @@ import h5py
 import numpy as np
 import pytest
 
-from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, UsageError
-from truemoment.features import (
+from truemoment.base.errors import InputError, MissingFileError, MissingPackageError, UsageError
+from truemoment.media.features import (
     FeatureStore,
     FolderStore,
     HDF5Store,
@@ -17,7 +17,7 @@ from truemoment.features import (
     write_features,
     write_store,
 )
-from truemoment.features.opening import open_features
+from truemoment.searching.opening import open_features
 
 
 def write_hdf5(path, tables):

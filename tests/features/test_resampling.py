@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.exceptions import InputError, UsageError
-from truemoment.features.resampling import interpolate, normalise, resample, row_bounds
+from truemoment.base.errors import InputError, UsageError
+from truemoment.media.features.resampling import interpolate, normalise, resample, row_bounds
 
 
 def slow(rows, n_rows):

@@ -7,9 +7,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, UsageError
-from truemoment.features.sentences import SentenceFile, SentenceStore, SentenceVectors, write_sentences
-from truemoment.records import Queries
+from truemoment.base.errors import InputError, MissingFileError, MissingPackageError, UsageError
+from truemoment.base.records import Queries
+from truemoment.media.features.sentences import SentenceFile, SentenceStore, SentenceVectors, write_sentences
 
 WIDTH = 6
 

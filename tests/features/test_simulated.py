@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from truemoment import load_annotations
-from truemoment.exceptions import MissingFileError, UsageError
-from truemoment.features import FeatureStore, check
-from truemoment.features.opening import open_features
+from truemoment.base.errors import MissingFileError, UsageError
+from truemoment.media.features import FeatureStore, check
+from truemoment.searching.opening import open_features
 
 
 @pytest.mark.data

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from truemoment.exceptions import InputError
-from truemoment.files import atomic_folder, atomic_write
+from truemoment.base.boundary.files import atomic_folder, atomic_write
+from truemoment.base.errors import InputError
 
 
 def names(folder):

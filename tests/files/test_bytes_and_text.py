@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from truemoment.exceptions import InputError, MissingFileError
-from truemoment.files import iterate_lines, read_bytes, read_text, sha256_of
+from truemoment.base.boundary.files import iterate_lines, read_bytes, read_text, sha256_of
+from truemoment.base.errors import InputError, MissingFileError
 
 TEXT = "first\nzwei ✓\n"
 
@@ -169,7 +169,7 @@ def test_progress_changes_nothing_that_is_read(tmp_path, monkeypatch, capsys, na
     lines = lines_of(path)
     assert list(iterate_lines(path, progress=True)) == lines
     assert capsys.readouterr().err == ""  # a small file is read before a bar could be seen
-    monkeypatch.setattr("truemoment.files.LARGE_FILE_BYTES", 100)
+    monkeypatch.setattr("truemoment.base.boundary.files.LARGE_FILE_BYTES", 100)
     assert list(iterate_lines(path, progress=True)) == lines
     out, err = capsys.readouterr()
     assert out == ""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from truemoment import exceptions
-from truemoment.exceptions import InputError, MissingPackageError, TrueMomentError
+from truemoment.base import errors as exceptions
+from truemoment.base.errors import InputError, MissingPackageError, TrueMomentError
 
 
 @pytest.mark.parametrize(

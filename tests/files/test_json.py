@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.exceptions import InputError, MissingFileError
-from truemoment.files import decode_json, read_json_lines, read_json_mapping
+from truemoment.base.boundary.files import decode_json, read_json_lines, read_json_mapping
+from truemoment.base.errors import InputError, MissingFileError
 
 
 class Entry(msgspec.Struct):

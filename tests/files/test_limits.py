@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from truemoment import files
-from truemoment.exceptions import InputError
-from truemoment.files import DATA_BYTES, SETTINGS_BYTES, read_bytes, read_json, read_json_lines, read_text
-from truemoment.own_path import OwnPath
+from truemoment.base.boundary import files
+from truemoment.base.boundary.files import DATA_BYTES, SETTINGS_BYTES, read_bytes, read_json, read_json_lines, read_text
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import InputError
 
 
 @pytest.mark.parametrize("of", [OwnPath, lambda folder: folder])

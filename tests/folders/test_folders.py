@@ -10,10 +10,10 @@ import threading
 
 import pytest
 
-from truemoment import folders
-from truemoment.exceptions import InputError, UsageError
-from truemoment.files import atomic_folder, atomic_write
-from truemoment.folders import lock_file, lock_folder, remove_leftovers, temporary_file, temporary_folder
+from truemoment.base.boundary import folders
+from truemoment.base.boundary.files import atomic_folder, atomic_write
+from truemoment.base.boundary.folders import lock_file, lock_folder, remove_leftovers, temporary_file, temporary_folder
+from truemoment.base.errors import InputError, UsageError
 
 
 def names(folder):
@@ -25,8 +25,8 @@ def in_a_process_that_is_killed(block, *, context):
     script = f"""
 import os, signal
 from pathlib import Path
-from truemoment.files import *
-from truemoment.folders import *
+from truemoment.base.boundary.files import *
+from truemoment.base.boundary.folders import *
 with {context} as it:
     {block}
     os.kill(os.getpid(), signal.SIGKILL)

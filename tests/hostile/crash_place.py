@@ -15,8 +15,8 @@ from unittest import mock
 import numpy as np
 from tests.hostile.place import make_place
 
-from truemoment import datasets
-from truemoment.datasets.base import SourceFile
+from truemoment.data import datasets
+from truemoment.data.datasets.base import SourceFile
 from truemoment.worlds.described.film import DescribedSettings, make_described
 
 FILM, TRACK, BENCH_DATA = "described/film.mp4", "described/described.m4a", "bench-data"

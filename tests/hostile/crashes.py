@@ -24,7 +24,7 @@ from tests.hostile.child import Limits, Outcome, run_forked
 from tests.hostile.crash_place import BENCH_DATA, FILM, TRACK
 from tests.hostile.place import MINE, SMALL
 
-from truemoment.folders import TEMPORARY
+from truemoment.base.boundary.folders import TEMPORARY
 
 SMALL_SWEEP = [
     *("--world", "videos=30,location_prior=0.9", "--dial", "perception=1", "--seeds", "0", "--measures", "mIoU"),

@@ -31,12 +31,12 @@ LATE = ("torch", "accelerate", "safetensors.torch", "av", "faiss")
 
 WITH_PYTORCH = (
     "truemoment.__main__",
-    "truemoment.api.runs",
-    "truemoment.bench",
+    "truemoment.cli.api.runs",
+    "truemoment.reproduction.bench",
     "truemoment.integrations",
-    "truemoment.metric.torch_metric",
-    "truemoment.models",
-    "truemoment.training",
+    "truemoment.evaluation.metric.torch_metric",
+    "truemoment.learning.models",
+    "truemoment.learning.training",
 )
 """Modules that import what is late, or that the test environment lacks a library for."""
 
@@ -49,7 +49,7 @@ def import_early() -> None:
 
 def import_late() -> None:
     """Import the rest, too."""
-    for name in (*LATE, "truemoment.api.runs", "truemoment.models", "truemoment.training"):
+    for name in (*LATE, "truemoment.cli.api.runs", "truemoment.learning.models", "truemoment.learning.training"):
         importlib.import_module(name)
     for name in truemoment.__all__:
         getattr(truemoment, name)

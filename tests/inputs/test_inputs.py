@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from truemoment.exceptions import InputError, UsageError
-from truemoment.files import atomic_folder, atomic_write, read_bytes, sha256_of
-from truemoment.inputs import command_inputs, has_written, reading, updating, will_write, writing
+from truemoment.base.boundary.files import atomic_folder, atomic_write, read_bytes, sha256_of
+from truemoment.base.boundary.inputs import command_inputs, has_written, reading, updating, will_write, writing
+from truemoment.base.errors import InputError, UsageError
 
 
 @pytest.fixture

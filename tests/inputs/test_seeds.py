@@ -4,14 +4,14 @@ import msgspec
 import pytest
 from msgspec.inspect import type_info
 
-from truemoment.annotating.study import StudySettings
 from truemoment.collection.review_file import Review
-from truemoment.datasets.answer_file import AnswersHead
-from truemoment.datasets.resplit_folder import Datasheet
+from truemoment.data.datasets.answer_file import AnswersHead
+from truemoment.data.datasets.resplit_folder import Datasheet
+from truemoment.learning.training.checkpoints import Run
+from truemoment.learning.training.results import ResultRow
 from truemoment.reproduction.run_folders import _Request
 from truemoment.searching.layout import Calibration
-from truemoment.training.checkpoints import Run
-from truemoment.training.results import ResultRow
+from truemoment.web.annotating.study import StudySettings
 
 OF_FILES = [AnswersHead, Calibration, Datasheet, ResultRow, Review, Run, StudySettings, _Request]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from truemoment.intervals import best_kept, ranked, suppress, temporal_iou
+from truemoment.base.intervals import best_kept, ranked, suppress, temporal_iou
 
 THRESHOLDS = st.sampled_from([0.0, 0.25, 0.3, 0.5, 0.7, 1.0])
 
@@ -68,7 +68,7 @@ def test_many_moments_against_a_plain_loop(top, spread):
 
 
 def test_most_moments_are_never_compared(monkeypatch):
-    from truemoment import intervals
+    from truemoment.base import intervals
 
     seen = []
 

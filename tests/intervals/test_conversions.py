@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from truemoment.intervals import frames_to_seconds, seconds_to_norm, segments_to_seconds
+from truemoment.base.intervals import frames_to_seconds, seconds_to_norm, segments_to_seconds
 
 
 def test_frames_to_seconds():

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from truemoment.intervals import iou_with_set, pooled_iou, temporal_iou
+from truemoment.base.intervals import iou_with_set, pooled_iou, temporal_iou
 
 nan = float("nan")
 

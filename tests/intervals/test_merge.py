@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truemoment.intervals import merge
+from truemoment.base.intervals import merge
 
 nan = float("nan")
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from truemoment.intervals import first_kept, running_best, suppress
+from truemoment.base.intervals import first_kept, running_best, suppress
 
 
 @pytest.mark.parametrize("threshold", ["0", "0.3", "0.5", "0.7", "1"])

@@ -3,8 +3,8 @@
 import pytest
 
 from truemoment import Annotations, Predictions
-from truemoment.exceptions import TrueMomentError
-from truemoment.io import read_predictions
+from truemoment.base.errors import TrueMomentError
+from truemoment.data.formats import read_predictions
 
 
 def as_lists(predictions: Predictions) -> dict[str, list[tuple[float, float, float]]]:

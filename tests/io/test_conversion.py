@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truemoment.exceptions import InputError
-from truemoment.io import FORMATS, PredictionRows, read_rows, write_rows
+from truemoment.base.errors import InputError
+from truemoment.data.formats import FORMATS, PredictionRows, read_rows, write_rows
 
 pytestmark = pytest.mark.slow
 
@@ -218,7 +218,7 @@ def test_ids_of_digits_stay_as_they_are(tmp_path, name, query_id):
 
 def test_seconds_are_written_whatever_axis_the_file_was_on(tmp_path):
     frames = Path(__file__).parent / "samples" / "fiftyone.frames.json"
-    from truemoment.io import Reading
+    from truemoment.data.formats import Reading
 
     rows, _ = read_rows(frames, reading=Reading(axis="fps=4"))
     write_rows(tmp_path / "p", rows)

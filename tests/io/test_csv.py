@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import Annotations, Predictions
-from truemoment.exceptions import InputError
-from truemoment.io import read_predictions, write_predictions
-from truemoment.text import from_cell, no_formula
+from truemoment.base.boundary.text import from_cell, no_formula
+from truemoment.base.errors import InputError
+from truemoment.data.formats import read_predictions, write_predictions
 
 SPLIT = "; is it the right dataset and split?"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from truemoment.cli import run
-from truemoment.io import read_rows, write_rows
+from truemoment.data.formats import read_rows, write_rows
 
 SAMPLES = Path(__file__).parent / "samples"
 UNAMBIGUOUS = sorted(

@@ -1,6 +1,7 @@
 """Every format in its own style: samples/ holds the same five answers in each; what is read of them, and what is told.
 
-The files are ours, written by hand in the form that each format's source names (see the modules of truemoment.io).
+The files are ours, written by hand in the form that each format's source names (see the modules of
+truemoment.data.formats).
 """
 
 import json
@@ -9,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from truemoment.exceptions import InputError
-from truemoment.io import FORMATS, Reading, read_rows, sniff
+from truemoment.base.errors import InputError
+from truemoment.data.formats import FORMATS, Reading, read_rows, sniff
 
 SAMPLES = Path(__file__).parent / "samples"
 

@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from truemoment import Annotations
-from truemoment.exceptions import TrueMomentError
-from truemoment.io import FORMATS, read_predictions
+from truemoment.base.errors import TrueMomentError
+from truemoment.data.formats import FORMATS, read_predictions
 
 pytestmark = pytest.mark.slow
 

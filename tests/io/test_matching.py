@@ -6,7 +6,7 @@ import json
 import pytest
 
 from truemoment import Annotations
-from truemoment.io import MatchReport, read_predictions
+from truemoment.data.formats import MatchReport, read_predictions
 
 SPLIT = "; is it the right dataset and split?"
 IGNORE = " --on-unknown ignore leaves them out"
@@ -142,8 +142,8 @@ def test_one_answer_is_shared_by_duplicates(read):
 
 def test_clip_ratings_are_shared_too(tmp_path):
     # A format that has ratings has ids, so sharing is tried on the matcher itself.
-    from truemoment.io import read_rows
-    from truemoment.io.matching import match
+    from truemoment.data.formats import read_rows
+    from truemoment.data.formats.matching import match
 
     path = tmp_path / "p.jsonl"
     path.write_text(

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from truemoment import Annotations
-from truemoment.io import read_predictions
+from truemoment.data.formats import read_predictions
 
 THROUGHOUT = "expected [start, end] or [start, end, score] throughout"
 

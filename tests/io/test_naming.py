@@ -5,8 +5,8 @@ import json
 import pytest
 
 from truemoment import Annotations
-from truemoment.exceptions import MatchError
-from truemoment.io import read_predictions
+from truemoment.base.errors import MatchError
+from truemoment.data.formats import read_predictions
 
 
 def annotations(*rows):

@@ -6,8 +6,8 @@ import json
 import pytest
 
 from truemoment import Annotations
-from truemoment.io import read_predictions
-from truemoment.io.native import LINES_AT_A_TIME
+from truemoment.data.formats import read_predictions
+from truemoment.data.formats.native import LINES_AT_A_TIME
 
 
 def line(moments, **about):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.io.head import Head, outline
+from truemoment.data.formats.head import Head, outline
 
 DOCUMENT = {"version": "1.0", "results": {"v": [{"label": 'a "b": [c', "segment": [1, 2]}]}, "more": {"x": None}}
 WANTED = {

@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from truemoment import Annotations, Predictions
-from truemoment.exceptions import InputError, MissingFileError, MissingPackageError
-from truemoment.io import read_predictions, write_predictions
-from truemoment.io.footer import read_footer
+from truemoment.base.errors import InputError, MissingFileError, MissingPackageError
+from truemoment.data.formats import read_predictions, write_predictions
+from truemoment.data.formats.footer import read_footer
 
 MOMENT = pa.struct([("start_s", pa.float64()), ("end_s", pa.float64()), ("score", pa.float64())])
 SPLIT = "; is it the right dataset and split?"

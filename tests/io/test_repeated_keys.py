@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from truemoment import read_own_annotations
-from truemoment.exceptions import InputError
-from truemoment.io import read_rows
+from truemoment.base.errors import InputError
+from truemoment.data.formats import read_rows
 
 SAMPLES = Path(__file__).parent / "samples"
 ROWS = sorted(path.name for path in SAMPLES.glob("*.jsonl") if path.name != "annotations.jsonl")

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truemoment import Annotations, Predictions
-from truemoment.exceptions import TrueMomentError
-from truemoment.io import read_predictions, write_predictions
+from truemoment.base.errors import TrueMomentError
+from truemoment.data.formats import read_predictions, write_predictions
 
 pytestmark = pytest.mark.slow
 
@@ -129,7 +129,7 @@ def test_a_writing_that_fails_leaves_the_old_file(tmp_path, annotations, format_
     def fail(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("truemoment.own_path.os.replace", fail)  # interrupted at the last moment
+    monkeypatch.setattr("truemoment.base.boundary.own_path.os.replace", fail)  # interrupted at the last moment
     with pytest.raises(KeyboardInterrupt):
         write_predictions(path, Predictions.from_lists({"v#0": [(1, 2)]}), annotations, format=format_name)
     assert path.read_text() == "old"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import Annotations
-from truemoment.io import read_predictions
+from truemoment.data.formats import read_predictions
 
 pytestmark = pytest.mark.slow
 

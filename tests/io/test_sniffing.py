@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from truemoment import Predictions
-from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.io import FORMATS, get_format, read_predictions, read_rows, sniff, write_predictions
+from truemoment.base.errors import InputError, MissingFileError, UsageError
+from truemoment.data.formats import FORMATS, get_format, read_predictions, read_rows, sniff, write_predictions
 
 NATIVE = '{"query_id": "v#0", "moments": [[1, 2, 3]]}\n'
 MOMENT_DETR = '{"qid": 1, "query": "a", "vid": "v", "pred_relevant_windows": [[1, 2, 3]]}\n'

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, read_predictions, write_predictions
-from truemoment.exceptions import InputError, MatchError
+from truemoment.base.errors import InputError, MatchError
 
 ONE = Annotations.from_rows([("q", "v", 9.0, "s", 0.0, 1.0)])
 

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.language.bags import bags_of, frequent_terms, terms_of
-from truemoment.language.tokens import tokenise
+from truemoment.data.language.bags import bags_of, frequent_terms, terms_of
+from truemoment.data.language.tokens import tokenise
 
 
 def read(sentences):

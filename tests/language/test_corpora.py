@@ -5,7 +5,7 @@ import functools
 import pytest
 
 from truemoment import load_annotations
-from truemoment.language import Remembered, coverage, get_engine, verb_counts, verbs_of
+from truemoment.data.language import Remembered, coverage, get_engine, verb_counts, verbs_of
 
 pytestmark = pytest.mark.data
 

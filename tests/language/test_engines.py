@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from truemoment.exceptions import MissingPackageError, UsageError
-from truemoment.language import Engine, Token, get_engine, verbs_of
+from truemoment.base.errors import MissingPackageError, UsageError
+from truemoment.data.language import Engine, Token, get_engine, verbs_of
 
 # (text, lemma, Penn tag, universal tag, blank) as spaCy's documentation describes tokens.
 STAND_IN = {

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from truemoment.exceptions import MissingPackageError, UsageError
-from truemoment.language.heads import word_heads
-from truemoment.language.tokens import places, tokenise
+from truemoment.base.errors import MissingPackageError, UsageError
+from truemoment.data.language.heads import word_heads
+from truemoment.data.language.tokens import places, tokenise
 
 
 class Parsed(list):

@@ -7,9 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.language import LexiconEngine
-from truemoment.language.lexicon import TOKEN
-from truemoment.language.words import CLOSED, COMPOUNDS, NEVER_VERBS, NO_ADJECTIVES, NOUNS_IN_ING, NOUNS_TOO, look_up
+from truemoment.data.language import LexiconEngine
+from truemoment.data.language.lexicon import TOKEN
+from truemoment.data.language.words import (
+    CLOSED,
+    COMPOUNDS,
+    NEVER_VERBS,
+    NO_ADJECTIVES,
+    NOUNS_IN_ING,
+    NOUNS_TOO,
+    look_up,
+)
 
 
 def texts(sentence):
@@ -153,6 +161,6 @@ def test_word_lists_correct_the_lexicon():
 
 
 def test_import_is_light():
-    code = "import sys, truemoment.language as t; t.get_engine(); print(sys.modules.keys() & {'lemminflect', 'spacy'})"
+    code = "import sys, truemoment.data.language as t; t.get_engine(); print({*sys.modules} & {'lemminflect', 'spacy'})"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "set()"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from truemoment.language import get_engine
-from truemoment.language.marks import MARKS, marks_of
+from truemoment.data.language import get_engine
+from truemoment.data.language.marks import MARKS, marks_of
 
 SENTENCES = {
     "temporal order": (

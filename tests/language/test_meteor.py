@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.language.meteor import align, count_chunks, meteor, score, split_words, stem
+from truemoment.data.language.meteor import align, count_chunks, meteor, score, split_words, stem
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "meteor.json").read_text(encoding="utf-8"))["pairs"]
 OTHER_STEMS = {"dying", "die", "flies", "fly", "dries"}

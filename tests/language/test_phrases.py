@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import load_annotations
-from truemoment.language import Token, get_engine
-from truemoment.language.phrases import PhraseTree, phrase_trees
-from truemoment.language.tokens import tokenise
+from truemoment.data.language import Token, get_engine
+from truemoment.data.language.phrases import PhraseTree, phrase_trees
+from truemoment.data.language.tokens import tokenise
 
 ENGINE = get_engine()
 

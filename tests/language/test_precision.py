@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from truemoment import load_annotations
-from truemoment.language import first_verb, get_engine, verbs_of
+from truemoment.data.language import first_verb, get_engine, verbs_of
 
 LABELS = Path(__file__).with_name("labelled_verbs.csv")
 

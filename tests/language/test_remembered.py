@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.language import Engine, Remembered, Token, get_engine
+from truemoment.data.language import Engine, Remembered, Token, get_engine
 
 
 class Counting:

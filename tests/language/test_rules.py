@@ -2,9 +2,9 @@
 
 import pytest
 
-from truemoment.language import LexiconEngine, lexicon
-from truemoment.language.lexicon import TOKEN
-from truemoment.language.rules import RULES
+from truemoment.data.language import LexiconEngine, lexicon
+from truemoment.data.language.lexicon import TOKEN
+from truemoment.data.language.rules import RULES
 
 EXAMPLES = [
     pytest.param(key, example, is_verb, id=f"{'-'.join(key)}-{'verb' if is_verb else 'other'}".replace(" ", "-"))

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.exceptions import UsageError
-from truemoment.language.tokens import spans, tokenise
+from truemoment.base.errors import UsageError
+from truemoment.data.language.tokens import spans, tokenise
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from truemoment import load_annotations
-from truemoment.exceptions import InputError, MissingFileError
-from truemoment.language.vectors import WordVectors, read_glove
+from truemoment.base.errors import InputError, MissingFileError
+from truemoment.data.language.vectors import WordVectors, read_glove
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.exceptions import UsageError
-from truemoment.language import STOP_FORMS, Token, coverage, first_verb, get_engine, verb_counts, verbs_of
+from truemoment.base.errors import UsageError
+from truemoment.data.language import STOP_FORMS, Token, coverage, first_verb, get_engine, verb_counts, verbs_of
 
 
 class Fixed:

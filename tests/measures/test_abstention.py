@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, evaluate
-from truemoment.exceptions import ProtocolError
+from truemoment.base.errors import ProtocolError
 
 nan = float("nan")
 PAIR = "CorrectAbstention; FalseAbstention"

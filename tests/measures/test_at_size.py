@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, Scores, evaluate
-from truemoment.exceptions import MeasureError
-from truemoment.measures.average_precision import mean_precision
-from truemoment.measures.base import Statistic
-from truemoment.measures.highlight import HighlightHit
-from truemoment.records import Saliency
+from truemoment.base.errors import MeasureError
+from truemoment.base.records import Saliency
+from truemoment.evaluation.measures.average_precision import mean_precision
+from truemoment.evaluation.measures.base import Statistic
+from truemoment.evaluation.measures.highlight import HighlightHit
 
 
 def test_ap_far_beyond_a_list():

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from truemoment import evaluate
-from truemoment.measures.average_precision import MAP_THRESHOLDS
-from truemoment.references import REFERENCE_RULES
+from truemoment.evaluation.measures.average_precision import MAP_THRESHOLDS
+from truemoment.evaluation.references import REFERENCE_RULES
 
 
 @pytest.mark.parametrize("comparison", [">", ">="])

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from truemoment import evaluate
-from truemoment.exceptions import MeasureError
+from truemoment.base.errors import MeasureError
 
 RULES = ["nearest", "first", "representative", "merged", "rows"]
 

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from truemoment import evaluate
-from truemoment.references import REFERENCE_RULES
+from truemoment.evaluation.references import REFERENCE_RULES
 
 
 @pytest.mark.parametrize("rule", REFERENCE_RULES)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.exceptions import MeasureError
-from truemoment.measures import (
+from truemoment.base.errors import MeasureError
+from truemoment.evaluation.measures import (
     DCG,
     FAMILIES,
     AveragePrecisionAt,
@@ -26,7 +26,7 @@ from truemoment.measures import (
     parse_measure,
     parse_measures,
 )
-from truemoment.references import REFERENCE_RULES
+from truemoment.evaluation.references import REFERENCE_RULES
 
 ranks = st.integers(1, 999_999)
 thresholds = st.floats(0, 1)

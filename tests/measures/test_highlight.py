@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, evaluate
-from truemoment.exceptions import InputError, MeasureError, ProtocolError
-from truemoment.records import Saliency
+from truemoment.base.errors import InputError, MeasureError, ProtocolError
+from truemoment.base.records import Saliency
 
 RATINGS = {"Fair": 2, "Good": 3, "VeryGood": 4}
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from truemoment import evaluate
-from truemoment.measures.matched_f1 import largest_matching
+from truemoment.evaluation.measures.matched_f1 import largest_matching
 
 
 def most_pairs(possible):

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from truemoment import evaluate
-from truemoment.exceptions import MeasureError
-from truemoment.measures.max_iou import stopping_distribution
-from truemoment.references import REFERENCE_RULES
+from truemoment.base.errors import MeasureError
+from truemoment.evaluation.measures.max_iou import stopping_distribution
+from truemoment.evaluation.references import REFERENCE_RULES
 
 
 @pytest.mark.parametrize("rule", REFERENCE_RULES)

@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 from truemoment import evaluate
-from truemoment.exceptions import MeasureError
-from truemoment.measures.base import LENGTH_CLASSES_S
-from truemoment.references import REFERENCE_RULES
+from truemoment.base.errors import MeasureError
+from truemoment.evaluation.measures.base import LENGTH_CLASSES_S
+from truemoment.evaluation.references import REFERENCE_RULES
 
 THRESHOLDS = ["0.1", "0.3", "0.5", "0.7", "0.9", "1"]
 RANKS = [1, 2, 5, 100]

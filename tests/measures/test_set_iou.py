@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from truemoment import evaluate
-from truemoment.measures.set_iou import iou_of_unions
+from truemoment.evaluation.measures.set_iou import iou_of_unions
 
 nan = float("nan")
 

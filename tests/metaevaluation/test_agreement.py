@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from truemoment import get_protocol, parse_measures
-from truemoment.exceptions import UsageError
-from truemoment.intervals import Floats
-from truemoment.metaevaluation.agreement import agreement, mean_with_others, tau_matrix
-from truemoment.metaevaluation.rankings import kendall_tau_b, order_of_pairs
-from truemoment.metaevaluation.systems import Systems
-from truemoment.records import as_strings
-from truemoment.scores import Scores
-from truemoment.uncertainty import interval95, resample_figures
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import Floats
+from truemoment.base.records import as_strings
+from truemoment.evaluation.scores import Scores
+from truemoment.evaluation.uncertainty import interval95, resample_figures
+from truemoment.studies.meta.agreement import agreement, mean_with_others, tau_matrix
+from truemoment.studies.meta.rankings import kendall_tau_b, order_of_pairs
+from truemoment.studies.meta.systems import Systems
 
 
 def systems_of(values: Floats, measures: str, *, names: Sequence[str] | None = None, per_video: int = 2) -> Systems:
@@ -97,7 +97,7 @@ def test_intervals_are_quantiles_of_tau_in_the_same_resamples() -> None:
 
 def test_blocks_of_resamples_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = agreement(drawn(), np.random.default_rng(3), resamples=30)
-    monkeypatch.setattr("truemoment.metaevaluation.agreement._BLOCK", 100)
+    monkeypatch.setattr("truemoment.studies.meta.agreement._BLOCK", 100)
     in_blocks = agreement(drawn(), np.random.default_rng(3), resamples=30)
     np.testing.assert_array_equal(whole.interval, in_blocks.interval)
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from truemoment import Annotations, Predictions, evaluate, parse_measures
-from truemoment.exceptions import InputError, MeasureError, ProtocolError, UsageError
-from truemoment.intervals import Floats
-from truemoment.metaevaluation.ambiguity import NoiseLevel, ambiguity
-from truemoment.metaevaluation.noise import PublishedNoise, ShiftNoise
+from truemoment.base.errors import InputError, MeasureError, ProtocolError, UsageError
+from truemoment.base.intervals import Floats
+from truemoment.studies.meta.ambiguity import NoiseLevel, ambiguity
+from truemoment.studies.meta.noise import PublishedNoise, ShiftNoise
 
 nan = float("nan")
 MEASURES = "R@1,IoU=0.3; FalseAbstention; AxIoU@5; mAP; R@1,IoU=0.5,length=short; mIoU[ref=rows]; SetIoU"

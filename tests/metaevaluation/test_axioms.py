@@ -10,11 +10,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from truemoment.exceptions import MeasureError, ProtocolError, UsageError
-from truemoment.measures import Statistic, parse_measure
-from truemoment.metaevaluation import shrinking
-from truemoment.metaevaluation.axioms import MEASURES, check_axioms
-from truemoment.protocols import get_protocol
+from truemoment.base.errors import MeasureError, ProtocolError, UsageError
+from truemoment.evaluation.measures import Statistic, parse_measure
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.studies.meta import shrinking
+from truemoment.studies.meta.axioms import MEASURES, check_axioms
 
 pytestmark = pytest.mark.slow
 

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from truemoment.measures import parse_measures
-from truemoment.metaevaluation.claims import CLAIMS, claims
-from truemoment.metaevaluation.systems import RECALLS
+from truemoment.evaluation.measures import parse_measures
+from truemoment.studies.meta.claims import CLAIMS, claims
+from truemoment.studies.meta.systems import RECALLS
 
 NAMES = [*RECALLS, "AxIoU@1", "AxIoU@5", "AxIoU@10"]
 MEASURES = parse_measures("; ".join(NAMES))

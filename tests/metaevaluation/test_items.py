@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, evaluate
+from truemoment.base.errors import UsageError
 from truemoment.cli import run
-from truemoment.exceptions import UsageError
-from truemoment.measures import parse_measures
-from truemoment.metaevaluation.items import chances, fit_items, items
-from truemoment.metaevaluation.systems import Systems
+from truemoment.evaluation.measures import parse_measures
+from truemoment.studies.meta.items import chances, fit_items, items
+from truemoment.studies.meta.systems import Systems
 from truemoment.worlds import make_world, write_world
 
 (R1,) = parse_measures("R@1,IoU=0.5")

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from truemoment import evaluate, read_own_annotations, read_predictions
-from truemoment.datasets.source import AnnotationSource
-from truemoment.exceptions import UsageError
-from truemoment.metaevaluation.loading import SystemSource, VariantSource
+from truemoment.base.errors import UsageError
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.studies.meta.loading import SystemSource, VariantSource
 
 MEASURES = "mIoU; R@1,IoU=0.5"
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truemoment.exceptions import UsageError
-from truemoment.metaevaluation import minimal_pairs
-from truemoment.metaevaluation.minimal_pairs import GAP, MinimalPairs, draw_pairs, fulfils, relevance
-from truemoment.protocols import PROTOCOLS, get_protocol
+from truemoment.base.errors import UsageError
+from truemoment.evaluation.protocols import PROTOCOLS, get_protocol
+from truemoment.studies.meta import minimal_pairs
+from truemoment.studies.meta.minimal_pairs import GAP, MinimalPairs, draw_pairs, fulfils, relevance
 
 DEFAULT = get_protocol("default")
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy.stats import kstest, norm
 
 from truemoment import Annotations, load_annotations
-from truemoment.diagnosis.agreement import Annotators
-from truemoment.exceptions import InputError, UsageError
-from truemoment.intervals import Floats, temporal_iou
-from truemoment.metaevaluation.noise import (
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.intervals import Floats, temporal_iou
+from truemoment.studies.diagnosis.agreement import Annotators
+from truemoment.studies.meta.noise import (
     ANNOTATOR_LEVELS,
     DEVIATIONS_S,
     NEIGHBOURS,
@@ -367,7 +367,7 @@ def test_nearest_rows_in_blocks(monkeypatch) -> None:
     points, places = rng.random((30, 2)), rng.random((25, 2))
     whole = np.sort(nearest_rows(points, places, 4), axis=1)
     for most in (1, 70, 300):
-        monkeypatch.setattr("truemoment.metaevaluation.noise.BLOCK_DISTANCES", most)
+        monkeypatch.setattr("truemoment.studies.meta.noise.BLOCK_DISTANCES", most)
         np.testing.assert_array_equal(np.sort(nearest_rows(points, places, 4), axis=1), whole)
 
 

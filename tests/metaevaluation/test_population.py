@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from truemoment import evaluate, load_annotations
-from truemoment.exceptions import MeasureError, UsageError
-from truemoment.measures import parse_measures
-from truemoment.metaevaluation.population import (
+from truemoment.base.errors import MeasureError, UsageError
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.evaluation.scores import Scores
+from truemoment.studies.meta.population import (
     correlations,
     default_population,
     of_two_models,
     variants,
 )
-from truemoment.metaevaluation.simulation import SimulatedSystem, simulate_all
-from truemoment.metaevaluation.systems import Systems
-from truemoment.protocols import get_protocol
-from truemoment.scores import Scores
+from truemoment.studies.meta.simulation import SimulatedSystem, simulate_all
+from truemoment.studies.meta.systems import Systems
 
 # ------------------------------------------------------------------------------------------ recipes
 

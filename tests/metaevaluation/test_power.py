@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, evaluate, get_protocol, parse_measures
-from truemoment.exceptions import UsageError
-from truemoment.intervals import Floats
-from truemoment.metaevaluation.power import Power, power, queries_needed
-from truemoment.metaevaluation.systems import Systems
-from truemoment.records import as_strings
-from truemoment.scores import Scores
-from truemoment.uncertainty import holm, paired_permutation, permutation_p_values, sums_by_video
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import Floats
+from truemoment.base.records import as_strings
+from truemoment.evaluation.scores import Scores
+from truemoment.evaluation.uncertainty import holm, paired_permutation, permutation_p_values, sums_by_video
+from truemoment.studies.meta.power import Power, power, queries_needed
+from truemoment.studies.meta.systems import Systems
 
 MEASURES = "R@1,IoU=0.5; R@1,IoU=0.7; R@2,IoU=0.5; AxIoU@2"
 

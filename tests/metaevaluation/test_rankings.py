@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from truemoment.metaevaluation.rankings import kendall_tau_b, order_of_pairs, pairs_of
+from truemoment.studies.meta.rankings import kendall_tau_b, order_of_pairs, pairs_of
 
 nan = float("nan")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truemoment.metaevaluation.minimal_pairs import MinimalPairs, draw_pairs, fulfils, relevance
-from truemoment.metaevaluation.shrinking import cost, shrink, well_formed
-from truemoment.protocols import get_protocol
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.studies.meta.minimal_pairs import MinimalPairs, draw_pairs, fulfils, relevance
+from truemoment.studies.meta.shrinking import cost, shrink, well_formed
 
 DEFAULT = get_protocol("default")
 

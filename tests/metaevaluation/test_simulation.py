@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, evaluate
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.intervals import temporal_iou
 from truemoment.baselines import PriorOnly
-from truemoment.exceptions import InputError, UsageError
-from truemoment.intervals import temporal_iou
-from truemoment.metaevaluation.population import default_population
-from truemoment.metaevaluation.simulation import (
+from truemoment.studies.meta.population import default_population
+from truemoment.studies.meta.simulation import (
     COPIES,
     PLACES,
     SHORTEST_NORM,

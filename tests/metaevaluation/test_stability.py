@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, kendalltau
 
 from truemoment import get_protocol, parse_measures
-from truemoment.exceptions import UsageError
-from truemoment.intervals import Floats, Ints
-from truemoment.metaevaluation import stability as module
-from truemoment.metaevaluation.stability import default_sizes, running_sums, stability, units_of
-from truemoment.metaevaluation.systems import Systems
-from truemoment.records import as_strings
-from truemoment.scores import Scores
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import Floats, Ints
+from truemoment.base.records import as_strings
+from truemoment.evaluation.scores import Scores
+from truemoment.studies.meta import stability as module
+from truemoment.studies.meta.stability import default_sizes, running_sums, stability, units_of
+from truemoment.studies.meta.systems import Systems
 
 pytestmark = pytest.mark.slow
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from truemoment import evaluate, parse_measures
-from truemoment.exceptions import UsageError
-from truemoment.metaevaluation.systems import DEFAULT_MEASURES, Systems, figures_of
+from truemoment.base.errors import UsageError
+from truemoment.studies.meta.systems import DEFAULT_MEASURES, Systems, figures_of
 
 MEASURES = "R@1,IoU=0.3; FalseAbstention; R@5,IoU=0.5,length=short; AxIoU@5"
 

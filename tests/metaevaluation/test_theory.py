@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from truemoment.exceptions import UsageError
-from truemoment.metaevaluation.theory import (
+from truemoment.base.errors import UsageError
+from truemoment.studies.meta.theory import (
     GAMMAS,
     THRESHOLDS,
     Errors,

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from truemoment import get_protocol, parse_measures
-from truemoment.exceptions import UsageError
-from truemoment.intervals import Floats
-from truemoment.metaevaluation.systems import Systems
-from truemoment.metaevaluation.ties import Ties, ties
-from truemoment.records import as_strings
-from truemoment.scores import Scores
-from truemoment.uncertainty import interval95
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import Floats
+from truemoment.base.records import as_strings
+from truemoment.evaluation.scores import Scores
+from truemoment.evaluation.uncertainty import interval95
+from truemoment.studies.meta.systems import Systems
+from truemoment.studies.meta.ties import Ties, ties
 
 
 def systems_of(numerator: Floats, weight: Floats | None = None, measures: str = "R@1,IoU=0.5; mIoU") -> Systems:

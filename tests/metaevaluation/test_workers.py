@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from truemoment.exceptions import InputError, UsageError
-from truemoment.metaevaluation.workers import available_cores, done_in_order
+from truemoment.base.errors import InputError, UsageError
+from truemoment.studies.meta.workers import available_cores, done_in_order
 
 
 @pytest.mark.parametrize("workers", [1, 2, 7, None])

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import truemoment as tm
-from truemoment.exceptions import InputError, MeasureError, UsageError
-from truemoment.metric import MissingQueriesWarning, TorchMomentMetric
+from truemoment.base.errors import InputError, MeasureError, UsageError
+from truemoment.evaluation.metric import MissingQueriesWarning, TorchMomentMetric
 
 MEASURES = "R@1,IoU=0.5; R@5,IoU=0.7; dR@1,IoU=0.5; mIoU; AxIoU@10; mAP; DCG@10; R@1,IoU=0.5[ref=rows]"
 PROTOCOLS = ["default", "closer-look", "moment-detr", "2d-tan", "hidden-challenges", "cone", "lmms-eval"]
@@ -272,7 +272,7 @@ def test_merge_of_parts_equals_the_whole(world):
 PROCESSES = """
 import multiprocessing, os, sys, torch
 import truemoment as tm
-from truemoment.metric import TorchMomentMetric
+from truemoment.evaluation.metric import TorchMomentMetric
 
 REFERENCES = [(float(q), q + 4.0) for q in range(5)]
 ANSWERS = [(float(q), q + 1.0 + q) for q in range(5)]
@@ -317,7 +317,7 @@ def test_the_metric_needs_no_pytorch():
     code = (
         "import sys; sys.modules['torch'] = None; import truemoment as tm; m = tm.MomentMetric('mIoU'); "
         "m.update([[2.0, 5.0]], [[2.0, 6.0]], ['q']); print(m.compute()); "
-        "from truemoment.metric import TorchMomentMetric"
+        "from truemoment.evaluation.metric import TorchMomentMetric"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.stdout == "{'mIoU': 0.75}\n"

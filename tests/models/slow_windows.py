@@ -4,7 +4,7 @@ import dataclasses
 
 import torch
 
-from truemoment.models.base import Batch
+from truemoment.learning.models.base import Batch
 
 B, D, E = 4, 3, 5
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from truemoment.models.ablr import Ablr, AblrSettings
-from truemoment.models.base import Batch, Inputs, VideoRows
+from truemoment.learning.models.ablr import Ablr, AblrSettings
+from truemoment.learning.models.base import Batch, Inputs, VideoRows
 
 M, H, D, E = 6, 4, 3, 5
 SMALL = AblrSettings(n_clips=M, hidden=H, location_hidden=3, dropout=0.0, location_bias=0.4)

@@ -24,11 +24,11 @@ from slow_windows import (
     unit,
 )
 
-from truemoment.exceptions import InputError
-from truemoment.models.acrn import Acrn, AcrnSettings
-from truemoment.models.base import Inputs
-from truemoment.models.ctrl import Ctrl, CtrlFusion, CtrlSettings
-from truemoment.training.recipes import read_recipe
+from truemoment.base.errors import InputError
+from truemoment.learning.models.acrn import Acrn, AcrnSettings
+from truemoment.learning.models.base import Inputs
+from truemoment.learning.models.ctrl import Ctrl, CtrlFusion, CtrlSettings
+from truemoment.learning.training.recipes import read_recipe
 
 H, K, POOL = 8, 7, 2
 SMALL = AcrnSettings(semantic=H, hidden=K, pool=POOL)

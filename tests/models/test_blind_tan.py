@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from truemoment.exceptions import UsageError
-from truemoment.intervals import temporal_iou
-from truemoment.models.base import Batch, Inputs
-from truemoment.models.blind_tan import BlindTan, BlindTanSettings
-from truemoment.models.losses import scaled_iou
-from truemoment.proposals import SparseMap
-from truemoment.training.recipes import read_recipe
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import temporal_iou
+from truemoment.baselines.proposals import SparseMap
+from truemoment.learning.models.base import Batch, Inputs
+from truemoment.learning.models.blind_tan import BlindTan, BlindTanSettings
+from truemoment.learning.models.losses import scaled_iou
+from truemoment.learning.training.recipes import read_recipe
 
 pytestmark = pytest.mark.slow
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from truemoment.models.base import Batch, Inputs
-from truemoment.models.layers.cell_convolution import CellConvolutions, TriangleConvolutions
-from truemoment.models.layers.sparse_convolution import SparseConvolutions
-from truemoment.models.mdd import MDD, MDDSettings
-from truemoment.models.tan2d import Tan2D, Tan2DSettings
-from truemoment.models.vlg_net import VlgNet, VlgNetSettings
-from truemoment.proposals import SparseMap
+from truemoment.baselines.proposals import SparseMap
+from truemoment.learning.models.base import Batch, Inputs
+from truemoment.learning.models.layers.cell_convolution import CellConvolutions, TriangleConvolutions
+from truemoment.learning.models.layers.sparse_convolution import SparseConvolutions
+from truemoment.learning.models.mdd import MDD, MDDSettings
+from truemoment.learning.models.tan2d import Tan2D, Tan2DSettings
+from truemoment.learning.models.vlg_net import VlgNet, VlgNetSettings
 
 WIDTH, VECTOR = 6, 5
 MODELS = {

@@ -1,4 +1,4 @@
-"""What every family of models promises, over the registry: see truemoment.models.base."""
+"""What every family of models promises, over the registry: see truemoment.learning.models.base."""
 
 import contextlib
 import dataclasses
@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from truemoment.models import FAMILIES, get_family
-from truemoment.models.base import Batch, Inputs, VideoRows
-from truemoment.models.decoding import ScoredMoments, as_predictions
-from truemoment.training.recipes import names, read_recipe
+from truemoment.learning.models import FAMILIES, get_family
+from truemoment.learning.models.base import Batch, Inputs, VideoRows
+from truemoment.learning.models.decoding import ScoredMoments, as_predictions
+from truemoment.learning.training.recipes import names, read_recipe
 
 N_CLIPS, ROWS, WIDTH, VECTOR, HIDDEN = 8, 16, 6, 5, 16
 MAP = {"n_clips": N_CLIPS, "hidden": HIDDEN, "lstm_layers": 1, "kernel": 3, "layers": 1}

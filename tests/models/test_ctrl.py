@@ -24,9 +24,9 @@ from slow_windows import (
     unit,
 )
 
-from truemoment.models.base import Inputs
-from truemoment.models.ctrl import Ctrl, CtrlSettings
-from truemoment.models.window_model import alignment_loss
+from truemoment.learning.models.base import Inputs
+from truemoment.learning.models.ctrl import Ctrl, CtrlSettings
+from truemoment.learning.models.window_model import alignment_loss
 
 H, K = 6, 7
 SMALL = CtrlSettings(semantic=H, hidden=K)

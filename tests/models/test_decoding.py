@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.models.decoding import ScoredMoments, as_predictions, decode
-from truemoment.proposals import SparseMap
+from truemoment.baselines.proposals import SparseMap
+from truemoment.learning.models.decoding import ScoredMoments, as_predictions, decode
 
 
 def cells_of(proposals, scores):

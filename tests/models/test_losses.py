@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from truemoment.models.losses import candidate_loss, scaled_iou
+from truemoment.learning.models.losses import candidate_loss, scaled_iou
 
 
 @pytest.mark.parametrize(

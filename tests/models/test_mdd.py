@@ -5,10 +5,10 @@ import msgspec
 import pytest
 import torch
 
-from truemoment.exceptions import UsageError
-from truemoment.models.base import Batch, Inputs
-from truemoment.models.mdd import MDD, Confounder, LocationDictionary, MDDSettings, Unobserved
-from truemoment.models.tan2d import Tan2D, Tan2DSettings
+from truemoment.base.errors import UsageError
+from truemoment.learning.models.base import Batch, Inputs
+from truemoment.learning.models.mdd import MDD, Confounder, LocationDictionary, MDDSettings, Unobserved
+from truemoment.learning.models.tan2d import Tan2D, Tan2DSettings
 
 pytestmark = pytest.mark.slow
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from truemoment.datasets import load_annotations
-from truemoment.exceptions import UsageError
-from truemoment.intervals import temporal_iou
-from truemoment.models import get_family
-from truemoment.models.base import Batch, Inputs, VideoRows
-from truemoment.models.sliding_windows import WindowPool, means_of_rows, positives, window_slots
-from truemoment.targets import usable
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import temporal_iou
+from truemoment.baselines.targets import usable
+from truemoment.data.datasets import load_annotations
+from truemoment.learning.models import get_family
+from truemoment.learning.models.base import Batch, Inputs, VideoRows
+from truemoment.learning.models.sliding_windows import WindowPool, means_of_rows, positives, window_slots
 
 pytestmark = pytest.mark.slow
 

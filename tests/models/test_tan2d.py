@@ -8,12 +8,12 @@ import pytest
 import torch
 from torch.nn import functional
 
-from truemoment.exceptions import UsageError
-from truemoment.intervals import temporal_iou
-from truemoment.models.base import Batch, Inputs
-from truemoment.models.losses import scaled_iou
-from truemoment.models.tan2d import Tan2D, Tan2DSettings
-from truemoment.proposals import SparseMap
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import temporal_iou
+from truemoment.baselines.proposals import SparseMap
+from truemoment.learning.models.base import Batch, Inputs
+from truemoment.learning.models.losses import scaled_iou
+from truemoment.learning.models.tan2d import Tan2D, Tan2DSettings
 
 WIDTH, VECTOR = 6, 5
 

@@ -5,10 +5,10 @@ import msgspec
 import pytest
 import torch
 
-from truemoment.exceptions import UsageError
-from truemoment.models.base import Batch, Inputs
-from truemoment.models.layers.distance_correlation import distance_correlation
-from truemoment.models.tcn_dcm import TCNDCM, LocationAdjustment, TCNDCMSettings
+from truemoment.base.errors import UsageError
+from truemoment.learning.models.base import Batch, Inputs
+from truemoment.learning.models.layers.distance_correlation import distance_correlation
+from truemoment.learning.models.tcn_dcm import TCNDCM, LocationAdjustment, TCNDCMSettings
 
 pytestmark = pytest.mark.slow
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from truemoment.datasets import load_annotations
-from truemoment.models.base import Batch, Inputs, VideoRows
-from truemoment.models.tsp_prl import TspPrl, TspPrlSettings
-from truemoment.models.window_moves import signed_iou, start_windows
-from truemoment.targets import usable
+from truemoment.baselines.targets import usable
+from truemoment.data.datasets import load_annotations
+from truemoment.learning.models.base import Batch, Inputs, VideoRows
+from truemoment.learning.models.tsp_prl import TspPrl, TspPrlSettings
+from truemoment.learning.models.window_moves import signed_iou, start_windows
 
 D, E = 3, 4
 PHASES = {"leaf": 0, "root": 1}

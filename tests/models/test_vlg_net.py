@@ -7,11 +7,11 @@ import msgspec
 import pytest
 import torch
 
-from truemoment.exceptions import UsageError
-from truemoment.intervals import temporal_iou
-from truemoment.models.base import Batch, Inputs
-from truemoment.models.layers.positions import index_codes, waves
-from truemoment.models.vlg_net import VlgNet, VlgNetSettings
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import temporal_iou
+from truemoment.learning.models.base import Batch, Inputs
+from truemoment.learning.models.layers.positions import index_codes, waves
+from truemoment.learning.models.vlg_net import VlgNet, VlgNetSettings
 
 N, H, D, E, L, T = 8, 6, 5, 4, 5, 16
 SMALL = VlgNetSettings(

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truemoment.models.window_moves import (
+from truemoment.learning.models.window_moves import (
     BRANCH_SIZES,
     N_MOVES,
     leaf_rewards,

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from truemoment.language.meteor import meteor
-from truemoment.models.base import TIMES, Batch, Inputs, VideoRows
-from truemoment.models.layers.segment_anchors import ANCHORS
-from truemoment.models.wssl import Wssl, WsslSettings
+from truemoment.data.language.meteor import meteor
+from truemoment.learning.models.base import TIMES, Batch, Inputs, VideoRows
+from truemoment.learning.models.layers.segment_anchors import ANCHORS
+from truemoment.learning.models.wssl import Wssl, WsslSettings
 
 T, H, D, E = 5, 3, 4, 2
 WORDS = ("person", "opens", "door", "opening", "sits", "down")

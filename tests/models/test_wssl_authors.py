@@ -10,9 +10,9 @@ import math
 import pytest
 import torch
 
-from truemoment.models.base import Batch, Inputs
-from truemoment.models.layers.segment_anchors import ANCHORS
-from truemoment.models.wssl import Wssl, WsslSettings
+from truemoment.learning.models.base import Batch, Inputs
+from truemoment.learning.models.layers.segment_anchors import ANCHORS
+from truemoment.learning.models.wssl import Wssl, WsslSettings
 
 H, D, T = 4, 3, 7
 WORDS = ("person", "opens", "door", "opening", "sits", "down")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.exceptions import MissingPackageError, UsageError
+from truemoment.base.errors import MissingPackageError, UsageError
 from truemoment.searching.extraction import Loader
 
 WORDS = {"red": (1, 0, 0), "green": (0, 1, 0), "blue": (0, 0, 1)}

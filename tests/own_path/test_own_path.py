@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from truemoment import own_path
-from truemoment.exceptions import InputError
-from truemoment.files import atomic_write, read_bytes
-from truemoment.own_path import OwnPath, any_path, in_its_folder, open_regular, path_of_opened
+from truemoment.base.boundary import own_path
+from truemoment.base.boundary.files import atomic_write, read_bytes
+from truemoment.base.boundary.own_path import OwnPath, any_path, in_its_folder, open_regular, path_of_opened
+from truemoment.base.errors import InputError
 
 IS_LINK = "is a link, expected a file or folder that TrueMoment has made"
 

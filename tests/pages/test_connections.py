@@ -13,10 +13,10 @@ pytest.importorskip("uvicorn")
 from starlette.responses import Response
 from starlette.routing import Route
 
-from truemoment.pages import connections, launch
-from truemoment.pages.app import Site, make_app
-from truemoment.pages.launch import Listening, bind
-from truemoment.pages.security import Address
+from truemoment.web.pages import connections, launch
+from truemoment.web.pages.app import Site, make_app
+from truemoment.web.pages.launch import Listening, bind
+from truemoment.web.pages.security import Address
 
 HEAD = b"Host: localhost\r\nOrigin: http://localhost\r\nContent-Type: application/json\r\n"
 GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -13,15 +13,15 @@ import pytest
 pytest.importorskip("starlette")
 from starlette.testclient import TestClient
 
-from truemoment.exceptions import UsageError
-from truemoment.pages import launch
-from truemoment.pages.app import Site, make_app, page_route, route
-from truemoment.pages.errors import PageError
-from truemoment.pages.launch import Listening, bind
-from truemoment.pages.media import Identities, Streams, VideoResponse
-from truemoment.pages.security import CONTENT_SECURITY_POLICY, Address
-from truemoment.pages.sessions import Tries, Visitor, new_token, sha256_of_token
-from truemoment.video.files import identity_of
+from truemoment.base.errors import UsageError
+from truemoment.media.video.files import identity_of
+from truemoment.web.pages import launch
+from truemoment.web.pages.app import Site, make_app, page_route, route
+from truemoment.web.pages.errors import PageError
+from truemoment.web.pages.launch import Listening, bind
+from truemoment.web.pages.media import Identities, Streams, VideoResponse
+from truemoment.web.pages.security import CONTENT_SECURITY_POLICY, Address
+from truemoment.web.pages.sessions import Tries, Visitor, new_token, sha256_of_token
 
 OWN = {"Origin": "http://localhost"}
 

@@ -13,13 +13,13 @@ import pytest
 from tests.hostile.modules import plant_modules
 
 import truemoment.__main__ as program
-from truemoment.processes import SAFE_PATH, without_current_folder
+from truemoment.base.boundary.processes import SAFE_PATH, without_current_folder
 
 TRUEMOMENT = Path(sys.executable).with_name("truemoment")
 
 POOL = """
 import os
-from truemoment.processes import RestartingPool, end_with_parent, processes
+from truemoment.base.boundary.processes import RestartingPool, end_with_parent, processes
 
 if __name__ == "__main__":
     with processes(2, end_with_parent) as pool:
@@ -31,7 +31,7 @@ if __name__ == "__main__":
 """
 
 CLUSTER = """
-from truemoment.distribution import JobRunner, begin_worker, by_ray
+from truemoment.base.boundary.distribution import JobRunner, begin_worker, by_ray
 
 if __name__ == "__main__":
     work = JobRunner(do=abs, begin=begin_worker, given_up=lambda *_: None, needs="nothing")

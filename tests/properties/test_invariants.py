@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from truemoment import Annotations, Predictions, evaluate
-from truemoment.intervals import temporal_iou
+from truemoment.base.intervals import temporal_iou
 
 pytestmark = pytest.mark.slow
 
@@ -204,10 +204,10 @@ def test_block_size_changes_nothing(world, monkeypatch, measure, protocol):
     # To the last bit: a figure must not depend on how the work was cut, nor a saved file on the machine's cache.
     for seed in range(2):
         w = world(seed, n_queries=20)
-        monkeypatch.setattr("truemoment.evaluation.BLOCK_MOMENTS", 1 << 17)
+        monkeypatch.setattr("truemoment.evaluation.evaluate.BLOCK_MOMENTS", 1 << 17)
         whole = evaluate(w.annotations, w.predictions, measure, protocol)
         for block in (1, 7, 40):
-            monkeypatch.setattr("truemoment.evaluation.BLOCK_MOMENTS", block)
+            monkeypatch.setattr("truemoment.evaluation.evaluate.BLOCK_MOMENTS", block)
             pieces = evaluate(w.annotations, w.predictions, measure, protocol)
             assert pieces.numerator.tolist() == whole.numerator.tolist()
             assert pieces.weight.tolist() == whole.weight.tolist()

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import Annotations, Predictions, evaluate
-from truemoment.records import UNREADABLE_STATUSES
-from truemoment.references import REFERENCE_RULES
+from truemoment.base.records import UNREADABLE_STATUSES
+from truemoment.evaluation.references import REFERENCE_RULES
 
 pytestmark = pytest.mark.slow
 
@@ -195,7 +195,7 @@ def test_block_size_changes_nothing(monkeypatch, rule, empty):
     protocol = f"default,references={rule},empty={empty}"
     whole = evaluate(*pair, measures, protocol)
     for block in (1, 7, 40):
-        monkeypatch.setattr("truemoment.evaluation.BLOCK_MOMENTS", block)
+        monkeypatch.setattr("truemoment.evaluation.evaluate.BLOCK_MOMENTS", block)
         pieces = evaluate(*pair, measures, protocol)
         assert pieces.numerator.tolist() == whole.numerator.tolist()
         assert pieces.weight.tolist() == whole.weight.tolist()

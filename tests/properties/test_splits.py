@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy.stats import gaussian_kde
 
 from truemoment import Annotations
-from truemoment.bias import LocationShift, Plan, WordShift, resplit
-from truemoment.exceptions import InputError
-from truemoment.language import Token
+from truemoment.base.errors import InputError
+from truemoment.data.language import Token
+from truemoment.studies.bias import LocationShift, Plan, WordShift, resplit
 
 pytestmark = pytest.mark.slow
 

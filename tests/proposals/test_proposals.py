@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truemoment.exceptions import UsageError
-from truemoment.proposals import (
+from truemoment.base.errors import UsageError
+from truemoment.baselines.proposals import (
     DiagonalMap,
     FrameProposals,
     MultiScale,

@@ -12,18 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import Annotations, Predictions, evaluate
-from truemoment.exceptions import MeasureError, ProtocolError
-from truemoment.keyed import write_value
-from truemoment.measures import parse_measures
-from truemoment.protocols import (
+from truemoment.base.boundary.keyed import write_value
+from truemoment.base.errors import MeasureError, ProtocolError
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import (
     CONVENTION_FIELDS,
     PROTOCOLS,
     Protocol,
     get_protocol,
     protocol_for_dataset,
 )
-from truemoment.protocols.base import read_fields
-from truemoment.references import REFERENCE_RULES
+from truemoment.evaluation.protocols.base import read_fields
+from truemoment.evaluation.references import REFERENCE_RULES
 
 nan = float("nan")
 NAMES = list(PROTOCOLS)

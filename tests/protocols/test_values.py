@@ -3,7 +3,7 @@
 import pytest
 
 from truemoment import Annotations, Predictions, evaluate, get_protocol
-from truemoment.exceptions import ProtocolError, UsageError
+from truemoment.base.errors import ProtocolError, UsageError
 
 
 @pytest.mark.parametrize(

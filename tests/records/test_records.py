@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, Queries
-from truemoment.exceptions import InputError
-from truemoment.records import Saliency, as_strings
+from truemoment.base.errors import InputError
+from truemoment.base.records import Saliency, as_strings
 
 nan, inf = float("nan"), float("inf")
 

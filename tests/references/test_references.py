@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from truemoment import evaluate
-from truemoment.references import REFERENCE_RULES, References, apply_rule, pad, representative
+from truemoment.evaluation.references import REFERENCE_RULES, References, apply_rule, pad, representative
 
 nan = float("nan")
 

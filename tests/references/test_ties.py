@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from truemoment.references import representative
+from truemoment.evaluation.references import representative
 
 
 def test_a_tie_of_sums_is_a_tie():

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, get_protocol, parse_measures, read_own_annotations, read_predictions
-from truemoment.auditing import Audit, AuditSetup, Controls, Splits, audit, read_gate
-from truemoment.bias.surveys import Survey, survey
-from truemoment.caching import Cache
-from truemoment.language import get_engine
+from truemoment.base.boundary.caching import Cache
+from truemoment.data.language import get_engine
+from truemoment.studies.audit import Audit, AuditSetup, Controls, Splits, audit, read_gate
+from truemoment.studies.bias.surveys import Survey, survey
 from truemoment.worlds import make_world
 
 sys.path.insert(0, str(Path(__file__).parent))  # tests of pages share page_reader

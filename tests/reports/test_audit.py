@@ -7,11 +7,10 @@ import unicodedata
 import numpy as np
 import pytest
 
-from truemoment.auditing import audit, read_gate
-from truemoment.documents import as_json
-from truemoment.reports import audit as report
-from truemoment.reports.model import LEVELS
-from truemoment.reports.render import latex, markdown, terminal
+from truemoment.base.boundary.documents import as_json
+from truemoment.report.model import LEVELS
+from truemoment.report.render import latex, markdown, terminal
+from truemoment.studies.audit import audit, read_gate, report
 
 pytestmark = pytest.mark.slow
 

@@ -8,15 +8,15 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from truemoment.auditing.checks import excess_where_blind_misses, slices
-from truemoment.auditing.checks.excess_figure import excess_figure
-from truemoment.auditing.checks.long_moments import by_length, by_length_figure
-from truemoment.auditing.checks.loose_threshold import curves, curves_figure
-from truemoment.auditing.checks.slices_figure import slices_figure
-from truemoment.auditing.checks.verdict_figures import floors_figure
-from truemoment.exceptions import InputError, UsageError
-from truemoment.reports import audit as report
-from truemoment.reports import drawing
+from truemoment.base.errors import InputError, UsageError
+from truemoment.report import drawing
+from truemoment.studies.audit import report
+from truemoment.studies.audit.checks import excess_where_blind_misses, slices
+from truemoment.studies.audit.checks.excess_figure import excess_figure
+from truemoment.studies.audit.checks.long_moments import by_length, by_length_figure
+from truemoment.studies.audit.checks.loose_threshold import curves, curves_figure
+from truemoment.studies.audit.checks.slices_figure import slices_figure
+from truemoment.studies.audit.checks.verdict_figures import floors_figure
 
 pytestmark = pytest.mark.slow
 

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from page_reader import without_script
 
-from truemoment.bias.order import SplitOrder
-from truemoment.bias.surveys import SurveyPart
-from truemoment.documents import as_json
-from truemoment.language.paragraphs import OrderOfStarts
-from truemoment.reports import bias
-from truemoment.reports.bias_order import order_section
-from truemoment.reports.bias_tables import comparison, location_tables, verb_tables, word_tables
-from truemoment.reports.model import Finding, Paragraph
-from truemoment.reports.render import html as renderer
-from truemoment.reports.render import latex, markdown, terminal
-from truemoment.reports.words import p_value
+from truemoment.base.boundary.documents import as_json
+from truemoment.data.language.paragraphs import OrderOfStarts
+from truemoment.report.model import Finding, Paragraph
+from truemoment.report.render import html as renderer
+from truemoment.report.render import latex, markdown, terminal
+from truemoment.report.words import p_value
+from truemoment.studies.bias import report as bias
+from truemoment.studies.bias.order import SplitOrder
+from truemoment.studies.bias.report_order import order_section
+from truemoment.studies.bias.report_tables import comparison, location_tables, verb_tables, word_tables
+from truemoment.studies.bias.surveys import SurveyPart
 
 SURVEYS = ["world_survey", "hostile_survey", "bare_survey", "placeless_survey"]
 

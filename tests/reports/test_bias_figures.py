@@ -6,9 +6,10 @@ import re
 import numpy as np
 import pytest
 
-from truemoment.exceptions import UsageError
-from truemoment.reports import bias, drawing
-from truemoment.reports import bias_figures as figures
+from truemoment.base.errors import UsageError
+from truemoment.report import drawing
+from truemoment.studies.bias import report as bias
+from truemoment.studies.bias import report_figures as figures
 
 
 def drawings(*surveys):

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from truemoment.reports.bias_scatter import places, scatter_drawings
+from truemoment.studies.bias.report_scatter import places, scatter_drawings
 
 pytestmark = pytest.mark.slow
 

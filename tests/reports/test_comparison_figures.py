@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions
-from truemoment.compared_files import ComparedFiles, FileRun
-from truemoment.comparison import PublishedFigure, compare
-from truemoment.evaluation import evaluate
-from truemoment.io import MatchReport
-from truemoment.reports.comparison import report
-from truemoment.reports.comparison_figures import drawings
+from truemoment.data.formats import MatchReport
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.studies.compare.comparison import PublishedFigure, compare
+from truemoment.studies.compare.files import ComparedFiles, FileRun
+from truemoment.studies.compare.report import report
+from truemoment.studies.compare.report_figures import drawings
 
 MEASURES = ["R@1,IoU=0.5", "mIoU"]
 
@@ -68,7 +68,7 @@ def test_the_curves_are_of_each_method(compared):
 
 def test_the_report_has_them_and_says_when_measures_are_left_out(compared, monkeypatch):
     assert [drawing.name for drawing in report(compared).drawings] == ["methods", "curves"]
-    monkeypatch.setattr("truemoment.reports.comparison_figures.MOST_PANELS", 1)
+    monkeypatch.setattr("truemoment.studies.compare.report_figures.MOST_PANELS", 1)
     cut = drawings(dataclasses.replace(compared))[0]
     assert "the first 1 of 2 measures" in cut.caption
     assert len(cut.draw().axes) == 1

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from truemoment.exceptions import InputError
-from truemoment.reports.drawing import inline_svg, new_figure, save_drawings
-from truemoment.reports.model import Drawing
+from truemoment.base.errors import InputError
+from truemoment.report.drawing import inline_svg, new_figure, save_drawings
+from truemoment.report.model import Drawing
 
 pytestmark = pytest.mark.slow
 
@@ -33,8 +33,8 @@ def test_numbers_that_a_figure_says_are_not_rounded():
 DRAW = """
 import sys
 from pathlib import Path
-from truemoment.reports.drawing import (inline_svg, new_figure, save_drawings)
-from truemoment.reports.model import Drawing
+from truemoment.report.drawing import (inline_svg, new_figure, save_drawings)
+from truemoment.report.model import Drawing
 
 drawing = Drawing("line", "A line", "", lambda: new_figure(1.0))
 assert inline_svg(drawing).startswith("<svg ")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, evaluate
-from truemoment.documents import as_json
-from truemoment.io import MatchReport
-from truemoment.reports import evaluation as report
-from truemoment.uncertainty import bootstrap, interval95
+from truemoment.base.boundary.documents import as_json
+from truemoment.data.formats import MatchReport
+from truemoment.evaluation.uncertainty import bootstrap, interval95
+from truemoment.studies.evaluate import report
 
 
 def made(

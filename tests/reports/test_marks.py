@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from truemoment.reports.drawing import FLOOR, METHOD, drawing_style, inline_svg, new_figure
-from truemoment.reports.marks import MOST_MARKS, MOST_POINTS, marks_of
-from truemoment.reports.model import Drawing
+from truemoment.report.drawing import FLOOR, METHOD, drawing_style, inline_svg, new_figure
+from truemoment.report.marks import MOST_MARKS, MOST_POINTS, marks_of
+from truemoment.report.model import Drawing
 
 
 def drawn(draw, rows=1):

@@ -10,12 +10,12 @@ import subprocess
 import pytest
 from page_reader import Reader, without_script
 
-from truemoment.auditing.checks import errors
-from truemoment.auditing.checks.examples import examples
-from truemoment.reports import audit as report
-from truemoment.reports.model import Bar
-from truemoment.reports.render import html as render
-from truemoment.reports.render.html import page
+from truemoment.report.model import Bar
+from truemoment.report.render import html as render
+from truemoment.report.render.html import page
+from truemoment.studies.audit import report
+from truemoment.studies.audit.checks import errors
+from truemoment.studies.audit.checks.examples import examples
 
 pytestmark = pytest.mark.slow
 

@@ -8,9 +8,10 @@ import subprocess
 import pytest
 from page_reader import Reader, without_script
 
-from truemoment.measures import MeanIoU, Recall
-from truemoment.reports.drawing import new_figure
-from truemoment.reports.model import (
+from truemoment.evaluation.measures import MeanIoU, Recall
+from truemoment.evaluation.repeated_measures import repeated_measures
+from truemoment.report.drawing import new_figure
+from truemoment.report.model import (
     Bar,
     Cell,
     Details,
@@ -27,8 +28,7 @@ from truemoment.reports.model import (
     Section,
     Table,
 )
-from truemoment.reports.render import html, latex, markdown, terminal
-from truemoment.reports.repeated_measures import repeated_measures
+from truemoment.report.render import html, latex, markdown, terminal
 
 HOSTILE = "<script>alert(1)</script> \u202eback \x1b[31m red a|b_c*d & 5 %"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

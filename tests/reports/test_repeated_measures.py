@@ -1,8 +1,8 @@
 """Which columns repeat others: by hand."""
 
-from truemoment.measures import parse_measures
-from truemoment.reports.model import Cell
-from truemoment.reports.repeated_measures import repeated_measures
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.repeated_measures import repeated_measures
+from truemoment.report.model import Cell
 
 
 def found(measures, *rows):

@@ -9,20 +9,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from truemoment.bias.guarantees import UNKNOWN_GUESSING, inspect_split
-from truemoment.bias.guessing import MEASURES, guess_on_split
-from truemoment.bias.resplitting import MeasuredResplit
-from truemoment.bias.shifts import LocationShift, WordShift
-from truemoment.bias.splitting import Plan, resplit
-from truemoment.caching import Cache
-from truemoment.datasets.resplit_folder import SPLITS, ResplitSource
-from truemoment.documents import as_json
-from truemoment.records import Annotations
-from truemoment.reports import guessing as guesses
-from truemoment.reports import resplit as report
-from truemoment.reports.drawing import save_drawings
-from truemoment.reports.render import markdown, terminal
-from truemoment.reports.words import points
+from truemoment.base.boundary.caching import Cache
+from truemoment.base.boundary.documents import as_json
+from truemoment.base.records import Annotations
+from truemoment.data.datasets.resplit_folder import SPLITS, ResplitSource
+from truemoment.report.drawing import save_drawings
+from truemoment.report.render import markdown, terminal
+from truemoment.report.words import points
+from truemoment.studies.bias import report_resplit as report
+from truemoment.studies.bias.guarantees import UNKNOWN_GUESSING, inspect_split
+from truemoment.studies.bias.guessing import MEASURES, guess_on_split
+from truemoment.studies.bias.resplitting import MeasuredResplit
+from truemoment.studies.bias.shifts import LocationShift, WordShift
+from truemoment.studies.bias.splitting import Plan, resplit
+from truemoment.studies.compare import guessing as guesses
 from truemoment.worlds import make_world
 
 pytestmark = pytest.mark.slow

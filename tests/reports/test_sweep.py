@@ -11,12 +11,12 @@ import pytest
 from matplotlib.text import Text
 from scipy import stats
 
-from truemoment.documents import as_json
-from truemoment.reports.drawing import drawing_style
-from truemoment.reports.render import terminal
-from truemoment.reports.sweep import document, findings, report, table
-from truemoment.reports.sweep_figures import LOOKS, drawings, figure, spread_out
-from truemoment.training.sweep_results import Curve, EmptyCell, SweepResult, difference, mean_and_spread
+from truemoment.base.boundary.documents import as_json
+from truemoment.learning.training.report_sweep import document, findings, report, table
+from truemoment.learning.training.report_sweep_figures import LOOKS, drawings, figure, spread_out
+from truemoment.learning.training.sweep_results import Curve, EmptyCell, SweepResult, difference, mean_and_spread
+from truemoment.report.drawing import drawing_style
+from truemoment.report.render import terminal
 
 MEASURE = "R@1,IoU=0.5"
 SPLITS = ("test-iid", "test-ood")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from truemoment.reports.render.tabular import escaped, render
+from truemoment.report.render.tabular import escaped, render
 
 HEADINGS = ["measure", "%", "queries"]
 ROWS = [["R@1,IoU=0.5", "46.84", "3,375"], ["mIoU", "44.28", "3,375"]]

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from truemoment.comparison import PublishedFigure
-from truemoment.training.recipes import Recipe
-from truemoment.training.results import ResultRow
+from truemoment.learning.training.recipes import Recipe
+from truemoment.learning.training.results import ResultRow
+from truemoment.studies.compare.comparison import PublishedFigure
 
 COLUMNS = ["source", "table", "dataset", "split", "method", "measure", "value", "unit", "note"]
 

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from truemoment.comparison import read_published
-from truemoment.datasets import load_annotations
+from truemoment.data.datasets import load_annotations
 from truemoment.reproduction import TableInputs, published_figures, read_run_folders
 from truemoment.reproduction.axiou import MEASURES, PAIRS, agreement, quoted_tau, six_of_runs
+from truemoment.studies.compare.comparison import read_published
 
 TAUS, IOUS = "axiou_agreement.csv", "axiou_noise.csv"
 SEEN = "perception:0.3"

@@ -7,18 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from truemoment.caching import Cache
-from truemoment.comparison import PublishedFigure
-from truemoment.datasets import load_annotations
-from truemoment.evaluation import evaluate
-from truemoment.floors import NETWORK, Floor, Setting
-from truemoment.measures import parse_measures
-from truemoment.protocols import get_protocol
-from truemoment.reports.drawing import PAPER, drawing_style
+from truemoment.base.boundary.caching import Cache
+from truemoment.baselines.floors import NETWORK, Floor, Setting
+from truemoment.data.datasets import load_annotations
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.report.drawing import PAPER, drawing_style
 from truemoment.reproduction import TABLES, published_figures
 from truemoment.reproduction import TableInputs as Reproducing
 from truemoment.reproduction.blind import FIGURES, blind_beside_published
 from truemoment.reproduction.blind_figures import FloorFigure, PublishedModel, by_split, draw_years
+from truemoment.studies.compare.comparison import PublishedFigure
 
 NAME = "blind-beside-published"
 

@@ -6,11 +6,11 @@ from decimal import Decimal
 
 import pytest
 
-from truemoment.exceptions import MissingFileError
-from truemoment.reports.render import terminal
-from truemoment.reports.reproduction import document, report
+from truemoment.base.errors import MissingFileError
+from truemoment.report.render import terminal
 from truemoment.reproduction import ReproducedTable, Reproduction, get_table, reproduce
 from truemoment.reproduction.base import beside
+from truemoment.reproduction.report import document, report
 
 
 @pytest.mark.parametrize(

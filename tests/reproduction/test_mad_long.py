@@ -9,17 +9,17 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from truemoment.base.errors import InputError, MissingFileError
+from truemoment.baselines.proposals import WindowedGrid
 from truemoment.cli import run
-from truemoment.comparison import read_published
-from truemoment.datasets import load_annotations
-from truemoment.exceptions import InputError, MissingFileError
-from truemoment.features.opening import open_features
-from truemoment.features.sentences import SentenceFile
-from truemoment.measures import parse_measure
-from truemoment.proposals import WindowedGrid
+from truemoment.data.datasets import load_annotations
+from truemoment.evaluation.measures import parse_measure
+from truemoment.media.features.sentences import SentenceFile
 from truemoment.reproduction import get_table, published_figures, reproduce
 from truemoment.reproduction.mad import FRAME_FILES, SENTENCE_FILES
 from truemoment.searching.chunks import chunked
+from truemoment.searching.opening import open_features
+from truemoment.studies.compare.comparison import read_published
 from truemoment.worlds.films import FRAMES, SENTENCES, FilmSettings, make_films, write_films
 
 pytestmark = pytest.mark.slow

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from truemoment.datasets import load_annotations
-from truemoment.exceptions import MissingFileError
+from truemoment.base.errors import MissingFileError
+from truemoment.data.datasets import load_annotations
 from truemoment.reproduction import read_run_folders, reproduce
 
 SUBSET = "re-annotated subset of test"

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from truemoment.cli import run
-from truemoment.comparison import read_published
-from truemoment.datasets import load_annotations
+from truemoment.data.datasets import load_annotations
 from truemoment.reproduction import TABLES, published_figures, read_run_folders, reproduce
 from truemoment.reproduction.randomised import RANDOMISED_SYSTEMS
+from truemoment.studies.compare.comparison import read_published
 
 PLACE = ("notebook", "Charades-STA", "test")
 UNCHANGED = "share of predictions unchanged on randomised video"

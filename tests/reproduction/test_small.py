@@ -8,8 +8,8 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from truemoment.exceptions import MissingFileError, UsageError
-from truemoment.language import get_engine, verbs_of
+from truemoment.base.errors import MissingFileError, UsageError
+from truemoment.data.language import get_engine, verbs_of
 from truemoment.reproduction import TABLES, get_table, reproduce
 from truemoment.reproduction.hidden_challenges import OnlyVerbs
 

@@ -10,16 +10,16 @@ from decimal import ROUND_HALF_UP, Decimal
 import numpy as np
 import pytest
 
+from truemoment.base.errors import InputError, MissingFileError, UsageError
 from truemoment.cli import run
-from truemoment.comparison import read_published
-from truemoment.datasets import load_annotations
-from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.features import Features, write_store
-from truemoment.features.opening import open_features
+from truemoment.data.datasets import load_annotations
+from truemoment.media.features import Features, write_store
 from truemoment.reproduction import TABLES, beside, published_figures, read_run_folders, reproduce
 from truemoment.reproduction.closer_look_journal import JOURNAL_SYSTEMS, PAPER, counted
 from truemoment.reproduction.systems import SYSTEMS, TOLERANCE
 from truemoment.searching.chunks import chunked
+from truemoment.searching.opening import open_features
+from truemoment.studies.compare.comparison import read_published
 from truemoment.worlds.films import FilmSettings, make_films, write_films
 
 MDD = {"phrases": True, "reconstruct": True}

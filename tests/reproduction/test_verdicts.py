@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.comparison import read_published
-from truemoment.protocols import get_protocol
+from truemoment.evaluation.protocols import get_protocol
 from truemoment.reproduction import Reproduced, published_figures
 from truemoment.reproduction.base import beside, unchecked, with_ours
+from truemoment.studies.compare.comparison import read_published
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from truemoment.reproduction import reproduce
 from truemoment.reproduction.mad_mixtures import GROUNDING, RETRIEVAL, differences, row_numbers
-from truemoment.retrieval.resolution import Resolution, design_effect
+from truemoment.searching.clips.resolution import Resolution, design_effect
 
 
 @pytest.mark.parametrize(

@@ -8,19 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import Annotations
-from truemoment.exceptions import InputError, MeasureError
-from truemoment.features.base import Features
-from truemoment.records import Queries, as_strings
-from truemoment.retrieval import ranking
-from truemoment.retrieval.blind import by_lengths
-from truemoment.retrieval.chance import chance
-from truemoment.retrieval.clip_frames import thinned
-from truemoment.retrieval.clips import clips_of
-from truemoment.retrieval.measures import parse_retrieval_measures, ranks, recall_of_each
-from truemoment.retrieval.pooling import pooled_clips, unit
-from truemoment.retrieval.ranking import RightPlaces, Similarities, places_both_ways
-from truemoment.retrieval.results import evaluate_retrieval
-from truemoment.retrieval.similarity_file import read_similarities, write_similarities
+from truemoment.base.errors import InputError, MeasureError
+from truemoment.base.records import Queries, as_strings
+from truemoment.media.features.base import Features
+from truemoment.searching.clips import ranking
+from truemoment.searching.clips.blind import by_lengths
+from truemoment.searching.clips.chance import chance
+from truemoment.searching.clips.clip_frames import thinned
+from truemoment.searching.clips.clips import clips_of
+from truemoment.searching.clips.measures import parse_retrieval_measures, ranks, recall_of_each
+from truemoment.searching.clips.pooling import pooled_clips, unit
+from truemoment.searching.clips.ranking import RightPlaces, Similarities, places_both_ways
+from truemoment.searching.clips.results import evaluate_retrieval
+from truemoment.searching.clips.similarity_file import read_similarities, write_similarities
 from truemoment.worlds import FilmSettings, make_films
 
 MEASURES = parse_retrieval_measures("t2c:R@1; t2c:R@3; t2c:MdR; t2c:MnR; t2c:MRR; c2t:R@1; c2t:R@3; c2t:MdR; c2t:MnR")

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import Annotations, evaluate
+from truemoment.base.errors import InputError, UsageError
 from truemoment.baselines import Oracle, PredictAll, RandomChance
-from truemoment.exceptions import InputError, UsageError
-from truemoment.features import Features, FeatureStore, HDF5Store
-from truemoment.features.base import edges_of
-from truemoment.proposals import WindowedGrid
+from truemoment.baselines.proposals import WindowedGrid
+from truemoment.media.features import Features, FeatureStore, HDF5Store
+from truemoment.media.features.base import edges_of
 from truemoment.searching import ZeroShot
 from truemoment.searching.chunks import (
     LENGTHS_S,

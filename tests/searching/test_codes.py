@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from drawn_indexes import sentences_near, write_drawn
 
-from truemoment.exceptions import InputError, MissingFileError, UsageError
+from truemoment.base.errors import InputError, MissingFileError, UsageError
 from truemoment.searching import codes
 from truemoment.searching.codes import Codebook, PieceCodes, has_codes, make_codes, train_codebook
 from truemoment.searching.first_stage import CodedFirstStage, FirstStage, first_stage_of

@@ -11,9 +11,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.features import FeatureStore
-from truemoment.own_path import OwnPath
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import InputError, MissingFileError, UsageError
+from truemoment.media.features import FeatureStore
+from truemoment.media.video import identity_of
+from truemoment.media.video.frames import stream_frames
 from truemoment.searching import extraction, writing
 from truemoment.searching.index import Index
 from truemoment.searching.layout import (
@@ -28,8 +30,6 @@ from truemoment.searching.layout import (
     piece_means,
 )
 from truemoment.searching.writing import IndexWriter, VideoFile, list_videos, remove_index
-from truemoment.video import identity_of
-from truemoment.video.frames import stream_frames
 
 pytestmark = pytest.mark.slow
 

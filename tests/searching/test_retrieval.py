@@ -5,11 +5,11 @@ import sys
 import numpy as np
 import pytest
 
-from truemoment.exceptions import InputError, MissingPackageError, UsageError
-from truemoment.features.sentences import SentenceStore
-from truemoment.grounders import Grounder
-from truemoment.intervals import temporal_iou
-from truemoment.records import Queries
+from truemoment.base.errors import InputError, MissingPackageError, UsageError
+from truemoment.base.intervals import temporal_iou
+from truemoment.base.records import Queries
+from truemoment.evaluation.grounders import Grounder
+from truemoment.media.features.sentences import SentenceStore
 from truemoment.searching import ZeroShot
 from truemoment.searching.index import Index
 from truemoment.searching.layout import NORMS, ROWS, VIDEOS, folder_name

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from truemoment.exceptions import MissingPackageError
+from truemoment.base.errors import MissingPackageError
 from truemoment.searching import scoring
 from truemoment.searching.scoring import EPSILON, joined, span_norms, span_scores
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from drawn_indexes import sentences_near, write_drawn
 
-from truemoment.exceptions import InputError, UsageError
+from truemoment.base.errors import InputError, UsageError
 from truemoment.searching.codes import make_codes
 from truemoment.searching.index import Index
 from truemoment.searching.outstanding import Background, backgrounds

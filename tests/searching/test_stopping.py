@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from drawn_indexes import sentences_near, write_drawn
 
-from truemoment.exceptions import InputError, UsageError
+from truemoment.base.errors import InputError, UsageError
 from truemoment.searching import manifest
 from truemoment.searching.first_stage import FirstStage
 from truemoment.searching.index import Index, found_in

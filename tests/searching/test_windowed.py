@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Grounder, Predictions, Queries, evaluate
-from truemoment.exceptions import InputError, UsageError
-from truemoment.features.base import Features
-from truemoment.features.changed import ChangedFeatures
-from truemoment.intervals import temporal_iou
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.intervals import temporal_iou
+from truemoment.media.features.base import Features
+from truemoment.media.features.changed import ChangedFeatures
 from truemoment.searching import windowed
 from truemoment.searching.windowed import Windowed
 from truemoment.searching.windows import Windows

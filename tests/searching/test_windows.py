@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.exceptions import InputError, UsageError
-from truemoment.features.base import Features, FeatureStore, edges_of
-from truemoment.intervals import temporal_iou
-from truemoment.proposals import WindowedGrid
-from truemoment.records import Annotations
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.intervals import temporal_iou
+from truemoment.base.records import Annotations
+from truemoment.baselines.proposals import WindowedGrid
+from truemoment.media.features.base import Features, FeatureStore, edges_of
 from truemoment.searching.windows import LongVideo, Window, WindowDraws, WindowedFeatures, Windows
 
 

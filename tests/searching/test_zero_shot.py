@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Grounder, Predictions, Queries, evaluate
-from truemoment.exceptions import InputError, MissingPackageError, UsageError
-from truemoment.features import Features
-from truemoment.features.sentences import SentenceVectors
-from truemoment.intervals import temporal_iou
-from truemoment.proposals import MultiScale, SlidingWindows, SparseMap, WindowedGrid
+from truemoment.base.errors import InputError, MissingPackageError, UsageError
+from truemoment.base.intervals import temporal_iou
+from truemoment.baselines.proposals import MultiScale, SlidingWindows, SparseMap, WindowedGrid
+from truemoment.media.features import Features
+from truemoment.media.features.sentences import SentenceVectors
 from truemoment.searching import ZeroShot
 
 pytestmark = pytest.mark.slow

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from truemoment.exceptions import UsageError
-from truemoment.served import Endpoint, EndpointError
+from truemoment.base.errors import UsageError
+from truemoment.learning.served import Endpoint, EndpointError
 
 from .stub import FAST_S, said
 from .wire import talking

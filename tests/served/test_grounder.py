@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Grounder
-from truemoment.exceptions import InputError, UsageError
-from truemoment.records import Queries
-from truemoment.served import Endpoint, Prompt, ServedModel, get_prompt
-from truemoment.served import grounder as under_test
-from truemoment.video import Frames, Sampling
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.records import Queries
+from truemoment.learning.served import Endpoint, Prompt, ServedModel, get_prompt
+from truemoment.learning.served import grounder as under_test
+from truemoment.media.video import Frames, Sampling
 
 from ..video.conftest import make_video, number_in
 from .stub import FAST_S, Reply, error, guess, images_of, said, text_of

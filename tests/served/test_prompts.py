@@ -6,11 +6,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from truemoment.answers import parse_answer
-from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.served import PROMPTS, Prompt, get_prompt
-from truemoment.served.prompts import clock, messages
-from truemoment.video import Frames
+from truemoment.base.errors import InputError, MissingFileError, UsageError
+from truemoment.data.answers import parse_answer
+from truemoment.learning.served import PROMPTS, Prompt, get_prompt
+from truemoment.learning.served.prompts import clock, messages
+from truemoment.media.video import Frames
 
 FRAMES = Frames(np.array([0.0, 65.0]), [b"one", b"two"], 120.0)
 

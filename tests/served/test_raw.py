@@ -7,9 +7,9 @@ import sys
 import msgspec
 import pytest
 
-from truemoment.exceptions import InputError
-from truemoment.served import RawAnswer, RawAnswers
-from truemoment.served.raw import Usage, key_of
+from truemoment.base.errors import InputError
+from truemoment.learning.served import RawAnswer, RawAnswers
+from truemoment.learning.served.raw import Usage, key_of
 
 SETTINGS = {"model": "m", "endpoint": "http://localhost/v1", "frames": {"fps": 1}, "request": {"seed": 0}}
 
@@ -164,7 +164,7 @@ def test_no_place_to_write(tmp_path):
 
 def test_one_process_at_a_time(path):
     program = (
-        "import sys, json; from pathlib import Path; from truemoment.served import RawAnswers\n"
+        "import sys, json; from pathlib import Path; from truemoment.learning.served import RawAnswers\n"
         "try: RawAnswers(Path(sys.argv[1]), json.loads(sys.argv[2]))\n"
         "except Exception as error: print(error)\n"
     )

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from truemoment.audio.tone_words import VOCABULARY
-from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.speech.base import Recogniser
-from truemoment.speech.opening import open_speech
-from truemoment.speech.tones import TonesRecogniser
+from truemoment.base.errors import InputError, MissingFileError, UsageError
+from truemoment.media.audio.tone_words import VOCABULARY
+from truemoment.media.speech.base import Recogniser
+from truemoment.media.speech.opening import open_speech
+from truemoment.media.speech.tones import TonesRecogniser
 from truemoment.worlds.described.voices import Tones
 
 RATE_HZ = 16_000

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.speech.base import HeardWord
-from truemoment.speech.invented import without_repeats
-from truemoment.speech.punctuation import written
-from truemoment.speech.sentences import LONGEST_S, MOST_WORDS, count_finite_verbs, sentences_of
+from truemoment.media.speech.base import HeardWord
+from truemoment.media.speech.invented import without_repeats
+from truemoment.media.speech.punctuation import written
+from truemoment.media.speech.sentences import LONGEST_S, MOST_WORDS, count_finite_verbs, sentences_of
 
 
 def spoken(text, start_s=0.0, length_s=0.3, gap_s=0.1, **about):

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from truemoment.exceptions import InputError, MissingFileError
-from truemoment.speech.transcripts import read_transcript, refuse_past_end
+from truemoment.base.errors import InputError, MissingFileError
+from truemoment.media.speech.transcripts import read_transcript, refuse_past_end
 
 WORDS = [("A", 1.0, 1.2), ("door", 1.25, 1.6), ("opens.", 1.7, 2.2)]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tqdm import tqdm
 
-from truemoment import terminal
-from truemoment.terminal import CleanStream, clean_streams
+from truemoment.base.boundary import terminal
+from truemoment.base.boundary.terminal import CleanStream, clean_streams
 
 ROOT = Path(__file__).parents[2] / "src" / "truemoment"
 

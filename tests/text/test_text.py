@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.text import LINE_CHARACTERS, one_line, printable, printable_json, printable_lines, short_line
+from truemoment.base.boundary.text import (
+    LINE_CHARACTERS,
+    one_line,
+    printable,
+    printable_json,
+    printable_lines,
+    short_line,
+)
 
 SIGNS = {"\u0600", "\u0601", "\u0602", "\u0603", "\u0604", "\u0605", "\u06dd", "\u070f", "\u0890", "\u0891", "\u08e2"}
 SIGNS |= {"\U000110bd", "\U000110cd"}

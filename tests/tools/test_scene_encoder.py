@@ -31,7 +31,7 @@ from scene_encoder import (  # noqa: E402 - as above
     write_encoder,
 )
 
-from truemoment.video.encoders import Preparation, load_encoder  # noqa: E402 - as above
+from truemoment.media.video.encoders import Preparation, load_encoder  # noqa: E402 - as above
 from truemoment.worlds.descriptions import (  # noqa: E402 - as above
     COLOURS,
     SHAPES,
@@ -206,7 +206,7 @@ def scenes():
 
 
 def folder_of_scenes():
-    return Path(str(files("truemoment.video") / "scenes"))
+    return Path(str(files("truemoment.media.video") / "scenes"))
 
 
 def test_its_files(scenes):

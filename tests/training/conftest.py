@@ -8,9 +8,9 @@ import pytest
 torch = pytest.importorskip("torch", exc_type=ImportError)
 torch.set_num_threads(1)
 
-from truemoment.models import get_family  # noqa: E402 - PyTorch may be missing
-from truemoment.training.recipes import read_recipe  # noqa: E402 - as above
-from truemoment.training.runs import TrainingTask  # noqa: E402 - as above
+from truemoment.learning.models import get_family  # noqa: E402 - PyTorch may be missing
+from truemoment.learning.training.recipes import read_recipe  # noqa: E402 - as above
+from truemoment.learning.training.runs import TrainingTask  # noqa: E402 - as above
 from truemoment.worlds import FilmSettings, make_films, make_world  # noqa: E402 - as above
 
 MAP = ("settings.n_clips=8", "settings.hidden=16", "settings.layers=2", "settings.kernel=3")

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from truemoment.training import checkpoints
-from truemoment.training.recipes import read_recipe
-from truemoment.training.runs import perform
+from truemoment.learning.training import checkpoints
+from truemoment.learning.training.recipes import read_recipe
+from truemoment.learning.training.runs import perform
 
 pytestmark = pytest.mark.slow
 

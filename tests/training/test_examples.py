@@ -4,16 +4,16 @@ import tempfile
 import numpy as np
 import pytest
 
-from truemoment.exceptions import InputError, UsageError
-from truemoment.features.base import Features
-from truemoment.intervals import temporal_iou
-from truemoment.proposals import SparseMap
-from truemoment.records import Annotations
-from truemoment.targets import cell_ious, usable
-from truemoment.training import examples
-from truemoment.training.examples import make_pairs, make_table, other_videos
-from truemoment.training.loop import build_network
-from truemoment.training.vocabulary import TokenVocabulary
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.intervals import temporal_iou
+from truemoment.base.records import Annotations
+from truemoment.baselines.proposals import SparseMap
+from truemoment.baselines.targets import cell_ious, usable
+from truemoment.learning.training import examples
+from truemoment.learning.training.examples import make_pairs, make_table, other_videos
+from truemoment.learning.training.loop import build_network
+from truemoment.learning.training.vocabulary import TokenVocabulary
+from truemoment.media.features.base import Features
 
 
 def test_a_target_is_the_iou_in_seconds(world):

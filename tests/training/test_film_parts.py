@@ -6,17 +6,17 @@ import json
 import numpy as np
 import pytest
 
+from truemoment.base.errors import InputError, UsageError
 from truemoment.cli import run as run_command
-from truemoment.datasets import load_annotations
-from truemoment.exceptions import InputError, UsageError
-from truemoment.features.opening import open_features
-from truemoment.features.sentences import SentenceFile
-from truemoment.io import read_predictions
+from truemoment.data.datasets import load_annotations
+from truemoment.data.formats import read_predictions
+from truemoment.learning.training import film_parts
+from truemoment.learning.training.grounder import load_grounder
+from truemoment.learning.training.windows import AllCandidates, in_windows
+from truemoment.media.features.sentences import SentenceFile
 from truemoment.searching.first_look import FirstLook, looked_at
+from truemoment.searching.opening import open_features
 from truemoment.searching.windows import LongVideo, Windows
-from truemoment.training import film_parts
-from truemoment.training.grounder import load_grounder
-from truemoment.training.windows import AllCandidates, in_windows
 from truemoment.worlds import FilmSettings, make_films, write_films
 
 FRAMES, SENTENCES = "CLIP_B32_frames_features_5fps.h5", "CLIP_B32_language_features_MAD_test.h5"
@@ -59,7 +59,7 @@ def small_parts(monkeypatch):
 
 @pytest.fixture
 def parts_stay(monkeypatch):
-    monkeypatch.setattr("truemoment.training.prediction.remove_parts", lambda _: None)
+    monkeypatch.setattr("truemoment.learning.training.prediction.remove_parts", lambda _: None)
 
 
 def test_a_run_killed_twice_is_resumed_to_the_byte(films, predict, monkeypatch, tmp_path):
@@ -96,7 +96,7 @@ def test_workers_and_engines_change_nothing(predict, request):
 
 def test_a_damaged_part_is_predicted_again(predict, monkeypatch, tmp_path):
     _, whole = predict("whole.jsonl", "--workers", "1")
-    monkeypatch.setattr("truemoment.training.prediction.remove_parts", lambda _: None)
+    monkeypatch.setattr("truemoment.learning.training.prediction.remove_parts", lambda _: None)
     predict("again.jsonl", "--workers", "1")
     part = tmp_path / "again.parts" / "000002.jsonl"
     part.write_bytes(part.read_bytes()[:100])

@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 
-from truemoment.training.hardware import hardware, prediction_device  # noqa: E402 - PyTorch may be missing
+from truemoment.learning.training.hardware import hardware, prediction_device  # noqa: E402 - PyTorch may be missing
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from truemoment.evaluation import evaluate
-from truemoment.exceptions import InputError, MissingFileError, TrueMomentError, UsageError
-from truemoment.models import FAMILIES, get_family
-from truemoment.training import checkpoints, hardware
-from truemoment.training.grounder import load_grounder
-from truemoment.training.runs import hold_out, is_test, perform
+from truemoment.base.errors import InputError, MissingFileError, TrueMomentError, UsageError
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.learning.models import FAMILIES, get_family
+from truemoment.learning.training import checkpoints, hardware
+from truemoment.learning.training.grounder import load_grounder
+from truemoment.learning.training.runs import hold_out, is_test, perform
 
 from ..thorough import quick_are
 

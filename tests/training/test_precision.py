@@ -5,10 +5,10 @@ import torch
 from accelerate.state import AcceleratorState
 from torch import nn
 
-from truemoment.models import FAMILIES
-from truemoment.models.retrieval_model import ResidualMap
-from truemoment.training import checkpoints, loop
-from truemoment.training.runs import perform
+from truemoment.learning.models import FAMILIES
+from truemoment.learning.models.retrieval_model import ResidualMap
+from truemoment.learning.training import checkpoints, loop
+from truemoment.learning.training.runs import perform
 
 from ..thorough import quick_are
 

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from truemoment.datasets import load_annotations
-from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.training.recipes import names, read_recipe, resolve
-from truemoment.training.vocabulary import UNKNOWN, make_vocabulary, word_numbers
+from truemoment.base.errors import InputError, MissingFileError, UsageError
+from truemoment.data.datasets import load_annotations
+from truemoment.learning.training.recipes import names, read_recipe, resolve
+from truemoment.learning.training.vocabulary import UNKNOWN, make_vocabulary, word_numbers
 
 
 def test_every_family_has_a_small_and_a_full_recipe():
@@ -206,7 +206,7 @@ def test_a_recipe_that_is_nested_too_deeply_is_refused(tmp_path, kind):
     # In a process of its own: it ended the interpreter (signal 11), which no test survives.
     path = tmp_path / "mine.yaml"
     path.write_text(DEEP[kind])
-    read = f"from truemoment.training.recipes import read_recipe; read_recipe({str(path)!r})"
+    read = f"from truemoment.learning.training.recipes import read_recipe; read_recipe({str(path)!r})"
     done = subprocess.run([sys.executable, "-c", read], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     ours = r":\d+: is nested too deeply, expected 16 levels at most"

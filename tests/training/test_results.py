@@ -3,9 +3,9 @@ import time
 
 import pytest
 
-from truemoment.exceptions import InputError
-from truemoment.training import results
-from truemoment.training.results import FIELDS, ResultRow, keep, read_rows, write_rows
+from truemoment.base.errors import InputError
+from truemoment.learning.training import results
+from truemoment.learning.training.results import FIELDS, ResultRow, keep, read_rows, write_rows
 
 ROW = ResultRow(
     recipe="tan2d",

@@ -13,22 +13,22 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.exceptions import InputError, UsageError
-from truemoment.models.base import Batch, Inputs
-from truemoment.models.contrastive import symmetric_cross_entropy
-from truemoment.models.frame_sequence import FrameSequence, FrameSequenceSettings
-from truemoment.models.mean_pool import MeanPool, MeanPoolSettings
-from truemoment.retrieval.clips import clips_of
-from truemoment.retrieval.pooling import pooled_clips, unit
-from truemoment.retrieval.similarity_file import read_similarities
-from truemoment.training.clip_pairs import make_clip_texts, vectors_of
-from truemoment.training.contrastive import contrastive_batches
-from truemoment.training.grounder import load_grounder
-from truemoment.training.network import Network
-from truemoment.training.recipes import read_recipe
-from truemoment.training.retriever import load_retriever
-from truemoment.training.runs import TrainingTask, perform
-from truemoment.training.vocabulary import NO_WORDS
+from truemoment.base.errors import InputError, UsageError
+from truemoment.learning.models.base import Batch, Inputs
+from truemoment.learning.models.contrastive import symmetric_cross_entropy
+from truemoment.learning.models.frame_sequence import FrameSequence, FrameSequenceSettings
+from truemoment.learning.models.mean_pool import MeanPool, MeanPoolSettings
+from truemoment.learning.training.clip_pairs import make_clip_texts, vectors_of
+from truemoment.learning.training.contrastive import contrastive_batches
+from truemoment.learning.training.grounder import load_grounder
+from truemoment.learning.training.network import Network
+from truemoment.learning.training.recipes import read_recipe
+from truemoment.learning.training.retriever import load_retriever
+from truemoment.learning.training.runs import TrainingTask, perform
+from truemoment.learning.training.vocabulary import NO_WORDS
+from truemoment.searching.clips.clips import clips_of
+from truemoment.searching.clips.pooling import pooled_clips, unit
+from truemoment.searching.clips.similarity_file import read_similarities
 from truemoment.worlds import FilmSettings, make_films
 
 MODELS = [
@@ -122,7 +122,7 @@ def test_the_scale_is_held_at_a_hundred():
 
 GATHER = """
     import sys, torch, torch.distributed as dist
-    from truemoment.models.contrastive import gathered, symmetric_cross_entropy, unit
+    from truemoment.learning.models.contrastive import gathered, symmetric_cross_entropy, unit
     rank, path = int(sys.argv[1]), sys.argv[2]
     dist.init_process_group("gloo", init_method=f"file://{path}", rank=rank, world_size=2)
     torch.manual_seed(0)

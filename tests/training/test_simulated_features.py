@@ -11,10 +11,10 @@ pytest.importorskip("torch", exc_type=ImportError)
 import truemoment as tm
 from truemoment import load_annotations
 from truemoment.cli import run
-from truemoment.features.opening import open_features
-from truemoment.measures import parse_measure
-from truemoment.training.grounder import load_grounder
-from truemoment.training.rule_figures import run_rules, simulate
+from truemoment.evaluation.measures import parse_measure
+from truemoment.learning.training.grounder import load_grounder
+from truemoment.learning.training.rule_figures import run_rules, simulate
+from truemoment.searching.opening import open_features
 from truemoment.worlds.concepts import CAUTION
 
 SENTENCES = ("A man opens the box.", "The dog runs.", "A woman throws the ball.")

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from truemoment.exceptions import TrueMomentError, UsageError
-from truemoment.models import FAMILIES
-from truemoment.training import checkpoints
-from truemoment.training.optimisers import others_fixed, trained_parameters
-from truemoment.training.recipes import Schedule, TrainingStage, read_recipe
-from truemoment.training.runs import perform
+from truemoment.base.errors import TrueMomentError, UsageError
+from truemoment.learning.models import FAMILIES
+from truemoment.learning.training import checkpoints
+from truemoment.learning.training.optimisers import others_fixed, trained_parameters
+from truemoment.learning.training.recipes import Schedule, TrainingStage, read_recipe
+from truemoment.learning.training.runs import perform
 
 pytestmark = pytest.mark.slow
 

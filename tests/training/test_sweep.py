@@ -12,10 +12,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from truemoment.exceptions import InputError, TrueMomentError, UsageError
-from truemoment.training.sweep import Dial, SweepGrid, read_methods, written
-from truemoment.training.sweep_data import SweepData
-from truemoment.training.trials import Trainer, TrainingTrial, read_finished, train_trials
+from truemoment.base.errors import InputError, TrueMomentError, UsageError
+from truemoment.learning.training.sweep import Dial, SweepGrid, read_methods, written
+from truemoment.learning.training.sweep_data import SweepData
+from truemoment.learning.training.trials import Trainer, TrainingTrial, read_finished, train_trials
 from truemoment.worlds import WorldSettings
 
 pytestmark = pytest.mark.slow
@@ -172,11 +172,11 @@ def test_a_worker_imports_no_command(swept):
     grid, data, _ = swept
     script = (
         "import pickle, sys\n"
-        "import truemoment.training.trials\n"
+        "import truemoment.learning.training.trials\n"
         "data, cell = pickle.load(sys.stdin.buffer)\n"
         "task, tests = data(cell)\n"
         "assert sorted(tests) == ['test-iid', 'test-ood'] and task.train.n_queries\n"
-        "print([name for name in sys.modules if name.startswith(('truemoment.cli', 'truemoment.reports', 'click'))])\n"
+        "print([name for name in sys.modules if name.startswith(('truemoment.cli', 'truemoment.report', 'click'))])\n"
     )
     sent = pickle.dumps((data, grid.cells()[0]))
     done = subprocess.run([sys.executable, "-c", script], input=sent, capture_output=True, check=True)

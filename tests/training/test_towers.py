@@ -9,15 +9,15 @@ torch = pytest.importorskip("torch", exc_type=ImportError)
 pytest.importorskip("transformers")
 av = pytest.importorskip("av")
 
-from truemoment.exceptions import InputError, UsageError  # noqa: E402 - PyTorch may be missing
-from truemoment.models.base import Inputs  # noqa: E402 - as above
-from truemoment.models.mean_pool import MeanPool, MeanPoolSettings  # noqa: E402 - as above
-from truemoment.records import Queries  # noqa: E402 - as above
-from truemoment.training.checkpoints import read_tensors  # noqa: E402 - as above
-from truemoment.training.clip_features import open_clip_features  # noqa: E402 - as above
-from truemoment.training.recipes import read_recipe  # noqa: E402 - as above
-from truemoment.training.runs import TrainingTask, perform  # noqa: E402 - as above
-from truemoment.video.encoders import load_encoder  # noqa: E402 - as above
+from truemoment.base.errors import InputError, UsageError  # noqa: E402 - PyTorch may be missing
+from truemoment.base.records import Queries  # noqa: E402 - as above
+from truemoment.learning.models.base import Inputs  # noqa: E402 - as above
+from truemoment.learning.models.mean_pool import MeanPool, MeanPoolSettings  # noqa: E402 - as above
+from truemoment.learning.training.checkpoints import read_tensors  # noqa: E402 - as above
+from truemoment.learning.training.clip_features import open_clip_features  # noqa: E402 - as above
+from truemoment.learning.training.recipes import read_recipe  # noqa: E402 - as above
+from truemoment.learning.training.runs import TrainingTask, perform  # noqa: E402 - as above
+from truemoment.media.video.encoders import load_encoder  # noqa: E402 - as above
 from truemoment.worlds.scenes import render_video  # noqa: E402 - as above
 
 TOWERS = ("settings.tune=towers", "settings.encoder=scenes", "rows=2", "normalise=false", "settings.scale=20")

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from truemoment.datasets.source import AnnotationSource
-from truemoment.exceptions import InputError, MissingPackageError, UsageError
-from truemoment.reports import training as reports
-from truemoment.reports.training_curves import save_curves
-from truemoment.training.checkpoints import Epoch
-from truemoment.training.network import Network
-from truemoment.training.preparation import RunData, prepare
-from truemoment.training.recipes import Optimisation, TrainingStage, read_recipe
-from truemoment.training.runs import perform
-from truemoment.training.tracking import start_tracking, tracker_of
+from truemoment.base.errors import InputError, MissingPackageError, UsageError
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.learning.training import report as reports
+from truemoment.learning.training.checkpoints import Epoch
+from truemoment.learning.training.network import Network
+from truemoment.learning.training.preparation import RunData, prepare
+from truemoment.learning.training.recipes import Optimisation, TrainingStage, read_recipe
+from truemoment.learning.training.report_curves import save_curves
+from truemoment.learning.training.runs import perform
+from truemoment.learning.training.tracking import start_tracking, tracker_of
 
 
 @pytest.mark.slow

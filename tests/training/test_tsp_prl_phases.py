@@ -2,8 +2,8 @@
 
 import pytest
 
-from truemoment.models.tsp_prl import TspPrl
-from truemoment.training.runs import perform
+from truemoment.learning.models.tsp_prl import TspPrl
+from truemoment.learning.training.runs import perform
 
 pytestmark = pytest.mark.slow
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from truemoment.exceptions import InputError, UsageError
-from truemoment.scores import Scores
-from truemoment.training.variants import VariantGrid, make_variants
+from truemoment.base.errors import InputError, UsageError
+from truemoment.evaluation.scores import Scores
+from truemoment.learning.training.variants import VariantGrid, make_variants
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ import pytest
 torch = pytest.importorskip("torch", exc_type=ImportError)
 pytest.importorskip("transformers", exc_type=ImportError)
 
-from truemoment.exceptions import UsageError  # noqa: E402 - PyTorch may be missing
-from truemoment.training.examples import read_sentences  # noqa: E402 - as above
-from truemoment.training.recipes import Text, read_recipe  # noqa: E402 - as above
-from truemoment.training.runs import perform  # noqa: E402 - as above
-from truemoment.training.vocabulary import (  # noqa: E402 - as above
+from truemoment.base.errors import UsageError  # noqa: E402 - PyTorch may be missing
+from truemoment.learning.training.examples import read_sentences  # noqa: E402 - as above
+from truemoment.learning.training.recipes import Text, read_recipe  # noqa: E402 - as above
+from truemoment.learning.training.runs import perform  # noqa: E402 - as above
+from truemoment.learning.training.vocabulary import (  # noqa: E402 - as above
     UNKNOWN,
     TokenVocabulary,
     make_vocabulary,
@@ -22,8 +22,8 @@ from truemoment.training.vocabulary import (  # noqa: E402 - as above
     with_commit,
     word_numbers,
 )
-from truemoment.video import encoders  # noqa: E402 - as above
-from truemoment.video.encoders import load_encoder  # noqa: E402 - as above
+from truemoment.media.video import encoders  # noqa: E402 - as above
+from truemoment.media.video.encoders import load_encoder  # noqa: E402 - as above
 
 USED, NEWEST = "1" * 40, "2" * 40
 """Commits."""

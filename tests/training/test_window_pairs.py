@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from truemoment.exceptions import UsageError
-from truemoment.intervals import temporal_iou
-from truemoment.models.base import VideoRows
-from truemoment.training.examples import read_sentences
-from truemoment.training.grounder import load_grounder
-from truemoment.training.loop import build_network
-from truemoment.training.runs import perform
-from truemoment.training.vocabulary import TokenVocabulary
-from truemoment.training.window_pairs import WindowsToAnswer, distinct_batches, windows_to_learn
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import temporal_iou
+from truemoment.learning.models.base import VideoRows
+from truemoment.learning.training.examples import read_sentences
+from truemoment.learning.training.grounder import load_grounder
+from truemoment.learning.training.loop import build_network
+from truemoment.learning.training.runs import perform
+from truemoment.learning.training.vocabulary import TokenVocabulary
+from truemoment.learning.training.window_pairs import WindowsToAnswer, distinct_batches, windows_to_learn
 
 
 @pytest.fixture(scope="module")

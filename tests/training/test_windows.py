@@ -5,24 +5,24 @@ import numpy as np
 import pytest
 import torch
 
-from truemoment.evaluation import evaluate
-from truemoment.exceptions import InputError, UsageError
-from truemoment.features.base import Features
-from truemoment.features.resampling import normalise, resample
-from truemoment.intervals import temporal_iou
-from truemoment.records import Annotations, Queries
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.intervals import temporal_iou
+from truemoment.base.records import Annotations, Queries
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.learning.training import checkpoints
+from truemoment.learning.training.epoch_data import TrainingData, make_epoch_data
+from truemoment.learning.training.examples import WindowTable, make_long_video_table
+from truemoment.learning.training.grounder import TrainedGrounder, load_grounder
+from truemoment.learning.training.loop import build_network
+from truemoment.learning.training.recipes import names, read_recipe
+from truemoment.learning.training.runs import TrainingTask, perform
+from truemoment.learning.training.variants import VariantGrid, make_variants
+from truemoment.learning.training.vocabulary import make_vocabulary
+from truemoment.learning.training.windows import AllCandidates, in_windows
+from truemoment.media.features.base import Features
+from truemoment.media.features.resampling import normalise, resample
 from truemoment.searching.windowed import Windowed
 from truemoment.searching.windows import LongVideo, Windows
-from truemoment.training import checkpoints
-from truemoment.training.epoch_data import TrainingData, make_epoch_data
-from truemoment.training.examples import WindowTable, make_long_video_table
-from truemoment.training.grounder import TrainedGrounder, load_grounder
-from truemoment.training.loop import build_network
-from truemoment.training.recipes import names, read_recipe
-from truemoment.training.runs import TrainingTask, perform
-from truemoment.training.variants import VariantGrid, make_variants
-from truemoment.training.vocabulary import make_vocabulary
-from truemoment.training.windows import AllCandidates, in_windows
 
 HASHES = {
     "blind-tan": "9d97952eb687",

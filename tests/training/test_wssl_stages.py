@@ -7,16 +7,16 @@ import pytest
 import torch
 
 from truemoment import read_predictions
-from truemoment.auditing import AuditSetup, Results
-from truemoment.auditing.checks.answer_pattern import look
-from truemoment.exceptions import UsageError
-from truemoment.measures import parse_measures
-from truemoment.models.layers.segment_anchors import ANCHORS
-from truemoment.protocols import get_protocol
-from truemoment.training import checkpoints
-from truemoment.training.optimisers import make_optimiser, set_rate
-from truemoment.training.recipes import Optimisation, TrainingStage, read_recipe
-from truemoment.training.runs import perform
+from truemoment.base.errors import UsageError
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.learning.models.layers.segment_anchors import ANCHORS
+from truemoment.learning.training import checkpoints
+from truemoment.learning.training.optimisers import make_optimiser, set_rate
+from truemoment.learning.training.recipes import Optimisation, TrainingStage, read_recipe
+from truemoment.learning.training.runs import perform
+from truemoment.studies.audit import AuditSetup, Results
+from truemoment.studies.audit.checks.answer_pattern import look
 
 from ..thorough import quick_are
 

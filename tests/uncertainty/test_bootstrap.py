@@ -9,8 +9,15 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, evaluate, get_protocol, parse_measures
-from truemoment.exceptions import UsageError
-from truemoment.uncertainty import bootstrap, check_paired, interval95, resample_figures, resample_sums, sums_by_video
+from truemoment.base.errors import UsageError
+from truemoment.evaluation.uncertainty import (
+    bootstrap,
+    check_paired,
+    interval95,
+    resample_figures,
+    resample_sums,
+    sums_by_video,
+)
 
 nan = float("nan")
 
@@ -29,7 +36,7 @@ def test_bootstrap_against_a_slow_loop(world, monkeypatch, block):
     measures = "R@1,IoU=0.3; mIoU; R@1,IoU=0.3[ref=rows]; mAP,length=middle"
     scores = evaluate(w.annotations, w.predictions, measures)
     if block is not None:
-        monkeypatch.setattr("truemoment.uncertainty.BLOCK_DRAWS", block)  # cutting the work changes no draw
+        monkeypatch.setattr("truemoment.evaluation.uncertainty.BLOCK_DRAWS", block)  # cutting the work changes no draw
     figures = bootstrap(scores, np.random.default_rng(42), resamples=60)
     # The same draws: numbers of videos, in order of first appearance.
     videos = list(dict.fromkeys(scores.video_id))
@@ -265,7 +272,7 @@ def test_coverage_of_a_paired_difference(two_systems):
 def test_progress_only_where_asked_and_where_there_is_much_to_do(made_scores, monkeypatch, capsys):
     scores = made_scores(["a", "b"], [1, 0])
     for block, progress, shown in ((4, True, True), (4, False, False), (1000, True, False)):
-        monkeypatch.setattr("truemoment.uncertainty.BLOCK_DRAWS", block)
+        monkeypatch.setattr("truemoment.evaluation.uncertainty.BLOCK_DRAWS", block)
         resample_figures([scores], np.random.default_rng(0), resamples=40, progress=progress)
         out, err = capsys.readouterr()
         assert out == ""

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from truemoment.exceptions import UsageError
-from truemoment.uncertainty import (
+from truemoment.base.errors import UsageError
+from truemoment.evaluation.uncertainty import (
     minimum_detectable_difference,
     paired_permutation,
     resample_figures,

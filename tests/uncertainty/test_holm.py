@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.uncertainty import holm
+from truemoment.evaluation.uncertainty import holm
 
 nan = float("nan")
 

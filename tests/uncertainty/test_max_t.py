@@ -8,7 +8,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from truemoment.uncertainty import LEVEL, permutation_p_values, permutation_tests, sums_by_video
+from truemoment.evaluation.uncertainty import LEVEL, permutation_p_values, permutation_tests, sums_by_video
 
 PAIRS = [(0, 1), (0, 2), (1, 2)]
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import Predictions, evaluate
-from truemoment.exceptions import UsageError
-from truemoment.uncertainty import paired_permutation, permutation_p_values, smallest_p, sums_by_video
+from truemoment.base.errors import UsageError
+from truemoment.evaluation.uncertainty import paired_permutation, permutation_p_values, smallest_p, sums_by_video
 
 nan = float("nan")
 
@@ -89,7 +89,7 @@ def test_drawn_swaps_against_a_slow_loop(made_scores, monkeypatch, block, n_vide
         for m in ["mIoU; AP@1,IoU=0.5"] * 2
     )
     if block is not None:
-        monkeypatch.setattr("truemoment.uncertainty.BLOCK_DRAWS", block)  # cutting the work changes no coin
+        monkeypatch.setattr("truemoment.evaluation.uncertainty.BLOCK_DRAWS", block)  # cutting the work changes no coin
     words = np.random.default_rng(7).integers(2**64, size=(200, -(-n_videos // 64)), dtype=np.uint64).tolist()
     swaps = [[bool(row[v // 64] >> v % 64 & 1) for v in range(n_videos)] for row in words]
     expected = [slow_p(a, b, row, swaps, drawn=True) for row in range(2)]

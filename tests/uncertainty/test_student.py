@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from truemoment.student import two_sided_p, two_sided_quantile
+from truemoment.evaluation.student import two_sided_p, two_sided_quantile
 
 FREEDOM = np.array([1.0, 1.47, 2.0, 3.3, 30.0, 1e3, 1e6])
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from truemoment.exceptions import UsageError
-from truemoment.studentised import resample_ratios
-from truemoment.uncertainty import resample_sums
+from truemoment.base.errors import UsageError
+from truemoment.evaluation.studentised import resample_ratios
+from truemoment.evaluation.uncertainty import resample_sums
 
 
 def videos(rng, n_videos):

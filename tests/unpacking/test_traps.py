@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from truemoment import Scores, read_own_annotations
-from truemoment.exceptions import InputError
-from truemoment.features import FolderStore, HDF5Store, SentenceFile, read_features
-from truemoment.files import iterate_lines, read_bytes, read_text
-from truemoment.io import read_rows
-from truemoment.language.vectors import read_glove
+from truemoment.base.boundary.files import iterate_lines, read_bytes, read_text
+from truemoment.base.errors import InputError
+from truemoment.data.formats import read_rows
+from truemoment.data.language.vectors import read_glove
+from truemoment.media.features import FolderStore, HDF5Store, SentenceFile, read_features
 
 from ..thorough import quick_are
 
@@ -34,11 +34,11 @@ UNPACKED = 1 << 26
 
 @pytest.fixture(autouse=True)
 def _little_is_free(monkeypatch):
-    monkeypatch.setattr("truemoment.arrays.FREE_BYTES", FREE_BYTES)
-    monkeypatch.setattr("truemoment.features.hdf5.FREE_BYTES", FREE_BYTES)
-    monkeypatch.setattr("truemoment.io.parquet.FREE_BYTES", FREE_BYTES)
-    monkeypatch.setattr("truemoment.io.parquet.FREE_TEXT_BYTES", FREE_TEXT_BYTES)
-    monkeypatch.setattr("truemoment.unpacking.FREE_TEXT_BYTES", FREE_TEXT_BYTES)
+    monkeypatch.setattr("truemoment.base.boundary.arrays.FREE_BYTES", FREE_BYTES)
+    monkeypatch.setattr("truemoment.media.features.hdf5.FREE_BYTES", FREE_BYTES)
+    monkeypatch.setattr("truemoment.data.formats.parquet.FREE_BYTES", FREE_BYTES)
+    monkeypatch.setattr("truemoment.data.formats.parquet.FREE_TEXT_BYTES", FREE_TEXT_BYTES)
+    monkeypatch.setattr("truemoment.base.boundary.unpacking.FREE_TEXT_BYTES", FREE_TEXT_BYTES)
 
 
 def refused(read, *path):

@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.video.clips import cut_clip, thumbnail
-from truemoment.video.frames import duration_of, jpeg_of, outline_of, stream_frames
+from truemoment.base.errors import InputError, MissingFileError, UsageError
+from truemoment.media.video.clips import cut_clip, thumbnail
+from truemoment.media.video.frames import duration_of, jpeg_of, outline_of, stream_frames
 
 from .conftest import Image, av, make_sound, make_video, number_in
 
@@ -248,7 +248,7 @@ def test_what_does_not_fit_is_not_encoded_to_its_end(tmp_path, monkeypatch):
         drawn.append(rng.integers(0, 256, (64, 128, 3), np.uint8))
         return drawn[-1]
 
-    monkeypatch.setattr("truemoment.video.clips.pixels_of", noise)
+    monkeypatch.setattr("truemoment.media.video.clips.pixels_of", noise)
     with largest_file(50_000), pytest.raises(InputError, match="cannot be written"):
         cut_clip(path, tmp_path / "out.mp4", 0, 6)
     assert len(drawn) < 60

@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from truemoment.exceptions import InputError
-from truemoment.video import Sampling, cut_clip, sample_frames, thumbnail
-from truemoment.video import frames as under_test
-from truemoment.video.frames import duration_of, jpeg_of, outline_of, stream_frames
+from truemoment.base.errors import InputError
+from truemoment.media.video import Sampling, cut_clip, sample_frames, thumbnail
+from truemoment.media.video import frames as under_test
+from truemoment.media.video.frames import duration_of, jpeg_of, outline_of, stream_frames
 
 from .conftest import av, make_video, number_in, picture
 

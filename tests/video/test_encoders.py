@@ -19,9 +19,9 @@ import msgspec  # noqa: E402 - what is tested may be missing
 from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil  # noqa: E402 - as above
 from transformers.models.siglip.image_processing_pil_siglip import SiglipImageProcessorPil  # noqa: E402 - as above
 
-from truemoment.exceptions import InputError, MissingFileError, UsageError  # noqa: E402 - as above
-from truemoment.video import encoders  # noqa: E402 - as above
-from truemoment.video.encoders import Encoder, Preparation, load_encoder  # noqa: E402 - as above
+from truemoment.base.errors import InputError, MissingFileError, UsageError  # noqa: E402 - as above
+from truemoment.media.video import encoders  # noqa: E402 - as above
+from truemoment.media.video.encoders import Encoder, Preparation, load_encoder  # noqa: E402 - as above
 
 pytestmark = pytest.mark.slow
 

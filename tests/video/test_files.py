@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from truemoment.exceptions import InputError, MissingFileError
-from truemoment.video import files, find_videos, identity_of
+from truemoment.base.errors import InputError, MissingFileError
+from truemoment.media.video import files, find_videos, identity_of
 
 
 def fill(folder, *names):

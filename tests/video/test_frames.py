@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.video import Frames, Sampling, sample_frames
+from truemoment.base.errors import InputError, MissingFileError, UsageError
+from truemoment.media.video import Frames, Sampling, sample_frames
 
 from .conftest import Image, make_sound, make_video, number_in
 
@@ -69,7 +69,7 @@ def test_seeking_changes_nothing(tmp_path, codec, gop, monkeypatch):
     path = make_video(tmp_path / "a.mkv", times_ms, codec=codec, gop=gop, b_frames=2 if codec == "libx264" else 0)
     sampling = Sampling(n_frames=9)
     sought = sample_frames(path, sampling)
-    monkeypatch.setattr("truemoment.video.frames.WORTH_SEEKING_S", np.inf)
+    monkeypatch.setattr("truemoment.media.video.frames.WORTH_SEEKING_S", np.inf)
     assert sample_frames(path, sampling).images == sought.images
     assert numbers(sought) == shown(times_ms, sought.times_s)
 
@@ -77,14 +77,14 @@ def test_seeking_changes_nothing(tmp_path, codec, gop, monkeypatch):
 def test_seeking_is_done_where_it_saves_decoding(tmp_path, monkeypatch):
     path = make_video(tmp_path / "a.mp4", [400 * k for k in range(250)], gop=10)
     decoded = []
-    timed = __import__("truemoment.video.frames", fromlist=["_timed"])._timed
+    timed = __import__("truemoment.media.video.frames", fromlist=["_timed"])._timed
 
     def counted(*of):
         for item in timed(*of):
             decoded.append(item[0])
             yield item
 
-    monkeypatch.setattr("truemoment.video.frames._timed", counted)
+    monkeypatch.setattr("truemoment.media.video.frames._timed", counted)
     sample_frames(path, Sampling(n_frames=4))
     assert len(decoded) < 4 * 13  # at most a group of pictures for each, not all 250
 
@@ -92,7 +92,7 @@ def test_seeking_is_done_where_it_saves_decoding(tmp_path, monkeypatch):
 def test_a_file_whose_seeks_lead_elsewhere_is_decoded_from_its_start(tmp_path, monkeypatch):
     path = make_video(tmp_path / "a.mp4", [400 * k for k in range(100)], gop=10)
     expected = numbers(sample_frames(path, Sampling(n_frames=5)))
-    monkeypatch.setattr("truemoment.video.frames._seek", lambda *_: None)
+    monkeypatch.setattr("truemoment.media.video.frames._seek", lambda *_: None)
     assert (
         numbers(sample_frames(path, Sampling(n_frames=5)))
         == expected

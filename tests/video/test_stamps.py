@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.exceptions import InputError, UsageError
-from truemoment.video.frames import outline_of, shown_at
-from truemoment.video.peaks import make_peaks
-from truemoment.video.playable import why_copy
-from truemoment.video.prepared import prepare_video
-from truemoment.video.stamps import FrameTable, frame_table, table_of
+from truemoment.base.errors import InputError, UsageError
+from truemoment.media.video.frames import outline_of, shown_at
+from truemoment.media.video.peaks import make_peaks
+from truemoment.media.video.playable import why_copy
+from truemoment.media.video.prepared import prepare_video
+from truemoment.media.video.stamps import FrameTable, frame_table, table_of
 
 from .conftest import make_video
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.video import Sampling, sample_frames
-from truemoment.video.frames import duration_of, jpeg_of, outline_of, stream_frames
+from truemoment.base.errors import InputError, MissingFileError, UsageError
+from truemoment.media.video import Sampling, sample_frames
+from truemoment.media.video.frames import duration_of, jpeg_of, outline_of, stream_frames
 
 from .conftest import av, make_sound, make_video, number_in, trimmed
 
@@ -296,7 +296,7 @@ def test_a_clock_that_is_broken(tmp_path):
 
 def test_a_picture_that_is_too_large_is_not_decoded(tmp_path, monkeypatch):
     path = make_video(tmp_path / "a.mp4", EVERY_100_MS[:5], codec="libx264")
-    monkeypatch.setattr("truemoment.video.frames.MOST_PIXELS", 128 * 64 - 1)
+    monkeypatch.setattr("truemoment.media.video.frames.MOST_PIXELS", 128 * 64 - 1)
     with pytest.raises(InputError):
         next(stream_frames(path, 1))
 

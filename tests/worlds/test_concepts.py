@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, load_annotations
-from truemoment.evaluation import evaluate
-from truemoment.exceptions import InputError, UsageError
-from truemoment.language import get_engine
+from truemoment.base.errors import InputError, UsageError
+from truemoment.data.language import get_engine
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.worlds import interval_rules
 from truemoment.worlds.concepts import (
     CALIBRATION,

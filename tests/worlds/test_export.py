@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from truemoment import read_own_annotations
-from truemoment.datasets import own
-from truemoment.exceptions import InputError, MissingFileError
-from truemoment.version import __version__
+from truemoment.base.errors import InputError, MissingFileError
+from truemoment.base.version import __version__
+from truemoment.data.datasets import own
 from truemoment.worlds import Features, WorldSettings, make_world, read_features, write_world
 from truemoment.worlds.export import write_features
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.exceptions import InputError
+from truemoment.base.errors import InputError
 from truemoment.worlds import Events, Features, make_world
 from truemoment.worlds.features import coverage, frame_features, frames_of, prototypes
 

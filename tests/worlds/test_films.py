@@ -8,13 +8,13 @@ import h5py
 import numpy as np
 import pytest
 
-from truemoment.datasets import load_annotations
-from truemoment.exceptions import InputError, MissingPackageError, UsageError
-from truemoment.features import FeatureStore
-from truemoment.features.opening import open_features
-from truemoment.features.sentences import SentenceFile, SentenceStore
-from truemoment.intervals import temporal_iou
-from truemoment.records import Queries
+from truemoment.base.errors import InputError, MissingPackageError, UsageError
+from truemoment.base.intervals import temporal_iou
+from truemoment.base.records import Queries
+from truemoment.data.datasets import load_annotations
+from truemoment.media.features import FeatureStore
+from truemoment.media.features.sentences import SentenceFile, SentenceStore
+from truemoment.searching.opening import open_features
 from truemoment.worlds import films as module
 from truemoment.worlds.films import CAUTION, FilmSettings, make_films, write_films
 from truemoment.worlds.grammar import OBJECTS

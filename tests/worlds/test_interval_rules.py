@@ -7,11 +7,11 @@ import re
 import numpy as np
 import pytest
 
-from truemoment.datasets import load_annotations
-from truemoment.evaluation import evaluate
-from truemoment.exceptions import InputError, UsageError
-from truemoment.grounders import Grounder
-from truemoment.records import Annotations
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.records import Annotations
+from truemoment.data.datasets import load_annotations
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.grounders import Grounder
 from truemoment.worlds import interval_rules
 from truemoment.worlds.concepts import Concept
 from truemoment.worlds.interval_rules import (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.exceptions import InputError, MissingFileError, UsageError
+from truemoment.base.errors import InputError, MissingFileError, UsageError
 from truemoment.worlds.perception import (
     CALIBRATION,
     CAUTION,

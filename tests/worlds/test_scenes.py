@@ -6,8 +6,8 @@ import pytest
 pytest.importorskip("av")
 
 from truemoment import evaluate
-from truemoment.exceptions import InputError, UsageError
-from truemoment.video.frames import duration_of, stream_frames
+from truemoment.base.errors import InputError, UsageError
+from truemoment.media.video.frames import duration_of, stream_frames
 from truemoment.worlds.descriptions import ASPECT, COLOURS, GROUNDS, SHAPES, Scene, Thing, codes_of, truth
 from truemoment.worlds.scenes import (
     COLOUR_VALUES,

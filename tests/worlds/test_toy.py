@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import Annotations, Grounder, Predictions, Queries, evaluate
-from truemoment.exceptions import InputError, UsageError
-from truemoment.intervals import temporal_iou
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.intervals import temporal_iou
 from truemoment.worlds import Features, ToyGrounder, make_world
 from truemoment.worlds.toy import N_STEPS, _gain, candidates, ranked, stem
 

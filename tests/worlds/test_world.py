@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truemoment.exceptions import UsageError
-from truemoment.intervals import temporal_iou
-from truemoment.records import Annotations
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import temporal_iou
+from truemoment.base.records import Annotations
 from truemoment.worlds import World, WorldSettings, make_world
 from truemoment.worlds.grammar import ACTIONS, OBJECTS
 from truemoment.worlds.world import SPLITS, videos_by_split

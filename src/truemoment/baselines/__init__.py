@@ -14,6 +14,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from truemoment.base.errors import UsageError
+from truemoment.base.known_names import one_of_known
+from truemoment.base.papers import CLOSER_LOOK, HIDDEN_CHALLENGES, MAD, TAN_2D, Paper
+from truemoment.base.records import Annotations
 from truemoment.baselines.action_aware import ActionAware
 from truemoment.baselines.best_constant import BestConstant
 from truemoment.baselines.bias_based import BiasBased
@@ -24,20 +28,16 @@ from truemoment.baselines.order_table import OrderTable
 from truemoment.baselines.paragraph_network import ParagraphNetwork
 from truemoment.baselines.predict_all import PredictAll
 from truemoment.baselines.prior_only import PriorOnly
+from truemoment.baselines.proposals import Proposals, SparseMap
 from truemoment.baselines.random_chance import RandomChance
 from truemoment.baselines.sentence_neighbours import SentenceNeighbours
 from truemoment.baselines.sentence_network import SentenceNetwork
 from truemoment.baselines.split_constant import SplitConstant, split_constants
 from truemoment.baselines.uniform import Uniform
-from truemoment.exceptions import UsageError
-from truemoment.grounders import Grounder
-from truemoment.known_names import one_of_known
-from truemoment.language import get_engine
-from truemoment.measures import Measure
-from truemoment.papers import CLOSER_LOOK, HIDDEN_CHALLENGES, MAD, TAN_2D, Paper
-from truemoment.proposals import Proposals, SparseMap
-from truemoment.protocols import Protocol
-from truemoment.records import Annotations
+from truemoment.data.language import get_engine
+from truemoment.evaluation.grounders import Grounder
+from truemoment.evaluation.measures import Measure
+from truemoment.evaluation.protocols import Protocol
 
 __all__ = [
     "BASELINES",

@@ -13,12 +13,12 @@ from types import MappingProxyType
 
 import numpy as np
 
+from truemoment.base.density import Density
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.baselines.base import fit_density, ranked_answers
 from truemoment.baselines.prior_only import N_DRAWS, draws, start_duration_norm
-from truemoment.density import Density
-from truemoment.exceptions import InputError, UsageError
-from truemoment.language import Engine, get_engine, verb_counts, verbs_of
-from truemoment.records import Annotations, Predictions, Queries
+from truemoment.data.language import Engine, get_engine, verb_counts, verbs_of
 
 PRIOR = ""
 """Name of the density for queries without a frequent verb."""

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truemoment.intervals import Bools, Floats, Ints
-from truemoment.language.bags import Bags
+from truemoment.base.intervals import Bools, Floats, Ints
+from truemoment.data.language.bags import Bags
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 """Decay of Adam's moments, and what keeps its division finite (Kingma and Ba 2015)."""

@@ -7,10 +7,10 @@ from typing import Self
 
 import numpy as np
 
-from truemoment.density import Density
-from truemoment.exceptions import InputError, UsageError
-from truemoment.intervals import TIE, Bools, Floats, Ints, first_kept, seconds_to_norm, suppress
-from truemoment.records import Annotations, Predictions, Queries, Strings, numbers_of
+from truemoment.base.density import Density
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.intervals import TIE, Bools, Floats, Ints, first_kept, seconds_to_norm, suppress
+from truemoment.base.records import Annotations, Predictions, Queries, Strings, numbers_of
 
 NMS_THRESHOLD = 0.45
 """NMS threshold of predictions (blind baselines of Hidden Challenges)."""

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truemoment.base.errors import MeasureError
+from truemoment.base.intervals import Floats
+from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.baselines.base import constant_answers, grid_of_moments, rank_constants
-from truemoment.evaluation import evaluate_constants
-from truemoment.exceptions import MeasureError
-from truemoment.intervals import Floats
-from truemoment.measures import Measure, parse_measure
-from truemoment.protocols import Protocol
-from truemoment.records import Annotations, Predictions, Queries
+from truemoment.evaluation.evaluate import evaluate_constants
+from truemoment.evaluation.measures import Measure, parse_measure
+from truemoment.evaluation.protocols import Protocol
 
 
 @dataclass(frozen=True, eq=False)

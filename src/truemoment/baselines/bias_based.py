@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from truemoment.base.density import Density
+from truemoment.base.intervals import Floats
+from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.baselines.base import constant_answers, fit_density, grid_of_moments, locations, rank_constants
-from truemoment.density import Density
-from truemoment.intervals import Floats
-from truemoment.records import Annotations, Predictions, Queries
 
 
 def reflected(density: Density, start_norm: Floats, end_norm: Floats) -> Floats:

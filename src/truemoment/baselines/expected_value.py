@@ -22,14 +22,14 @@ from typing import Protocol as TypingProtocol
 
 import numpy as np
 
+from truemoment.base.cells import cell_of
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import Bools, Floats, Ints
+from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.baselines.base import answers, grid_of_moments, locations
-from truemoment.cells import cell_of
-from truemoment.evaluation import values_of_constants
-from truemoment.exceptions import UsageError
-from truemoment.intervals import Bools, Floats, Ints
-from truemoment.measures import Measure, is_of_sets, parse_measure
-from truemoment.protocols import Protocol, get_protocol, protocol_for_dataset
-from truemoment.records import Annotations, Predictions, Queries
+from truemoment.evaluation.evaluate import values_of_constants
+from truemoment.evaluation.measures import Measure, is_of_sets, parse_measure
+from truemoment.evaluation.protocols import Protocol, get_protocol, protocol_for_dataset
 
 CELLS = 20
 """Steps of a video: a cell is 5 % of the video in start and end."""
@@ -55,9 +55,9 @@ BLOCK_NUMBERS = 1 << 22
 class Places:
     """The K occupied cells of a training split, and the S training moments that represent them.
 
-    `cells` are their numbers, ascending (:func:`truemoment.cells.cell_of`), and `prior` their shares of the training
-    moments. `rows` of the training split represent the cells, cell by cell; `samples` are these moments, each the only
-    reference of a query of its own, and `cell` is the position in `cells` of each.
+    `cells` are their numbers, ascending (:func:`truemoment.base.cells.cell_of`), and `prior` their shares of the
+    training moments. `rows` of the training split represent the cells, cell by cell; `samples` are these moments, each
+    the only reference of a query of its own, and `cell` is the position in `cells` of each.
     """
 
     cells: Ints

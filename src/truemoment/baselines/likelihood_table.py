@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truemoment.density import Density
-from truemoment.intervals import Floats
+from truemoment.base.density import Density
+from truemoment.base.intervals import Floats
 
 STEP = 0.1
 """Step of the grid, in standard deviations of the kernel."""

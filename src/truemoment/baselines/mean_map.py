@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from truemoment.base.errors import InputError
+from truemoment.base.intervals import Floats
+from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.baselines.base import constant_answers, rank_constants
-from truemoment.exceptions import InputError
-from truemoment.intervals import Floats
-from truemoment.proposals import SparseMap
-from truemoment.records import Annotations, Predictions, Queries
-from truemoment.targets import cell_ious, usable
+from truemoment.baselines.proposals import SparseMap
+from truemoment.baselines.targets import cell_ious, usable
 
 IOU_LOW, IOU_HIGH = 0.5, 1.0
 """IoUs at which a target is 0 and 1: 2D-TAN's of Charades-STA and ActivityNet Captions."""

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from truemoment.base.errors import InputError
+from truemoment.base.intervals import Floats, ranked, temporal_iou
+from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.baselines.base import LearnsNothing
-from truemoment.exceptions import InputError
-from truemoment.intervals import Floats, ranked, temporal_iou
-from truemoment.proposals import FrameProposals, Proposals, SparseMap
-from truemoment.records import Annotations, Predictions, Queries
-from truemoment.references import all_references
+from truemoment.baselines.proposals import FrameProposals, Proposals, SparseMap
+from truemoment.evaluation.references import all_references
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,14 +18,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import Floats, Ints
+from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.baselines.base import answers_by_row, grid_of_moments, locations, rank_rows_of_constants
-from truemoment.evaluation import values_of_constants
-from truemoment.exceptions import UsageError
-from truemoment.intervals import Floats, Ints
-from truemoment.language.paragraphs import Paragraphs, part_of_paragraph
-from truemoment.measures import Measure, parse_measure
-from truemoment.protocols import Protocol
-from truemoment.records import Annotations, Predictions, Queries
+from truemoment.data.language.paragraphs import Paragraphs, part_of_paragraph
+from truemoment.evaluation.evaluate import values_of_constants
+from truemoment.evaluation.measures import Measure, parse_measure
+from truemoment.evaluation.protocols import Protocol
 
 STEP_NORM = 0.05
 """Grid of constants, as a share of the video."""

@@ -24,16 +24,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from truemoment.arrays import Array
+from truemoment.base.boundary.arrays import Array
+from truemoment.base.cells import cell_of
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import Floats, Ints
+from truemoment.base.records import Annotations, Queries
 from truemoment.baselines.base import locations
 from truemoment.baselines.expected_value import CELLS, Places
 from truemoment.baselines.sentence_network import N_LEFT_OUT, SentenceNetwork, Training, words_of
-from truemoment.cells import cell_of
-from truemoment.exceptions import UsageError
-from truemoment.intervals import Floats, Ints
-from truemoment.language.paragraphs import Paragraphs, part_of_paragraph
-from truemoment.language.tokens import tokenise
-from truemoment.records import Annotations, Queries
+from truemoment.data.language.paragraphs import Paragraphs, part_of_paragraph
+from truemoment.data.language.tokens import tokenise
 
 LONGEST = 30
 """Largest number of a sentence, and of sentences, that has a term of its own; larger ones share one."""

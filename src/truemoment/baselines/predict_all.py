@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truemoment.base.records import Predictions, Queries
 from truemoment.baselines.base import LearnsNothing, constant_answers
-from truemoment.records import Predictions, Queries
 
 
 @dataclass(frozen=True)

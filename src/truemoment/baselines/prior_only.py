@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from truemoment.base.density import Density
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import Floats, Ints
+from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.baselines.base import fit_density, locations, ranked_answers
 from truemoment.baselines.likelihood_table import likelihoods
-from truemoment.density import Density
-from truemoment.exceptions import UsageError
-from truemoment.intervals import Floats, Ints
-from truemoment.records import Annotations, Predictions, Queries
 
 N_DRAWS = 100
 """Number of draws per query, as in the paper."""

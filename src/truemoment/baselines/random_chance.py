@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from truemoment.base.records import Predictions, Queries
 from truemoment.baselines.base import LearnsNothing, require_durations
-from truemoment.proposals import Proposals, SparseMap
-from truemoment.records import Predictions, Queries
+from truemoment.baselines.proposals import Proposals, SparseMap
 
 
 @dataclass(frozen=True)

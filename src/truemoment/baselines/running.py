@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import Floats
+from truemoment.base.known_names import one_of_known
+from truemoment.base.records import Annotations, Predictions
 from truemoment.baselines import BASELINES, Choices, make_baseline
-from truemoment.evaluation import evaluate
-from truemoment.exceptions import UsageError
-from truemoment.intervals import Floats
-from truemoment.known_names import one_of_known
-from truemoment.measures import Measure, parse_measure
-from truemoment.proposals import read_proposals
-from truemoment.protocols import Protocol
-from truemoment.records import Annotations, Predictions
-from truemoment.scores import Scores
+from truemoment.baselines.proposals import read_proposals
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import Measure, parse_measure
+from truemoment.evaluation.protocols import Protocol
+from truemoment.evaluation.scores import Scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +78,8 @@ def run_baseline(
     measures, protocol
         As for :func:`truemoment.evaluate`.
     fit_measure, proposals, engine
-        Settings of baselines that take them, see :func:`truemoment.proposals.read_proposals` and
-        :func:`truemoment.language.get_engine`.
+        Settings of baselines that take them, see :func:`truemoment.baselines.proposals.read_proposals` and
+        :func:`truemoment.data.language.get_engine`.
     top, repeats
         Largest number of predictions per query, and number of runs; more than 1 only for a baseline that draws.
     progress

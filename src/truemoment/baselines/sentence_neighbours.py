@@ -18,11 +18,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import Floats, Ints
+from truemoment.base.records import Annotations, Queries, positions_in_lists
 from truemoment.baselines.expected_value import Places
-from truemoment.exceptions import UsageError
-from truemoment.intervals import Floats, Ints
-from truemoment.language.bags import Bags, bags_of, frequent_terms, terms_of
-from truemoment.records import Annotations, Queries, positions_in_lists
+from truemoment.data.language.bags import Bags, bags_of, frequent_terms, terms_of
 
 FEWEST, MOST = 2, 0.2
 """Least number of training sentences with a term, and largest share of them."""

@@ -18,15 +18,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from truemoment.arrays import Array
+from truemoment.base.boundary.arrays import Array
+from truemoment.base.boundary.caching import pack_text, unpack_text
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import Floats, Ints
+from truemoment.base.records import Annotations, Queries, Strings
 from truemoment.baselines.bag_network import PARTS, BagNetworks, train
 from truemoment.baselines.base import deal_folds
 from truemoment.baselines.expected_value import Places, alone
-from truemoment.caching import pack_text, unpack_text
-from truemoment.exceptions import UsageError
-from truemoment.intervals import Floats, Ints
-from truemoment.language.bags import Bags, bags_of, frequent_terms, terms_of
-from truemoment.records import Annotations, Queries, Strings
+from truemoment.data.language.bags import Bags, bags_of, frequent_terms, terms_of
 
 Reads = Callable[[Queries], list[set[str]]]
 """What a network reads of each query, as terms; the class of the duration is added."""

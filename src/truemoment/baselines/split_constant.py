@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truemoment.base.errors import InputError
+from truemoment.base.intervals import Floats
+from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.baselines.base import LearnsNothing, answers_by_row, deal_folds, padded_constants
 from truemoment.baselines.best_constant import best_constants
-from truemoment.exceptions import InputError
-from truemoment.intervals import Floats
-from truemoment.measures import Measure, parse_measure
-from truemoment.protocols import Protocol
-from truemoment.records import Annotations, Predictions, Queries
+from truemoment.evaluation.measures import Measure, parse_measure
+from truemoment.evaluation.protocols import Protocol
 
 N_FOLDS = 10
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from truemoment.base.boundary.text import printable
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import (
@@ -36,17 +37,16 @@ from truemoment.cli.options import (
     status_line,
 )
 from truemoment.cli.threads import OF_MODELS, threads_option
-from truemoment.datasets.source import AnnotationSource
-from truemoment.text import printable
-from truemoment.uncertainty import DrawSettings
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.evaluation.uncertainty import DrawSettings
 
 if TYPE_CHECKING:
-    from truemoment.auditing import RelatedFiles
+    from truemoment.studies.audit import RelatedFiles
 
 
 @dataclass(frozen=True)
 class Related:
-    """Options of :class:`truemoment.auditing.RelatedFiles`, which ``--help`` need not load."""
+    """Options of :class:`truemoment.studies.audit.RelatedFiles`, which ``--help`` need not load."""
 
     select_split: str | None
     iid: Path | None
@@ -63,7 +63,7 @@ class Related:
 
     def files(self) -> RelatedFiles:
         """Return the value for the library."""
-        from truemoment.auditing import RelatedFiles
+        from truemoment.studies.audit import RelatedFiles
 
         return RelatedFiles(**vars(self))
 
@@ -142,9 +142,9 @@ def command(
     truemoment audit preds.jsonl --annotations mine.jsonl --split test --gate better-than-guessing
     truemoment audit preds.jsonl --dataset charades-cd --split test-ood --model runs/tan2d
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.auditing import audit_predictions
-    from truemoment.reports import audit as reports
-    from truemoment.training import load_model
+    from truemoment.learning.training import load_model
+    from truemoment.studies.audit import audit_predictions
+    from truemoment.studies.audit import report as reports
 
     page.refuse()
     files = related.files()

@@ -9,14 +9,14 @@ from typing import TypeVar
 
 import click
 
+from truemoment.base.errors import UsageError
 from truemoment.cli import completing
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Measuring, Output, bound, data_options, measuring_options, output_options
 from truemoment.cli.options import FILE, count_option, fit_options, refuse_outputs, seed_option, shown_path
 from truemoment.cli.threads import threads_option
-from truemoment.datasets.source import AnnotationSource
-from truemoment.exceptions import UsageError
+from truemoment.data.datasets.source import AnnotationSource
 
 T = TypeVar("T")
 
@@ -94,12 +94,12 @@ def command(
     truemoment baseline uniform --dataset charades-sta --split test --repeats 100
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.baselines import BASELINES
+    from truemoment.baselines.proposals import read_proposals
     from truemoment.baselines.running import check_repeats, run_baseline
-    from truemoment.io import write_predictions
-    from truemoment.language import get_engine
-    from truemoment.measures import parse_measure
-    from truemoment.proposals import read_proposals
-    from truemoment.reports import baseline as reports
+    from truemoment.data.formats import write_predictions
+    from truemoment.data.language import get_engine
+    from truemoment.evaluation.measures import parse_measure
+    from truemoment.studies.evaluate import report_baseline as reports
 
     check_repeats(name, repeats)  # mistakes in the options are refused before files are read
     refuse_outputs([learning.fit_annotations, *data.files()], [out, output.json_path])

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from truemoment.base.boundary.folders import lock_folder
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, PageOutput, bound, output_options, page_options
@@ -25,14 +28,11 @@ from truemoment.cli.options import (
     worker_options,
 )
 from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, changes_option, read_seeds, seeds_option, trial_lines
-from truemoment.datasets.source import files_of
-from truemoment.exceptions import UsageError
-from truemoment.folders import lock_folder
-from truemoment.own_path import OwnPath
+from truemoment.data.datasets.source import files_of
 
 if TYPE_CHECKING:
-    from truemoment.bench.tables import BenchTable
-    from truemoment.distribution import Engine
+    from truemoment.base.boundary.distribution import Engine
+    from truemoment.reproduction.bench.tables import BenchTable
 
 DEFAULT_QUALITY = 0.3
 """Quality of simulated features where no others are given."""
@@ -56,7 +56,7 @@ class _BenchData:
 
     def source_of_features(self) -> str:
         """Return the source of the features: a file, or simulated perception."""
-        from truemoment.features.base import SIMULATED
+        from truemoment.media.features.base import SIMULATED
 
         if self.features is None:
             return f"{SIMULATED}{DEFAULT_QUALITY if self.perception is None else self.perception:g}"
@@ -78,7 +78,7 @@ class _BenchWork:
 
     def threads_each(self) -> int:
         """Return the threads of each process."""
-        from truemoment.metaevaluation.workers import available_cores
+        from truemoment.studies.meta.workers import available_cores
 
         if self.engine == "ray":
             return self.threads or 1  # Ray gives a core to each
@@ -150,13 +150,13 @@ def command(
     truemoment bench closer-look --data-dir data -o bench --workers 2
     truemoment bench closer-look --features i3d.hdf5 --methods tan2d,drn --seeds 0 --budget-hours 8 -o bench
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.bench.grid import BenchGrid
-    from truemoment.bench.running import Bench
-    from truemoment.bench.tables import get_bench
-    from truemoment.reports import bench as reports
-    from truemoment.training.results import keep
-    from truemoment.training.sweep import read_methods
-    from truemoment.training.sweep_run import read_measures
+    from truemoment.learning.training.results import keep
+    from truemoment.learning.training.sweep import read_methods
+    from truemoment.learning.training.sweep_run import read_measures
+    from truemoment.reproduction.bench import report as reports
+    from truemoment.reproduction.bench.grid import BenchGrid
+    from truemoment.reproduction.bench.running import Bench
+    from truemoment.reproduction.bench.tables import get_bench
 
     # Mistakes in the options are reported before files are read.
     until = work.until()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, PageOutput, bound, output_options, page_options
@@ -21,9 +22,8 @@ from truemoment.cli.options import (
     status_line,
 )
 from truemoment.cli.threads import threads_option
-from truemoment.datasets.all_splits import AllSplits, splits_of_dataset, splits_of_file
-from truemoment.datasets.source import files_of
-from truemoment.exceptions import UsageError
+from truemoment.data.datasets.all_splits import AllSplits, splits_of_dataset, splits_of_file
+from truemoment.data.datasets.source import files_of
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Datasets:
 
     def sources(self) -> list[dict[str, str] | None]:
         """Return path and hash of each file; None for each dataset."""
-        from truemoment.files import sha256_of
+        from truemoment.base.boundary.files import sha256_of
 
         return [None] * len(self.datasets) + [
             {"path": shown_path(path), "sha256": sha256_of(path)} for path in self.files
@@ -122,9 +122,9 @@ def command(data: Datasets, surveying: Surveying, page: PageOutput, output: Outp
     truemoment bias --dataset charades-sta --dataset tacos --data-dir data --html bias.html --open
     truemoment bias --annotations mine.jsonl --json -
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.bias.surveys import survey_all
-    from truemoment.language import get_engine
-    from truemoment.reports import bias as reports
+    from truemoment.data.language import get_engine
+    from truemoment.studies.bias import report as reports
+    from truemoment.studies.bias.surveys import survey_all
 
     # Mistakes in the options are reported before files are read.
     data.refuse()

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from truemoment.base.boundary.text import printable
+from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.groups import Fitting, bound, data_options, fitting_options
 from truemoment.cli.options import FILE, PredictionOptions, engine_option, reading_options, shown_path, status_line
@@ -24,14 +26,12 @@ from truemoment.cli.search_page import (
 )
 from truemoment.cli.serving import ServingOptions, serve_links
 from truemoment.cli.threads import threads_option
-from truemoment.datasets.source import AnnotationSource
-from truemoment.exceptions import UsageError
-from truemoment.io.prediction_files import NamedFile
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.data.formats.prediction_files import NamedFile
 from truemoment.searching.encoder_options import EncoderOptions
-from truemoment.text import printable
 
 if TYPE_CHECKING:
-    from truemoment.browsing.looking import AnswerColumns
+    from truemoment.web.browsing.looking import AnswerColumns
 
 NOTES = ".notes.jsonl"
 
@@ -129,7 +129,7 @@ def command(
         return
     _refuse_of_search()
     files = named_files(predictions)
-    from truemoment.browsing.looking import look_at
+    from truemoment.web.browsing.looking import look_at
 
     with status_line(show=True) as on_status:
         looked = look_at(
@@ -158,7 +158,7 @@ def named_files(words: Sequence[str]) -> list[tuple[str, Path]]:
                 f"{found[named.name]} and {named.path} would both have the name {named.name!r}; give NAME=FILE"
             )
         if not os.path.exists(named.path):  # noqa: PTH110 - pathlib raises at a name that is too long
-            from truemoment.exceptions import MissingFileError
+            from truemoment.base.errors import MissingFileError
 
             raise MissingFileError(f"{shown_path(named.path)}: no such file or index")
         found[named.name] = named.path
@@ -167,7 +167,7 @@ def named_files(words: Sequence[str]) -> list[tuple[str, Path]]:
 
 def show_counts(looked: AnswerColumns) -> None:
     """Print what is looked at: queries, figures, and how predictions matched."""
-    from truemoment.reports.words import points
+    from truemoment.report.words import points
 
     queries = looked.annotations
     click.echo(f"{queries.dataset}/{queries.split}: {looked.n_queries:,} queries, {queries.n_videos:,} videos")
@@ -199,10 +199,10 @@ def serve_looking(
     data_words
         Options that name the annotations.
     """
-    from truemoment.browsing.looking_routes import Commands
-    from truemoment.browsing.looking_site import open_looking
-    from truemoment.pages.launch import bind
     from truemoment.searching.index import Index
+    from truemoment.web.browsing.looking_routes import Commands
+    from truemoment.web.browsing.looking_site import open_looking
+    from truemoment.web.pages.launch import bind
 
     index = None if looking.features_index is None else Index(looking.features_index)
     video_words = () if looking.videos is None else ("--videos", str(looking.videos))

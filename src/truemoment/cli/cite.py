@@ -26,7 +26,7 @@ def command(names: tuple[str, ...], bibtex_path: Path | None, output: Output) ->
     REPORT is a JSON file of evaluate, audit, compare, bias or another command. NAME is a measure, dataset, protocol or
     baseline: 'truemoment cite "dR@1,IoU=0.5" charades-cd'.
     """
-    from truemoment.api.citations import cite
+    from truemoment.cli.api.citations import cite
     from truemoment.cli.delivery import deliver, write_files
 
     refuse_outputs([Path(name) for name in names if name.endswith(".json")], [bibtex_path, output.json_path])

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from truemoment.known_names import nearest
+from truemoment.base.known_names import nearest
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import (
@@ -27,16 +28,15 @@ from truemoment.cli.groups import (
 )
 from truemoment.cli.options import FILE, NamedFile, PredictionOptions, reading_options, refuse_outputs, status_line
 from truemoment.cli.threads import threads_option
-from truemoment.datasets.source import AnnotationSource
-from truemoment.exceptions import UsageError
-from truemoment.reports.words import counted
-from truemoment.uncertainty import DrawSettings
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.evaluation.uncertainty import DrawSettings
+from truemoment.report.words import counted
 
 if TYPE_CHECKING:
-    from truemoment.compared_files import Beside
+    from truemoment.studies.compare.files import Beside
 
 WAYS = ("shuffled", "reversed", "frozen", "other-video")
-"""Ways to change videos (:data:`truemoment.features.changed.CHANGES`), which ``--help`` need not load."""
+"""Ways to change videos (:data:`truemoment.media.features.changed.CHANGES`), which ``--help`` need not load."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class BesideOptions:
 
     def check(self, methods: Sequence[str]) -> None:
         """Refuse names of methods and floors that are not known, before files are read."""
-        from truemoment.compared_splits import check_floors, check_known
+        from truemoment.studies.compare.splits import check_floors, check_known
 
         check_floors(self.floors)
         for place, files in self.splits().items():
@@ -81,8 +81,8 @@ class BesideOptions:
 
     def read(self, data: AnnotationSource, fitting: Fitting) -> Beside:
         """Read the annotations of the other splits, and their training splits where they have some."""
-        from truemoment.compared_files import Beside, training_split
-        from truemoment.compared_splits import OtherSplit
+        from truemoment.studies.compare.files import Beside, training_split
+        from truemoment.studies.compare.splits import OtherSplit
 
         splits = []
         for place, files in self.splits().items():
@@ -193,8 +193,8 @@ def command(
     truemoment compare ours=1.jsonl ours=2.jsonl base=b.jsonl --against base --annotations mine.jsonl
     truemoment compare ours.jsonl b.jsonl --annotations mine.jsonl --on test-iid ours=iid.jsonl
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.compared_files import check_methods, compare_files, training_split
-    from truemoment.reports import comparison as reports
+    from truemoment.studies.compare import report as reports
+    from truemoment.studies.compare.files import check_methods, compare_files, training_split
 
     files = files_by_method(predictions)  # mistakes in the options are refused before files are read
     inputs = [fitting.fit_annotations, published, *data.files(), *(path for paths in files.values() for path in paths)]

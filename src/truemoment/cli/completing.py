@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from truemoment.exceptions import UsageError
+from truemoment.base.errors import UsageError
 
 if TYPE_CHECKING:
     from click.shell_completion import ShellComplete
@@ -26,33 +26,33 @@ def completing(names: Callable[[click.Context], Iterable[str]]) -> Complete:
 
 
 def _datasets(_: click.Context) -> Iterable[str]:
-    from truemoment.datasets import DATASETS
+    from truemoment.data.datasets import DATASETS
 
     return DATASETS
 
 
 def _splits(context: click.Context) -> Iterable[str]:
-    from truemoment.datasets import get_dataset
+    from truemoment.data.datasets import get_dataset
 
     name = context.params.get("dataset")
     return [split.name for split in get_dataset(name).splits] if name else ()
 
 
 def _protocols(_: click.Context) -> Iterable[str]:
-    from truemoment.protocols import PROTOCOLS
+    from truemoment.evaluation.protocols import PROTOCOLS
 
     return PROTOCOLS
 
 
 def _measures(_: click.Context) -> Iterable[str]:
-    from truemoment.measures import parse_measures
-    from truemoment.protocols import get_protocol
+    from truemoment.evaluation.measures import parse_measures
+    from truemoment.evaluation.protocols import get_protocol
 
     return map(str, parse_measures(get_protocol("default").measures))
 
 
 def _recipes(_: click.Context) -> Iterable[str]:
-    from truemoment.training.recipes import names
+    from truemoment.learning.training.recipes import names
 
     return names()
 
@@ -64,7 +64,7 @@ def _baselines(_: click.Context) -> Iterable[str]:
 
 
 def _formats(_: click.Context) -> Iterable[str]:
-    from truemoment.io import FORMATS
+    from truemoment.data.formats import FORMATS
 
     return FORMATS
 

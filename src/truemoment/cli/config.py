@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 import msgspec
 
+from truemoment.base.errors import UsageError
 from truemoment.cli.command import Group
 from truemoment.cli.options import shown_path
 from truemoment.cli.settings_file import UserSettings, read_settings, settings_path, write_settings
-from truemoment.exceptions import UsageError
 
 NAMES = tuple(UserSettings.__struct_encode_fields__)
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from truemoment.base.errors import UsageError
+from truemoment.base.records import Annotations
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver, suggest
 from truemoment.cli.groups import (
@@ -21,10 +23,8 @@ from truemoment.cli.groups import (
 )
 from truemoment.cli.humans import file_by_system
 from truemoment.cli.options import FILE, PredictionOptions, reading_options, refuse_files, refuse_outputs, shown_path
-from truemoment.datasets.source import AnnotationSource, files_of
-from truemoment.exceptions import UsageError
-from truemoment.records import Annotations
-from truemoment.uncertainty import DrawSettings
+from truemoment.data.datasets.source import AnnotationSource, files_of
+from truemoment.evaluation.uncertainty import DrawSettings
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class FreshSource:
 
     def read(self, data_dir: Path | None) -> Annotations | None:
         """Read them, if any are named."""
-        from truemoment.datasets import load_annotations, read_own_annotations
+        from truemoment.data.datasets import load_annotations, read_own_annotations
 
         if self.fresh is not None and self.fresh_annotations is not None:
             raise UsageError("got --fresh and --fresh-annotations, expected one of them")
@@ -104,8 +104,8 @@ def command(
     truemoment contamination --dataset charades-sta --split test --write-probes probes
     truemoment contamination preds.jsonl --probe jittered=other.jsonl --annotations mine.jsonl
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.diagnosis.contamination import detect_in_file
-    from truemoment.reports import contamination as reports
+    from truemoment.studies.diagnosis import report_contamination as reports
+    from truemoment.studies.diagnosis.contamination import detect_in_file
 
     files = file_by_system(probes)
     if write_probes is not None:
@@ -133,10 +133,10 @@ def command(
 
 def _write_probes(data: AnnotationSource, folder: Path, seed: int, output: Output) -> None:
     """Write a file of annotations per probe."""
-    from truemoment.datasets.own import write
-    from truemoment.diagnosis.probes import PROBES, probes
-    from truemoment.folders import lock_folder
-    from truemoment.own_path import OwnPath
+    from truemoment.base.boundary.folders import lock_folder
+    from truemoment.base.boundary.own_path import OwnPath
+    from truemoment.data.datasets.own import write
+    from truemoment.studies.diagnosis.probes import PROBES, probes
 
     refuse_files({"--write-probes": folder})
     official = data.read()

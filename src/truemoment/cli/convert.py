@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
+from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.groups import data_options
 from truemoment.cli.options import FILE, PredictionOptions, reading_options, refuse_outputs, shown_path
-from truemoment.datasets.source import AnnotationSource
-from truemoment.exceptions import UsageError
+from truemoment.data.datasets.source import AnnotationSource
 
 
 @click.command("convert", cls=Command)
@@ -41,8 +41,8 @@ def command(
     truemoment convert submission.jsonl --to csv -o preds.csv
     truemoment convert answers.json --to moment-detr -o preds.jsonl --dataset qvhighlights --split val
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.io import get_format, match_rows, read_rows, write_predictions, write_rows
-    from truemoment.reports.evaluation import read_in_words
+    from truemoment.data.formats import get_format, match_rows, read_rows, write_predictions, write_rows
+    from truemoment.studies.evaluate.report import read_in_words
 
     # Mistakes in the options are refused before files are read.
     if get_format(to).write is None:

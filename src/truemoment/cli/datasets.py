@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from truemoment.base.errors import UsageError
 from truemoment.cli import EXIT_CHECK_FAILED
 from truemoment.cli.command import Group
 from truemoment.cli.groups import Output
@@ -16,10 +17,9 @@ from truemoment.cli.options import (
     refuse_outputs,
     source_file,
 )
-from truemoment.datasets import DATASETS, data_folder, get_dataset, load_annotations, read_own_annotations
-from truemoment.datasets.base import WHY_NOT_FETCHED, Split
-from truemoment.datasets.source import files_of
-from truemoment.exceptions import UsageError
+from truemoment.data.datasets import DATASETS, data_folder, get_dataset, load_annotations, read_own_annotations
+from truemoment.data.datasets.base import WHY_NOT_FETCHED, Split
+from truemoment.data.datasets.source import files_of
 
 
 @click.group("datasets", cls=Group)
@@ -45,7 +45,7 @@ def _size(split: Split) -> str:
 def info(name: str) -> None:
     """Describe dataset NAME: citation, licence, files with checksums, splits, notes."""
     from truemoment.cli.delivery import show
-    from truemoment.reports.model import Block, Cell, Finding, Report, Section, Table
+    from truemoment.report.model import Block, Cell, Finding, Report, Section, Table
 
     dataset = get_dataset(name)
     facts = [
@@ -90,8 +90,8 @@ def check(ctx: click.Context, name: str, data_dir: Path | None, json_path: Path 
     Exit status 0 if counts and checksums are as published and faults as recorded, else 1.
     """
     from truemoment.cli.delivery import deliver
-    from truemoment.datasets.check import check_annotations, check_dataset
-    from truemoment.reports import dataset_check as reports
+    from truemoment.data.datasets.check import check_annotations, check_dataset
+    from truemoment.studies.bias import report_dataset_check as reports
 
     refuse_outputs([source_file(name), *files_of(name, data_dir)], [json_path])
     if name not in DATASETS and Path(name).is_file():
@@ -116,7 +116,7 @@ def fetch(name: str, data_dir: Path | None, quiet: bool) -> None:
 
     If they cannot be downloaded, the steps to obtain them are printed instead.
     """
-    from truemoment.datasets.fetch import fetch as fetch_dataset
+    from truemoment.data.datasets.fetch import fetch as fetch_dataset
 
     dataset = get_dataset(name)
     if dataset.access != "open":

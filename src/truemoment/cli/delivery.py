@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from truemoment.reports.model import Cell, Report, Section, Table
-from truemoment.text import printable
+from truemoment.base.boundary.text import printable
+from truemoment.report.model import Cell, Report, Section, Table
 
 if TYPE_CHECKING:
     from truemoment.cli.groups import Output, PageOutput
@@ -23,7 +23,7 @@ def deliver(
     page: PageOutput | None = None,
 ) -> None:
     """Write a report and its JSON document, which is made only if requested, everywhere the options ask for."""
-    from truemoment.reports.render import terminal
+    from truemoment.report.render import terminal
 
     write_files(report, document, output, page)
     if not output.json_only and (lines := _lines(report, output.style)):
@@ -56,15 +56,15 @@ def write_files(
     page: PageOutput | None = None,
 ) -> None:
     """Write the files of a result, as :func:`deliver` does, and print nothing."""
+    from truemoment.base.boundary.documents import as_json
     from truemoment.cli.options import write_json, write_text
-    from truemoment.documents import as_json
 
     if page is not None and page.html is not None:
-        from truemoment.reports.render import html
+        from truemoment.report.render import html
 
         write_text(page.html, html.page(report, command=shlex.join(["truemoment", *sys.argv[1:]])))
     if page is not None and page.figures is not None:
-        from truemoment.reports.drawing import save_drawings
+        from truemoment.report.drawing import save_drawings
 
         save_drawings(report.drawings, page.figures)
     if output.json_path is not None:
@@ -72,7 +72,7 @@ def write_files(
 
 
 def _lines(report: Report, style: Literal["md", "latex"] | None) -> list[str]:
-    from truemoment.reports.render import latex, markdown, terminal
+    from truemoment.report.render import latex, markdown, terminal
 
     if style is None:
         return terminal.body(report)
@@ -96,7 +96,7 @@ def show_list(
 
 def show(report: Report, style: Literal["md", "latex"] | None = None) -> None:
     """Print a report on standard output, as :func:`deliver` does, with its notes and signature."""
-    from truemoment.reports.render import terminal
+    from truemoment.report.render import terminal
 
     click.echo("\n".join(_lines(report, style)))
     if closing := terminal.closing(report):

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.demo_folder import claim
 from truemoment.cli.options import (
@@ -23,12 +25,10 @@ from truemoment.cli.options import (
 )
 from truemoment.cli.search_page import SearchPageOptions, page_serving_options
 from truemoment.cli.serving import ServingOptions
-from truemoment.exceptions import UsageError
-from truemoment.own_path import OwnPath
 
 if TYPE_CHECKING:
-    from truemoment.auditing import AuditSetup
-    from truemoment.records import Predictions
+    from truemoment.base.records import Predictions
+    from truemoment.studies.audit import AuditSetup
     from truemoment.worlds import World
 
 PERCEPTION = {"seeing": 0.4, "guessing": 0.0}
@@ -165,11 +165,10 @@ def _status_of(name: str, on_status: Callable[[str], None]) -> Callable[[str], N
 
 def _audit(world: World, name: str, out: Path, seed: int, on_status: Callable[[str], None]) -> Path:
     """Audit one of the methods, write its predictions and its page, and print the verdict; return the page."""
-    from truemoment.auditing import audit
-    from truemoment.files import sha256_of
-    from truemoment.io import write_predictions
-    from truemoment.reports import audit as report
-    from truemoment.reports.render import html
+    from truemoment.base.boundary.files import sha256_of
+    from truemoment.data.formats import write_predictions
+    from truemoment.report.render import html
+    from truemoment.studies.audit import audit, report
 
     predictions = _answers(world, name, seed, on_status)
     for split, of in predictions.items():
@@ -188,9 +187,9 @@ def _audit(world: World, name: str, out: Path, seed: int, on_status: Callable[[s
 
 def _setup(world: World, predictions: dict[str, Predictions]) -> AuditSetup:
     """Return what is audited."""
-    from truemoment.auditing import AuditSetup, Controls, Splits
-    from truemoment.measures import parse_measures
-    from truemoment.protocols import get_protocol
+    from truemoment.evaluation.measures import parse_measures
+    from truemoment.evaluation.protocols import get_protocol
+    from truemoment.studies.audit import AuditSetup, Controls, Splits
 
     protocol = get_protocol("default")
     train, val, iid = (world.splits[split] for split in ("train", "val", "test-iid"))
@@ -212,7 +211,7 @@ def _answers(world: World, name: str, seed: int, on_status: Callable[[str], None
 
     import numpy as np
 
-    from truemoment.diagnosis.shuffled import shuffle_features
+    from truemoment.studies.diagnosis.shuffled import shuffle_features
     from truemoment.worlds import ToyGrounder, make_world
 
     on_status("training")

@@ -31,8 +31,8 @@ def browse_demo(out: Path, seed: int, serving: ServingOptions, page: SearchPageO
 
     A second call in the same folder serves what is there.
     """
-    from truemoment.browsing.looking import look_at
-    from truemoment.datasets.source import AnnotationSource
+    from truemoment.data.datasets.source import AnnotationSource
+    from truemoment.web.browsing.looking import look_at
 
     serving.listening()
     files = {name: out / f"{name}.jsonl" for name in (GUESSING, SEARCHING)}
@@ -54,8 +54,8 @@ def _make(out: Path, files: dict[str, Path], seed: int, *, show: bool) -> None:
     import numpy as np
 
     from truemoment.baselines.random_chance import RandomChance
-    from truemoment.datasets import own
-    from truemoment.io import write_predictions
+    from truemoment.data.datasets import own
+    from truemoment.data.formats import write_predictions
     from truemoment.searching.building import build_index
     from truemoment.searching.discount import HALF_S
     from truemoment.searching.encoder_options import settings_with
@@ -89,7 +89,7 @@ def _videos(folder: Path, seed: int, on_status: Any) -> Any:  # noqa: ANN401 - a
     """Render the videos, and return their annotations."""
     import numpy as np
 
-    from truemoment.records import Annotations
+    from truemoment.base.records import Annotations
     from truemoment.worlds.scenes import render_video
 
     folder.mkdir(exist_ok=True)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import InputError, UsageError
 from truemoment.cli.demo_folder import claim
 from truemoment.cli.options import open_page, shown_path, status_line, write_text
-from truemoment.exceptions import InputError, UsageError
-from truemoment.own_path import OwnPath
-from truemoment.reports.render import terminal
+from truemoment.report.render import terminal
 
 FILM, COLLECTION, PAGE = "described", "collection", "collected.html"
 
@@ -32,11 +32,11 @@ def collect_demo(out: Path, minutes: float, seed: int, *, speech: str, no_open: 
     no_open, quiet
         As for the demo.
     """
+    from truemoment.collection import report_demo as reports
     from truemoment.collection.demo import run_demo
     from truemoment.collection.layout import CollectSettings
     from truemoment.collection.pipeline import opened
-    from truemoment.reports import collection_demo as reports
-    from truemoment.reports.render import html
+    from truemoment.report.render import html
 
     if not 2 <= minutes <= 120:
         raise UsageError(f"--minutes: got {minutes:g}, expected 2 to 120")

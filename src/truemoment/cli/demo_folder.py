@@ -6,11 +6,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.inputs import updating
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import InputError
 from truemoment.cli.options import shown_path
-from truemoment.exceptions import InputError
-from truemoment.files import atomic_write
-from truemoment.inputs import updating
-from truemoment.own_path import OwnPath
 
 MARK = ".truemoment-demo"
 """File of a demo's folder with the names of the files that demos have made there."""

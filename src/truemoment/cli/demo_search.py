@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import InputError, UsageError
 from truemoment.cli.demo_folder import claim
 from truemoment.cli.options import open_page, shown_path, status_line, write_text
-from truemoment.exceptions import InputError, UsageError
-from truemoment.own_path import OwnPath
-from truemoment.reports.model import Cell, Report, Section, Table
-from truemoment.reports.render import terminal
-from truemoment.reports.words import clock, points
+from truemoment.report.model import Cell, Report, Section, Table
+from truemoment.report.render import terminal
+from truemoment.report.words import clock, points
 
 if TYPE_CHECKING:
+    from truemoment.base.records import Annotations, Predictions
     from truemoment.cli.search_page import SearchPageOptions
     from truemoment.cli.serving import ServingOptions
-    from truemoment.records import Annotations, Predictions
+    from truemoment.media.video.encoders import Encoder
     from truemoment.searching.index import Index
-    from truemoment.video.encoders import Encoder
 
 VIDEO, ANNOTATIONS, PREDICTIONS, INDEX, PAGE = "film.mp4", "film.jsonl", "found.jsonl", "film.mp4.index", "found.html"
 FPS = 4.0
@@ -49,8 +49,8 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
     """
     import numpy as np
 
-    from truemoment.datasets import own
-    from truemoment.io import write_predictions
+    from truemoment.data.datasets import own
+    from truemoment.data.formats import write_predictions
     from truemoment.searching.discount import HALF_S
     from truemoment.searching.index import Index
     from truemoment.searching.retrieval import EncodedSentences, IndexSearch
@@ -127,7 +127,7 @@ def _report(annotations: Annotations, predictions: Predictions, figures: dict[st
 
 def _found_table(annotations: Annotations, predictions: Predictions) -> Table:
     """Return each event: the sentence, where it is, and where it was found first."""
-    from truemoment.intervals import temporal_iou
+    from truemoment.base.intervals import temporal_iou
 
     rows = []
     for q, sentence in enumerate(annotations.queries.sentence):
@@ -149,8 +149,8 @@ def _figures(annotations: Annotations, answers: Predictions, index: Index, seed:
 
     from truemoment.baselines.oracle import Oracle
     from truemoment.baselines.random_chance import RandomChance
-    from truemoment.evaluation import evaluate
-    from truemoment.measures import parse_measures
+    from truemoment.evaluation.evaluate import evaluate
+    from truemoment.evaluation.measures import parse_measures
 
     measures = parse_measures(MEASURES)
     queries = annotations.queries
@@ -168,7 +168,7 @@ def _figures(annotations: Annotations, answers: Predictions, index: Index, seed:
 
 def _figures_table(figures: dict[str, list[float]], annotations: Annotations, name: str) -> Table:
     """Return the figures in percent."""
-    from truemoment.measures import parse_measures
+    from truemoment.evaluation.measures import parse_measures
 
     titles = {
         "found": f"search with {name}",
@@ -183,8 +183,8 @@ def _figures_table(figures: dict[str, list[float]], annotations: Annotations, na
 def _page(sentence: str, index: Index, encoder: Encoder, out: Path) -> str:
     """Return the page of truemoment search for a sentence."""
     from truemoment.cli.search import TOP as SHOWN
-    from truemoment.reports import search as reports
-    from truemoment.reports.render import html
+    from truemoment.report.render import html
+    from truemoment.searching import report as reports
     from truemoment.searching.pictures import Pictures, ranked
     from truemoment.searching.retrieval import search_index
     from truemoment.searching.searcher import APART_S

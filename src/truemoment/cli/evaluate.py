@@ -27,7 +27,7 @@ from truemoment.cli.options import (
     seed_option,
     shown_path,
 )
-from truemoment.datasets.source import AnnotationSource
+from truemoment.data.datasets.source import AnnotationSource
 
 
 @click.command("evaluate", cls=Command)
@@ -80,12 +80,12 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     import numpy as np
 
-    from truemoment.diagnosis import calibration as calibrating
-    from truemoment.evaluation import evaluate
-    from truemoment.files import sha256_of
-    from truemoment.language.paragraphs import order_in_signature
-    from truemoment.reports import evaluation as reports
-    from truemoment.uncertainty import bootstrap, interval95, stream
+    from truemoment.base.boundary.files import sha256_of
+    from truemoment.data.language.paragraphs import order_in_signature
+    from truemoment.evaluation.evaluate import evaluate
+    from truemoment.evaluation.uncertainty import bootstrap, interval95, stream
+    from truemoment.studies.diagnosis import calibration as calibrating
+    from truemoment.studies.evaluate import report as reports
 
     page.refuse()
     refuse_outputs([predictions, *data.files()], [page.html, output.json_path, save_scores])

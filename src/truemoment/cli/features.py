@@ -14,12 +14,12 @@ from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, data_options
 from truemoment.cli.options import FILE, json_option, refuse_folder, refuse_outputs, seed_option, shown_path
-from truemoment.datasets.source import AnnotationSource
+from truemoment.data.datasets.source import AnnotationSource
 
 if TYPE_CHECKING:
-    from truemoment.features import FeatureStore
-    from truemoment.features.own import DType
-    from truemoment.records import Annotations
+    from truemoment.base.records import Annotations
+    from truemoment.media.features import FeatureStore
+    from truemoment.media.features.own import DType
 
 
 @click.command("features", cls=Command)
@@ -65,10 +65,10 @@ def command(
     truemoment features i3d.hdf5 --dataset charades-sta --split test
     truemoment features clip/ --fps 0.5 --dataset qvhighlights --split val -o clip-mapped
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.features import check, write_store
-    from truemoment.features.base import SIMULATED
-    from truemoment.features.opening import open_features
-    from truemoment.reports import features as reports
+    from truemoment.media.features import check, write_store
+    from truemoment.media.features.base import SIMULATED
+    from truemoment.searching import report_features as reports
+    from truemoment.searching.opening import open_features
 
     path = Path(source)
     output = Output(json_path, None, quiet)

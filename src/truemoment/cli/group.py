@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
+from truemoment.base.version import __version__
 from truemoment.cli.command import Group
-from truemoment.version import __version__
 
 COMMANDS = MappingProxyType(
     {

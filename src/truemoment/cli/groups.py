@@ -10,13 +10,13 @@ from typing import Any, Literal, TypeVar, cast
 
 import click
 
-from truemoment.caching import Cache
+from truemoment.base.boundary.caching import Cache
 from truemoment.cli import options
 from truemoment.cli.command import headed
-from truemoment.datasets.source import AnnotationSource
-from truemoment.measures import Measure, parse_measures
-from truemoment.protocols import Protocol, get_protocol
-from truemoment.uncertainty import DrawSettings
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.evaluation.measures import Measure, parse_measures
+from truemoment.evaluation.protocols import Protocol, get_protocol
+from truemoment.evaluation.uncertainty import DrawSettings
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from truemoment.base.errors import UsageError
+from truemoment.base.records import Annotations
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import (
@@ -22,14 +24,12 @@ from truemoment.cli.groups import (
     testing_options,
 )
 from truemoment.cli.options import FILE, NamedFile, PredictionOptions, count_option, reading_options, refuse_outputs
-from truemoment.datasets.source import AnnotationSource, files_of
-from truemoment.exceptions import UsageError
-from truemoment.records import Annotations
-from truemoment.uncertainty import DrawSettings
+from truemoment.data.datasets.source import AnnotationSource, files_of
+from truemoment.evaluation.uncertainty import DrawSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from truemoment.diagnosis.humans import Duplicates
+    from truemoment.studies.diagnosis.humans import Duplicates
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class OfficialSource:
 
     def read(self, data: AnnotationSource) -> Annotations | None:
         """Read them: those that are named, else those of the dataset that was annotated again."""
-        from truemoment.datasets import load_annotations, read_own_annotations
-        from truemoment.datasets.reannotation import REANNOTATES
+        from truemoment.data.datasets import load_annotations, read_own_annotations
+        from truemoment.data.datasets.reannotation import REANNOTATES
 
         if self.official_annotations is not None:
             return read_own_annotations(self.official_annotations, None)
@@ -124,11 +124,11 @@ def command(
     truemoment humans --annotations marked.jsonl --official-annotations mine.jsonl --html humans.html
     truemoment humans --annotations marked/answers.jsonl --html humans.html --open
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.datasets.answer_file import is_answers, read_answers
-    from truemoment.diagnosis.human_study import study_files
-    from truemoment.diagnosis.humans import measures_of_one_answer
-    from truemoment.protocols import get_protocol
-    from truemoment.reports import humans as reports
+    from truemoment.data.datasets.answer_file import is_answers, read_answers
+    from truemoment.evaluation.protocols import get_protocol
+    from truemoment.studies.diagnosis import report_humans as reports
+    from truemoment.studies.diagnosis.human_study import study_files
+    from truemoment.studies.diagnosis.humans import measures_of_one_answer
 
     files = file_by_system(predictions)  # mistakes in the options are refused before files are read
     refuse_outputs([*data.files(), *official.files(data.data_dir), *files.values()], [page.html, output.json_path])

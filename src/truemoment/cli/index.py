@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from truemoment.base.boundary.text import one_line, short_line
+from truemoment.base.errors import InputError, UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.groups import Output, Workers, bound, workers_options
 from truemoment.cli.model_options import device_option, model_option
 from truemoment.cli.options import FILE, json_option, refuse_outputs, shown_path, status_line
 from truemoment.cli.threads import threads_option
-from truemoment.exceptions import InputError, UsageError
 from truemoment.searching.encoder_options import DEFAULT_FPS, EncoderOptions, index_of
-from truemoment.text import one_line, short_line
 
 if TYPE_CHECKING:
-    from truemoment.distribution import Engine
+    from truemoment.base.boundary.distribution import Engine
     from truemoment.searching.building import IndexReport, Progress
     from truemoment.searching.layout import Settings
 
@@ -93,7 +93,7 @@ def command(
     truemoment index calibrate videos.index --sentences sentences.txt
     truemoment index serve videos.index --shard 3/8
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.reports import search as reports
+    from truemoment.searching import report as reports
     from truemoment.searching.index import found_in
     from truemoment.searching.writing import list_videos
 

@@ -16,7 +16,7 @@ from truemoment.cli.options import FILE, count_option, json_option, refuse_outpu
 from truemoment.searching.encoder_options import EncoderOptions
 
 if TYPE_CHECKING:
-    from truemoment.features.base import Frames
+    from truemoment.media.features.base import Frames
     from truemoment.searching.index import Index
 
 
@@ -57,7 +57,7 @@ def calibrate_command(
     sample of videos, how far a search must go to find the best K moments. A search for up to K moments
     then stops there, in place of after 20 videos.
     """
-    from truemoment.reports import search as reports
+    from truemoment.searching import report as reports
     from truemoment.searching.index import Index
     from truemoment.searching.searcher import APART_S
     from truemoment.searching.stopping import calibrate, write_calibration
@@ -101,8 +101,8 @@ def _vectors(path: Path, index: Index, options: EncoderOptions) -> Frames:
 
 
 def _name_of(path: Path) -> str:
-    from truemoment.files import sha256_of
-    from truemoment.text import as_text
+    from truemoment.base.boundary.files import sha256_of
+    from truemoment.base.boundary.text import as_text
 
     return f"{as_text(path.name)}#{sha256_of(path)[:8]}"
 

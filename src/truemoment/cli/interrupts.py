@@ -72,7 +72,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 def _has_written() -> bool:
     is_writing = getattr(
-        sys.modules.get("truemoment.inputs"), "has_written", None
+        sys.modules.get("truemoment.base.boundary.inputs"), "has_written", None
     )  # where whatever writes a file asks first
     return is_writing is not None and is_writing()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from truemoment.base.boundary.text import printable
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, output_options, testing_options
@@ -22,8 +23,7 @@ from truemoment.cli.options import (
     status_line,
 )
 from truemoment.cli.threads import threads_option
-from truemoment.text import printable
-from truemoment.uncertainty import DrawSettings
+from truemoment.evaluation.uncertainty import DrawSettings
 
 
 @click.command("leaderboard", cls=Command)
@@ -55,9 +55,8 @@ def command(
     truemoment leaderboard board --data-dir data
     truemoment leaderboard board -o public --gate better-than-guessing
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.leaderboards import read_entries, run_leaderboard
-    from truemoment.reports import leaderboard as reports
-    from truemoment.reports import leaderboard_site as site
+    from truemoment.studies.leaderboard import read_entries, run_leaderboard, site
+    from truemoment.studies.leaderboard import report as reports
 
     out = folder / "site" if out is None else out
     entries = read_entries(folder, data_dir)

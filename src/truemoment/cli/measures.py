@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from truemoment.cli.command import Group
-from truemoment.measures import FAMILIES
-from truemoment.references import REFERENCE_RULES
+from truemoment.evaluation.measures import FAMILIES
+from truemoment.evaluation.references import REFERENCE_RULES
 
 
 @click.group("measures", cls=Group)

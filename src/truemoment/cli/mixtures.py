@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from truemoment.base.boundary.folders import lock_folder
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import (
@@ -30,15 +33,12 @@ from truemoment.cli.options import (
     status_line,
 )
 from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, trial_lines
-from truemoment.exceptions import UsageError
-from truemoment.folders import lock_folder
-from truemoment.own_path import OwnPath
 
 if TYPE_CHECKING:
-    from truemoment.distribution import Engine
-    from truemoment.training.mixture_grid import MixtureGrid
-    from truemoment.training.preparation import RunData
-    from truemoment.training.recipes import Recipe
+    from truemoment.base.boundary.distribution import Engine
+    from truemoment.learning.training.mixture_grid import MixtureGrid
+    from truemoment.learning.training.preparation import RunData
+    from truemoment.learning.training.recipes import Recipe
 
 
 @click.command("mixtures", cls=Command)
@@ -115,14 +115,14 @@ def command(
     truemoment mixtures vlg-net-mad --grid table5 --mix clean.jsonl --mix mad --annotations clean.jsonl \\
         --features films.h5 -o mixtures
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.metaevaluation.workers import available_cores
-    from truemoment.models import get_family
-    from truemoment.reports import mixtures as reports
-    from truemoment.training.mixture_study import MixtureStudy, read_mixture_measures
-    from truemoment.training.mixtures import read_mix, with_sources
-    from truemoment.training.preparation import RunData
-    from truemoment.training.recipes import read_recipe
-    from truemoment.training.results import keep
+    from truemoment.learning.models import get_family
+    from truemoment.learning.training import report_mixtures as reports
+    from truemoment.learning.training.mixture_study import MixtureStudy, read_mixture_measures
+    from truemoment.learning.training.mixtures import read_mix, with_sources
+    from truemoment.learning.training.preparation import RunData
+    from truemoment.learning.training.recipes import read_recipe
+    from truemoment.learning.training.results import keep
+    from truemoment.studies.meta.workers import available_cores
 
     # Mistakes in the options are reported before files are read.
     page.refuse()
@@ -175,11 +175,11 @@ def _simulated(
 
     import msgspec
 
-    from truemoment.datasets.source import AnnotationSource
-    from truemoment.models import get_family
-    from truemoment.training.mixture_grid import MixtureGrid, read_grid
-    from truemoment.training.preparation import RunData
-    from truemoment.training.simulated_mixtures import (
+    from truemoment.data.datasets.source import AnnotationSource
+    from truemoment.learning.models import get_family
+    from truemoment.learning.training.mixture_grid import MixtureGrid, read_grid
+    from truemoment.learning.training.preparation import RunData
+    from truemoment.learning.training.simulated_mixtures import (
         ANNOTATIONS,
         FEATURES,
         SENTENCES,
@@ -207,7 +207,7 @@ def _simulated(
 
 def _given(loaded: Recipe, grid_name: str, out: Path, seeds: int, data: RunData) -> MixtureGrid:
     """Return the rows on the sources of a recipe."""
-    from truemoment.training.mixture_grid import MixtureGrid, read_grid
+    from truemoment.learning.training.mixture_grid import MixtureGrid, read_grid
 
     if not loaded.data:
         raise UsageError("which sources? give --mix NAME for each, or a block data: in the recipe, or --simulated")

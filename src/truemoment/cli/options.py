@@ -13,21 +13,21 @@ from typing import Any, TypeVar, cast, get_args
 
 import click
 
-from truemoment.answers.reading import OneSided, Reading, Swapped, Which
-from truemoment.caching import NO_CACHE, Cache
+from truemoment.base.boundary.caching import NO_CACHE, Cache
+from truemoment.base.boundary.documents import json_text
+from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.inputs import will_write
+from truemoment.base.boundary.own_path import AnyPath
+from truemoment.base.boundary.text import printable, printable_lines
+from truemoment.base.errors import UsageError
+from truemoment.base.records import OnUnknown
 from truemoment.cli import closed, completing
 from truemoment.cli.command import headed
-from truemoment.documents import json_text
-from truemoment.exceptions import UsageError
-from truemoment.files import atomic_write
-from truemoment.inputs import will_write
-from truemoment.io.base import OnNegative
-from truemoment.io.prediction_files import NamedFile as NamedFile  # noqa: PLC0414 - verbs import it from here
-from truemoment.io.prediction_files import PredictionOptions as PredictionOptions  # noqa: PLC0414 - as above
-from truemoment.own_path import AnyPath
-from truemoment.records import OnUnknown
-from truemoment.text import printable, printable_lines
-from truemoment.training.epochs import OWN_FILES, TRACKED, epoch_folders
+from truemoment.data.answers.reading import OneSided, Reading, Swapped, Which
+from truemoment.data.formats.base import OnNegative
+from truemoment.data.formats.prediction_files import NamedFile as NamedFile  # noqa: PLC0414 - verbs import it from here
+from truemoment.data.formats.prediction_files import PredictionOptions as PredictionOptions  # noqa: PLC0414 - as above
+from truemoment.learning.training.epochs import OWN_FILES, TRACKED, epoch_folders
 
 F = TypeVar("F", bound=Callable[..., Any])
 

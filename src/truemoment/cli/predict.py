@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from truemoment.base.boundary.inputs import updating
+from truemoment.base.boundary.own_path import OwnPath, open_regular
+from truemoment.base.boundary.text import printable
+from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.groups import Output, bound, data_options
@@ -25,19 +29,15 @@ from truemoment.cli.options import (
     source_file,
 )
 from truemoment.cli.threads import OF_MODELS, threads_option
-from truemoment.datasets.source import AnnotationSource
-from truemoment.exceptions import UsageError
-from truemoment.inputs import updating
-from truemoment.own_path import OwnPath, open_regular
-from truemoment.text import printable
+from truemoment.data.datasets.source import AnnotationSource
 
 if TYPE_CHECKING:
-    from truemoment.distribution import Engine
-    from truemoment.records import Annotations
-    from truemoment.served import Endpoint, Prompt, ServedModel
-    from truemoment.served.prediction import Price
-    from truemoment.served.shared_frames import SharedFrames
-    from truemoment.video import Sampling
+    from truemoment.base.boundary.distribution import Engine
+    from truemoment.base.records import Annotations
+    from truemoment.learning.served import Endpoint, Prompt, ServedModel
+    from truemoment.learning.served.prediction import Price
+    from truemoment.learning.served.shared_frames import SharedFrames
+    from truemoment.media.video import Sampling
 
 DEFAULT_FPS = 1.0
 DEFAULT_REQUESTS = 4
@@ -91,7 +91,7 @@ class _FrameOptions:
 
     def sampling(self, prompt: Prompt) -> Sampling | None:
         """Return how frames are sampled; None for a prompt without frames."""
-        from truemoment.video import Sampling
+        from truemoment.media.video import Sampling
 
         if prompt.shows_frames:
             if self.videos is None:
@@ -117,7 +117,7 @@ class _RequestOptions:
 
     def endpoint(self, url: str, seed: int) -> Endpoint:
         """Return the endpoint at an address."""
-        from truemoment.served import Endpoint, key_from_environment
+        from truemoment.learning.served import Endpoint, key_from_environment
 
         if self.model is None:
             raise UsageError("which model? give --model NAME, as the endpoint calls it")
@@ -301,11 +301,11 @@ def _predict_with_run(
     workers: int | None,
 ) -> None:
     """Predict with a trained run."""
-    from truemoment.reports import prediction as reports
-    from truemoment.training.film_parts import parts_folder
-    from truemoment.training.prediction import predict_with_run
-    from truemoment.training.progress import unseen
-    from truemoment.training.run_options import RunOptions
+    from truemoment.learning.training import report_prediction as reports
+    from truemoment.learning.training.film_parts import parts_folder
+    from truemoment.learning.training.prediction import predict_with_run
+    from truemoment.learning.training.progress import unseen
+    from truemoment.learning.training.run_options import RunOptions
 
     files.refuse_names()
     inputs = [*files_of_run(folder), source_file(run.features), run.sentences, *data.files()]
@@ -357,9 +357,9 @@ def _predict_with_endpoint(
     price: Price | None,
 ) -> None:
     """Predict with a served model."""
-    from truemoment.reports import prediction as reports
-    from truemoment.served import get_prompt
-    from truemoment.served.prediction import files_of_videos, predict_with_endpoint
+    from truemoment.learning.served import get_prompt
+    from truemoment.learning.served.prediction import files_of_videos, predict_with_endpoint
+    from truemoment.learning.training import report_prediction as reports
 
     # Mistakes in the options are reported before files are read.
     endpoint = requests.endpoint(url, seed)
@@ -405,7 +405,7 @@ def _served(
     shared: SharedFrames | None = None,
 ) -> ServedModel:
     """Return the served model with a prompt."""
-    from truemoment.served import ServedModel
+    from truemoment.learning.served import ServedModel
 
     return ServedModel(
         endpoint,
@@ -436,12 +436,13 @@ def _predict_with_prompts(
     """Predict with several prompts, one after the other, and compare them."""
     from click.core import ParameterSource
 
-    from truemoment.reports import prediction, prompts
-    from truemoment.served import get_prompt
-    from truemoment.served.prediction import files_of_videos
-    from truemoment.served.prompt_study import out_of, predict_with_prompts
-    from truemoment.served.shared_frames import SharedFrames
-    from truemoment.uncertainty import DrawSettings
+    from truemoment.evaluation.uncertainty import DrawSettings
+    from truemoment.learning.served import get_prompt
+    from truemoment.learning.served.prediction import files_of_videos
+    from truemoment.learning.served.prompt_study import out_of, predict_with_prompts
+    from truemoment.learning.served.shared_frames import SharedFrames
+    from truemoment.learning.training import report_prediction as prediction
+    from truemoment.learning.training import report_prompts as prompts
 
     given = click.get_current_context().get_parameter_source("prompt_name") == ParameterSource.COMMANDLINE
     if given or files.raw is not None:
@@ -535,8 +536,8 @@ def _fields(texts: tuple[str, ...]) -> dict[str, Any]:
 
 def _price(text: str | None) -> Price | None:
     """Read --price IN,OUT."""
-    from truemoment.files import read_number
-    from truemoment.served.prediction import Price
+    from truemoment.base.boundary.files import read_number
+    from truemoment.learning.served.prediction import Price
 
     if text is None:
         return None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from truemoment.base.boundary.keyed import write_value
 from truemoment.cli.command import Group
-from truemoment.keyed import write_value
-from truemoment.protocols import CONVENTION_FIELDS, PROTOCOLS, get_protocol
+from truemoment.evaluation.protocols import CONVENTION_FIELDS, PROTOCOLS, get_protocol
 
 
 @click.group("protocols", cls=Group)
@@ -30,7 +30,7 @@ def show_protocol(name: str) -> None:
     NAME may change fields: 'default,comparison=>=,tolerance=none'.
     """
     from truemoment.cli.delivery import show
-    from truemoment.reports.model import Cell, Report, Section, Table
+    from truemoment.report.model import Cell, Report, Section, Table
 
     protocol = get_protocol(name)
     rows = tuple(

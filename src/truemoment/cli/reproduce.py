@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from truemoment.base.errors import UsageError
 from truemoment.cli import EXIT_CHECK_FAILED
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver, show_list
@@ -21,7 +22,6 @@ from truemoment.cli.options import (
     status_line,
 )
 from truemoment.cli.threads import threads_option
-from truemoment.exceptions import UsageError
 
 
 @click.command("reproduce", cls=Command)
@@ -59,10 +59,10 @@ def command(
     truemoment reproduce closer-look-2 --data-dir data
     truemoment reproduce closer-look-journal-2 --data-dir data --runs runs --html table.html
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.datasets import DATASETS, data_folder, has_data_folder
-    from truemoment.language import get_engine
-    from truemoment.reports import reproduction as reports
+    from truemoment.data.datasets import DATASETS, data_folder, has_data_folder
+    from truemoment.data.language import get_engine
     from truemoment.reproduction import TABLES, get_table, read_run_folders, reproduce_tables
+    from truemoment.reproduction import report as reports
 
     if list_ and output.json_path is not None:
         raise UsageError("--list: prints names for people, without --json")

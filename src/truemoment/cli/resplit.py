@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from truemoment.base.boundary.files import read_number
+from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, bound, output_options
@@ -31,16 +33,14 @@ from truemoment.cli.options import (
     status_line,
 )
 from truemoment.cli.threads import threads_option
-from truemoment.datasets import DATASETS
-from truemoment.datasets.random_order import ORDERS, Order
-from truemoment.datasets.source import files_of
-from truemoment.datasets.whole import WholeDataset, whole_dataset, whole_file
-from truemoment.exceptions import UsageError
-from truemoment.files import read_number
+from truemoment.data.datasets import DATASETS
+from truemoment.data.datasets.random_order import ORDERS, Order
+from truemoment.data.datasets.source import files_of
+from truemoment.data.datasets.whole import WholeDataset, whole_dataset, whole_file
 
 if TYPE_CHECKING:
-    from truemoment.bias.shifts import Shift
-    from truemoment.bias.splitting import Plan
+    from truemoment.studies.bias.shifts import Shift
+    from truemoment.studies.bias.splitting import Plan
 
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 SHIFTS = ("location", "words", "compositions")
@@ -101,8 +101,8 @@ class SplitOptions:
 
     def plan(self) -> Plan:
         """Return the plan; refuse options of a shift of location without one."""
-        from truemoment.bias.shifts import LocationShift, WordShift
-        from truemoment.bias.splitting import Plan
+        from truemoment.studies.bias.shifts import LocationShift, WordShift
+        from truemoment.studies.bias.splitting import Plan
 
         names = dict.fromkeys(self.shifts or ("location",))
         shifts: list[Shift] = [
@@ -225,9 +225,9 @@ def command(
     truemoment resplit --annotations mine.jsonl -o mine-cd
     truemoment audit preds.jsonl --dataset mine-cd --split test-ood
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.bias.resplitting import resplit_and_measure
-    from truemoment.language import get_engine
-    from truemoment.reports import resplit as reports
+    from truemoment.data.language import get_engine
+    from truemoment.studies.bias import report_resplit as reports
+    from truemoment.studies.bias.resplitting import resplit_and_measure
 
     # Mistakes in the options are reported before files are read.
     plan = planning.plan()

@@ -12,7 +12,7 @@ from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, data_options, output_options
 from truemoment.cli.options import FILE, MOST_RESAMPLES, count_option, refuse_outputs, seed_option
 from truemoment.cli.threads import OF_MODELS, threads_option
-from truemoment.datasets.source import AnnotationSource
+from truemoment.data.datasets.source import AnnotationSource
 
 
 @click.command("retrieve", cls=Command)
@@ -72,9 +72,9 @@ def command(
     truemoment retrieve similarities.npz --measures "t2c:R@1; c2t:MdR"
     truemoment retrieve clips.h5 --sentences texts.h5 --model runs/pool --dataset lsmdc16 --split test-1000
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.reports import retrieval as reports
-    from truemoment.retrieval.measures import DEFAULT_MEASURES, parse_retrieval_measures
-    from truemoment.retrieval.ranked_clips import RetrievalChoices, rank_features, rank_similarities
+    from truemoment.searching.clips import report as reports
+    from truemoment.searching.clips.measures import DEFAULT_MEASURES, parse_retrieval_measures
+    from truemoment.searching.clips.ranked_clips import RetrievalChoices, rank_features, rank_similarities
 
     refuse_outputs([source, sentences, *data.files()], [output.json_path, save_similarities])
     choices = RetrievalChoices(
@@ -89,7 +89,7 @@ def command(
     )
     shown = _with_bar if output.progress else list
     if model is not None:
-        from truemoment.training.ranking_runs import rank_with_run
+        from truemoment.learning.training.ranking_runs import rank_with_run
 
         ranked = rank_with_run(model, str(source), sentences, data, choices, track=shown)
     elif sentences is None:

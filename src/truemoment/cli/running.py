@@ -12,12 +12,12 @@ from types import MappingProxyType
 
 import click
 
+from truemoment.base.boundary.inputs import command_inputs
+from truemoment.base.boundary.terminal import clean_streams
+from truemoment.base.boundary.text import as_text, short_line
+from truemoment.base.errors import TrueMomentError, UsageError
 from truemoment.cli import EXIT_BAD_INPUT, EXIT_BUG, EXIT_INTERRUPTED, INTERRUPTED
 from truemoment.cli.interrupts import is_interrupted
-from truemoment.exceptions import TrueMomentError, UsageError
-from truemoment.inputs import command_inputs
-from truemoment.terminal import clean_streams
-from truemoment.text import as_text, short_line
 
 EXTRAS = MappingProxyType(
     {

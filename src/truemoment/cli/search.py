@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from truemoment.base.boundary.text import as_text, one_line, short_line
+from truemoment.base.errors import InputError, UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver, deliver_log, suggest, write_files
 from truemoment.cli.groups import Output, PageOutput, bound, data_options, output_options
@@ -32,11 +34,9 @@ from truemoment.cli.options import (
 from truemoment.cli.search_page import SearchPageOptions, page_serving_options, search_page_options, serve_search
 from truemoment.cli.serving import ServingOptions
 from truemoment.cli.threads import threads_option
-from truemoment.datasets.source import AnnotationSource
-from truemoment.exceptions import InputError, UsageError
-from truemoment.measures import Measure, parse_measures
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.evaluation.measures import Measure, parse_measures
 from truemoment.searching.encoder_options import EncoderOptions
-from truemoment.text import as_text, one_line, short_line
 
 if TYPE_CHECKING:
     from truemoment.searching.building import IndexReport
@@ -390,7 +390,7 @@ def command(
     truemoment search CLIP_frames.h5 --sentences CLIP_sentences.h5 --dataset mad --split test -o preds.jsonl
     truemoment search CLIP_frames.h5 --sentences CLIP_sentences.h5 --dataset mad --split test --sweep
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.exporting.formats import check_ending
+    from truemoment.searching.exporting.formats import check_ending
     from truemoment.searching.session import SearchSession
 
     queries.refuse()
@@ -448,7 +448,7 @@ def _search_split(
     fps: float | None,
 ) -> None:
     """Answer every query of a split."""
-    from truemoment.reports import search as reports
+    from truemoment.searching import report as reports
     from truemoment.searching.split_search import search_split
 
     search, out = queries.search(top, fps)
@@ -471,7 +471,7 @@ def _sweep_split(
     fps: float | None,
 ) -> None:
     """Report the measures of a split on chunks of several lengths."""
-    from truemoment.reports import length_sweep as reports
+    from truemoment.searching import report_length_sweep as reports
     from truemoment.searching.chunk_sweep import read_lengths, sweep_split
     from truemoment.searching.chunks import LENGTHS_S
 
@@ -504,7 +504,7 @@ def _search_lines(session: SearchSession, output: Output) -> None:
 
 def _search_sentence(query: str, session: SearchSession, files: _MomentFiles, out: Path | None, output: Output) -> None:
     """Answer one sentence, with the files that the options ask for."""
-    from truemoment.reports import search as reports
+    from truemoment.searching import report as reports
     from truemoment.searching.pictures import Pictures, ranked
 
     answer = _find(query, session)
@@ -529,8 +529,8 @@ def _search_sentence(query: str, session: SearchSession, files: _MomentFiles, ou
 
 def _export(query: str, results: list[SearchResult], session: SearchSession, files: _MomentFiles, out: Path) -> None:
     """Write the moments in the format of a file's ending."""
-    from truemoment.exporting.formats import check_ending, exported
-    from truemoment.exporting.moments import moments_of
+    from truemoment.searching.exporting.formats import check_ending, exported
+    from truemoment.searching.exporting.moments import moments_of
 
     found = [replace(result, path=session.index.path_of(result.moment.video_id)) for result in results]
     moments = moments_of(query, found, files.start)
@@ -554,7 +554,7 @@ def _deliver(
     files: _MomentFiles = _MomentFiles(None, None, None, None, False, None),
 ) -> None:
     """Write the table, the document and the page, and the words that the model does not know."""
-    from truemoment.reports import search as reports
+    from truemoment.searching import report as reports
 
     if not results:
         _note("no moment: the videos have no frame")
@@ -574,7 +574,7 @@ def _deliver(
 
 def _note_places(pictures: Pictures, answer: SharedAnswer, session: SearchSession, output: Output) -> None:
     """Write where clips and pictures are, and what a user should know about them and the first stage."""
-    from truemoment.reports import search as reports
+    from truemoment.searching import report as reports
 
     index = session.index
     for what, path in (("clips", pictures.clips), ("pictures", pictures.thumbnails)):

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from truemoment.caching import Cache
+from truemoment.base.boundary.caching import Cache
+from truemoment.base.errors import UsageError
 from truemoment.cli.groups import bound
 from truemoment.cli.options import FILE, shown_path
 from truemoment.cli.serving import ServingOptions, make_serving_options, serve_links
-from truemoment.exceptions import UsageError
 
 if TYPE_CHECKING:
     from truemoment.searching.encoder_options import EncoderOptions
@@ -74,8 +74,8 @@ def cache_folder() -> Path:
 
 def serve_search(index: Index, options: EncoderOptions, serving: ServingOptions, page: SearchPageOptions) -> None:
     """Serve the search page of an index until Ctrl-C."""
-    from truemoment.browsing.search_site import open_search
-    from truemoment.pages.launch import bind
+    from truemoment.web.browsing.search_site import open_search
+    from truemoment.web.pages.launch import bind
 
     page.refuse()
     listening = serving.listening()

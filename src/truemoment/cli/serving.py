@@ -14,8 +14,8 @@ from truemoment.cli.groups import F, bound
 from truemoment.cli.options import FILE, count_option
 
 if TYPE_CHECKING:
-    from truemoment.pages.launch import Listening
-    from truemoment.pages.security import Application
+    from truemoment.web.pages.launch import Listening
+    from truemoment.web.pages.security import Application
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ServingOptions:
 
     def listening(self) -> Listening:
         """Return where the server listens, checked."""
-        from truemoment.pages.launch import Listening, require_server
+        from truemoment.web.pages.launch import Listening, require_server
 
         require_server()
         found = Listening(
@@ -83,7 +83,7 @@ def serve_links(
     ending
         What is true after the end, e.g. ``everything is saved``.
     """
-    from truemoment.pages.launch import open_address, serve
+    from truemoment.web.pages.launch import open_address, serve
 
     def on_start() -> None:
         for name, address in links.items():

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from truemoment.documents import json_text
-from truemoment.files import atomic_write, read_json
-from truemoment.inputs import updating
+from truemoment.base.boundary.documents import json_text
+from truemoment.base.boundary.files import atomic_write, read_json
+from truemoment.base.boundary.inputs import updating
 
 VARIABLE = "TRUEMOMENT_CONFIG"
 """Environment variable that names another file."""

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
+from truemoment.base.boundary.folders import lock_folder
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, PageOutput, bound, output_options
@@ -22,16 +25,13 @@ from truemoment.cli.options import (
     status_line,
 )
 from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, changes_option, read_seeds, seeds_option, trial_lines
-from truemoment.datasets.source import files_of
-from truemoment.exceptions import UsageError
-from truemoment.folders import lock_folder
-from truemoment.own_path import OwnPath
+from truemoment.data.datasets.source import files_of
 
 if TYPE_CHECKING:
-    from truemoment.distribution import Engine
-    from truemoment.training.sweep import Dial, SweepGrid
-    from truemoment.training.sweep_data import SweepData
-    from truemoment.training.trials import TrialOutcome
+    from truemoment.base.boundary.distribution import Engine
+    from truemoment.learning.training.sweep import Dial, SweepGrid
+    from truemoment.learning.training.sweep_data import SweepData
+    from truemoment.learning.training.trials import TrialOutcome
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class _Data:
 
     def of(self, grid: SweepGrid) -> SweepData:
         """Return the data of a grid."""
-        from truemoment.training.sweep_data import SweepData, read_world
+        from truemoment.learning.training.sweep_data import SweepData, read_world
 
         world = None if self.world_text is None else read_world(self.world_text, grid.dial)
         return SweepData(grid, self.dataset, self.data_dir, world, each_seed=self.world_seeds == "each")
@@ -61,7 +61,7 @@ class _Processes:
 
     def threads_each(self) -> int:
         """Return the threads of each process."""
-        from truemoment.metaevaluation.workers import available_cores
+        from truemoment.studies.meta.workers import available_cores
 
         if self.engine == "ray":
             return self.threads or 1  # Ray gives a core to each
@@ -144,10 +144,10 @@ def command(
         --dial perception=0,0.15,0.3,0.6,1 -o sweep --figures sweep/figures
     truemoment sweep tan2d blind-tan --world videos=600,perception=1 --dial query-prior=0,0.5,1 -o sweep
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.reports import sweep as reports
-    from truemoment.training.results import keep
-    from truemoment.training.sweep import Dial, SweepGrid, read_methods
-    from truemoment.training.sweep_run import Sweep, read_measures
+    from truemoment.learning.training import report_sweep as reports
+    from truemoment.learning.training.results import keep
+    from truemoment.learning.training.sweep import Dial, SweepGrid, read_methods
+    from truemoment.learning.training.sweep_run import Sweep, read_measures
 
     # Mistakes in the options are reported before files are read.
     if dial_text is None:

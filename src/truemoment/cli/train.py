@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from truemoment.base.boundary.text import printable
+from truemoment.base.errors import UsageError
 from truemoment.cli import completing
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver, suggest
 from truemoment.cli.groups import Learning, Output, learning_options, output_options
 from truemoment.cli.options import FILE, files_of_run, refuse_outputs, seed_option, shown_path, source_file
 from truemoment.cli.threads import OF_MODELS, threads_option
-from truemoment.exceptions import UsageError
-from truemoment.text import printable
 
 if TYPE_CHECKING:
-    from truemoment.training.checkpoints import Epoch
-    from truemoment.training.progress import Track
-    from truemoment.training.recipes import Optimisation
+    from truemoment.learning.training.checkpoints import Epoch
+    from truemoment.learning.training.progress import Track
+    from truemoment.learning.training.recipes import Optimisation
 
 
 @click.command("train", cls=Command)
@@ -100,17 +100,17 @@ def command(
     truemoment predict runs/tan2d --dataset charades-cd --split test-ood -o preds.jsonl
     truemoment audit preds.jsonl --dataset charades-cd --split test-ood --model runs/tan2d
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.measures import parse_measures
-    from truemoment.models import get_family
-    from truemoment.reports import training as reports
-    from truemoment.reports.training_curves import save_curves
-    from truemoment.retrieval.measures import parse_retrieval_measures
-    from truemoment.training.hardware import processes
-    from truemoment.training.mixtures import read_mix, with_sources
-    from truemoment.training.preparation import RunData, prepare
-    from truemoment.training.recipes import read_recipe
-    from truemoment.training.results import keep
-    from truemoment.training.runs import document, perform
+    from truemoment.evaluation.measures import parse_measures
+    from truemoment.learning.models import get_family
+    from truemoment.learning.training import report as reports
+    from truemoment.learning.training.hardware import processes
+    from truemoment.learning.training.mixtures import read_mix, with_sources
+    from truemoment.learning.training.preparation import RunData, prepare
+    from truemoment.learning.training.recipes import read_recipe
+    from truemoment.learning.training.report_curves import save_curves
+    from truemoment.learning.training.results import keep
+    from truemoment.learning.training.runs import document, perform
+    from truemoment.searching.clips.measures import parse_retrieval_measures
 
     # Mistakes in the options are reported before files are read.
     loaded = with_sources(read_recipe(recipe, learning.changes), read_mix(mix))
@@ -176,7 +176,7 @@ def _epoch_lines(optimisation: Optimisation, output: Output) -> Iterator[tuple[T
 
     def on_epoch(epoch: Epoch) -> None:
         if not output.quiet:
-            from truemoment.reports.training import epoch_line
+            from truemoment.learning.training.report import epoch_line
 
             click.echo(epoch_line(epoch, optimisation), err=True)
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.base.errors import UsageError
 from truemoment.cli.options import MOST_SEED
-from truemoment.exceptions import UsageError
 
 if TYPE_CHECKING:
     from truemoment.cli.groups import Output
-    from truemoment.training.trials import TrialOutcome
+    from truemoment.learning.training.trials import TrialOutcome
 
 EXIT_WITHOUT_FIGURES = 1
 """Exit status if the loss of a run was not finite."""

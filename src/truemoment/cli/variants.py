@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
+from truemoment.base.boundary.text import printable
+from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import suggest
 from truemoment.cli.groups import Learning, Output, learning_options
 from truemoment.cli.options import FILE, refuse_files, refuse_outputs, seed_option, shown_path, status_line
 from truemoment.cli.threads import OF_MODELS, threads_option
-from truemoment.exceptions import UsageError
-from truemoment.text import printable
 
 NMS = "1,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,0.99"
 
@@ -57,12 +57,12 @@ def command(
     truemoment variants tan2d --dataset charades-cd --features perception:0.3 -o grid
     truemoment meta selection --validation grid/val --test grid/test-ood
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.measures import parse_measures
-    from truemoment.metaevaluation.systems import DEFAULT_MEASURES
-    from truemoment.models import get_family
-    from truemoment.training.preparation import RunData, prepare
-    from truemoment.training.recipes import read_recipe
-    from truemoment.training.variants import VariantGrid, make_variants
+    from truemoment.evaluation.measures import parse_measures
+    from truemoment.learning.models import get_family
+    from truemoment.learning.training.preparation import RunData, prepare
+    from truemoment.learning.training.recipes import read_recipe
+    from truemoment.learning.training.variants import VariantGrid, make_variants
+    from truemoment.studies.meta.systems import DEFAULT_MEASURES
 
     loaded = read_recipe(recipe, learning.changes)
     if get_family(loaded.model).retrieves:
@@ -92,7 +92,7 @@ def command(
 
 
 def _numbers(option: str, text: str, low: float, high: float) -> tuple[float, ...]:
-    from truemoment.files import read_number
+    from truemoment.base.boundary.files import read_number
 
     found = tuple(read_number(part) for part in text.split(","))
     if not all(low <= number <= high for number in found) or len(set(found)) < len(found):

@@ -9,18 +9,18 @@ from typing import Any
 
 import msgspec
 
+from truemoment.base.boundary.documents import json_text
+from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.folders import lock_folder
+from truemoment.base.boundary.inputs import updating
+from truemoment.base.boundary.own_path import AnyPath, OwnPath
+from truemoment.base.version import __version__ as version
 from truemoment.collection import layout
 from truemoment.collection.card import card_of, card_text
 from truemoment.collection.export import kept_of, write_annotations, write_mad
 from truemoment.collection.layout import FoundFilm, films_in, read_collection
 from truemoment.collection.review_file import read_review
-from truemoment.collection.split_file import SplitLine, read_splits
-from truemoment.documents import json_text
-from truemoment.files import atomic_write
-from truemoment.folders import lock_folder
-from truemoment.inputs import updating
-from truemoment.own_path import AnyPath, OwnPath
-from truemoment.version import __version__ as version
+from truemoment.data.split_file import SplitLine, read_splits
 
 
 def assemble_again(out: Path) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
+from truemoment.base.version import __version__ as version
 from truemoment.collection.layout import Collection, FoundFilm
 from truemoment.collection.review_file import Review
-from truemoment.reports.words import counted
-from truemoment.version import __version__ as version
+from truemoment.report.words import counted
 
 SCHEMA = "truemoment/collection-card/1"
 

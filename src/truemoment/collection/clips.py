@@ -21,9 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truemoment.features.base import Frames
-from truemoment.intervals import Bools, Floats
-from truemoment.retrieval.pooling import unit
+from truemoment.base.intervals import Bools, Floats
+from truemoment.media.features.base import Frames
+from truemoment.searching.clips.pooling import unit
 
 SPANS_S = tuple(15.0 * k for k in range(1, 11))
 """Distances from the nominal place that are searched, one after the other."""

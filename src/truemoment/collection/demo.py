@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from truemoment.audio.alignment import Alignment, read_alignment
-from truemoment.audio.recording import record
-from truemoment.audio.sources import Source
+from truemoment.base.boundary.files import read_json
+from truemoment.base.errors import InputError
 from truemoment.collection import layout
 from truemoment.collection.hearing import hear
 from truemoment.collection.layout import CollectSettings, FilmReport, FoundFilm, StoredSentence, films_in
@@ -19,8 +18,9 @@ from truemoment.collection.scoring import AlignmentScore, SentenceScore, score_a
 from truemoment.collection.soundtracks import NarratorRuns
 from truemoment.collection.subtitles import read_subtitles
 from truemoment.collection.tasks import make_task
-from truemoment.exceptions import InputError
-from truemoment.files import read_json
+from truemoment.media.audio.alignment import Alignment, read_alignment
+from truemoment.media.audio.recording import record
+from truemoment.media.audio.sources import Source
 from truemoment.worlds.described.film import DescribedSettings, Truth, make_described
 
 TO_PASS = (

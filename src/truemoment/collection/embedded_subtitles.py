@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from truemoment.exceptions import InputError
-from truemoment.video.frames import error_in_words, opened_container, read_errors
+from truemoment.base.errors import InputError
+from truemoment.media.video.frames import error_in_words, opened_container, read_errors
 
 _FIELDS_BEFORE_TEXT = 8
 """Commas before the text of a line of ASS as FFmpeg decodes it."""

@@ -1,7 +1,7 @@
 """Estimates from a review: dialogue that is left, wrong words, errors of boundaries, and agreement of reviewers.
 
 A sentence counts once: several answers about it are averaged. Intervals resample films
-(:mod:`truemoment.uncertainty`), because sentences of one film are alike.
+(:mod:`truemoment.evaluation.uncertainty`), because sentences of one film are alike.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from truemoment.audio.alignment import Span
+from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.folders import lock_folder
+from truemoment.base.boundary.inputs import updating
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.intervals import Floats, Ints, temporal_iou
+from truemoment.base.records import numbers_of
 from truemoment.collection import layout
 from truemoment.collection.assembling import assemble
 from truemoment.collection.layout import films_in
 from truemoment.collection.review_answers import AnsweredSentence, ReviewAnswer, read_answers
 from truemoment.collection.review_file import Review, ReviewAgreement, ReviewFigure
-from truemoment.files import atomic_write
-from truemoment.folders import lock_folder
-from truemoment.inputs import updating
-from truemoment.intervals import Floats, Ints, temporal_iou
-from truemoment.own_path import OwnPath
-from truemoment.records import numbers_of
-from truemoment.uncertainty import interval95, ratio, resample_sums, stream
+from truemoment.evaluation.uncertainty import interval95, ratio, resample_sums, stream
+from truemoment.media.audio.alignment import Span
 
 Value = Callable[[ReviewAnswer], float | None]
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.own_path import OwnPath
 from truemoment.collection.layout import ANNOTATIONS, MAD, CollectSettings, FoundFilm, StoredSentence
 from truemoment.collection.splits import NAMES
-from truemoment.datasets.own import OwnQuery
-from truemoment.files import atomic_write
-from truemoment.own_path import OwnPath
+from truemoment.data.datasets.own import OwnQuery
 
 
 def kept_of(film: FoundFilm) -> list[StoredSentence]:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 
+from truemoment.base.boundary.files import atomic_folder, read_bytes
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import InputError
 from truemoment.collection import layout
 from truemoment.collection.export import kept_of, write_annotations, write_mad
 from truemoment.collection.layout import films_in, read_collection
-from truemoment.collection.split_file import read_splits
-from truemoment.exceptions import InputError
-from truemoment.files import atomic_folder, read_bytes
-from truemoment.own_path import OwnPath
+from truemoment.data.split_file import read_splits
 
 TIMES = "times.jsonl"
 """Times without sentences."""

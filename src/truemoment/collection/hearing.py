@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from truemoment.audio.alignment import Alignment
-from truemoment.audio.recording import Sound as Recorded
+from truemoment.base.intervals import Floats
 from truemoment.collection.spans import Span, widened
-from truemoment.intervals import Floats
-from truemoment.speech.base import RATE_HZ, HeardWord, Recogniser, Sound
-from truemoment.speech.invented import without_repeats
+from truemoment.media.audio.alignment import Alignment
+from truemoment.media.audio.recording import Sound as Recorded
+from truemoment.media.speech.base import RATE_HZ, HeardWord, Recogniser, Sound
+from truemoment.media.speech.invented import without_repeats
 
 WIDENED_S = 0.25
 """Narrator runs are heard so many seconds longer on both sides."""

@@ -31,14 +31,14 @@ from typing import Literal
 
 import msgspec
 
-from truemoment.collection import split_file
+from truemoment.base.boundary.files import read_json, read_json_lines
+from truemoment.base.boundary.own_path import AnyPath, OwnPath
+from truemoment.base.errors import InputError, MissingFileError
+from truemoment.base.version import __version__ as version
 from truemoment.collection.names import SOMEONE as SOMEONE  # noqa: PLC0414 - the word that replaces names in files
 from truemoment.collection.narration import Mode
-from truemoment.exceptions import InputError, MissingFileError
-from truemoment.files import read_json, read_json_lines
-from truemoment.own_path import AnyPath, OwnPath
+from truemoment.data import split_file
 from truemoment.searching.layout import folder_name
-from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/collection/1"
 COLLECTION, SPLITS = split_file.COLLECTION, split_file.SPLITS

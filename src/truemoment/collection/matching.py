@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from truemoment.intervals import Floats
+from truemoment.base.intervals import Floats
 
 
 def best_pairs(weights: Floats) -> list[tuple[int, int]]:

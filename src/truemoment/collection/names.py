@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from truemoment.exceptions import InputError
-from truemoment.files import read_text
-from truemoment.language.words import word_set
+from truemoment.base.boundary.files import read_text
+from truemoment.base.errors import InputError
+from truemoment.data.language.words import word_set
 
 SOMEONE = "SOMEONE"
 

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
 
+from truemoment.base.errors import InputError, MissingPackageError, UsageError
+from truemoment.base.known_names import one_of_known
 from truemoment.collection.spans import Span, covered_s, share_within, touches
 from truemoment.collection.subtitles import Cue, cues_within
-from truemoment.exceptions import InputError, MissingPackageError, UsageError
-from truemoment.known_names import one_of_known
-from truemoment.speech.base import HeardWord
+from truemoment.media.speech.base import HeardWord
 
 Rule = Literal["overlap", "difference", "text", "voice", "speaker", "nowhere"]
 RULES: tuple[Rule, ...] = get_args(Rule)

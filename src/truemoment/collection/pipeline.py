@@ -16,7 +16,13 @@ from types import MappingProxyType
 
 import msgspec
 
-from truemoment.audio.sources import parse_source
+from truemoment.base.boundary.distribution import Engine, JobRunner, begin_worker, distribute
+from truemoment.base.boundary.documents import json_text
+from truemoment.base.boundary.files import atomic_write, sha256_of
+from truemoment.base.boundary.folders import lock_folder, remove_leftovers
+from truemoment.base.boundary.inputs import reading, updating
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import InputError, MissingPackageError, TrueMomentError, UsageError
 from truemoment.collection import layout
 from truemoment.collection.assembling import assemble
 from truemoment.collection.layout import Collection, CollectSettings, FilmAbout, FilmReport, HearingEngine, film_folder
@@ -34,18 +40,12 @@ from truemoment.collection.stages import (
 )
 from truemoment.collection.subtitles import embedded
 from truemoment.collection.tasks import FilmTask, files_of_tasks, refuse_missing
-from truemoment.distribution import Engine, JobRunner, begin_worker, distribute
-from truemoment.documents import json_text
-from truemoment.exceptions import InputError, MissingPackageError, TrueMomentError, UsageError
-from truemoment.files import atomic_write, sha256_of
-from truemoment.folders import lock_folder, remove_leftovers
-from truemoment.inputs import reading, updating
-from truemoment.own_path import OwnPath
-from truemoment.speech.base import Recogniser
-from truemoment.speech.opening import open_speech
-from truemoment.speech.punctuation import ModelPunctuator
-from truemoment.speech.transcripts import Transcript, read_transcript
-from truemoment.video.files import identity_of
+from truemoment.media.audio.sources import parse_source
+from truemoment.media.speech.base import Recogniser
+from truemoment.media.speech.opening import open_speech
+from truemoment.media.speech.punctuation import ModelPunctuator
+from truemoment.media.speech.transcripts import Transcript, read_transcript
+from truemoment.media.video.files import identity_of
 
 STAGES: MappingProxyType[str, Callable[[Film], bytes]] = MappingProxyType(
     {
@@ -83,7 +83,7 @@ class CollectRecipe:
     settings
         How sentences are made.
     speech
-        Recogniser, as :func:`~truemoment.speech.opening.open_speech` reads it; "" where films have transcripts.
+        Recogniser, as :func:`~truemoment.media.speech.opening.open_speech` reads it; "" where films have transcripts.
     punctuation
         Folder of a token classifier; None for rules.
     out

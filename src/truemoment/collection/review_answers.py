@@ -9,11 +9,11 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from truemoment.audio.alignment import Span
+from truemoment.base.boundary.files import read_json_lines
+from truemoment.base.errors import InputError
 from truemoment.collection.export import kept_of
 from truemoment.collection.layout import StoredSentence, films_in, read_collection
-from truemoment.exceptions import InputError
-from truemoment.files import read_json_lines
+from truemoment.media.audio.alignment import Span
 
 SAME_S = 1e-3
 """Times of a sentence that differ by less are the same."""

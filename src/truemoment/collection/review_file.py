@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
+from truemoment.base.boundary.files import read_json
+from truemoment.base.boundary.own_path import AnyPath, OwnPath
+from truemoment.base.errors import InputError
+from truemoment.base.records import Seed
+from truemoment.base.version import __version__ as version
 from truemoment.collection.layout import REVIEW
-from truemoment.exceptions import InputError
-from truemoment.files import read_json
-from truemoment.own_path import AnyPath, OwnPath
-from truemoment.records import Seed
-from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/collection-review/1"
 

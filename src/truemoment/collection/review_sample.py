@@ -13,11 +13,11 @@ from statistics import NormalDist
 
 import numpy as np
 
-from truemoment.audio.alignment import Alignment, Span, read_alignment
+from truemoment.base.errors import InputError
 from truemoment.collection import layout
 from truemoment.collection.export import kept_of, text_of
 from truemoment.collection.layout import StoredSentence, films_in, read_collection
-from truemoment.exceptions import InputError
+from truemoment.media.audio.alignment import Alignment, Span, read_alignment
 
 Z95 = NormalDist().inv_cdf(0.975)
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from truemoment.audio.alignment import Alignment
 from truemoment.collection.layout import CollectSettings, StoredSentence
 from truemoment.collection.narration import Evidence
 from truemoment.collection.scoring import SentenceScore, score_sentences
 from truemoment.collection.sentencing import make_sentences
 from truemoment.collection.subtitles import Cue, Subtitles
-from truemoment.speech.base import HeardWord
+from truemoment.media.audio.alignment import Alignment
+from truemoment.media.speech.base import HeardWord
 from truemoment.worlds.described.film import Truth
 
 MISSING = 0.15

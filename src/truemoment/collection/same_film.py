@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.arrays import map_npy, refusing_damage
-from truemoment.audio.bands import coarse_bands, log_bands
-from truemoment.audio.rates import score_rates
-from truemoment.audio.recording import Recording
-from truemoment.audio.windows import FilmSearch
-from truemoment.own_path import OwnPath
+from truemoment.base.boundary.arrays import map_npy, refusing_damage
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.media.audio.bands import coarse_bands, log_bands
+from truemoment.media.audio.rates import score_rates
+from truemoment.media.audio.recording import Recording
+from truemoment.media.audio.windows import FilmSearch
 
 BANDS = "bands.npy"
 """File of a film's folder with the bands of its own sound, which two films are compared by."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truemoment.audio.alignment import Alignment, Piece
+from truemoment.base.errors import MissingPackageError
+from truemoment.base.intervals import Floats
 from truemoment.collection.layout import StoredSentence
 from truemoment.collection.matching import best_pairs
 from truemoment.collection.narration import words_of
 from truemoment.collection.spans import Span, covered_s, merged, overlap_s
-from truemoment.exceptions import MissingPackageError
-from truemoment.intervals import Floats
+from truemoment.media.audio.alignment import Alignment, Piece
 from truemoment.worlds.described.film import Truth
 from truemoment.worlds.described.script import Line
 

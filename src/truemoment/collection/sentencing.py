@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from truemoment.audio.alignment import Alignment
 from truemoment.collection.boundaries import bounded
 from truemoment.collection.layout import CollectSettings, StoredSentence, StoredVerdict
 from truemoment.collection.names import FoundName, find_names, large_words, with_someone
 from truemoment.collection.narration import Candidate, Evidence, dropped_by, judge
 from truemoment.collection.spans import Span, touches
-from truemoment.speech.base import HeardWord
-from truemoment.speech.punctuation import written
-from truemoment.speech.sentences import sentences_of
+from truemoment.media.audio.alignment import Alignment
+from truemoment.media.speech.base import HeardWord
+from truemoment.media.speech.punctuation import written
+from truemoment.media.speech.sentences import sentences_of
 
 DECIMALS = 4
 """Times in files are rounded to a tenth of a millisecond."""

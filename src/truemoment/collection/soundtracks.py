@@ -6,19 +6,19 @@ from collections.abc import Sequence
 
 import msgspec
 
-from truemoment.audio.activity import voice_activity
-from truemoment.audio.aligning import AlignSettings, align, align_sounds
-from truemoment.audio.alignment import Alignment, Piece, Side, Unmatched, gaps_between
-from truemoment.audio.checking import PaperSettings
-from truemoment.audio.difference import find_narrator
-from truemoment.audio.rates import RATES
-from truemoment.audio.reading import RATE_HZ
-from truemoment.audio.recording import Recording, side_of
-from truemoment.audio.sources import SOUND_CONTAINERS, Source, reading_sound
+from truemoment.base.errors import InputError, MissingPackageError, UsageError
 from truemoment.collection.layout import CollectSettings
 from truemoment.collection.spans import Span
-from truemoment.exceptions import InputError, MissingPackageError, UsageError
-from truemoment.video.frames import has_decoder, opened_container, outline_of
+from truemoment.media.audio.activity import voice_activity
+from truemoment.media.audio.aligning import AlignSettings, align, align_sounds
+from truemoment.media.audio.alignment import Alignment, Piece, Side, Unmatched, gaps_between
+from truemoment.media.audio.checking import PaperSettings
+from truemoment.media.audio.difference import find_narrator
+from truemoment.media.audio.rates import RATES
+from truemoment.media.audio.reading import RATE_HZ
+from truemoment.media.audio.recording import Recording, side_of
+from truemoment.media.audio.sources import SOUND_CONTAINERS, Source, reading_sound
+from truemoment.media.video.frames import has_decoder, opened_container, outline_of
 
 
 class NarratorRuns(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.exceptions import InputError, UsageError
-from truemoment.files import read_number, read_text
+from truemoment.base.boundary.files import read_number, read_text
+from truemoment.base.errors import InputError, UsageError
 
 NAMES = ("train", "val", "test")
 DEFAULT_SHARES = (0.75, 0.08, 0.17)

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import numpy as np
 
+from truemoment.base.boundary.folders import lock_folder
+from truemoment.base.boundary.inputs import updating
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import InputError
 from truemoment.collection import layout
 from truemoment.collection.assembling import write_splits
 from truemoment.collection.layout import films_in
 from truemoment.collection.same_film import joined, same_films
 from truemoment.collection.splits import NAMES, read_clean, read_shares, split_clean, split_films
-from truemoment.datasets.faults import find_shared
-from truemoment.datasets.own import read
-from truemoment.exceptions import InputError
-from truemoment.folders import lock_folder
-from truemoment.inputs import updating
-from truemoment.own_path import OwnPath
+from truemoment.data.datasets.faults import find_shared
+from truemoment.data.datasets.own import read
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,10 @@ from typing import Any
 
 import msgspec
 
-from truemoment.audio.alignment import Alignment, read_alignment
-from truemoment.audio.recording import Recording, record
-from truemoment.audio.sources import Source, parse_source
+from truemoment.base.boundary.documents import json_text
+from truemoment.base.boundary.files import read_json, read_json_lines
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import InputError
 from truemoment.collection import layout
 from truemoment.collection.hearing import hear
 from truemoment.collection.layout import CollectSettings, FilmAbout, FilmReport, StoredSentence
@@ -24,14 +25,13 @@ from truemoment.collection.soundtracks import NarratorRuns, align_film, find_run
 from truemoment.collection.subtitle_fit import fitted
 from truemoment.collection.subtitles import Subtitles, read_subtitles, with_doubts
 from truemoment.collection.tasks import FilmTask
-from truemoment.documents import json_text
-from truemoment.exceptions import InputError
-from truemoment.files import read_json, read_json_lines
-from truemoment.own_path import OwnPath
-from truemoment.speech.base import HeardWord, Recogniser
-from truemoment.speech.punctuation import Punctuator
-from truemoment.speech.sentences import count_finite_verbs
-from truemoment.speech.transcripts import Transcript, refuse_past_end
+from truemoment.media.audio.alignment import Alignment, read_alignment
+from truemoment.media.audio.recording import Recording, record
+from truemoment.media.audio.sources import Source, parse_source
+from truemoment.media.speech.base import HeardWord, Recogniser
+from truemoment.media.speech.punctuation import Punctuator
+from truemoment.media.speech.sentences import count_finite_verbs
+from truemoment.media.speech.transcripts import Transcript, refuse_past_end
 
 
 class StoredWord(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from truemoment.audio.rates import RATES, parse_rate
+from truemoment.base.intervals import Floats, Ints
 from truemoment.collection.spans import Span
 from truemoment.collection.subtitles import Subtitles, moved
-from truemoment.intervals import Floats, Ints
+from truemoment.media.audio.rates import RATES, parse_rate
 
 PER_S = 25
 """Masks have so many values a second."""

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from truemoment.base.boundary.files import BYTE_ORDER_MARK, read_bytes
+from truemoment.base.errors import InputError, MissingPackageError
 from truemoment.collection.embedded_subtitles import embedded_cues
-from truemoment.exceptions import InputError, MissingPackageError
-from truemoment.files import BYTE_ORDER_MARK, read_bytes
 
 LEAST_CUES_PER_MINUTE = 1.0
 """Fewer cues: a file that translates signs alone (forced subtitles)."""

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import msgspec
 
-from truemoment.audio.sources import parse_source
+from truemoment.base.boundary.files import read_json_lines
+from truemoment.base.errors import InputError, MissingFileError
 from truemoment.collection.subtitles import embedded
-from truemoment.exceptions import InputError, MissingFileError
-from truemoment.files import read_json_lines
+from truemoment.media.audio.sources import parse_source
 
 
 @dataclass(frozen=True)

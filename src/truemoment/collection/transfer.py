@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from truemoment.base.boundary.files import atomic_write
+from truemoment.base.errors import InputError, UsageError
 from truemoment.collection.clips import PlacedClips, place_clips
-from truemoment.datasets.clip_lines import ClipLine, read_clip_lines
-from truemoment.exceptions import InputError, UsageError
-from truemoment.features.base import FeatureStore
-from truemoment.features.opening import open_features
-from truemoment.files import atomic_write
-from truemoment.reports.words import few
+from truemoment.data.datasets.clip_lines import ClipLine, read_clip_lines
+from truemoment.media.features.base import FeatureStore
+from truemoment.report.words import few
 from truemoment.searching.index import Index
 from truemoment.searching.layout import is_index
+from truemoment.searching.opening import open_features
 
 
 @dataclass(frozen=True, eq=False)

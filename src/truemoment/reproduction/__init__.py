@@ -12,9 +12,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from truemoment.caching import NO_CACHE, Cache
-from truemoment.exceptions import MissingFileError, UsageError
-from truemoment.known_names import one_of_known
+from truemoment.base.boundary.caching import NO_CACHE, Cache
+from truemoment.base.errors import MissingFileError, UsageError
+from truemoment.base.known_names import one_of_known
 from truemoment.reproduction import (
     axiou,
     best_constant,

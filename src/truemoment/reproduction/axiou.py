@@ -2,10 +2,10 @@
 
 The paper ranks six systems, whose predictions are not published: Action-Aware Blind, SCDM, and 2D-TAN with and without
 suppression (NMS), on original and on randomised videos. Our taus are those of simulated systems
-(:func:`~truemoment.metaevaluation.population.default_population`), six of which represent the paper's, and of training
+(:func:`~truemoment.studies.meta.population.default_population`), six of which represent the paper's, and of training
 runs where all six are there (:func:`six_of_runs`). They are other systems, so that no tau is judged.
 
-The noise model as written does not give the quoted IoUs (:mod:`truemoment.metaevaluation.noise`). The reading that does
+The noise model as written does not give the quoted IoUs (:mod:`truemoment.studies.meta.noise`). The reading that does
 was found by a search for them, with the two datasets interchanged; its tolerance says how near it comes.
 """
 
@@ -18,25 +18,12 @@ from types import MappingProxyType
 
 import numpy as np
 
+from truemoment.base.intervals import Floats, temporal_iou
+from truemoment.base.records import Annotations, Predictions
 from truemoment.baselines import ActionAware
-from truemoment.comparison import PublishedFigure
-from truemoment.evaluation import evaluate
-from truemoment.intervals import Floats, temporal_iou
-from truemoment.language import get_engine
-from truemoment.measures import parse_measures
-from truemoment.metaevaluation.noise import (
-    DEVIATIONS_S,
-    VARIANCES_S2,
-    LongerNoise,
-    NoiseModel,
-    PublishedNoise,
-    ShiftNoise,
-)
-from truemoment.metaevaluation.population import default_population
-from truemoment.metaevaluation.rankings import order_of_pairs, tau_matrix
-from truemoment.metaevaluation.simulation import simulate_each
-from truemoment.metaevaluation.systems import RECALLS
-from truemoment.records import Annotations, Predictions
+from truemoment.data.language import get_engine
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import parse_measures
 from truemoment.reproduction.base import (
     PublishedTable,
     Reproduced,
@@ -51,6 +38,19 @@ from truemoment.reproduction.hidden_challenges import DATASETS, TEST
 from truemoment.reproduction.randomised import SHUFFLED, RandomisedRuns
 from truemoment.reproduction.run_folders import RunFolder, of_dataset
 from truemoment.reproduction.systems import SIMULATED_REASON
+from truemoment.studies.compare.comparison import PublishedFigure
+from truemoment.studies.meta.noise import (
+    DEVIATIONS_S,
+    VARIANCES_S2,
+    LongerNoise,
+    NoiseModel,
+    PublishedNoise,
+    ShiftNoise,
+)
+from truemoment.studies.meta.population import default_population
+from truemoment.studies.meta.rankings import order_of_pairs, tau_matrix
+from truemoment.studies.meta.simulation import simulate_each
+from truemoment.studies.meta.systems import RECALLS
 
 PAPER = "AxIoU (Togashi et al. 2022)"
 

@@ -17,16 +17,16 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from truemoment.caching import NO_CACHE, Cache
-from truemoment.comparison import PublishedFigure, read_published
-from truemoment.datasets import NO_DATA_FOLDER, data_folder, has_data_folder, load_annotations
-from truemoment.exceptions import MissingFileError
-from truemoment.features.base import SIMULATED
-from truemoment.protocols import Protocol, get_protocol
-from truemoment.records import Annotations
-from truemoment.reports.model import Block, Drawing
+from truemoment.base.boundary.caching import NO_CACHE, Cache
+from truemoment.base.errors import MissingFileError
+from truemoment.base.records import Annotations
+from truemoment.data.datasets import NO_DATA_FOLDER, data_folder, has_data_folder, load_annotations
+from truemoment.evaluation.protocols import Protocol, get_protocol
+from truemoment.evaluation.scores import Scores
+from truemoment.media.features.base import SIMULATED
+from truemoment.report.model import Block, Drawing
 from truemoment.reproduction.run_folders import RunFolder
-from truemoment.scores import Scores
+from truemoment.studies.compare.comparison import PublishedFigure, read_published
 
 PUBLISHED = Path(__file__).parent / "published"
 """Folder of the published figures."""

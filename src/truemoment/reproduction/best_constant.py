@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from truemoment.baselines import BestConstant
-from truemoment.comparison import PublishedFigure
-from truemoment.evaluation import evaluate
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs, beside_scores
+from truemoment.studies.compare.comparison import PublishedFigure
 
 
 def best_constant(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:

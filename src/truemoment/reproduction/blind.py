@@ -15,15 +15,14 @@ from dataclasses import replace
 from itertools import groupby
 from types import MappingProxyType
 
+from truemoment.base.records import Annotations
 from truemoment.baselines import OrderTable, split_constants
-from truemoment.comparison import PublishedFigure
-from truemoment.evaluation import evaluate
-from truemoment.floors import FITS, NETWORK, PARAGRAPH, Floor, Setting, measure_each, predict_each
-from truemoment.language.paragraphs import order_of_starts
-from truemoment.measures import parse_measures
-from truemoment.protocols import get_protocol
-from truemoment.records import Annotations
-from truemoment.reports.model import Drawing
+from truemoment.baselines.floors import FITS, NETWORK, PARAGRAPH, Floor, Setting, measure_each, predict_each
+from truemoment.data.language.paragraphs import order_of_starts
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.report.model import Drawing
 from truemoment.reproduction.base import (
     PublishedTable,
     Reproduced,
@@ -33,6 +32,7 @@ from truemoment.reproduction.base import (
     with_ours,
 )
 from truemoment.reproduction.blind_figures import FloorFigure, by_split, draw_years
+from truemoment.studies.compare.comparison import PublishedFigure
 
 FIGURES = "blind_beside_published.csv"
 

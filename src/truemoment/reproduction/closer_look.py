@@ -16,13 +16,13 @@ from types import MappingProxyType
 
 import numpy as np
 
+from truemoment.base.intervals import Floats
 from truemoment.baselines import BiasBased, PredictAll
 from truemoment.baselines.base import grid_of_moments, locations
-from truemoment.comparison import PublishedFigure
-from truemoment.evaluation import evaluate, evaluate_constants
-from truemoment.grounders import Grounder
-from truemoment.intervals import Floats
-from truemoment.protocols import get_protocol
+from truemoment.evaluation.evaluate import evaluate, evaluate_constants
+from truemoment.evaluation.grounders import Grounder
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.evaluation.scores import Scores
 from truemoment.reproduction.base import (
     PublishedTable,
     Reproduced,
@@ -34,7 +34,7 @@ from truemoment.reproduction.base import (
     with_ours,
 )
 from truemoment.reproduction.systems import SYSTEMS, SplitEvaluator, TrainedMethods
-from truemoment.scores import Scores
+from truemoment.studies.compare.comparison import PublishedFigure
 
 PAPER = "Closer Look (Yuan et al. 2021)"
 PROTOCOL = get_protocol("closer-look")

@@ -14,11 +14,11 @@ from dataclasses import replace
 from decimal import Decimal
 from types import MappingProxyType
 
-from truemoment.comparison import PublishedFigure
-from truemoment.records import Annotations
+from truemoment.base.records import Annotations
 from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs
 from truemoment.reproduction.closer_look import METHODS, PROTOCOL, RE_SPLIT, floors
 from truemoment.reproduction.systems import SYSTEMS, SplitEvaluator, System, TrainedMethods
+from truemoment.studies.compare.comparison import PublishedFigure
 
 PAPER = "Closer Look, journal version (Lan, Yuan et al. 2023)"
 ROUNDED = replace(PROTOCOL, rounding="nearest")

@@ -7,7 +7,7 @@ model.
 People are the re-annotations of 1,000 and 1,288 test queries. Against the datasets' references, the protocol is
 ``hidden-challenges``. Against each other, the notebook "Multi-ref metric" compares whole per cent, where an IoU of
 exactly 0.5 is no hit, as in the default protocol; ``hidden-challenges`` gives 84.4 and 67.8 on Charades-STA instead of
-83.5 and 66.8. For identical moments see :mod:`truemoment.diagnosis.humans` ("published").
+83.5 and 66.8. For identical moments see :mod:`truemoment.studies.diagnosis.humans` ("published").
 """
 
 from __future__ import annotations
@@ -19,19 +19,16 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from types import MappingProxyType
 
+from truemoment.base.errors import MissingFileError
+from truemoment.base.records import Annotations
 from truemoment.baselines import ActionAware, PriorOnly, Uniform
-from truemoment.comparison import PublishedFigure
-from truemoment.diagnosis.agreement import Annotators
-from truemoment.diagnosis.conclusions import SystemScores, system_scores
-from truemoment.diagnosis.humans import Reference, by_agreement, human_scores, same_queries
-from truemoment.evaluation import evaluate
-from truemoment.exceptions import MissingFileError
-from truemoment.grounders import Grounder
-from truemoment.language import Engine, Remembered, coverage, get_engine, verb_counts, verbs_of
-from truemoment.language.base import Token
-from truemoment.measures import Recall, parse_measure
-from truemoment.protocols import get_protocol
-from truemoment.records import Annotations
+from truemoment.data.language import Engine, Remembered, coverage, get_engine, verb_counts, verbs_of
+from truemoment.data.language.base import Token
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.grounders import Grounder
+from truemoment.evaluation.measures import Recall, parse_measure
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.evaluation.scores import Scores
 from truemoment.reproduction.base import (
     PublishedTable,
     Reproduced,
@@ -46,7 +43,10 @@ from truemoment.reproduction.base import (
 )
 from truemoment.reproduction.run_folders import RunFolder, RunPredictions
 from truemoment.reproduction.systems import SYSTEMS, RunFigure, TrainedMethods
-from truemoment.scores import Scores
+from truemoment.studies.compare.comparison import PublishedFigure
+from truemoment.studies.diagnosis.agreement import Annotators
+from truemoment.studies.diagnosis.conclusions import SystemScores, system_scores
+from truemoment.studies.diagnosis.humans import Reference, by_agreement, human_scores, same_queries
 
 PAPER = "Hidden Challenges (Otani et al. 2020)"
 PROTOCOL = get_protocol("hidden-challenges")
@@ -241,7 +241,7 @@ ONE_QUERY = (
     "573 hits for 572: in one query (v_hT_4wWPNYxo#0) two annotators have the same IoUs with the others; ours is the "
     "first of them, theirs the one whose sum is rounded up. Equals are equal by the definition, so 44.49 is right"
 )
-"""Why our representative human of ActivityNet Captions differs (:func:`truemoment.diagnosis.humans.by_agreement`)."""
+"""Why our representative human of ActivityNet Captions differs (:func:`.by_agreement`)."""
 
 PEOPLE_TOLERANCE = MappingProxyType({"nearest": "1.0", "representative": "1.3"})
 BLIND_TOLERANCE = "3.0"

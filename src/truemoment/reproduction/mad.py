@@ -22,21 +22,19 @@ from types import MappingProxyType
 
 import numpy as np
 
+from truemoment.base.errors import MissingFileError
+from truemoment.base.intervals import Floats, Ints
+from truemoment.base.records import Annotations
 from truemoment.baselines import Oracle, RandomChance
-from truemoment.bias.statistics import Statistics, dataset_statistics
-from truemoment.comparison import PublishedFigure
-from truemoment.datasets.base import required_file
-from truemoment.evaluation import evaluate
-from truemoment.exceptions import MissingFileError
-from truemoment.features import FeatureStore
-from truemoment.features.opening import open_features
-from truemoment.features.sentences import SentenceFile
-from truemoment.intervals import Floats, Ints
-from truemoment.language import Remembered, get_engine
-from truemoment.measures import Recall, parse_measure
-from truemoment.proposals import WindowedGrid
-from truemoment.protocols import get_protocol
-from truemoment.records import Annotations
+from truemoment.baselines.proposals import WindowedGrid
+from truemoment.data.datasets.base import required_file
+from truemoment.data.language import Remembered, get_engine
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import Recall, parse_measure
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.evaluation.scores import Scores
+from truemoment.media.features import FeatureStore
+from truemoment.media.features.sentences import SentenceFile
 from truemoment.reproduction.base import (
     PublishedTable,
     Reproduced,
@@ -48,9 +46,11 @@ from truemoment.reproduction.base import (
     unchecked,
 )
 from truemoment.reproduction.systems import SYSTEMS, SplitEvaluator, TrainedMethods
-from truemoment.scores import Scores
 from truemoment.searching.chunks import TOP, chunked, ground_chunks
+from truemoment.searching.opening import open_features
 from truemoment.searching.zero_shot import ZeroShot
+from truemoment.studies.bias.statistics import Statistics, dataset_statistics
+from truemoment.studies.compare.comparison import PublishedFigure
 from truemoment.worlds.films import MANIFEST
 
 PAPER = "MAD (Soldan et al. 2022)"

@@ -1,7 +1,7 @@
 """MAD (Soldan et al. 2022): sizes of its splits (Table 4), training beside the others (Table 7), genres and years.
 
 Genres and years are in no file of MAD. They come from ``mad/MAD_metadata.csv`` of the data folder, which a user may
-write (:func:`truemoment.datasets.mad.read_metadata`).
+write (:func:`truemoment.data.datasets.mad.read_metadata`).
 """
 
 from __future__ import annotations
@@ -13,14 +13,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from truemoment.bias.statistics import dataset_statistics
-from truemoment.comparison import PublishedFigure
-from truemoment.datasets.mad import METADATA, FilmMetadata, read_metadata
-from truemoment.exceptions import MissingFileError
-from truemoment.language import Remembered, get_engine
-from truemoment.records import Annotations
-from truemoment.reports.drawing import METHOD, new_figure
-from truemoment.reports.model import Drawing
+from truemoment.base.errors import MissingFileError
+from truemoment.base.records import Annotations
+from truemoment.data.datasets.mad import METADATA, FilmMetadata, read_metadata
+from truemoment.data.language import Remembered, get_engine
+from truemoment.report.drawing import METHOD, new_figure
+from truemoment.report.model import Drawing
 from truemoment.reproduction import mad_mixtures
 from truemoment.reproduction.base import (
     PublishedTable,
@@ -42,6 +40,8 @@ from truemoment.reproduction.mad import (
     Judged,
     is_simulated,
 )
+from truemoment.studies.bias.statistics import dataset_statistics
+from truemoment.studies.compare.comparison import PublishedFigure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

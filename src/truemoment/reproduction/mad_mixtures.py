@@ -16,17 +16,17 @@ from typing import Any
 
 import numpy as np
 
+from truemoment.base.records import Annotations
 from truemoment.baselines import Oracle, RandomChance
-from truemoment.comparison import PublishedFigure
-from truemoment.evaluation import evaluate
-from truemoment.records import Annotations
-from truemoment.reports.model import Block, Cell, Finding, Table
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.report.model import Block, Cell, Finding, Table
 from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs, beside, unchecked, with_ours
 from truemoment.reproduction.mad import PAPER, PROPOSALS, PROTOCOL
 from truemoment.reproduction.run_folders import RunFolder
-from truemoment.retrieval.chance import chance
-from truemoment.retrieval.measures import parse_retrieval_measures
-from truemoment.retrieval.resolution import Resolution, design_effect
+from truemoment.searching.clips.chance import chance
+from truemoment.searching.clips.measures import parse_retrieval_measures
+from truemoment.searching.clips.resolution import Resolution, design_effect
+from truemoment.studies.compare.comparison import PublishedFigure
 from truemoment.worlds.films import FilmSettings, make_films
 
 SHARE = "training share"

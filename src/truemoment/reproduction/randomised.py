@@ -14,16 +14,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from truemoment.comparison import PublishedFigure
-from truemoment.diagnosis.shuffled import compare_shuffled
-from truemoment.evaluation import evaluate
-from truemoment.exceptions import MissingFileError
-from truemoment.records import Annotations
+from truemoment.base.errors import MissingFileError
+from truemoment.base.records import Annotations
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.scores import Scores
 from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs, data_signature, unchecked
 from truemoment.reproduction.hidden_challenges import DATASETS, PAPER, PROTOCOL, TEST, of_kept
 from truemoment.reproduction.run_folders import RunFolder, RunPredictions
 from truemoment.reproduction.systems import SYSTEMS, MeasureRun, RunFigure, System, TrainedMethods
-from truemoment.scores import Scores
+from truemoment.studies.compare.comparison import PublishedFigure
+from truemoment.studies.diagnosis.shuffled import compare_shuffled
 
 SHUFFLED = "-shuffled"
 """End of the name of a run's predictions on shuffled videos, after the split."""

@@ -1,4 +1,4 @@
-"""Closer Look (Yuan et al. 2021), section 4.1: its two splits made again by :mod:`truemoment.bias.splitting`.
+"""Closer Look (Yuan et al. 2021), section 4.1: its two splits made again by :mod:`truemoment.studies.bias.splitting`.
 
 The paper names neither the width of the kernels nor the order of its steps. With SciPy's bandwidth, most of the
 test-ood of Charades-CD is reproduced, and little of ActivityNet-CD's. Both files are reproduced *query by query* with
@@ -16,11 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from truemoment.bias.shifts import LocationShift
-from truemoment.bias.splitting import Plan, resplit
-from truemoment.comparison import PublishedFigure
-from truemoment.datasets.resplit_folder import SPLITS
-from truemoment.records import Annotations
+from truemoment.base.records import Annotations
+from truemoment.data.datasets.resplit_folder import SPLITS
 from truemoment.reproduction.base import (
     PublishedTable,
     Reproduced,
@@ -31,6 +28,9 @@ from truemoment.reproduction.base import (
     with_ours,
 )
 from truemoment.reproduction.closer_look import PAPER
+from truemoment.studies.bias.shifts import LocationShift
+from truemoment.studies.bias.splitting import Plan, resplit
+from truemoment.studies.compare.comparison import PublishedFigure
 
 
 class PaperReading(NamedTuple):

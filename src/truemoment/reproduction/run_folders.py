@@ -13,16 +13,16 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from truemoment.exceptions import InputError, MissingFileError
-from truemoment.features.base import SIMULATED
-from truemoment.features.own import FILE_OF
-from truemoment.files import read_json, read_number
-from truemoment.io import read_predictions
-from truemoment.own_path import OwnPath
-from truemoment.records import Annotations, Predictions, Seed
-from truemoment.reports.words import counted
-from truemoment.training.recipes import Recipe
-from truemoment.training.results import ResultRow
+from truemoment.base.boundary.files import read_json, read_number
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import InputError, MissingFileError
+from truemoment.base.records import Annotations, Predictions, Seed
+from truemoment.data.formats import read_predictions
+from truemoment.learning.training.recipes import Recipe
+from truemoment.learning.training.results import ResultRow
+from truemoment.media.features.base import SIMULATED
+from truemoment.media.features.own import FILE_OF
+from truemoment.report.words import counted
 
 
 class _Learned(msgspec.Struct, frozen=True):

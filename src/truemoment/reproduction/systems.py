@@ -13,15 +13,15 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-from truemoment.comparison import PublishedFigure
-from truemoment.evaluation import evaluate
-from truemoment.exceptions import MissingFileError, UsageError
-from truemoment.measures import Recall, parse_measure
-from truemoment.protocols import Protocol
-from truemoment.records import Annotations
+from truemoment.base.errors import MissingFileError, UsageError
+from truemoment.base.records import Annotations
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import Recall, parse_measure
+from truemoment.evaluation.protocols import Protocol
+from truemoment.evaluation.scores import Scores
 from truemoment.reproduction.base import Reproduced, TableInputs, beside, unchecked
 from truemoment.reproduction.run_folders import RunFolder, of_dataset
-from truemoment.scores import Scores
+from truemoment.studies.compare.comparison import PublishedFigure
 
 NO_RUN = "no run"
 """Reason of a published figure of a trained method for which no run was given."""

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from truemoment.lazy import lazy
+from truemoment.base.lazy import lazy
 
 if TYPE_CHECKING:
     from truemoment.searching.chunks import chunked, length_sweep

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from truemoment.distribution import ENGINES, Engine
-from truemoment.exceptions import InputError, TrueMomentError, UsageError
+from truemoment.base.boundary.distribution import ENGINES, Engine
+from truemoment.base.errors import InputError, TrueMomentError, UsageError
+from truemoment.media.video.frames import Outline, outline_of
 from truemoment.searching.engines import embed_shards
 from truemoment.searching.extraction import EmbeddedShard, FailedShard, Loader, Shard
 from truemoment.searching.writing import IndexPlan, IndexWriter, VideoFile
-from truemoment.video.frames import Outline, outline_of
 
 PART_S = 120.0
 """Seconds of a video that are done at a time, and lost at most."""

@@ -12,20 +12,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import Floats
+from truemoment.base.records import Annotations, Strings, as_strings
 from truemoment.baselines import RandomChance
-from truemoment.datasets.source import AnnotationSource
-from truemoment.exceptions import UsageError
-from truemoment.features import FeatureStore
-from truemoment.intervals import Floats
-from truemoment.measures import Measure
-from truemoment.proposals import Proposals, read_proposals
-from truemoment.records import Annotations, Strings, as_strings
-from truemoment.scores import Scores
+from truemoment.baselines.proposals import Proposals, read_proposals
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.evaluation.measures import Measure
+from truemoment.evaluation.scores import Scores
+from truemoment.evaluation.uncertainty import bootstrap, interval95, stream
+from truemoment.media.features import FeatureStore
 from truemoment.searching.chunks import LENGTHS_S, PROTOCOL, SWEPT, AtLength, Chunks, ground_chunks
 from truemoment.searching.session import Note, SearchTarget
 from truemoment.searching.split_search import SplitSearch, open_split
 from truemoment.searching.zero_shot import ZeroShot
-from truemoment.uncertainty import bootstrap, interval95, stream
 from truemoment.worlds.films import MANIFEST
 
 COVERED = "windowed-grid:tail=covered"

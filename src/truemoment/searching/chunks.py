@@ -21,15 +21,15 @@ from types import MappingProxyType
 
 import numpy as np
 
-from truemoment.evaluation import evaluate
-from truemoment.exceptions import InputError, UsageError
-from truemoment.features.base import FeatureStore
-from truemoment.grounders import Grounder
-from truemoment.intervals import Floats, Ints
-from truemoment.measures import Measure
-from truemoment.protocols import Protocol
-from truemoment.records import Annotations, as_strings, numbers_of
-from truemoment.scores import Scores
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.intervals import Floats, Ints
+from truemoment.base.records import Annotations, as_strings, numbers_of
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.grounders import Grounder
+from truemoment.evaluation.measures import Measure
+from truemoment.evaluation.protocols import Protocol
+from truemoment.evaluation.scores import Scores
+from truemoment.media.features.base import FeatureStore
 from truemoment.searching.windows import LongVideo, Window, WindowedFeatures
 
 LENGTHS_S = (30.0, 60.0, 120.0, 180.0, 300.0, 600.0, 1200.0, 2400.0, math.inf)
@@ -111,7 +111,7 @@ class Chunks:
 
         Examples
         --------
-        >>> from truemoment.features import Features
+        >>> from truemoment.media.features import Features
         >>> store = Features({"video": np.arange(100, dtype=np.float32)[:, None]}, fps=5.0)
         >>> chunks = chunked(Annotations.from_rows([("7", "video", 20.0, "a door opens", 9.0, 14.0)]), 8.0)
         >>> found = chunks.features(store)
@@ -294,7 +294,7 @@ def ground_chunks(
     make
         Makes the method from the features that it is to look at.
     measures, protocol
-        As for :func:`~truemoment.evaluation.evaluate`.
+        As for :func:`~truemoment.evaluation.evaluate.evaluate`.
     """
     chunks = chunked(annotations, length_s)
     features = chunks.features(store)
@@ -336,7 +336,7 @@ def length_sweep(
     Examples
     --------
     >>> from truemoment.baselines import RandomChance
-    >>> from truemoment.proposals import WindowedGrid
+    >>> from truemoment.baselines.proposals import WindowedGrid
     >>> from truemoment.worlds.films import FilmSettings, make_films
     >>> videos = make_films({"test": 1}, FilmSettings(minutes=6, n_sentences=200), np.random.default_rng(0))
     >>> of_chance = length_sweep(

@@ -26,14 +26,14 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.arrays import read_npz, refusing_damage
-from truemoment.distribution import free_memory_mb
-from truemoment.exceptions import InputError, MissingPackageError
-from truemoment.features.base import Frames
-from truemoment.files import atomic_write
-from truemoment.inputs import reading
-from truemoment.intervals import Ints, ranked
-from truemoment.own_path import OwnPath, open_regular
+from truemoment.base.boundary.arrays import read_npz, refusing_damage
+from truemoment.base.boundary.distribution import free_memory_mb
+from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.inputs import reading
+from truemoment.base.boundary.own_path import OwnPath, open_regular
+from truemoment.base.errors import InputError, MissingPackageError
+from truemoment.base.intervals import Ints, ranked
+from truemoment.media.features.base import Frames
 from truemoment.searching.index import Index
 from truemoment.searching.layout import CODES
 

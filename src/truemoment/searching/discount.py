@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.intervals import Ints
+from truemoment.base.intervals import Ints
 
 HALF_S = 0.5
 """Length at which a moment loses half of what it scores above the median, seconds; 0 for none (MAD)."""

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from truemoment.exceptions import InputError, UsageError
-from truemoment.features.own import DType
+from truemoment.base.boundary.text import printable
+from truemoment.base.errors import InputError, UsageError
+from truemoment.media.features.own import DType
 from truemoment.searching.extraction import Loader
 from truemoment.searching.layout import SETTINGS, Settings, default_proposals, is_index, read_settings
-from truemoment.text import printable
 
 if TYPE_CHECKING:
+    from truemoment.media.video.encoders import Encoder
     from truemoment.searching.index import Index
-    from truemoment.video.encoders import Encoder
 
 DEFAULT_MODEL = "laion/CLIP-ViT-B-32-laion2B-s34B-b79K"
 """The model for one's own videos: a CLIP of the size of MAD's, whose weights lie on the hub as safetensors."""
@@ -69,7 +69,7 @@ class EncoderOptions:
         MissingFileError, InputError, MissingPackageError
             If it cannot be fetched, or is damaged.
         """
-        from truemoment.video.encoders import is_here, pinned  # noqa: PLC0415 - it loads PyTorch
+        from truemoment.media.video.encoders import is_here, pinned  # noqa: PLC0415 - it loads PyTorch
 
         default = full_name(DEFAULT_MODEL)
         model = default if self.model is None else full_name(self.model)

@@ -1,11 +1,11 @@
-"""Who looks at videos: this process, several, or many machines, see :mod:`truemoment.distribution`."""
+"""Who looks at videos: this process, several, or many machines, see :mod:`truemoment.base.boundary.distribution`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
 
-from truemoment.distribution import Engine, JobRunner, begin_worker, distribute
+from truemoment.base.boundary.distribution import Engine, JobRunner, begin_worker, distribute
 from truemoment.searching.extraction import EmbeddedShard, FailedShard, Loader, Shard, attempt
 
 

@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from truemoment.exceptions import InputError, MissingPackageError, TrueMomentError, UsageError
-from truemoment.features.base import Frames
+from truemoment.base.errors import InputError, MissingPackageError, TrueMomentError, UsageError
+from truemoment.media.features.base import Frames
+from truemoment.media.video.frames import Outline, stream_frames
 from truemoment.searching.writing import VideoFile
-from truemoment.video.frames import Outline, stream_frames
 
 if TYPE_CHECKING:
-    from truemoment.video.encoders import Encoder, Preparation
+    from truemoment.media.video.encoders import Encoder, Preparation
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ class Loader:
     Parameters
     ----------
     model, device
-        As for :func:`~truemoment.video.encoders.load_encoder`.
+        As for :func:`~truemoment.media.video.encoders.load_encoder`.
     """
 
     model: str
@@ -59,7 +59,7 @@ class Loader:
 
 @functools.lru_cache(maxsize=1)
 def _loaded(loader: Loader) -> Encoder:
-    from truemoment.video.encoders import load_encoder  # noqa: PLC0415 - needs PyTorch
+    from truemoment.media.video.encoders import load_encoder  # noqa: PLC0415 - needs PyTorch
 
     return load_encoder(loader.model, device=loader.device)
 

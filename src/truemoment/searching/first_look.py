@@ -14,11 +14,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.exceptions import UsageError
-from truemoment.features.base import FeatureStore, Frames
-from truemoment.features.sentences import SentenceStore
-from truemoment.intervals import Bools, Ints
-from truemoment.records import Annotations, Queries
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import Bools, Ints
+from truemoment.base.records import Annotations, Queries
+from truemoment.media.features.base import FeatureStore, Frames
+from truemoment.media.features.sentences import SentenceStore
 from truemoment.searching.windows import LongVideo, Window, Windows
 
 

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.exceptions import MissingPackageError, UsageError
-from truemoment.features.base import Frames
-from truemoment.intervals import Ints
+from truemoment.base.errors import MissingPackageError, UsageError
+from truemoment.base.intervals import Ints
+from truemoment.media.features.base import Frames
 from truemoment.searching.codes import PieceCodes, has_codes
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Rows, all_finite

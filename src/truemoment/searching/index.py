@@ -1,6 +1,6 @@
 """An index of videos on disk: what an encoder saw of each, to be searched again and again.
 
-It is a :class:`~truemoment.features.base.FeatureStore`, memory-mapped. The files of its folder are described in
+It is a :class:`~truemoment.media.features.base.FeatureStore`, memory-mapped. The files of its folder are described in
 :mod:`truemoment.searching.layout`; :mod:`truemoment.searching.writing` makes it.
 """
 
@@ -11,13 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.exceptions import InputError, MissingFileError
-from truemoment.features.base import Frames
-from truemoment.features.reading import FileStore
-from truemoment.inputs import reading
-from truemoment.intervals import Ints
-from truemoment.own_path import AnyPath, OwnPath
-from truemoment.proposals import Proposals, read_proposals
+from truemoment.base.boundary.inputs import reading
+from truemoment.base.boundary.own_path import AnyPath, OwnPath
+from truemoment.base.errors import InputError, MissingFileError
+from truemoment.base.intervals import Ints
+from truemoment.baselines.proposals import Proposals, read_proposals
+from truemoment.media.features.base import Frames
+from truemoment.media.features.reading import FileStore
+from truemoment.media.video import identity_of
 from truemoment.searching.layout import (
     ABOUT,
     MANIFEST,
@@ -40,7 +41,6 @@ from truemoment.searching.layout import (
     spans_of,
 )
 from truemoment.searching.manifest import read_manifest, refuse_newer
-from truemoment.video import identity_of
 
 SAMPLED_VIDEOS, SAMPLED_PIECES = 256, 16_384
 """Videos of a sample of the pieces, and pieces of all of them, at most."""

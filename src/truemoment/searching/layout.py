@@ -34,15 +34,15 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import UNSET, UnsetType
 
-from truemoment.arrays import map_npy, refusing_damage
-from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.features.own import DType
-from truemoment.files import read_json
-from truemoment.intervals import Ints
-from truemoment.own_path import AnyPath, OwnPath
-from truemoment.proposals import FrameProposals, read_proposals
-from truemoment.records import Seed
-from truemoment.version import __version__ as version
+from truemoment.base.boundary.arrays import map_npy, refusing_damage
+from truemoment.base.boundary.files import read_json
+from truemoment.base.boundary.own_path import AnyPath, OwnPath
+from truemoment.base.errors import InputError, MissingFileError, UsageError
+from truemoment.base.intervals import Ints
+from truemoment.base.records import Seed
+from truemoment.base.version import __version__ as version
+from truemoment.baselines.proposals import FrameProposals, read_proposals
+from truemoment.media.features.own import DType
 
 SCHEMA = "truemoment/index/1"
 
@@ -83,7 +83,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     Parameters
     ----------
     model
-        Argument of :func:`~truemoment.video.encoders.load_encoder`; a model of the hub by name and commit.
+        Argument of :func:`~truemoment.media.video.encoders.load_encoder`; a model of the hub by name and commit.
     encoder, fingerprint, n_dimensions
         What it gave: its name, the hash of its weights and preprocessing, numbers a row.
     fps
@@ -91,7 +91,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     dtype
         Type of the rows on disk.
     proposals
-        Candidate moments, as :func:`~truemoment.proposals.read_proposals` reads them.
+        Candidate moments, as :func:`~truemoment.baselines.proposals.read_proposals` reads them.
     calibration
         When a search may stop; unset until ``truemoment index calibrate`` measures it.
     """
@@ -142,7 +142,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     video_id, path
         Its name, and where its file lay.
     identity
-        What distinguishes the file from another, see :func:`~truemoment.video.identity_of`.
+        What distinguishes the file from another, see :func:`~truemoment.media.video.identity_of`.
     duration_s, n_frames
         Its length.
     notes

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from truemoment.exceptions import InputError
-from truemoment.files import DATA_BYTES, atomic_write, read_bytes
-from truemoment.own_path import AnyPath, OwnPath
+from truemoment.base.boundary.files import DATA_BYTES, atomic_write, read_bytes
+from truemoment.base.boundary.own_path import AnyPath, OwnPath
+from truemoment.base.errors import InputError
 from truemoment.searching.layout import ABOUT, MANIFEST, VIDEOS, About, folder_name, read_about
 
 LEAST_VIDEOS = 1000

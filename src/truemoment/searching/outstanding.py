@@ -18,8 +18,8 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
-from truemoment.features.base import Frames
-from truemoment.intervals import Floats
+from truemoment.base.intervals import Floats
+from truemoment.media.features.base import Frames
 from truemoment.searching.index import Index
 
 NORMAL = 1.4826

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from truemoment.exceptions import InputError, MissingFileError
-from truemoment.files import atomic_write
-from truemoment.own_path import OwnPath
-from truemoment.reports.words import clock
+from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.boundary.text import printable
+from truemoment.base.errors import InputError, MissingFileError
+from truemoment.media.video.clips import cut_clip, thumbnail
+from truemoment.media.video.frames import Outline, outline_of
+from truemoment.report.words import clock
 from truemoment.searching.encoder_options import index_of
 from truemoment.searching.index import Index
 from truemoment.searching.retrieval import FoundMoment
-from truemoment.text import printable
-from truemoment.video.clips import cut_clip, thumbnail
-from truemoment.video.frames import Outline, outline_of
 
 NAME_BYTES = 80
 """Bytes of a video's name in the names of files; the rank makes them different."""

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.exceptions import InputError, UsageError
-from truemoment.features.base import Frames
-from truemoment.features.sentences import SentenceStore
-from truemoment.intervals import Ints, best_kept
-from truemoment.proposals import span_seconds
-from truemoment.records import Annotations, Predictions, Queries
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.intervals import Ints, best_kept
+from truemoment.base.records import Annotations, Predictions, Queries
+from truemoment.baselines.proposals import span_seconds
+from truemoment.media.features.base import Frames
+from truemoment.media.features.sentences import SentenceStore
 from truemoment.searching.discount import HALF_S, discounted, lengths_s
 from truemoment.searching.first_stage import FirstStage, VideoRanking
 from truemoment.searching.index import Index
@@ -277,12 +277,12 @@ def first_stage_recall(
 
 
 class EncodedSentences:
-    """Vectors of queries that an encoder makes of their words; see :mod:`truemoment.features.sentences`.
+    """Vectors of queries that an encoder makes of their words; see :mod:`truemoment.media.features.sentences`.
 
     Parameters
     ----------
     encoder
-        A :class:`~truemoment.video.encoders.Encoder`.
+        A :class:`~truemoment.media.video.encoders.Encoder`.
     """
 
     def __init__(self, encoder: Any) -> None:  # noqa: ANN401 - an Encoder, whose module need not be loaded
@@ -299,7 +299,7 @@ class EncodedSentences:
 
 @dataclass(frozen=True, eq=False)
 class IndexSearch:
-    """A :class:`~truemoment.grounders.Grounder` that answers what :func:`search_index` finds in each query's video.
+    """A :class:`.Grounder` that answers what :func:`search_index` finds in each query's video.
 
     Unlike :class:`~truemoment.searching.ZeroShot` on the same rows, it uses the norms that the index stores, and ranks
     the longer of two equal moments first. By default it pools as MAD does, without a discount for short moments.

@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from truemoment.exceptions import MissingPackageError
-from truemoment.intervals import Ints
+from truemoment.base.errors import MissingPackageError
+from truemoment.base.intervals import Ints
 
 EPSILON = 1e-6
 """Least denominator of the cosine (Soldelli/MAD)."""

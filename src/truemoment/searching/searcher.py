@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from truemoment.exceptions import UsageError
-from truemoment.features.base import Frames
+from truemoment.base.errors import UsageError
+from truemoment.media.features.base import Frames
 from truemoment.searching.first_stage import VideoRanking, first_stage_of
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Calibration

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.arrays import map_npy, refusing_damage
-from truemoment.exceptions import InputError
-from truemoment.features.base import Frames
-from truemoment.files import read_text
+from truemoment.base.boundary.arrays import map_npy, refusing_damage
+from truemoment.base.boundary.files import read_text
+from truemoment.base.errors import InputError
+from truemoment.media.features.base import Frames
 
 MOST_SENTENCES = 100_000
 """Sentences of a file; a few hundred are enough."""

@@ -23,15 +23,15 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from truemoment.exceptions import TrueMomentError, UsageError
+from truemoment.base.boundary.text import one_line
+from truemoment.base.errors import TrueMomentError, UsageError
+from truemoment.base.version import __version__
 from truemoment.searching.index import Index
 from truemoment.searching.outstanding import Background
 from truemoment.searching.retrieval import FoundMoment
 from truemoment.searching.searcher import IndexSearcher, RankingOptions
 from truemoment.searching.sharding import IndexShard
 from truemoment.searching.stopping import Reason, RetrievedMoments
-from truemoment.text import one_line
-from truemoment.version import __version__
 
 MOST_SENTENCES, MOST_TOP, MOST_NUMBERS = 64, 1000, 1 << 16
 """Sentences of a request, moments of a sentence, and numbers of a vector."""

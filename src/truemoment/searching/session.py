@@ -9,8 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from truemoment.distribution import Engine
-from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, UsageError
+from truemoment.base.boundary.distribution import Engine
+from truemoment.base.boundary.text import printable
+from truemoment.base.errors import InputError, MissingFileError, MissingPackageError, UsageError
+from truemoment.media.video import VIDEO_SUFFIXES, identity_of
+from truemoment.media.video.frames import opened
 from truemoment.searching.building import IndexReport, Progress, build_index, unseen
 from truemoment.searching.codes import LEAST_PIECES, has_codes, make_codes
 from truemoment.searching.encoder_options import EncoderOptions, index_of
@@ -23,12 +26,9 @@ from truemoment.searching.searcher import IndexSearcher, RankingOptions
 from truemoment.searching.shards import SharedAnswer, SharedIndex
 from truemoment.searching.unknown_words import unknown_words
 from truemoment.searching.writing import IndexWriter, list_videos
-from truemoment.text import printable
-from truemoment.video import VIDEO_SUFFIXES, identity_of
-from truemoment.video.frames import opened
 
 if TYPE_CHECKING:
-    from truemoment.video.encoders import Encoder
+    from truemoment.media.video.encoders import Encoder
 
 Note = Callable[[str], None]
 """Receives a line for people."""

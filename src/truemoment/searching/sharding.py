@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from truemoment.exceptions import UsageError
+from truemoment.base.errors import UsageError
 from truemoment.searching.retrieval import FoundMoment
 from truemoment.searching.stopping import Reason, RetrievedMoments
 

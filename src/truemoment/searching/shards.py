@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from truemoment.exceptions import InputError, UsageError
-from truemoment.features.base import Frames
+from truemoment.base.boundary.text import one_line
+from truemoment.base.errors import InputError, UsageError
+from truemoment.media.features.base import Frames
 from truemoment.searching.layout import Settings
 from truemoment.searching.outstanding import Background
 from truemoment.searching.searcher import RankingOptions
@@ -22,7 +23,6 @@ from truemoment.searching.serving import JSON_TYPE, MOST_BYTES, ShardAbout, Shar
 from truemoment.searching.sharding import MOST_SHARDS, IndexShard, merged, refuse_gaps
 from truemoment.searching.stopping import RetrievedMoments
 from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords
-from truemoment.text import one_line
 
 MOST_ANSWER_BYTES = 64 << 20
 

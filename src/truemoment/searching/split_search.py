@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from truemoment.datasets.source import AnnotationSource
-from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.features import FeatureStore
-from truemoment.features.alignment import ends_elsewhere
-from truemoment.features.opening import open_features
-from truemoment.features.sentences import SentenceFile, SentenceStore
-from truemoment.io import write_predictions
-from truemoment.proposals import WindowedGrid, read_proposals
-from truemoment.records import Annotations
+from truemoment.base.boundary.text import printable
+from truemoment.base.errors import InputError, MissingFileError, UsageError
+from truemoment.base.records import Annotations
+from truemoment.baselines.proposals import WindowedGrid, read_proposals
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.data.formats import write_predictions
+from truemoment.media.features import FeatureStore
+from truemoment.media.features.alignment import ends_elsewhere
+from truemoment.media.features.sentences import SentenceFile, SentenceStore
 from truemoment.searching.index import Index
+from truemoment.searching.opening import open_features
 from truemoment.searching.retrieval import EncodedSentences, IndexSearch
 from truemoment.searching.session import Note, SearchTarget, cut_short
 from truemoment.searching.zero_shot import SHOWN, ZeroShot
-from truemoment.text import printable
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,11 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from truemoment.exceptions import UsageError
-from truemoment.features.base import Frames
-from truemoment.files import atomic_write
-from truemoment.folders import lock_folder
-from truemoment.intervals import Floats
+from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.folders import lock_folder
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import Floats
+from truemoment.media.features.base import Frames
 from truemoment.searching.first_stage import RankedVideo, VideoRanking
 from truemoment.searching.index import Index
 from truemoment.searching.layout import SETTINGS, Calibration

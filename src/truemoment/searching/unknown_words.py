@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from truemoment.video.encoders import Encoder
+    from truemoment.media.video.encoders import Encoder
 
 _WORD = re.compile(r"\w+")
 

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.exceptions import UsageError
-from truemoment.features.base import FeatureStore
-from truemoment.grounders import Grounder
-from truemoment.intervals import TIE, Floats, Ints, best_kept
-from truemoment.records import Annotations, Predictions, Queries, as_strings, numbers_of
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import TIE, Floats, Ints, best_kept
+from truemoment.base.records import Annotations, Predictions, Queries, as_strings, numbers_of
+from truemoment.evaluation.grounders import Grounder
+from truemoment.media.features.base import FeatureStore
 from truemoment.searching.first_look import WindowRanking
 from truemoment.searching.windows import LongVideo, Window, WindowDraws, WindowedFeatures, Windows
 

@@ -24,12 +24,12 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.exceptions import InputError, UsageError
-from truemoment.features.base import FeatureStore, Frames, edges_of
-from truemoment.intervals import Bools, Floats, Ints
-from truemoment.proposals import Tail
-from truemoment.records import Annotations, as_strings
-from truemoment.targets import usable
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.intervals import Bools, Floats, Ints
+from truemoment.base.records import Annotations, as_strings
+from truemoment.baselines.proposals import Tail
+from truemoment.baselines.targets import usable
+from truemoment.media.features.base import FeatureStore, Frames, edges_of
 
 NegativeRule = Literal["apart", "anywhere"]
 """Where windows without the moment are drawn from, see :class:`WindowDraws`."""
@@ -223,7 +223,7 @@ class WindowedFeatures:
 
     Examples
     --------
-    >>> from truemoment.features import Features
+    >>> from truemoment.media.features import Features
     >>> videos = Features({"video": np.arange(9, dtype=np.float32)[:, None]}, fps=1.0)
     >>> parts = WindowedFeatures.of(videos, Windows(window_s=4.0, stride_s=4.0), {"video": 9.0})
     >>> {name: parts[name].ravel().tolist() for name in parts}

@@ -16,11 +16,13 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from truemoment.arrays import DAMAGED, map_npy
-from truemoment.exceptions import InputError, MissingFileError, TrueMomentError, UsageError
-from truemoment.files import atomic_folder, atomic_write
-from truemoment.folders import LOCK, TEMPORARY, lock_folder, remove_leftovers
-from truemoment.own_path import OwnPath
+from truemoment.base.boundary.arrays import DAMAGED, map_npy
+from truemoment.base.boundary.files import atomic_folder, atomic_write
+from truemoment.base.boundary.folders import LOCK, TEMPORARY, lock_folder, remove_leftovers
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.boundary.text import as_text
+from truemoment.base.errors import InputError, MissingFileError, TrueMomentError, UsageError
+from truemoment.media.video import VIDEO_SUFFIXES, identity_of
 from truemoment.searching.layout import (
     ABOUT,
     CODES,
@@ -48,8 +50,6 @@ from truemoment.searching.layout import (
     rows_in,
     spans_of,
 )
-from truemoment.text import as_text
-from truemoment.video import VIDEO_SUFFIXES, identity_of
 
 NEW, OLD = ".new-", ".old-"
 """How folders of videos begin that are to take a place, and that make place for a newer one."""

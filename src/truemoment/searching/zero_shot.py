@@ -24,14 +24,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.exceptions import InputError, MissingPackageError, UsageError
-from truemoment.features.alignment import TOLERANCE_NORM, TOLERANCE_ROWS
-from truemoment.features.base import FeatureStore, Frames
-from truemoment.features.reading import count_not_finite
-from truemoment.features.sentences import SentenceStore
-from truemoment.intervals import Floats, Ints, best_kept
-from truemoment.proposals import FrameProposals, Proposals, WindowedGrid, span_seconds
-from truemoment.records import Annotations, Predictions, Queries
+from truemoment.base.errors import InputError, MissingPackageError, UsageError
+from truemoment.base.intervals import Floats, Ints, best_kept
+from truemoment.base.records import Annotations, Predictions, Queries
+from truemoment.baselines.proposals import FrameProposals, Proposals, WindowedGrid, span_seconds
+from truemoment.media.features.alignment import TOLERANCE_NORM, TOLERANCE_ROWS
+from truemoment.media.features.base import FeatureStore, Frames
+from truemoment.media.features.reading import count_not_finite
+from truemoment.media.features.sentences import SentenceStore
 from truemoment.searching.scoring import joined, span_norms, span_scores
 
 SCORES_AT_ONCE = 1 << 23
@@ -71,8 +71,8 @@ class ZeroShot:
     Examples
     --------
     >>> import numpy as np
-    >>> from truemoment.features import Features
-    >>> from truemoment.features.sentences import SentenceVectors
+    >>> from truemoment.media.features import Features
+    >>> from truemoment.media.features.sentences import SentenceVectors
     >>> video = np.tile(np.array([0.0, 0.0, 1.0], dtype=np.float32), (300, 1))  # a minute at 5 frames a second
     >>> video[100:106], video[106:120] = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
     >>> sentences = SentenceVectors({"q": np.array([3.0, 7.0, 0.0], dtype=np.float32)})

@@ -1,9 +1,9 @@
 """Simulated perception for ActivityNet: frame features of a simulated detector of the words of sentences.
 
 ActivityNet Captions has no action labels for its moments, so its sentences are the labels. A *concept* is a verb or a
-noun (base form and part of speech, :mod:`truemoment.language`). The concepts are the :data:`N_CONCEPTS` that occur in
-most sentences of the training split. A concept is *visible* in a second of a video if the middle of the second lies in
-the moment of a sentence with this concept. The annotated intervals of a concept are its runs of visible seconds.
+noun (base form and part of speech, :mod:`truemoment.data.language`). The concepts are the :data:`N_CONCEPTS` that occur
+in most sentences of the training split. A concept is *visible* in a second of a video if the middle of the second lies
+in the moment of a sentence with this concept. The annotated intervals of a concept are its runs of visible seconds.
 
 A detector of these intervals is simulated as for Charades (:mod:`truemoment.worlds.perception`): one dial sets
 detection rate, false positives, jitter and noise. Features have one row each second and one number for each concept.
@@ -33,12 +33,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from truemoment.datasets import get_dataset, load_annotations
-from truemoment.exceptions import InputError
-from truemoment.features.base import SIMULATED
-from truemoment.intervals import Floats, Ints
-from truemoment.language import Engine, Tag, get_engine
-from truemoment.records import Annotations
+from truemoment.base.errors import InputError
+from truemoment.base.intervals import Floats, Ints
+from truemoment.base.records import Annotations
+from truemoment.data.datasets import get_dataset, load_annotations
+from truemoment.data.language import Engine, Tag, get_engine
+from truemoment.media.features.base import SIMULATED
 from truemoment.worlds.perception import (
     LONGEST_VIDEO_S,
     AnnotatedActions,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.intervals import Bools
+from truemoment.base.intervals import Bools
 
 Codes = npt.NDArray[np.int8]
 

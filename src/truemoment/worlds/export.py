@@ -2,9 +2,9 @@
 
 ::
 
-    FOLDER/annotations.jsonl    all splits, in the format of truemoment.datasets.own
+    FOLDER/annotations.jsonl    all splits, in the format of truemoment.data.datasets.own
     FOLDER/humans.jsonl         the test splits as several annotators mark them, in the same format
-    FOLDER/features.npz         the frame features of all videos (truemoment.features.npz)
+    FOLDER/features.npz         the frame features of all videos (truemoment.media.features.npz)
     FOLDER/world.json           the settings
 """
 
@@ -14,12 +14,12 @@ import dataclasses
 
 import msgspec
 
-from truemoment.datasets import own
-from truemoment.exceptions import InputError
-from truemoment.features.npz import read_features, write_features
-from truemoment.files import atomic_write
-from truemoment.own_path import AnyPath, OwnPath, any_path
-from truemoment.version import __version__ as version
+from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.own_path import AnyPath, OwnPath, any_path
+from truemoment.base.errors import InputError
+from truemoment.base.version import __version__ as version
+from truemoment.data.datasets import own
+from truemoment.media.features.npz import read_features, write_features
 from truemoment.worlds.world import World
 
 FILES = ("annotations.jsonl", "humans.jsonl", "features.npz", "world.json")

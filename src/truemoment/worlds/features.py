@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.features.base import Features, Frames
-from truemoment.intervals import Floats, Ints
+from truemoment.base.intervals import Floats, Ints
+from truemoment.media.features.base import Features, Frames
 from truemoment.worlds.timelines import Events
 
 __all__ = ["Features", "Frames", "coverage", "frame_features", "frames_of", "prototypes"]

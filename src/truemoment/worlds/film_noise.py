@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from truemoment.exceptions import UsageError
-from truemoment.intervals import Floats, Ints
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import Floats, Ints
 from truemoment.worlds.described.dialogue import draw_sentence
 
 SHORTEST_S = 0.2

@@ -40,13 +40,13 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from truemoment.exceptions import InputError, MissingPackageError, UsageError
-from truemoment.features.base import Frames, edges_of
-from truemoment.files import atomic_folder
-from truemoment.intervals import Floats, Ints
-from truemoment.own_path import OwnPath
-from truemoment.records import Annotations, Queries
-from truemoment.version import __version__ as version
+from truemoment.base.boundary.files import atomic_folder
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import InputError, MissingPackageError, UsageError
+from truemoment.base.intervals import Floats, Ints
+from truemoment.base.records import Annotations, Queries
+from truemoment.base.version import __version__ as version
+from truemoment.media.features.base import Frames, edges_of
 from truemoment.worlds.features import prototypes
 from truemoment.worlds.film_noise import CollectionNoise, Described, collect
 from truemoment.worlds.grammar import ACTIONS, FREQUENCY, N_CHOICES, OBJECTS, describe
@@ -201,7 +201,7 @@ class SimulatedFilm:
 
 
 class SimulatedFilms:
-    """Films as a :class:`~truemoment.features.base.FeatureStore` of frames and a `SentenceStore`, computed on demand.
+    """Films as a :class:`.FeatureStore` of frames and a `SentenceStore`, computed on demand.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truemoment.intervals import Floats
+from truemoment.base.intervals import Floats
 
 
 @dataclass(frozen=True)

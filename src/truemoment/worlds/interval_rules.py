@@ -46,12 +46,12 @@ from functools import cache
 
 import numpy as np
 
+from truemoment.base.cells import cell_of, n_cells
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.intervals import Floats, Ints, temporal_iou
+from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.baselines.base import locations
-from truemoment.cells import cell_of, n_cells
-from truemoment.exceptions import InputError, UsageError
-from truemoment.intervals import Floats, Ints, temporal_iou
-from truemoment.language import Engine, get_engine
-from truemoment.records import Annotations, Predictions, Queries
+from truemoment.data.language import Engine, get_engine
 from truemoment.worlds.concepts import Concept, concepts_of
 from truemoment.worlds.perception import WITHIN_S, AnnotatedActions
 
@@ -85,7 +85,7 @@ class LikeliestInterval:
     """Answer with the intervals whose locations are most frequent among the training moments; the sentence is not used.
 
     Locations are cells of 16 steps of start and end; `share` (136,) is the share of the training moments in each
-    (:func:`~truemoment.cells.cell_of`), None before fitting.
+    (:func:`~truemoment.base.cells.cell_of`), None before fitting.
     """
 
     intervals: Intervals

@@ -28,7 +28,7 @@ from typing import Literal
 
 import numpy as np
 
-from truemoment.intervals import Bools, Floats, Ints
+from truemoment.base.intervals import Bools, Floats, Ints
 
 N_ROWS = 4
 """Rows of cells, by length of the moment; each is cut by start into as many cells as there are actions to place."""

@@ -37,11 +37,11 @@ from typing import ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.datasets.base import required_file
-from truemoment.exceptions import InputError, UsageError
-from truemoment.features.base import SIMULATED
-from truemoment.files import DATA_BYTES, read_number, read_text
-from truemoment.intervals import Bools, Floats, Ints
+from truemoment.base.boundary.files import DATA_BYTES, read_number, read_text
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.intervals import Bools, Floats, Ints
+from truemoment.data.datasets.base import required_file
+from truemoment.media.features.base import SIMULATED
 from truemoment.worlds.features import Frames, coverage, frames_of
 
 CAUTION = (
@@ -159,7 +159,7 @@ class Habits:
 
 
 class Perception:
-    """Scores of a simulated detector, a :class:`~truemoment.features.base.FeatureStore` that computes on demand.
+    """Scores of a simulated detector, a :class:`~truemoment.media.features.base.FeatureStore` that computes on demand.
 
     Row i covers the time from ``i / fps`` to ``(i + 1) / fps``; the last one ends with the video.
 

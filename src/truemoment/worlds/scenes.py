@@ -16,10 +16,10 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.exceptions import InputError, MissingPackageError, UsageError
-from truemoment.files import atomic_write
-from truemoment.records import Annotations
-from truemoment.video.frames import Pixels
+from truemoment.base.boundary.files import atomic_write
+from truemoment.base.errors import InputError, MissingPackageError, UsageError
+from truemoment.base.records import Annotations
+from truemoment.media.video.frames import Pixels
 from truemoment.worlds.descriptions import (
     ASPECT,
     MOVING,

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truemoment.intervals import Bools, Floats, Ints
+from truemoment.base.intervals import Bools, Floats, Ints
 from truemoment.worlds.grammar import ACTIONS, FREQUENCY, OBJECTS
 
 MOST_EVENTS = 9

@@ -30,9 +30,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from truemoment.exceptions import InputError, UsageError
-from truemoment.intervals import Bools, Floats, Ints, temporal_iou
-from truemoment.records import Annotations, Predictions, Queries, Strings
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.intervals import Bools, Floats, Ints, temporal_iou
+from truemoment.base.records import Annotations, Predictions, Queries, Strings
 from truemoment.worlds.features import Features, coverage
 
 N_STEPS = 32

@@ -16,11 +16,11 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from truemoment.datasets.base import numbered
-from truemoment.exceptions import UsageError
-from truemoment.intervals import Bools, Floats, Ints
-from truemoment.keyed import read_pairs, read_value
-from truemoment.records import Annotations, as_strings
+from truemoment.base.boundary.keyed import read_pairs, read_value
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import Bools, Floats, Ints
+from truemoment.base.records import Annotations, as_strings
+from truemoment.data.datasets.base import numbered
 from truemoment.worlds.features import Features, frame_features, prototypes
 from truemoment.worlds.grammar import ACTIONS, FREQUENCY, N_CHOICES, OBJECTS, describe
 from truemoment.worlds.locations import Clump, cells, locate, moved, places

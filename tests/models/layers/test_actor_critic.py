@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from truemoment.models.layers.actor_critic import EpisodeSteps, actor_critic_losses, discounted_returns
+from truemoment.learning.models.layers.actor_critic import EpisodeSteps, actor_critic_losses, discounted_returns
 
 
 def steps_of(counts, seed=0):

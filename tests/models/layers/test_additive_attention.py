@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from truemoment.models.layers import additive_attention
-from truemoment.models.layers.additive_attention import AdditiveAttention, real_words
+from truemoment.learning.models.layers import additive_attention
+from truemoment.learning.models.layers.additive_attention import AdditiveAttention, real_words
 
 B, S, L, K, C, H = 3, 11, 4, 5, 6, 7
 

@@ -3,8 +3,8 @@ import math
 import pytest
 import torch
 
-from truemoment.exceptions import UsageError
-from truemoment.models.layers.attention import CellAttention
+from truemoment.base.errors import UsageError
+from truemoment.learning.models.layers.attention import CellAttention
 
 
 def slowly(queries, keys, values, heads):

@@ -5,9 +5,9 @@ import pytest
 import torch
 from torch.nn import functional
 
-from truemoment.exceptions import UsageError
-from truemoment.models.layers.cell_convolution import CellConvolutions, TriangleConvolutions, neighbours
-from truemoment.proposals import SparseMap
+from truemoment.base.errors import UsageError
+from truemoment.baselines.proposals import SparseMap
+from truemoment.learning.models.layers.cell_convolution import CellConvolutions, TriangleConvolutions, neighbours
 
 
 def make_stack(kind, n_clips, hidden, kernel, layers):

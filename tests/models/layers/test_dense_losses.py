@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from truemoment.models.layers.dense_losses import distance_loss, focal_loss, hull_iou, iou_loss
+from truemoment.learning.models.layers.dense_losses import distance_loss, focal_loss, hull_iou, iou_loss
 
 
 def test_the_focal_loss_is_its_formula():

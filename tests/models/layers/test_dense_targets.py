@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from truemoment.datasets import load_annotations
-from truemoment.models.layers.dense_targets import dense_targets, pyramid_locations, segments_at
-from truemoment.targets import moment_shares, usable
+from truemoment.baselines.targets import moment_shares, usable
+from truemoment.data.datasets import load_annotations
+from truemoment.learning.models.layers.dense_targets import dense_targets, pyramid_locations, segments_at
 
 LEVELS = (slice(0, 32), slice(32, 48), slice(48, 56))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from truemoment.models.layers.distance_correlation import distance_correlation
+from truemoment.learning.models.layers.distance_correlation import distance_correlation
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from truemoment.models.layers.fusion import fuse
+from truemoment.learning.models.layers.fusion import fuse
 
 
 def make_pair():

@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from truemoment.models.layers.gcnext import GCNeXt
-from truemoment.models.layers.graph_matching import GraphMatching
-from truemoment.models.layers.moment_attention import MomentAttention
-from truemoment.models.layers.nearest_nodes import FAR, nearest_nodes, node_rows
-from truemoment.models.layers.syntactic_graph import SyntacticGraph
-from truemoment.proposals import DiagonalMap
+from truemoment.baselines.proposals import DiagonalMap
+from truemoment.learning.models.layers.gcnext import GCNeXt
+from truemoment.learning.models.layers.graph_matching import GraphMatching
+from truemoment.learning.models.layers.moment_attention import MomentAttention
+from truemoment.learning.models.layers.nearest_nodes import FAR, nearest_nodes, node_rows
+from truemoment.learning.models.layers.syntactic_graph import SyntacticGraph
 
 H, N = 6, 8
 

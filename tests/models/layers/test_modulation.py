@@ -2,7 +2,7 @@
 
 import torch
 
-from truemoment.models.layers.modulation import normalised_over_time
+from truemoment.learning.models.layers.modulation import normalised_over_time
 
 
 def test_two_rows_are_1_and_minus_1():

@@ -3,9 +3,9 @@ import math
 import pytest
 import torch
 
-from truemoment.exceptions import UsageError
-from truemoment.models.layers.positions import cell_codes, map_codes, position_loss
-from truemoment.proposals import SparseMap
+from truemoment.base.errors import UsageError
+from truemoment.baselines.proposals import SparseMap
+from truemoment.learning.models.layers.positions import cell_codes, map_codes, position_loss
 
 
 def one_number(clip, n_clips, hidden, i):

@@ -2,7 +2,7 @@
 
 import torch
 
-from truemoment.models.layers.query import QueryEncoder
+from truemoment.learning.models.layers.query import QueryEncoder
 
 
 def make_encoder():

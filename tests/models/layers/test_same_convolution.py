@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from truemoment.models.layers.same_convolution import SameConvolution
+from truemoment.learning.models.layers.same_convolution import SameConvolution
 
 
 @pytest.mark.parametrize("n", [2, 8, 64])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from truemoment.models.layers.beam_search import beam_search
-from truemoment.models.layers.padded_rows import pad_rows, real_rows
-from truemoment.models.layers.segment_anchors import ANCHORS, ends_of
-from truemoment.models.layers.segment_context import soft_masks
+from truemoment.learning.models.layers.beam_search import beam_search
+from truemoment.learning.models.layers.padded_rows import pad_rows, real_rows
+from truemoment.learning.models.layers.segment_anchors import ANCHORS, ends_of
+from truemoment.learning.models.layers.segment_context import soft_masks
 
 
 def test_the_anchors():

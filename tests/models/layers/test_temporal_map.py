@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from truemoment.exceptions import UsageError
-from truemoment.models.layers.temporal_map import ConvMoments, FrameEncoder, MaxMoments
-from truemoment.proposals import SparseMap
+from truemoment.base.errors import UsageError
+from truemoment.baselines.proposals import SparseMap
+from truemoment.learning.models.layers.temporal_map import ConvMoments, FrameEncoder, MaxMoments
 
 
 def make_clips(n_clips, hidden=3, n_samples=2):

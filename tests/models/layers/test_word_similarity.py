@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from truemoment.language.meteor import meteor
-from truemoment.models.layers.word_similarity import meteor_scores, stem_numbers
+from truemoment.data.language.meteor import meteor
+from truemoment.learning.models.layers.word_similarity import meteor_scores, stem_numbers
 
 WORDS = ("open", "opens", "opening", "door", "doors", "a", "the", "sit")
 

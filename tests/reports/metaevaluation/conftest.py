@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from truemoment import get_protocol, parse_measures
-from truemoment.documents import as_json
-from truemoment.metaevaluation.systems import Systems
-from truemoment.records import as_strings
-from truemoment.reports.metaevaluation import StudyReport, document, report
-from truemoment.reports.render import terminal
-from truemoment.scores import Scores
+from truemoment.base.boundary.documents import as_json
+from truemoment.base.records import as_strings
+from truemoment.evaluation.scores import Scores
+from truemoment.report.render import terminal
+from truemoment.studies.meta.reports import StudyReport, document, report
+from truemoment.studies.meta.systems import Systems
 
 TWELVE = "; ".join([*(f"R@{k},IoU={m}" for k in (1, 5, 10) for m in (0.3, 0.5, 0.7)), "AxIoU@1", "AxIoU@5", "AxIoU@10"])
 

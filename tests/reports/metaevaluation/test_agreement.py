@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pytest
 
-from truemoment.metaevaluation.agreement import Agreement, agreement
-from truemoment.reports.drawing import save_drawings
-from truemoment.reports.metaevaluation import agreement as reports
-from truemoment.reports.metaevaluation.agreement import N_SHOWN, conflicts_of, order_of, sentences
+from truemoment.report.drawing import save_drawings
+from truemoment.studies.meta.agreement import Agreement, agreement
+from truemoment.studies.meta.reports import agreement as reports
+from truemoment.studies.meta.reports.agreement import N_SHOWN, conflicts_of, order_of, sentences
 
 
 @pytest.fixture(scope="module")

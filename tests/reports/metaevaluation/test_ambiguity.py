@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from truemoment import parse_measures
-from truemoment.intervals import Floats
-from truemoment.metaevaluation.ambiguity import Ambiguity, NoiseLevel
-from truemoment.metaevaluation.noise import VARIANCES_S2
-from truemoment.reports.drawing import save_drawings
-from truemoment.reports.metaevaluation import ambiguity as reports
-from truemoment.reports.metaevaluation.ambiguity import sentences, unsettled_pairs
+from truemoment.base.intervals import Floats
+from truemoment.report.drawing import save_drawings
+from truemoment.studies.meta.ambiguity import Ambiguity, NoiseLevel
+from truemoment.studies.meta.noise import VARIANCES_S2
+from truemoment.studies.meta.reports import ambiguity as reports
+from truemoment.studies.meta.reports.ambiguity import sentences, unsettled_pairs
 
 nan = float("nan")
 
@@ -221,7 +221,7 @@ def test_drawings_draw(shown, tmp_path: Path, levels) -> None:
 
 def test_better_by_most_measures_stands_first(shown, monkeypatch) -> None:
     """The caption says "by most measures": two small leads count more than one large lead the other way."""
-    from truemoment.reports.metaevaluation import ambiguity as module
+    from truemoment.studies.meta.reports import ambiguity as module
 
     original = np.array([[0.30, 0.30, 0.1], [0.29, 0.29, 0.9]])
     figures = np.repeat(original[None], 4, axis=0)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from truemoment import parse_measure
-from truemoment.metaevaluation.axioms import AxiomResult, MinimalPair, check_axioms
-from truemoment.protocols import get_protocol
-from truemoment.reports.drawing import save_drawings
-from truemoment.reports.metaevaluation import axioms as reports
-from truemoment.reports.metaevaluation.axioms import MOST_DRAWN
+from truemoment.evaluation.protocols import get_protocol
+from truemoment.report.drawing import save_drawings
+from truemoment.studies.meta.axioms import AxiomResult, MinimalPair, check_axioms
+from truemoment.studies.meta.reports import axioms as reports
+from truemoment.studies.meta.reports.axioms import MOST_DRAWN
 
 DEFAULT = get_protocol("default")
 

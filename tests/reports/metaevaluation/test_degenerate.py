@@ -10,23 +10,23 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from truemoment.documents import as_json
-from truemoment.measures import Measure, lower_is_better
-from truemoment.metaevaluation.agreement import agreement
-from truemoment.metaevaluation.ambiguity import Ambiguity, NoiseLevel
-from truemoment.metaevaluation.axioms import AxiomResult, check_axioms
-from truemoment.metaevaluation.power import power
-from truemoment.metaevaluation.selection import select
-from truemoment.metaevaluation.stability import stability
-from truemoment.metaevaluation.studies import Studies
-from truemoment.metaevaluation.systems import Systems
-from truemoment.metaevaluation.theory import Theory, theory
-from truemoment.metaevaluation.ties import ties
-from truemoment.reports.drawing import save_drawings
-from truemoment.reports.metaevaluation import document, report, study_reports
-from truemoment.reports.metaevaluation.verdict import verdict
-from truemoment.reports.model import Drawing, Finding, Paragraph, Report, Table
-from truemoment.reports.render import terminal
+from truemoment.base.boundary.documents import as_json
+from truemoment.evaluation.measures import Measure, lower_is_better
+from truemoment.report.drawing import save_drawings
+from truemoment.report.model import Drawing, Finding, Paragraph, Report, Table
+from truemoment.report.render import terminal
+from truemoment.studies.meta.agreement import agreement
+from truemoment.studies.meta.ambiguity import Ambiguity, NoiseLevel
+from truemoment.studies.meta.axioms import AxiomResult, check_axioms
+from truemoment.studies.meta.power import power
+from truemoment.studies.meta.reports import document, report, study_reports
+from truemoment.studies.meta.reports.verdict import verdict
+from truemoment.studies.meta.selection import select
+from truemoment.studies.meta.stability import stability
+from truemoment.studies.meta.studies import Studies
+from truemoment.studies.meta.systems import Systems
+from truemoment.studies.meta.theory import Theory, theory
+from truemoment.studies.meta.ties import ties
 
 from ...thorough import quick_are
 

@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from truemoment.metaevaluation.systems import DEFAULT_MEASURES
-from truemoment.reports.drawing import COLOURS, drawing_style, inline_svg
-from truemoment.reports.metaevaluation.looks import (
+from truemoment.report.drawing import COLOURS, drawing_style, inline_svg
+from truemoment.report.model import Drawing
+from truemoment.studies.meta.reports.looks import (
     SHARES,
     group_breaks,
     heat_map,
@@ -20,7 +20,7 @@ from truemoment.reports.metaevaluation.looks import (
     short_label,
     short_number,
 )
-from truemoment.reports.model import Drawing
+from truemoment.studies.meta.systems import DEFAULT_MEASURES
 
 MEASURES = DEFAULT_MEASURES.split("; ")
 

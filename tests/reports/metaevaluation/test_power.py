@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from truemoment import get_protocol, parse_measures
-from truemoment.metaevaluation.power import Power, power
-from truemoment.metaevaluation.systems import Systems
-from truemoment.records import as_strings
-from truemoment.reports.drawing import inline_svg
-from truemoment.reports.metaevaluation import power as reports
-from truemoment.reports.metaevaluation.power import rounded_up, sentences
-from truemoment.scores import Scores
+from truemoment.base.records import as_strings
+from truemoment.evaluation.scores import Scores
+from truemoment.report.drawing import inline_svg
+from truemoment.studies.meta.power import Power, power
+from truemoment.studies.meta.reports import power as reports
+from truemoment.studies.meta.reports.power import rounded_up, sentences
+from truemoment.studies.meta.systems import Systems
 
 
 def study(values: np.ndarray, measures: str, **choices: object) -> Power:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from truemoment import get_protocol, parse_measures
-from truemoment.metaevaluation.selection import select
-from truemoment.metaevaluation.systems import Systems
-from truemoment.records import as_strings
-from truemoment.reports.drawing import inline_svg
-from truemoment.reports.metaevaluation import selection as reports
-from truemoment.scores import Scores
+from truemoment.base.records import as_strings
+from truemoment.evaluation.scores import Scores
+from truemoment.report.drawing import inline_svg
+from truemoment.studies.meta.reports import selection as reports
+from truemoment.studies.meta.selection import select
+from truemoment.studies.meta.systems import Systems
 
 
 def systems_of(values: np.ndarray, measures: str, split: str) -> Systems:

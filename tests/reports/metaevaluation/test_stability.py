@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from truemoment import parse_measures
-from truemoment.metaevaluation.stability import Stability
-from truemoment.reports.drawing import save_drawings
-from truemoment.reports.metaevaluation import stability as reports
-from truemoment.reports.metaevaluation.stability import ENOUGH, first_reaching, sentences
+from truemoment.report.drawing import save_drawings
+from truemoment.studies.meta.reports import stability as reports
+from truemoment.studies.meta.reports.stability import ENOUGH, first_reaching, sentences
+from truemoment.studies.meta.stability import Stability
 
 nan = float("nan")
 

@@ -12,19 +12,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from truemoment.documents import as_json
-from truemoment.metaevaluation.agreement import agreement
-from truemoment.metaevaluation.axioms import check_axioms
-from truemoment.metaevaluation.loading import LoadedSystems
-from truemoment.metaevaluation.power import power
-from truemoment.metaevaluation.stability import stability
-from truemoment.metaevaluation.studies import Studies
-from truemoment.metaevaluation.ties import ties
-from truemoment.reports.metaevaluation import StudyReport, document, report, study_reports
-from truemoment.reports.metaevaluation import axioms as of_axioms
-from truemoment.reports.metaevaluation.verdict import verdict
-from truemoment.reports.render import markdown, terminal
-from truemoment.reports.render.html import page
+from truemoment.base.boundary.documents import as_json
+from truemoment.report.render import markdown, terminal
+from truemoment.report.render.html import page
+from truemoment.studies.meta.agreement import agreement
+from truemoment.studies.meta.axioms import check_axioms
+from truemoment.studies.meta.loading import LoadedSystems
+from truemoment.studies.meta.power import power
+from truemoment.studies.meta.reports import StudyReport, document, report, study_reports
+from truemoment.studies.meta.reports import axioms as of_axioms
+from truemoment.studies.meta.reports.verdict import verdict
+from truemoment.studies.meta.stability import stability
+from truemoment.studies.meta.studies import Studies
+from truemoment.studies.meta.ties import ties
 
 pytestmark = pytest.mark.slow
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from truemoment.metaevaluation.theory import theory
-from truemoment.reports.drawing import save_drawings
-from truemoment.reports.metaevaluation import theory as reports
+from truemoment.report.drawing import save_drawings
+from truemoment.studies.meta.reports import theory as reports
+from truemoment.studies.meta.theory import theory
 
 
 def made(**words):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from truemoment import get_protocol, parse_measures
-from truemoment.metaevaluation.systems import Systems
-from truemoment.metaevaluation.ties import ties
-from truemoment.records import as_strings
-from truemoment.reports.drawing import inline_svg, save_drawings
-from truemoment.reports.metaevaluation import ties as reports
-from truemoment.scores import Scores
+from truemoment.base.records import as_strings
+from truemoment.evaluation.scores import Scores
+from truemoment.report.drawing import inline_svg, save_drawings
+from truemoment.studies.meta.reports import ties as reports
+from truemoment.studies.meta.systems import Systems
+from truemoment.studies.meta.ties import ties
 
 MEASURES = "R@5,IoU=0.3; R@1,IoU=0.7; AxIoU@1"
 

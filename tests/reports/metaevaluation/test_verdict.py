@@ -7,16 +7,16 @@ import dataclasses
 import numpy as np
 import pytest
 
-from truemoment.metaevaluation.agreement import agreement
-from truemoment.metaevaluation.ambiguity import Ambiguity, NoiseLevel
-from truemoment.metaevaluation.axioms import AxiomResult, check_axioms
-from truemoment.metaevaluation.power import power
-from truemoment.metaevaluation.selection import Selection, select
-from truemoment.metaevaluation.stability import Stability
-from truemoment.metaevaluation.studies import Studies
-from truemoment.metaevaluation.ties import Ties
-from truemoment.reports.metaevaluation.ranking import FEWEST_CRITERIA, FEWEST_MEASURES, criteria_of, most_real_noise
-from truemoment.reports.metaevaluation.verdict import verdict
+from truemoment.studies.meta.agreement import agreement
+from truemoment.studies.meta.ambiguity import Ambiguity, NoiseLevel
+from truemoment.studies.meta.axioms import AxiomResult, check_axioms
+from truemoment.studies.meta.power import power
+from truemoment.studies.meta.reports.ranking import FEWEST_CRITERIA, FEWEST_MEASURES, criteria_of, most_real_noise
+from truemoment.studies.meta.reports.verdict import verdict
+from truemoment.studies.meta.selection import Selection, select
+from truemoment.studies.meta.stability import Stability
+from truemoment.studies.meta.studies import Studies
+from truemoment.studies.meta.ties import Ties
 
 MEASURES = "R@1,IoU=0.5; R@5,IoU=0.5; R@10,IoU=0.5; AxIoU@1; AxIoU@5; AxIoU@10"
 

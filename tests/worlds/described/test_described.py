@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truemoment.audio.tone_words import N_VOICES, VOCABULARY, digits_of, frequencies_hz, word_of
+from truemoment.media.audio.tone_words import N_VOICES, VOCABULARY, digits_of, frequencies_hz, word_of
 from truemoment.worlds.described.damage import Damage, damage_track
 from truemoment.worlds.described.dialogue import draw_sentence
 from truemoment.worlds.described.film import DescribedSettings, make_described, read_truth

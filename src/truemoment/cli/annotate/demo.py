@@ -25,8 +25,8 @@ def render_demo(out: Path, seed: int, *, show: bool) -> None:
     """Render the videos of the demo, and write its queries; what is there is kept."""
     import numpy as np
 
-    from truemoment.datasets import own
-    from truemoment.records import Annotations
+    from truemoment.base.records import Annotations
+    from truemoment.data.datasets import own
     from truemoment.worlds.scenes import render_video
 
     if (out / QUERIES).exists() and all((out / "videos" / name).exists() for name in VIDEOS):

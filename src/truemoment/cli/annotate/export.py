@@ -7,11 +7,11 @@ from typing import Literal
 
 import click
 
+from truemoment.base.errors import UsageError
 from truemoment.cli.annotate.shared import folder_of, study_argument
 from truemoment.cli.command import Command
 from truemoment.cli.options import FILE, refuse_files, shown_path
-from truemoment.datasets.random_order import ORDERS, Order
-from truemoment.exceptions import UsageError
+from truemoment.data.datasets.random_order import ORDERS, Order
 
 
 @click.command("export", cls=Command)
@@ -42,8 +42,8 @@ def command(
     truemoment humans --annotations marked/answers.jsonl
     truemoment evaluate preds.jsonl --annotations marked/annotations.jsonl
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.annotating.exporting import export_study
-    from truemoment.annotating.store import opened
+    from truemoment.web.annotating.exporting import export_study
+    from truemoment.web.annotating.store import opened
 
     folder = folder_of(study)
     folder.settings()

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
+from truemoment.base.errors import UsageError
 from truemoment.cli.annotate.shared import address_option, check_address, lang_option, show_links, study_argument
 from truemoment.cli.command import Command
 from truemoment.cli.groups import data_options
 from truemoment.cli.options import FILE, count_option, seed_option, shown_path
-from truemoment.datasets.source import AnnotationSource
-from truemoment.exceptions import UsageError
+from truemoment.data.datasets.source import AnnotationSource
 
 
 @click.command("new", cls=Command)
@@ -92,10 +92,10 @@ def command(
     truemoment annotate new lab --dataset charades-sta --split test --videos charades
     truemoment annotate new lab --annotations mine.jsonl --videos films --people 5 --per-query 3
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.annotating.creation import new_study
-    from truemoment.annotating.plan import StudyPlan, parse_controls, read_only
-    from truemoment.annotating.queries import read_queries
-    from truemoment.datasets import read_own_annotations
+    from truemoment.data.datasets import read_own_annotations
+    from truemoment.web.annotating.creation import new_study
+    from truemoment.web.annotating.plan import StudyPlan, parse_controls, read_only
+    from truemoment.web.annotating.queries import read_queries
 
     check_address(address)
     shares = parse_controls(controls)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.base.errors import UsageError
 from truemoment.cli.annotate.shared import address_option, check_address, folder_of, show_links, study_argument
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import show_list
-from truemoment.exceptions import UsageError
 
 if TYPE_CHECKING:
-    from truemoment.annotating.study import StudyFolder
+    from truemoment.web.annotating.study import StudyFolder
 
 
 @click.command("people", cls=Command)
@@ -32,8 +32,8 @@ def command(study: Path, action: str, who: str | None, address: str) -> None:
     revoke NAME   ends a person's link; answers stay
     link NAME     makes a new link; the old one ends
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.annotating import people
-    from truemoment.annotating.store import Store, opened, undamaged
+    from truemoment.web.annotating import people
+    from truemoment.web.annotating.store import Store, opened, undamaged
 
     check_address(address)
     folder = folder_of(study)
@@ -64,8 +64,8 @@ def command(study: Path, action: str, who: str | None, address: str) -> None:
 
 
 def _show(study: StudyFolder) -> None:
-    from truemoment.annotating.progress import read_people
-    from truemoment.annotating.store import opened
+    from truemoment.web.annotating.progress import read_people
+    from truemoment.web.annotating.store import opened
 
     with opened(study.database) as connection:
         found = read_people(connection, study.settings())

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
+from truemoment.base.boundary.text import printable
 from truemoment.cli.annotate.shared import folder_of, study_argument, videos_option
 from truemoment.cli.command import Command
 from truemoment.cli.options import count_option
-from truemoment.text import printable
 
 
 @click.command("prepare", cls=Command)
@@ -26,10 +26,10 @@ def command(study: Path, videos: Path | None, workers: int, quiet: bool) -> None
     """
     from tqdm import tqdm
 
-    from truemoment.annotating.preparing import VideoOutcome, prepare_study, waiting_videos
-    from truemoment.annotating.results import read_state
-    from truemoment.annotating.store import Store, undamaged
-    from truemoment.annotating.video_seal import check_videos
+    from truemoment.web.annotating.preparing import VideoOutcome, prepare_study, waiting_videos
+    from truemoment.web.annotating.results import read_state
+    from truemoment.web.annotating.store import Store, undamaged
+    from truemoment.web.annotating.video_seal import check_videos
 
     folder = folder_of(study)
     folder.settings()

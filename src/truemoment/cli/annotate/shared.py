@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.base.boundary.text import printable
+from truemoment.base.errors import InputError
 from truemoment.cli.options import FILE
 from truemoment.cli.serving import ServingOptions, make_serving_options, serve_links
-from truemoment.exceptions import InputError
-from truemoment.text import printable
 
 if TYPE_CHECKING:
-    from truemoment.annotating.people import Link
-    from truemoment.annotating.store import Store
-    from truemoment.annotating.study import StudyFolder
+    from truemoment.web.annotating.people import Link
+    from truemoment.web.annotating.store import Store
+    from truemoment.web.annotating.study import StudyFolder
 
 PORT = 8790
 """Port of a study's page; a fixed one, so that links stay valid."""
@@ -51,7 +51,7 @@ address_option = click.option(
 
 def folder_of(path: Path) -> StudyFolder:
     """Return the folder of a study."""
-    from truemoment.annotating.study import StudyFolder
+    from truemoment.web.annotating.study import StudyFolder
 
     return StudyFolder(path)
 
@@ -92,9 +92,9 @@ def run_server(
     before
         Called with the store before the server starts.
     """
-    from truemoment.annotating.people import new_link
-    from truemoment.annotating.serving import open_study
-    from truemoment.pages.launch import bind
+    from truemoment.web.annotating.people import new_link
+    from truemoment.web.annotating.serving import open_study
+    from truemoment.web.pages.launch import bind
 
     listening = serving.listening()
     with contextlib.closing(bind(listening)) as sock:

@@ -15,10 +15,10 @@ from truemoment.cli.serving import ServingOptions
 
 def study_of_one(queries: Path, videos: Path, study: Path, *, title: str = "", lang: str = "") -> None:
     """Make the study of one person, or keep the one that is there."""
-    from truemoment.annotating.creation import new_study
-    from truemoment.annotating.plan import StudyPlan
-    from truemoment.annotating.queries import read_queries
-    from truemoment.annotating.study import ControlShares
+    from truemoment.web.annotating.creation import new_study
+    from truemoment.web.annotating.plan import StudyPlan
+    from truemoment.web.annotating.queries import read_queries
+    from truemoment.web.annotating.study import ControlShares
 
     folder = folder_of(study)
     if folder.settings_file.exists():

@@ -17,9 +17,9 @@ from truemoment.cli.groups import Output, output_options
 @output_options
 def command(study: Path, output: Output) -> None:
     """Report the progress of STUDY, agreement, and answers to controls; it may be served meanwhile."""
-    from truemoment.annotating import status_report as reports
-    from truemoment.annotating.status import read_status
-    from truemoment.annotating.store import opened
+    from truemoment.web.annotating import status_report as reports
+    from truemoment.web.annotating.status import read_status
+    from truemoment.web.annotating.store import opened
 
     folder = folder_of(study)
     folder.settings()

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from truemoment.base.errors import InputError
 from truemoment.cli import EXIT_CHECK_FAILED
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, bound, output_options
 from truemoment.cli.options import FILE, count_option, refuse_outputs, shown_path, status_line
-from truemoment.exceptions import InputError
 
 if TYPE_CHECKING:
-    from truemoment.audio.aligning import AlignSettings, Method
+    from truemoment.media.audio.aligning import AlignSettings, Method
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Aligning:
 
     def settings(self) -> AlignSettings:
         """Return the settings."""
-        from truemoment.audio.aligning import AlignSettings
-        from truemoment.audio.checking import PaperSettings
-        from truemoment.audio.rates import RATES
+        from truemoment.media.audio.aligning import AlignSettings
+        from truemoment.media.audio.checking import PaperSettings
+        from truemoment.media.audio.rates import RATES
 
         paper = PaperSettings(self.windows, self.window_s, self.search_s, within_s=self.within_s)
         return AlignSettings(cast("Method", self.method), self.rate_hz, self.rates or RATES, paper)
@@ -100,9 +100,9 @@ def command(film: str, track: str, aligning: Aligning, out: Path | None, output:
     truemoment collect align film.mp4 ad.mp3
     truemoment collect align film.mkv#1 film.mkv#2 --method paper --json -
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.audio.aligning import align
-    from truemoment.audio.sources import parse_source
-    from truemoment.reports import alignment as reports
+    from truemoment.collection import report_alignment as reports
+    from truemoment.media.audio.aligning import align
+    from truemoment.media.audio.sources import parse_source
 
     settings = aligning.settings()
     film_source, track_source = parse_source(film), parse_source(track)

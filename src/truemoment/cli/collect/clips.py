@@ -31,8 +31,8 @@ def command(films: Path, clips: Path, annotations: Path, out: Path, fps: float |
     truemoment index clips -o clips.index --fps 5
     truemoment collect clips films.index clips.index --annotations LSMDC16_annos_val.csv -o MAD_val.json
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.collection import report_transfer as reports
     from truemoment.collection.transfer import transfer_clips, write_transfer
-    from truemoment.reports import transfer as reports
 
     refuse_outputs([films, clips, annotations], [out, output.json_path])
     found = transfer_clips(films, clips, annotations, fps=fps, track=_with_bar if output.progress else list)

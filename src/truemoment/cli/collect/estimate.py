@@ -27,8 +27,8 @@ def command(out: Path, answers: tuple[Path, ...], resamples: int, seed: int, out
     truemoment collect estimate OUT answers.jsonl
     truemoment collect estimate OUT ann.jsonl ben.jsonl
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.collection import report_review as reports
     from truemoment.collection.estimates import estimate_review
-    from truemoment.reports import review as reports
 
     refuse_outputs([out, *answers], [output.json_path])
     found = estimate_review(out, answers, resamples=resamples, seed=seed)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.base.boundary.keyed import print_number
+from truemoment.base.errors import UsageError
 from truemoment.cli.collect.align import Aligning, aligning_options
 from truemoment.cli.groups import F, bound
 from truemoment.cli.options import FILE, together
-from truemoment.exceptions import UsageError
-from truemoment.keyed import print_number
 
 if TYPE_CHECKING:
     from truemoment.collection.layout import CollectSettings

@@ -27,9 +27,9 @@ def command(out: Path, page: Path, sample: int, most_per_film: int, seed: int, o
     \b
     truemoment collect review OUT --html review.html
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.collection import report_review as reports
+    from truemoment.collection.review_page import review_page
     from truemoment.collection.review_sample import draw_sample
-    from truemoment.reports import review as reports
-    from truemoment.reports.review_page import review_page
 
     refuse_page(page, open_it=False)
     refuse_outputs([out], [page, output.json_path])

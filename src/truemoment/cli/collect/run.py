@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from truemoment.base.boundary.text import short_line
+from truemoment.base.errors import InputError, UsageError
 from truemoment.cli import EXIT_CHECK_FAILED
 from truemoment.cli.collect.align import Aligning
 from truemoment.cli.collect.options import Films, Hearing, Judging, all_options, settings_of
@@ -14,11 +16,9 @@ from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.groups import Output, Workers, workers_options
 from truemoment.cli.options import FILE, count_option, json_option, refuse_outputs, shown_path, status_line
-from truemoment.exceptions import InputError, UsageError
-from truemoment.text import short_line
 
 if TYPE_CHECKING:
-    from truemoment.distribution import Engine
+    from truemoment.base.boundary.distribution import Engine
 
 
 @click.command("run", cls=Command)
@@ -51,9 +51,9 @@ def command(
     truemoment collect run film.mp4 --described ad.mp3 --subtitles film.srt --speech whisper:FOLDER -o OUT
     truemoment collect run --list films.jsonl --speech whisper:FOLDER -o OUT --workers 4
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.collection import report as reports
     from truemoment.collection.pipeline import CollectRecipe, collect_films
     from truemoment.collection.tasks import files_of_tasks
-    from truemoment.reports import collection as reports
 
     tasks = films.tasks(hearing.transcript)
     if not hearing.engine and any(task.transcript is None for task in tasks):

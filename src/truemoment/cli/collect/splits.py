@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
+from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, output_options
 from truemoment.cli.options import FILE, refuse_outputs, seed_option, shown_path, status_line
-from truemoment.exceptions import UsageError
 
 
 @click.command("splits", cls=Command)
@@ -41,8 +41,8 @@ def command(out: Path, shares: str, clean: Path | None, no_compare: bool, seed: 
     truemoment collect splits OUT --splits 0.8,0.1,0.1
     truemoment collect splits OUT --clean reviewed.txt
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.collection import report as reports
     from truemoment.collection.splitting import split_collection
-    from truemoment.reports import collection as reports
 
     if clean is not None and not clean.is_file():
         raise UsageError(f"--clean {shown_path(clean)}: no such file")

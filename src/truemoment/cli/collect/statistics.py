@@ -21,7 +21,7 @@ def command(out: Path, output: Output) -> None:
     \b
     truemoment collect statistics OUT
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.reports import collection_statistics as reports
+    from truemoment.collection import report_statistics as reports
 
     refuse_outputs([out], [output.json_path])
     found = reports.statistics_of(out)

@@ -8,7 +8,7 @@ from truemoment.cli.command import Command
 from truemoment.cli.groups import Output, PageOutput, output_options, page_options
 from truemoment.cli.meta.options import finish, load, resamples_option, system_options
 from truemoment.cli.options import seed_option
-from truemoment.metaevaluation.loading import SystemSource
+from truemoment.studies.meta.loading import SystemSource
 
 
 @click.command("agreement", cls=Command)
@@ -25,10 +25,10 @@ def command(source: SystemSource, resamples: int, seed: int, page: PageOutput, o
     truemoment meta agreement a.npz b.npz c.npz --figures figures/
     truemoment meta agreement --population --baselines --dataset charades-sta --split test
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.metaevaluation.agreement import agreement
-    from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation import agreement as reports
-    from truemoment.uncertainty import stream
+    from truemoment.evaluation.uncertainty import stream
+    from truemoment.studies.meta.agreement import agreement
+    from truemoment.studies.meta.reports import StudyReport
+    from truemoment.studies.meta.reports import agreement as reports
 
     systems = load(source, seed, output, page)
     found = agreement(systems.systems, stream(seed, "agreement"), resamples=resamples, progress=output.progress)

@@ -16,8 +16,8 @@ from truemoment.cli.meta.options import (
     workers_option,
 )
 from truemoment.cli.options import seed_option
-from truemoment.metaevaluation.label_noise import NoiseSource, under_noise
-from truemoment.metaevaluation.loading import SystemSource
+from truemoment.studies.meta.label_noise import NoiseSource, under_noise
+from truemoment.studies.meta.loading import SystemSource
 
 
 @click.command("ambiguity", cls=Command)
@@ -43,9 +43,9 @@ def command(
     truemoment meta ambiguity runs/ --dataset charades-sta --split test
     truemoment meta ambiguity runs/ --dataset charades-sta --split test --annotators human-charades
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation import ambiguity as reports
-    from truemoment.uncertainty import stream
+    from truemoment.evaluation.uncertainty import stream
+    from truemoment.studies.meta.reports import StudyReport
+    from truemoment.studies.meta.reports import ambiguity as reports
 
     refuse(output, page, noise.files(source.data.data_dir))
     models = noise.models(source.data.data_dir)

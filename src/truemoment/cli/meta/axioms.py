@@ -38,10 +38,10 @@ def command(
     truemoment meta axioms
     truemoment meta axioms --measures "R@5,IoU=0.5; SetIoU" --references 2
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.metaevaluation.axioms import MEASURES, check_axioms
-    from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation import axioms as reports
-    from truemoment.uncertainty import stream
+    from truemoment.evaluation.uncertainty import stream
+    from truemoment.studies.meta.axioms import MEASURES, check_axioms
+    from truemoment.studies.meta.reports import StudyReport
+    from truemoment.studies.meta.reports import axioms as reports
 
     refuse(output, page)
     found = check_axioms(

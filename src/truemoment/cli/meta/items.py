@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
+from truemoment.base.errors import UsageError
+from truemoment.base.known_names import one_of_known
 from truemoment.cli.command import Command
 from truemoment.cli.groups import Output, PageOutput, output_options, page_options
 from truemoment.cli.meta.options import finish, load, system_options
 from truemoment.cli.options import seed_option
-from truemoment.exceptions import UsageError
-from truemoment.known_names import one_of_known
-from truemoment.metaevaluation.loading import SystemSource
+from truemoment.studies.meta.loading import SystemSource
 
 
 @click.command("items", cls=Command)
@@ -35,9 +35,9 @@ def command(source: SystemSource, blind: tuple[str, ...], seed: int, page: PageO
     truemoment meta items runs/*.jsonl --baselines --dataset charades-sta --split test \\
         --measures "R@1,IoU=0.5" --html items.html
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.metaevaluation.items import items
-    from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation import items as reports
+    from truemoment.studies.meta.items import items
+    from truemoment.studies.meta.reports import StudyReport
+    from truemoment.studies.meta.reports import items as reports
 
     systems = load(source, seed, output, page)
     for name in blind:

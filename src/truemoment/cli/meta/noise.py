@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from truemoment.cli.groups import bound
-from truemoment.metaevaluation.label_noise import NOISE, NoiseSource
+from truemoment.studies.meta.label_noise import NOISE, NoiseSource
 
 noise_options = bound(
     "noise",

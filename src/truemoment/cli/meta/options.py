@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.base.errors import UsageError
 from truemoment.cli import options
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, PageOutput, bound, data_options
 from truemoment.cli.options import MOST_RESAMPLES, count_option, refuse_outputs, shown_path, status_line
-from truemoment.exceptions import UsageError
-from truemoment.metaevaluation.loading import LoadedSystems, SystemSource
+from truemoment.studies.meta.loading import LoadedSystems, SystemSource
 
 if TYPE_CHECKING:
-    from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation.verdict import StudySummary
+    from truemoment.studies.meta.reports import StudyReport
+    from truemoment.studies.meta.reports.verdict import StudySummary
 
 system_options = bound(
     "source",
@@ -108,7 +108,7 @@ def finish(
     verdict: StudySummary | None = None,
 ) -> None:
     """Deliver the report of some studies."""
-    from truemoment.reports.metaevaluation import document, report
+    from truemoment.studies.meta.reports import document, report
 
     deliver(
         report(studies, systems, seed=seed, verdict=verdict),

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
+from truemoment.base.boundary.files import atomic_folder
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Measuring, Output, data_options, measuring_options, output_options
 from truemoment.cli.options import FILE, count_option, refuse_folder, refuse_outputs, seed_option, shown_path
-from truemoment.datasets.source import AnnotationSource
-from truemoment.files import atomic_folder
+from truemoment.data.datasets.source import AnnotationSource
 
 MEASURES = "R@1,IoU=0.5; R@1,IoU=0.7; R@5,IoU=0.5"
 
@@ -61,14 +61,14 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     import numpy as np
 
-    from truemoment.evaluation import evaluate
-    from truemoment.io import write_predictions
-    from truemoment.measures import parse_measures
-    from truemoment.metaevaluation.population import default_population, variants
-    from truemoment.metaevaluation.simulation import simulate_each
-    from truemoment.metaevaluation.systems import Systems
-    from truemoment.reports.metaevaluation.population import PopulationRun, document, report
-    from truemoment.scores import Scores
+    from truemoment.data.formats import write_predictions
+    from truemoment.evaluation.evaluate import evaluate
+    from truemoment.evaluation.measures import parse_measures
+    from truemoment.evaluation.scores import Scores
+    from truemoment.studies.meta.population import default_population, variants
+    from truemoment.studies.meta.reports.population import PopulationRun, document, report
+    from truemoment.studies.meta.simulation import simulate_each
+    from truemoment.studies.meta.systems import Systems
 
     refuse_folder(out)
     refuse_outputs([*data.files(), fit_annotations], [output.json_path])

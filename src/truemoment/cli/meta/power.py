@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.groups import Output, PageOutput, bound, output_options, page_options
 from truemoment.cli.meta.options import finish, load, repetitions_option, sizes_option, system_options
 from truemoment.cli.options import count_option, seed_option
-from truemoment.exceptions import UsageError
-from truemoment.metaevaluation.loading import SystemSource
+from truemoment.studies.meta.loading import SystemSource
 
 if TYPE_CHECKING:
-    from truemoment.metaevaluation.systems import Unit
+    from truemoment.studies.meta.systems import Unit
 
 
 @dataclass(frozen=True)
@@ -99,10 +99,10 @@ def command(
     truemoment meta power runs/*.jsonl --dataset charades-sta --split test
     truemoment meta power runs/*.npz --sizes 500,1000,2000 --comparisons 10
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.metaevaluation.power import power
-    from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation import power as reports
-    from truemoment.uncertainty import stream
+    from truemoment.evaluation.uncertainty import stream
+    from truemoment.studies.meta.power import power
+    from truemoment.studies.meta.reports import StudyReport
+    from truemoment.studies.meta.reports import power as reports
 
     planning.refuse()
     systems = load(source, seed, output, page)

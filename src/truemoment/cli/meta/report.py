@@ -19,9 +19,9 @@ from truemoment.cli.meta.options import (
     workers_option,
 )
 from truemoment.cli.options import count_option, seed_option, status_line
-from truemoment.metaevaluation.all_studies import Effort, all_studies
-from truemoment.metaevaluation.label_noise import NoiseSource
-from truemoment.metaevaluation.loading import SystemSource
+from truemoment.studies.meta.all_studies import Effort, all_studies
+from truemoment.studies.meta.label_noise import NoiseSource
+from truemoment.studies.meta.loading import SystemSource
 
 
 @click.command("report", cls=Command)
@@ -65,8 +65,8 @@ def command(
     truemoment meta report --population --baselines --dataset charades-cd --split test-ood \\
         --validation-split val --annotators human-charades --html measures.html --open
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.reports.metaevaluation import study_reports
-    from truemoment.reports.metaevaluation.verdict import verdict
+    from truemoment.studies.meta.reports import study_reports
+    from truemoment.studies.meta.reports.verdict import verdict
 
     data_dir = source.data.data_dir
     refuse(output, page, noise.files(data_dir))

@@ -8,7 +8,7 @@ from truemoment.cli.command import Command
 from truemoment.cli.groups import Output, PageOutput, bound, output_options, page_options
 from truemoment.cli.meta.options import finish, refuse, resamples_option
 from truemoment.cli.options import FILE, data_dir_option, dataset_option, reading_options, seed_option, status_line
-from truemoment.metaevaluation.loading import VariantSource
+from truemoment.studies.meta.loading import VariantSource
 
 variant_options = bound(
     "source",
@@ -68,10 +68,10 @@ def command(source: VariantSource, resamples: int, seed: int, page: PageOutput, 
         --validation-split val --split test-ood
     truemoment meta selection --validation val-scores/ --test test-scores/
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.metaevaluation.selection import select
-    from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation import selection as reports
-    from truemoment.uncertainty import stream
+    from truemoment.evaluation.uncertainty import stream
+    from truemoment.studies.meta.reports import StudyReport
+    from truemoment.studies.meta.reports import selection as reports
+    from truemoment.studies.meta.selection import select
 
     refuse(output, page, source.inputs, source.folders)
     with status_line(show=output.progress) as on_status:

@@ -10,10 +10,10 @@ from truemoment.cli.command import Command
 from truemoment.cli.groups import Output, PageOutput, output_options, page_options
 from truemoment.cli.meta.options import finish, load, sizes_option, system_options, trials_option, workers_option
 from truemoment.cli.options import seed_option
-from truemoment.metaevaluation.loading import SystemSource
+from truemoment.studies.meta.loading import SystemSource
 
 if TYPE_CHECKING:
-    from truemoment.metaevaluation.systems import Unit
+    from truemoment.studies.meta.systems import Unit
 
 
 @click.command("stability", cls=Command)
@@ -50,10 +50,10 @@ def command(
     truemoment meta stability runs/ --dataset charades-sta --split test --html stability.html
     truemoment meta stability --population --dataset charades-sta --split test --by video
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.metaevaluation.stability import stability, units_of
-    from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation import stability as reports
-    from truemoment.uncertainty import stream
+    from truemoment.evaluation.uncertainty import stream
+    from truemoment.studies.meta.reports import StudyReport
+    from truemoment.studies.meta.reports import stability as reports
+    from truemoment.studies.meta.stability import stability, units_of
 
     systems = load(source, seed, output, page)
     found = stability(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
+from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.groups import Output, PageOutput, output_options, page_options
 from truemoment.cli.meta.options import finish, refuse
 from truemoment.cli.options import count_option, seed_option
-from truemoment.exceptions import UsageError
 
 
 @click.command("theory", cls=Command)
@@ -56,10 +56,10 @@ def command(
     truemoment meta theory --figures figures/
     truemoment meta theory --iou 0.6 --noise "0.02 0.1" --ious "0.6 0.5 0.2"
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.metaevaluation.theory import theory
-    from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation import theory as reports
-    from truemoment.uncertainty import stream
+    from truemoment.evaluation.uncertainty import stream
+    from truemoment.studies.meta.reports import StudyReport
+    from truemoment.studies.meta.reports import theory as reports
+    from truemoment.studies.meta.theory import theory
 
     if ranks is not None and ious is not None:
         raise UsageError("got --ranks and --ious, expected one of them")

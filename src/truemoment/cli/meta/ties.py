@@ -8,7 +8,7 @@ from truemoment.cli.command import Command
 from truemoment.cli.groups import Output, PageOutput, output_options, page_options
 from truemoment.cli.meta.options import finish, load, resamples_option, system_options
 from truemoment.cli.options import seed_option
-from truemoment.metaevaluation.loading import SystemSource
+from truemoment.studies.meta.loading import SystemSource
 
 
 @click.command("ties", cls=Command)
@@ -23,10 +23,10 @@ def command(source: SystemSource, resamples: int, seed: int, page: PageOutput, o
     \b
     truemoment meta ties runs/*.jsonl --dataset charades-sta --split test --figures figures
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.metaevaluation.ties import ties
-    from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation import ties as reports
-    from truemoment.uncertainty import stream
+    from truemoment.evaluation.uncertainty import stream
+    from truemoment.studies.meta.reports import StudyReport
+    from truemoment.studies.meta.reports import ties as reports
+    from truemoment.studies.meta.ties import ties
 
     systems = load(source, seed, output, page)
     found = ties(systems.systems, stream(seed, "ties"), resamples=resamples)

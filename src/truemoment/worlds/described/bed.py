@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from truemoment.audio.reading import Samples
+from truemoment.media.audio.reading import Samples
 from truemoment.worlds.described.script import Span
 
 AMBIENCE_DB = (-50.0, -32.0)

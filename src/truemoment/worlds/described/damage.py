@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from truemoment.audio.alignment import Piece
-from truemoment.audio.reading import Samples
-from truemoment.audio.resampling import values_at
+from truemoment.media.audio.alignment import Piece
+from truemoment.media.audio.reading import Samples
+from truemoment.media.audio.resampling import values_at
 from truemoment.worlds.described.bed import draw_bed
 from truemoment.worlds.described.stretching import stretched
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from truemoment.audio.reading import Samples
-from truemoment.audio.resampling import values_at
-from truemoment.exceptions import InputError, MissingPackageError
+from truemoment.base.errors import InputError, MissingPackageError
+from truemoment.media.audio.reading import Samples
+from truemoment.media.audio.resampling import values_at
 from truemoment.worlds.described.voices import SpokenWord, Utterance
 
 VOICE_NAMES = (b"en-us", b"en-us+m3", b"en-us+f3", b"en-us+f2", b"en-us+m7")

@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from truemoment.audio.alignment import Piece
-from truemoment.documents import json_text
-from truemoment.exceptions import UsageError
-from truemoment.files import atomic_write, read_json, read_json_lines
-from truemoment.own_path import OwnPath
-from truemoment.version import __version__ as version
+from truemoment.base.boundary.documents import json_text
+from truemoment.base.boundary.files import atomic_write, read_json, read_json_lines
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import UsageError
+from truemoment.base.version import __version__ as version
+from truemoment.media.audio.alignment import Piece
 from truemoment.worlds.described.damage import Damage, damage_track
 from truemoment.worlds.described.espeak import Espeak
 from truemoment.worlds.described.mixing import NARRATOR_DB, mix_film, mix_track

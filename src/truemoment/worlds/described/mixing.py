@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from truemoment.audio.reading import Samples
+from truemoment.media.audio.reading import Samples
 from truemoment.worlds.described.bed import amplitude, draw_bed
 from truemoment.worlds.described.script import Script
 from truemoment.worlds.described.voices import Voices

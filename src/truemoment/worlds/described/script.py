@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from truemoment.exceptions import UsageError
+from truemoment.base.errors import UsageError
 from truemoment.worlds.described.dialogue import draw_sentence
 from truemoment.worlds.described.voices import NARRATOR, SpokenWord, Voices, words_at
 from truemoment.worlds.scenes import SceneVideo, plan_video

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from truemoment.audio.reading import Samples
+from truemoment.media.audio.reading import Samples
 
 HOP_S = 0.02
 TOLERANCE_S = 0.005

@@ -7,9 +7,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from truemoment.audio.reading import Samples
-from truemoment.audio.tone_words import REST_S, TONE_S, WORD_S, digits_of, frequencies_hz
-from truemoment.intervals import Floats
+from truemoment.base.intervals import Floats
+from truemoment.media.audio.reading import Samples
+from truemoment.media.audio.tone_words import REST_S, TONE_S, WORD_S, digits_of, frequencies_hz
 
 NARRATOR = 0
 """The narrator's voice; actors have the others."""
@@ -50,7 +50,7 @@ class Voices(Protocol):
 
 
 class Tones:
-    """Voices that speak in tones (:mod:`truemoment.audio.tone_words`), each with a breath of noise."""
+    """Voices that speak in tones (:mod:`truemoment.media.audio.tone_words`), each with a breath of noise."""
 
     name = "tones"
     n_voices = 5

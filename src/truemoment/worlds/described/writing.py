@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from truemoment.audio.reading import Samples
-from truemoment.exceptions import InputError, MissingPackageError
-from truemoment.files import atomic_write
-from truemoment.own_path import AnyPath
+from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.own_path import AnyPath
+from truemoment.base.errors import InputError, MissingPackageError
+from truemoment.media.audio.reading import Samples
 from truemoment.worlds.scenes import SceneVideo, video_frames
 
 if TYPE_CHECKING:

@@ -1,7 +1,0 @@
-"""People mark the moment that a sentence describes: studies, how queries are dealt, storage, pages and export.
-
-A study is a folder. :func:`~truemoment.annotating.creation.new_study` makes it from annotations and videos,
-:mod:`~truemoment.annotating.preparing` makes its videos playable, :mod:`~truemoment.annotating.serving` is the page,
-and :func:`~truemoment.annotating.exporting.export_study` writes what people marked. The log of events in
-``study.sqlite`` is the truth: answers and states of tasks are rebuilt from it.
-"""

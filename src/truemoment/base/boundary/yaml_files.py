@@ -1,0 +1,123 @@
+"""Small YAML files that somebody wrote: read without traps, checked against a type, and refused with file and field."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar, get_args, get_type_hints
+
+import msgspec
+from msgspec import Struct
+
+from truemoment.base.boundary.files import in_words, lower_first, read_bytes
+from truemoment.base.boundary.own_path import AnyPath
+from truemoment.base.errors import InputError, MissingPackageError, UsageError
+
+S = TypeVar("S", bound=Struct)
+
+MOST_NUMBER = 1e30
+"""No setting is larger: below what networks compute with, in 32 bits."""
+
+MOST_BYTES, DEEPEST = 1 << 16, 16
+"""Size and nesting of a recipe beyond which it is not read; ours hold 500 bytes in two levels."""
+
+
+def read_yaml(path: AnyPath) -> Any:  # noqa: ANN401 - checked by the caller
+    """Read a small YAML file: no aliases, 16 levels, 64 KB."""
+    return parse_yaml(read_bytes(path), path)
+
+
+def parse_yaml(data: bytes, path: AnyPath) -> Any:  # noqa: ANN401 - checked by the caller
+    """Read what a small YAML file holds; `path` is what an error names."""
+    try:
+        import yaml  # noqa: PLC0415 - optional
+    except ImportError:
+        raise MissingPackageError("pyyaml", "models", "reading YAML") from None
+    try:
+        _refuse_traps(data, path)
+        return msgspec.yaml.decode(data)
+    except (msgspec.DecodeError, yaml.YAMLError) as error:
+        raise InputError(f"is not YAML ({' '.join(str(error).split())})", path=path) from None
+    except ValueError:
+        raise InputError("is not YAML that can be read", path=path) from None
+
+
+def _refuse_traps(data: bytes, path: AnyPath) -> None:
+    """Refuse YAML that is too large, nested too deeply (which ends the process), or refers to a value by an alias.
+
+    A few aliases of aliases represent more values than fit into any memory.
+    """
+    import yaml  # noqa: PLC0415 - optional
+
+    if len(data) > MOST_BYTES:
+        raise InputError(f"holds {len(data):,} bytes, expected {MOST_BYTES:,} at most", path=path)
+    depth = 0
+    too_deep = f"is nested too deeply, expected {DEEPEST} levels at most"
+    try:
+        for event in yaml.parse(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            line = None if event.start_mark is None else event.start_mark.line + 1
+            if depth > DEEPEST:
+                raise InputError(too_deep, path=path, line=line)
+            if isinstance(event, yaml.AliasEvent):
+                raise InputError(f"got the alias *{event.anchor}, expected the value itself", path=path, line=line)
+    except yaml.scanner.ScannerError as error:  # libyaml reads ahead, and some versions end at 1,000 open brackets
+        if "nesting depth" not in str(error) or error.problem_mark is None:
+            raise
+        raise InputError(too_deep, path=path, line=error.problem_mark.line + 1) from None
+
+
+def convert(values: Mapping[str, Any], kind: type[S], path: AnyPath | None, field: str = "") -> S:
+    """Check the values of a YAML file, or of the field `field` of it, against a type."""
+    try:
+        found = msgspec.convert(values, kind, strict=False)  # YAML reads 1e-3 as text
+    except msgspec.ValidationError as error:
+        problem, _, at = str(error).partition(" - at `$")
+        inner = at.rstrip("`").lstrip(".")
+        words = in_words(lower_first(problem))
+        if re.search("unknown field|invalid enum value", words) and (known := _names_at(kind, inner)):
+            words += f", expected one of {', '.join(known)}"
+        raise InputError(words, path=path, field=(field + inner).rstrip(".") or None) from None
+    for key, value in leaves(msgspec.to_builtins(found)).items():
+        numbers = value if isinstance(value, list) else [value]
+        if wrong := [of for of in numbers if isinstance(of, int | float) and not abs(of) <= MOST_NUMBER]:  # or NaN
+            problem = f"got {wrong[0]:g}, expected a number from {-MOST_NUMBER:g} to {MOST_NUMBER:g}"
+            raise InputError(problem, path=path, field=field + key)
+    return found
+
+
+def _names_at(kind: type[Struct], inner: str) -> tuple[str, ...]:
+    """Return the fields of the part of a value at a dotted key, or the words it may be; none if it is not one part."""
+    hint: Any = kind
+    for name in re.findall(r"[^.\[\]]+", re.sub(r"\[[^\]]*\]", "", inner)):
+        hint = get_type_hints(kind).get(name)
+        parts = [of for of in _types_in(hint) if isinstance(of, type) and issubclass(of, Struct)]
+        if len(parts) == 1:
+            kind = parts[0]
+        elif parts:
+            return ()
+    words = [of for of in _types_in(hint) if isinstance(of, str)]
+    return tuple(words) if words else kind.__struct_fields__ if kind in _types_in(hint) else ()
+
+
+def _types_in(hint: Any) -> list[Any]:  # noqa: ANN401 - any annotation
+    """Return a type, and all types and values in it: ``list[Literal["a"]]`` has the list, the literal and "a"."""
+    return [hint, *(inner for part in get_args(hint) for inner in _types_in(part))]
+
+
+def leaves(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Return all values that contain no further keys, by dotted key."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        found |= leaves(value, f"{before}{key}.") if isinstance(value, dict) else {before + key: value}
+    return found
+
+
+@contextlib.contextmanager
+def naming(path: AnyPath | None, field: str) -> Iterator[None]:
+    """Name file and field where a value means nothing that we know."""
+    try:
+        yield
+    except UsageError as error:
+        raise InputError(str(error), path=path, field=field) from None

@@ -1,0 +1,177 @@
+"""The papers of datasets, measures, protocols and baselines: each is a constant here, and those name it.
+
+``truemoment cite`` prints them. To add one, write a constant with the facts of its first page or of its publisher.
+Authors, titles and years were compared with the papers themselves, with the reference lists of the five papers that
+TrueMoment follows, and with the entries that the authors' repositories ask for.
+"""
+
+from __future__ import annotations
+
+from truemoment.base.papers.base import Paper as Paper
+from truemoment.base.version import __version__
+
+TRUEMOMENT = Paper(
+    "truemoment",
+    ("The TrueMoment authors",),
+    "TrueMoment: honest measures for temporal sentence grounding in videos",
+    "",
+    None,
+    "misc",
+    (("version", __version__),),
+)
+CLOSER_LOOK = Paper(
+    "yuan2021closer",
+    ("Yuan, Yitian", "Lan, Xiaohan", "Wang, Xin", "Chen, Long", "Wang, Zhi", "Zhu, Wenwu"),
+    "A Closer Look at Temporal Sentence Grounding in Videos: Dataset and Metric",
+    "Proceedings of the 2nd International Workshop on Human-centric Multimedia Analysis (HUMA)",
+    2021,
+    details=(("doi", "10.1145/3475723.3484247"),),
+)
+AXIOU = Paper(
+    "togashi2022axiou",
+    (
+        "Togashi, Riku",
+        "Otani, Mayu",
+        "Nakashima, Yuta",
+        "Rahtu, Esa",
+        "Heikkilä, Janne",
+        "Sakai, Tetsuya",
+    ),
+    "AxIoU: An Axiomatically Justified Measure for Video Moment Retrieval",
+    "CVPR",
+    2022,
+)
+HIDDEN_CHALLENGES = Paper(
+    "otani2020uncovering",
+    ("Otani, Mayu", "Nakashima, Yuta", "Rahtu, Esa", "Heikkilä, Janne"),
+    "Uncovering Hidden Challenges in Query-Based Video Moment Retrieval",
+    "BMVC",
+    2020,
+)
+MAD = Paper(
+    "soldan2022mad",
+    (
+        "Soldan, Mattia",
+        "Pardo, Alejandro",
+        "León Alcázar, Juan",
+        "Caba Heilbron, Fabian",
+        "Zhao, Chen",
+        "Giancola, Silvio",
+        "Ghanem, Bernard",
+    ),
+    "MAD: A Scalable Dataset for Language Grounding in Videos from Movie Audio Descriptions",
+    "CVPR",
+    2022,
+)
+QVHIGHLIGHTS = Paper(
+    "lei2021qvhighlights",
+    ("Lei, Jie", "Berg, Tamara L.", "Bansal, Mohit"),
+    "QVHighlights: Detecting Moments and Highlights in Videos via Natural Language Queries",
+    "NeurIPS",
+    2021,
+)
+TALL = Paper(
+    "gao2017tall",
+    ("Gao, Jiyang", "Sun, Chen", "Yang, Zhenheng", "Nevatia, Ram"),
+    "TALL: Temporal Activity Localization via Language Query",
+    "ICCV",
+    2017,
+)
+CHARADES = Paper(
+    "sigurdsson2016hollywood",
+    (
+        "Sigurdsson, Gunnar A.",
+        "Varol, Gül",
+        "Wang, Xiaolong",
+        "Farhadi, Ali",
+        "Laptev, Ivan",
+        "Gupta, Abhinav",
+    ),
+    "Hollywood in Homes: Crowdsourcing Data Collection for Activity Understanding",
+    "ECCV",
+    2016,
+)
+ACTIVITYNET_CAPTIONS = Paper(
+    "krishna2017dense",
+    ("Krishna, Ranjay", "Hata, Kenji", "Ren, Frederic", "Fei-Fei, Li", "Niebles, Juan Carlos"),
+    "Dense-Captioning Events in Videos",
+    "ICCV",
+    2017,
+)
+ACTIVITYNET = Paper(
+    "cabaheilbron2015activitynet",
+    ("Caba Heilbron, Fabian", "Escorcia, Victor", "Ghanem, Bernard", "Niebles, Juan Carlos"),
+    "ActivityNet: A Large-Scale Video Benchmark for Human Activity Understanding",
+    "CVPR",
+    2015,
+)
+DIDEMO = Paper(
+    "hendricks2017localizing",
+    (
+        "Hendricks, Lisa Anne",
+        "Wang, Oliver",
+        "Shechtman, Eli",
+        "Sivic, Josef",
+        "Darrell, Trevor",
+        "Russell, Bryan",
+    ),
+    "Localizing Moments in Video with Natural Language",
+    "ICCV",
+    2017,
+)
+TACOS = Paper(
+    "regneri2013grounding",
+    (
+        "Regneri, Michaela",
+        "Rohrbach, Marcus",
+        "Wetzel, Dominikus",
+        "Thater, Stefan",
+        "Schiele, Bernt",
+        "Pinkal, Manfred",
+    ),
+    "Grounding Action Descriptions in Videos",
+    "Transactions of the Association for Computational Linguistics",
+    2013,
+    "article",
+    (("volume", "1"), ("pages", "25--36")),
+)
+TAN_2D = Paper(
+    "zhang2020learning",
+    ("Zhang, Songyang", "Peng, Houwen", "Fu, Jianlong", "Luo, Jiebo"),
+    "Learning 2D Temporal Adjacent Networks for Moment Localization with Natural Language",
+    "AAAI",
+    2020,
+)
+MOVIE_DESCRIPTION = Paper(
+    "rohrbach2017movie",
+    (
+        "Rohrbach, Anna",
+        "Torabi, Atousa",
+        "Rohrbach, Marcus",
+        "Tandon, Niket",
+        "Pal, Christopher",
+        "Larochelle, Hugo",
+        "Courville, Aaron",
+        "Schiele, Bernt",
+    ),
+    "Movie Description",
+    "International Journal of Computer Vision",
+    2017,
+    "article",
+    (("volume", "123"), ("number", "1"), ("pages", "94--120")),
+)
+UNTRUTH = Paper(
+    "flanagan2025moment",
+    ("Flanagan, Kevin", "Damen, Dima", "Wray, Michael"),
+    "Moment of Untruth: Dealing with Negative Queries in Video Moment Retrieval",
+    "arXiv:2502.08544",
+    2025,
+    "misc",
+)
+VSLNET = Paper(
+    "zhang2020span",
+    ("Zhang, Hao", "Sun, Aixin", "Jing, Wei", "Zhou, Joey Tianyi"),
+    "Span-based Localizing Network for Natural Language Video Localization",
+    "ACL",
+    2020,
+)

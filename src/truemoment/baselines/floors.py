@@ -1,0 +1,490 @@
+"""The floors: blind baselines fitted on a training split and measured on another split.
+
+A floor answers each measure with what is worth most by it, where it can (best constant, sentence network, sentence
+neighbours). One that draws its answers, or is trained by chance, is the mean over several draws.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import functools
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from truemoment.base.boundary.arrays import Array
+from truemoment.base.boundary.caching import NO_CACHE, Cache, pack_text, say_nothing, unpack_text
+from truemoment.base.boundary.processes import end_with_parent, processes
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.intervals import Floats
+from truemoment.base.records import Annotations, Predictions, Queries, Strings
+from truemoment.baselines import (
+    BASELINES,
+    Choices,
+    ExpectedValue,
+    OrderTable,
+    ParagraphNetwork,
+    PredictAll,
+    Reads,
+    SentenceNetwork,
+    make_baseline,
+)
+from truemoment.baselines.best_constant import best_constants
+from truemoment.baselines.expected_value import answer_each
+from truemoment.data.language.paragraphs import OrderOfStarts, order_of_starts
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.grounders import Grounder
+from truemoment.evaluation.measures import Measure
+from truemoment.evaluation.protocols import Protocol
+from truemoment.evaluation.scores import Scores
+from truemoment.evaluation.uncertainty import stream
+from truemoment.report.words import about
+
+MOST_ANSWERS = 100
+"""Most answers a floor gives: as many as Prior-Only Blind draws."""
+
+NETWORK, PARAGRAPH, NEIGHBOURS = "sentence-network", "paragraph-network", "sentence-neighbours"
+
+HEADLINE = "R@1,IoU=0.5"
+"""The measure of a verdict, where it is among those measured; else the first of them."""
+
+FLOORS = tuple(name for name, of in BASELINES.items() if of.kind == "floor")
+"""Every blind baseline there is."""
+
+DRAWS, FITS = 5, MappingProxyType({NETWORK: 2, PARAGRAPH: 1})
+"""Draws of a floor that draws its answers; trainings of those that are trained by chance, each of several members."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What every floor is fitted on, and how it is measured.
+
+    Parameters
+    ----------
+    headline
+        Row of the measure whose answers are returned.
+    top
+        Most answers a query: as many as the method gives, or R@5 would compare lists of different lengths.
+    train
+        Split to fit on; without one only the floors that learn nothing are run.
+    validation
+        Split on which each floor is measured too; None for none.
+    seed
+        Of all draws: each floor's are seeded by its name.
+    """
+
+    annotations: Annotations
+    measures: tuple[Measure, ...]
+    protocol: Protocol
+    headline: int = 0
+    top: int = 1
+    train: Annotations | None = None
+    validation: Annotations | None = None
+    engine: str = "lexicon"
+    seed: int = 0
+    cache: Cache = NO_CACHE
+    on_status: Callable[[str], None] = say_nothing
+
+    def key(self, name: str) -> dict[str, Any]:
+        """Return all that what a floor learns is computed from, as JSON values."""
+        return {
+            "floor": name,
+            "seed": self.seed if BASELINES[name].random else 0,
+            "train": None if self.train is None else self.train.sha256,
+            "dataset": self.annotations.dataset,
+            "engine": self.engine,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Floor:
+    """A blind baseline that is fitted when it is first needed."""
+
+    name: str
+    setting: Setting
+
+    @functools.cached_property
+    def fitted(self) -> tuple[tuple[Grounder, ...], ...]:
+        """The fitted methods, a row a training and a column a measure.
+
+        Raises
+        ------
+        InputError
+            If it cannot be fitted: training moments that have no density.
+        """
+        return tuple(self.training(number) for number in range(FITS.get(self.name, 1)))
+
+    def training(self, number: int) -> tuple[Grounder, ...]:
+        """Fit one training of it, or recall that; a method a measure. Errors are those of :attr:`fitted`."""
+        of, train = self.setting, self.setting.train
+        if self.name == "best-constant" and train is not None:  # PredictAll where a measure is undefined
+            constants = best_constants(of.measures, train, protocol=of.protocol)
+            return tuple(PredictAll() if constant is None else constant for constant in constants)
+        share = functools.partial(self._share, number)
+        rng = stream(of.seed, f"floor {self.name} {number}")
+        grounder = make_baseline(self.name, Choices(rng, protocol=of.protocol, engine=of.engine, on_progress=share))
+        if train is None:
+            return (grounder,) * len(of.measures)
+        if isinstance(grounder, OrderTable):
+            return grounder.for_measures(of.measures, train)
+        if isinstance(grounder, ExpectedValue):
+            return self._recalled(grounder, train, number).for_measures(of.measures)
+        return (grounder.fit(train),) * len(of.measures)
+
+    def _share(self, number: int, share: float) -> None:
+        self.setting.on_status(f"floor {self.name}, {100 * (number + share) / FITS[self.name]:.0f} %")
+
+    def _recalled(self, grounder: ExpectedValue, train: Annotations, number: int) -> ExpectedValue:
+        """Fit a model of places, or recall the networks that were trained before."""
+        model = grounder.model
+        if isinstance(model, ParagraphNetwork):
+            sentence = _sentence_network(self.setting)
+            model = replace(model, sentence=sentence)
+        elif not isinstance(model, SentenceNetwork):
+            return grounder.fit(train)
+        key, network = self.setting.key(self.name) | {"fit": number}, model
+        packed = self.setting.cache.arrays(self.name, key, lambda: network.fit(train).packed())
+        return replace(grounder, model=network.unpacked(packed, train), protocol=self.setting.protocol)
+
+    def answers(self, annotations: Annotations) -> list[list[Predictions]]:
+        """Answer a split: a row a draw, a column a measure."""
+        key = self._key_of_answers(annotations)
+        packed = self.setting.cache.arrays("answers", key, lambda: pack_answers(self._predictions(annotations)))
+        return unpack_answers(packed, annotations.queries.query_id)
+
+    def has_answers(self, annotations: Annotations) -> bool:
+        """Return whether its answers to a split are in the cache."""
+        return self.setting.cache.holds("answers", self._key_of_answers(annotations))
+
+    def _key_of_answers(self, annotations: Annotations) -> dict[str, Any]:
+        of = self.setting
+        return of.key(self.name) | {
+            "annotations": annotations.sha256,
+            "measures": [str(measure) for measure in of.measures],
+            "protocol": of.protocol.signature(),
+            "top": of.top,
+        }
+
+    def _predictions(self, annotations: Annotations) -> list[list[Predictions]]:
+        of, drawn = self.setting, BASELINES[self.name].random and self.name not in FITS
+        if of.train is not None:
+            seconds = expected_s(self.name, len(of.train), len(annotations))
+            if seconds >= LONG_S:
+                of.on_status(f"floor {self.name}, {about(seconds)}")
+        depths = [min(of.top, measure.depth or of.top) for measure in of.measures]
+        rows = []
+        for number in range(DRAWS if drawn else len(self.fitted)):
+            methods: Sequence[Grounder] = self.fitted[0 if drawn else number]
+            if drawn:
+                rng = stream(of.seed, f"draw {number} of {self.name} on {annotations.sha256}")
+                methods = [replace(methods[0], rng=rng)] * len(methods)  # type: ignore[type-var]  # all have one
+            rows.append(predict_each(methods, annotations.queries, depths))
+        return rows
+
+    def training_spread(self, annotations: Annotations, row: int | None = None) -> float:
+        """Return the standard deviation between single networks; 0 where none is trained.
+
+        It is that of the measure of this number, by default the headline.
+        """
+        of, row = self.setting, self.setting.headline if row is None else row
+        measure = of.measures[row]
+        if self.name not in FITS or of.train is None:
+            return 0.0
+        key = of.key(self.name) | {
+            "annotations": annotations.sha256,
+            "measure": str(measure),
+            "protocol": of.protocol.signature(),
+            "top": of.top,
+        }
+
+        def measured() -> dict[str, Array]:
+            return {"figures": np.array(list(self._figures_of_members(annotations, row)))}
+
+        figures = of.cache.arrays("spread", key, measured)["figures"]
+        return float(figures.std(ddof=1)) if len(figures) > 1 else 0.0
+
+    def _figures_of_members(self, annotations: Annotations, row: int) -> Iterator[float]:
+        measure = self.setting.measures[row]
+        top = min(self.setting.top, measure.depth or self.setting.top)
+        for methods in self.fitted:
+            grounder = methods[row]
+            if isinstance(grounder, ExpectedValue) and isinstance(grounder.model, SentenceNetwork | ParagraphNetwork):
+                for probabilities in grounder.model.members(annotations.queries):
+                    answers = grounder.answer(annotations.queries, probabilities, top)
+                    yield evaluate(annotations, answers, [measure], self.setting.protocol).value(measure)
+
+
+@functools.lru_cache(maxsize=1)  # the paragraph network reads the one that the sentence network has just fitted
+def _sentence_network(setting: Setting) -> SentenceNetwork:
+    """Return the first sentence network of a setting."""
+    first, *_ = Floor(NETWORK, setting).training(0)
+    if not (isinstance(first, ExpectedValue) and isinstance(first.model, SentenceNetwork)):
+        raise UsageError(f"{NETWORK} has to be fitted first")
+    return first.model
+
+
+LONG_S = 10.0
+"""What takes longer is announced."""
+
+QUERY_S = MappingProxyType({"prior-only": 0.08e-3, "action-aware": 0.25e-3, NETWORK: 1.5e-3, PARAGRAPH: 1.4e-3})
+PAIR_S = MappingProxyType({NEIGHBOURS: 2.5e-8})
+"""Seconds of one core: a training query; a training query with one that is answered (benchmarks/README.md)."""
+
+
+def expected_s(name: str, n_train: int, n_queries: int) -> float:
+    """Return about how many seconds a floor takes to learn from a split and to answer another."""
+    return QUERY_S.get(name, 0.0) * n_train + PAIR_S.get(name, 0.0) * n_train * n_queries
+
+
+def pack_answers(rows: Sequence[Sequence[Predictions]]) -> dict[str, Array]:
+    """Return rows of answers to the same queries as arrays; those that occur several times are stored once."""
+    distinct = {id(answers): answers for row in rows for answers in row}
+    number = {key: at for at, key in enumerate(distinct)}
+    packed: dict[str, Array] = {
+        "names": pack_text([answers.name for answers in distinct.values()]),
+        "which": np.array([[number[id(answers)] for answers in row] for row in rows]),
+    }
+    for at, answers in enumerate(distinct.values()):
+        packed |= {
+            f"offsets{at}": answers.offsets,
+            f"moments{at}": np.stack([answers.start_s, answers.end_s, answers.score]),
+        }
+    return packed
+
+
+def unpack_answers(packed: Mapping[str, Array], query_id: Strings) -> list[list[Predictions]]:
+    """Return the answers of :func:`pack_answers`; the queries are in the same order."""
+    names = unpack_text(packed["names"])
+    distinct = []
+    for at, name in enumerate(names):
+        start_s, end_s, score = packed[f"moments{at}"]
+        distinct.append(Predictions(query_id, packed[f"offsets{at}"], start_s, end_s, score, name=name))
+    return [[distinct[at] for at in row] for row in packed["which"].tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class FloorResult:
+    """A floor or ceiling on the audited split.
+
+    Parameters
+    ----------
+    kind
+        ``floor`` or ``ceiling``.
+    scores
+        On the audited split; of several draws, the mean.
+    predictions
+        Its answers on the audited split by the headline measure, of the first draw.
+    names
+        What it is called at each measure: the name of a best constant has its place. Empty for its title.
+    floor
+        The method; None where there are only answers.
+    draws
+        Scores of each draw; empty where nothing is drawn.
+    validated
+        Its scores on the validation split; None where there is none.
+    training_spread
+        Standard deviation of the headline figure between single networks; 0 where none is trained.
+    """
+
+    name: str
+    title: str
+    kind: Literal["floor", "ceiling"]
+    scores: Scores
+    predictions: Predictions
+    names: tuple[str, ...] = ()
+    floor: Floor | None = None
+    draws: tuple[Scores, ...] = ()
+    validated: Scores | None = None
+    training_spread: float = 0.0
+
+    @property
+    def reads(self) -> Reads:
+        """What it reads of the video's sentences."""
+        return BASELINES[self.name].reads if self.name in BASELINES else "sentence"
+
+    def called(self, m: int) -> str:
+        """Return what it is called at measure m."""
+        return self.names[m] if self.names else self.title
+
+    @property
+    def spread(self) -> Floats:
+        """Standard deviation of the figures over draws, (M,); 0 where nothing is drawn."""
+        if len(self.draws) < 2:
+            return np.zeros(len(self.scores.measures))
+        values = np.array([[of.value(measure) for measure in of.measures] for of in self.draws])
+        return np.asarray(values.std(axis=0, ddof=1))
+
+    @property
+    def standard_error(self) -> Floats:
+        """Standard error of the mean over draws, (M,)."""
+        return np.asarray(self.spread / math.sqrt(max(len(self.draws), 1)))
+
+
+def run_floors(setting: Setting) -> tuple[list[FloorResult], list[str]]:
+    """Fit and run every floor; those that read a paragraph only where its order predicts moments.
+
+    Returns
+    -------
+    floors
+        PredictAll first.
+    left_out
+        Floors that could not be fitted, and why: training moments that have no density.
+
+    Raises
+    ------
+    InputError, MeasureError, ProtocolError
+        As for :func:`truemoment.evaluate`.
+    """
+    found, left_out = {}, {}
+    names = _names(setting)
+    other_half = _other_half(names)
+    own = [name for name in names if name not in other_half]
+    with threadpool_limits(limits=1, user_api="blas"), _ahead(setting, other_half) as wait:
+        for name in [*sorted(own, key=lambda name: name in FITS), *other_half]:
+            setting.on_status(f"floor {name}")
+            wait(name)
+            try:
+                found[name] = _run_floor(Floor(name, setting))
+            except InputError as error:
+                if not BASELINES[name].learns:
+                    raise
+                left_out[name] = f"{name} could not be fitted: {error}"
+    return [found[name] for name in names if name in found], [left_out[name] for name in names if name in left_out]
+
+
+def _names(setting: Setting) -> list[str]:
+    """Return the floors that are run."""
+    if setting.train is None:
+        return [name for name in FLOORS if not BASELINES[name].learns]
+    informs = order_of_starts(setting.train).informs
+    return [name for name in FLOORS if informs or BASELINES[name].reads != "paragraph"]
+
+
+def _other_half(names: Sequence[str]) -> list[str]:
+    """Return the floors that take about as long as all others, and that no other one needs."""
+    candidates = (PARAGRAPH, NEIGHBOURS) if PARAGRAPH in names else (NETWORK,)
+    return [name for name in candidates if name in names]
+
+
+@contextlib.contextmanager
+def _ahead(setting: Setting, names: Sequence[str]) -> Iterator[Callable[[str], object]]:
+    """Run some floors in a process of their own where they take long; yields what waits for one.
+
+    Their answers come back through the cache. What goes wrong there goes wrong again, and is told, where it is needed.
+    """
+    train, annotations = setting.train, setting.annotations
+    floors = [Floor(name, setting) for name in names]
+    seconds = {of.name: expected_s(of.name, 0 if train is None else len(train), len(annotations)) for of in floors}
+    missing = [of for of in floors if seconds[of.name] >= LONG_S and not of.has_answers(annotations)]
+    if not missing or setting.cache.folder is None or (os.cpu_count() or 1) < 2:
+        yield lambda _: None
+        return
+    alone = replace(setting, cache=Cache(setting.cache.folder), on_status=say_nothing)
+    with processes(1, end_with_parent) as pool:
+        running = {of.name: [pool.submit(_run_alone, Floor(of.name, alone))] for of in missing}
+        yield lambda name: concurrent.futures.wait(running.get(name, []))
+
+
+def _run_alone(floor: Floor) -> None:
+    with threadpool_limits(limits=1, user_api="blas"):
+        _run_floor(floor)
+
+
+def why_order_predicts_nothing(order: OrderOfStarts) -> str:
+    """Return in words why the order of sentences does not predict moments."""
+    if not order.n_pairs:
+        return "no video of the training split has two sentences"
+    return (
+        "the order of a video's sentences in the training file does not predict their moments: the next one starts "
+        f"later in {100 * order.later:.1f} % of pairs, earlier in {100 * order.earlier:.1f} %"
+    )
+
+
+def remeasured(floors: Sequence[FloorResult], annotations: Annotations) -> list[FloorResult]:
+    """Measure floors on another split, fitted as they are.
+
+    Raises
+    ------
+    InputError, MeasureError, ProtocolError
+        As for :func:`truemoment.evaluate`.
+    """
+    return [_measured(of.floor, annotations) for of in floors if of.floor is not None]
+
+
+def _run_floor(floor: Floor) -> FloorResult:
+    of = floor.setting
+    found = _measured(floor, of.annotations)
+    if of.validation is None:
+        return found
+    answers = floor.answers(of.validation)[0]
+    return replace(found, validated=measure_each(of.validation, answers, of.measures, of.protocol))
+
+
+def _measured(floor: Floor, annotations: Annotations) -> FloorResult:
+    of, name = floor.setting, floor.name
+    rows = floor.answers(annotations)
+    draws = [measure_each(annotations, answers, of.measures, of.protocol) for answers in rows]
+    return FloorResult(
+        name=name,
+        title="best constant" if name == "best-constant" else rows[0][0].name,
+        kind="floor",
+        scores=replace(draws[0], numerator=np.mean([scores.numerator for scores in draws], axis=0)),
+        predictions=rows[0][of.headline],
+        names=tuple(answers.name for answers in rows[0]),
+        floor=floor,
+        draws=tuple(draws) if BASELINES[name].random else (),
+        training_spread=floor.training_spread(annotations),
+    )
+
+
+def predict_each(grounders: Sequence[Grounder], queries: Queries, depths: Sequence[int]) -> list[Predictions]:
+    """Predict with a method for each measure, to its depth; each method, and each model of places, runs once."""
+    of_places = [grounder for grounder in grounders if isinstance(grounder, ExpectedValue)]
+    if len(of_places) == len(grounders):
+        return answer_each(of_places, queries, depths)
+    deepest = max(depths)
+    answers = {id(grounder): grounder.ground(queries, deepest) for grounder in {id(g): g for g in grounders}.values()}
+    return [answers[id(grounder)] for grounder in grounders]
+
+
+def measure_each(
+    annotations: Annotations, answers: Sequence[Predictions], measures: Sequence[Measure], protocol: Protocol
+) -> Scores:
+    """Measure answers that differ by measure, each by its own."""
+    parts: dict[int, tuple[Scores, int]] = {}
+    for one in {id(answered): answered for answered in answers}.values():
+        rows = [m for m, answered in enumerate(answers) if answered is one]
+        scores = evaluate(annotations, one, [measures[m] for m in rows], protocol)
+        parts |= {m: (scores, row) for row, m in enumerate(rows)}
+    return join_measures([parts[m] for m in range(len(measures))])
+
+
+def join_measures(parts: Sequence[tuple[Scores, int]]) -> Scores:
+    """Join measures of several scores over the same queries: (scores, row), one a measure."""
+    return replace(
+        parts[0][0],
+        measures=tuple(scores.measures[row] for scores, row in parts),
+        numerator=np.stack([scores.numerator[row] for scores, row in parts]),
+        weight=np.stack([scores.weight[row] for scores, row in parts]),
+        on_threshold=np.array([scores.on_threshold[row] for scores, row in parts]),
+    )
+
+
+def headline_of(measures: Sequence[Measure]) -> int:
+    """Return the row of the measure that a verdict is about."""
+    names = [str(measure) for measure in measures]
+    return names.index(HEADLINE) if HEADLINE in names else 0
+
+
+def answers_a_query(predictions: Predictions, measures: Sequence[Measure]) -> int:
+    """Return how many predictions a floor makes: those of the method's longest list that a measure looks at."""
+    longest = int(predictions.lengths.max(initial=1))
+    depth = max(longest if measure.depth is None else measure.depth for measure in measures)
+    return min(max(longest, 1), depth, MOST_ANSWERS)

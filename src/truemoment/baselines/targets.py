@@ -1,0 +1,48 @@
+"""Targets that models learn: the values of a map of candidate moments for a reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from truemoment.base.intervals import Bools, Floats, temporal_iou
+from truemoment.base.records import Annotations
+from truemoment.baselines.proposals import SparseMap
+
+BLOCK_ROWS = 4096
+
+
+def usable(annotations: Annotations) -> Bools:
+    """Which rows can be learned from: a known duration, and a moment inside it that is not empty; shape (N,)."""
+    start = np.maximum(annotations.start_s, 0)
+    end = np.minimum(annotations.end_s, annotations.duration_s)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((end > start) & (annotations.duration_s > 0))
+
+
+def moment_shares(annotations: Annotations) -> npt.NDArray[np.float32]:
+    """Start and end of each reference as shares of its video, clipped to it; NaN where it is empty then; (N, 2)."""
+    ends = np.stack([np.maximum(annotations.start_s, 0), np.minimum(annotations.end_s, annotations.duration_s)], axis=1)
+    with np.errstate(invalid="ignore"):
+        ends[~(ends[:, 1] > ends[:, 0])] = np.nan
+    return (ends / annotations.duration_s[:, None]).astype(np.float32)
+
+
+def cell_ious(annotations: Annotations, proposals: SparseMap) -> npt.NDArray[np.float32]:
+    """IoU of each candidate with each reference clipped to its video; shape (N, C).
+
+    Candidates are shares of the video, so that references are divided by its duration.
+    """
+    first, last = proposals.cells
+    start: Floats = np.maximum(annotations.start_s, 0) / annotations.duration_s
+    end: Floats = np.minimum(annotations.end_s, annotations.duration_s) / annotations.duration_s
+    ious = np.empty((len(start), len(first)), dtype=np.float32)
+    for low in range(0, len(start), BLOCK_ROWS):
+        rows = slice(low, low + BLOCK_ROWS)
+        ious[rows] = temporal_iou(
+            first[None] / proposals.n_clips,
+            (last[None] + 1) / proposals.n_clips,
+            start[rows, None],
+            end[rows, None],
+        )
+    return ious

@@ -1,0 +1,73 @@
+"""Moments listed together are one answer; moments in separate sentences are not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from truemoment.data.answers import words
+from truemoment.data.answers.moments import REACH, Moment
+
+_WORD = re.compile(r"[a-z_]+|[^\sa-z_]")
+_TAG = re.compile(r"</?[a-z_]{1,20}>")
+_VALUES = re.compile(
+    r'"[^"\n]{0,300}"(?=\s*[,}\]])|"[a-z0-9_ ]{1,40}"\s?:|:\s?[\d.]+(?=\s*[,}\]])|(?<=[:\s])[\d.]+(?=\s*[,}])'
+)
+_SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
+_LINE_BEGINS = re.compile(r"(?:\A|\n)[ \t]{0,4}(?:[-•]|\(?\d{1,2}[.):])[ \t]{1,4}\Z")
+_BULLET = re.compile(
+    r"(?:^|(?<=\n))[ \t]{0,4}(?:\(?\d{1,2}[.):]|[-•])[ \t]{0,4}|\(\d{1,2}\)|(?<=[\s,;])\d{1,2}[.)](?=\s)"
+)
+_NUMBERED = re.compile(rf"\b({words.COUNTED_MOMENT}) ?#?\d{{1,2}}\b")
+
+
+def group(text: str, moments: Sequence[Moment]) -> list[list[Moment]]:
+    """Group moments that only connecting words separate."""
+    groups: list[list[Moment]] = [[moment] for moment in moments[:1]]
+    for last, moment in pairwise(moments):
+        between = text[last.stop : moment.begin]
+        if _connects(between) or _are_listed(text, last, moment):
+            if not _is_repeated(last, moment, between):
+                groups[-1].append(moment)
+            else:
+                groups[-1][-1] = last._replace(stop=moment.stop)
+        else:
+            groups.append([moment])
+    return groups
+
+
+def _is_repeated(last: Moment, moment: Moment, between: str) -> bool:
+    """Whether a moment is the last one repeated, to the digit or in brackets: "12.3 to 20.5 s (0:12 - 0:20)"."""
+    if (last.start, last.end) == (moment.start, moment.end):
+        return True
+    near = abs(last.start - moment.start) < 1 and abs(last.end - moment.end) < 1
+    return near and bool(re.search(r"[(\[=]|\bor\b|i\.e", between))
+
+
+def _are_listed(text: str, last: Moment, moment: Moment) -> bool:
+    """Whether both moments begin a line with a bullet or number, the one right below the other."""
+    between = text[last.stop : moment.begin]
+    if between.count("\n") != 1 or len(between) > 4 * REACH:
+        return False
+    return all(_LINE_BEGINS.search(text, max(one.begin - 16, 0), one.begin) is not None for one in (last, moment))
+
+
+def _connects(between: str) -> bool:
+    if len(between) > 4 * REACH:
+        return False
+    if "}" in between or '"' in between:
+        between = _VALUES.sub(" ", between)
+    between = _NUMBERED.sub(r"\1", _BULLET.sub(" ", _TAG.sub(" ", between)))
+    if _SENTENCE_END.search(between.rstrip()) and between.strip(" \n") != ".":
+        between = between if "\n" in between else f"{between} never"
+    found = _WORD.findall(between.replace(".", " ") if "\n" in between else between)
+    return words.CONNECTING.issuperset(found)
+
+
+def alternatives(text: str, moments: Sequence[Moment]) -> bool:
+    """Whether "or" separates two moments."""
+    return any(
+        re.fullmatch(r"\W{0,4}(?:or|either|maybe|possibly)\b[\w ]{0,30}", text[a.stop : b.begin].strip(" ,"))
+        for a, b in pairwise(moments)
+    )

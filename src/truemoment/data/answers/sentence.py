@@ -1,0 +1,218 @@
+"""Reading one answer: its relevant part, times, moments, and faults."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from truemoment.base.records import MAX_TIME_S
+from truemoment.data.answers import words
+from truemoment.data.answers.asides import sort_out
+from truemoment.data.answers.denials import denies, silence
+from truemoment.data.answers.groups import alternatives, group
+from truemoment.data.answers.moments import Moment, find_moments, label_of, whole_video
+from truemoment.data.answers.part import Extract, parts
+from truemoment.data.answers.reading import ParsedAnswer, Reading
+from truemoment.data.answers.times import Time, find_times, plain
+from truemoment.data.axes import Axis
+
+_UNITS_OF = {"seconds": ("", "s"), "fraction": ("",), "percent": ("", "%"), "bins": ("", "frame")}
+_UNITS_OF |= {"frames": _UNITS_OF["bins"], "fps": _UNITS_OF["bins"]}
+_CALLED = {"s": "seconds", "%": "per cent", "frame": "frames"}
+
+
+def parse_answer(text: str, reading: Reading = Reading()) -> ParsedAnswer:  # noqa: B008 - a frozen value
+    """Read one answer.
+
+    Examples
+    --------
+    >>> parse_answer("It carries 2 bags from 0:12.5 to 0:20.5.").moments
+    ((12.5, 20.5),)
+    >>> parse_answer("The event does not occur in the video.").status
+    'no answer'
+    >>> answer = parse_answer("It starts at 12 seconds.")
+    >>> answer.status, answer.why
+    ('ambiguous', 'a start without an end')
+    """
+    same = plain(text)
+    if "~~" in same:
+        same = _STRUCK_OUT.sub(lambda struck: " " * len(struck[0]), same)
+    answer = ParsedAnswer("failed", (), None, "nothing that could be a moment")
+    for part in parts(same):
+        answer = _read(part, reading)
+        if answer.status != "failed":
+            break
+    return answer
+
+
+def _read(part: Extract, reading: Reading) -> ParsedAnswer:
+    """Read a part of a text; positions count from the whole text's beginning."""
+    if not part.text.strip():
+        return ParsedAnswer("failed", (), None, "no text")
+    times = find_times(part.text)
+    moments, aside = sort_out(part.text, find_moments(part.text, times))
+    whole = None if moments or aside else whole_video(part.text)
+    moments += [whole] if whole else []
+    if part.fault:
+        return ParsedAnswer("ambiguous", (), _span(part, moments), part.fault)
+    complete = [moment for moment in moments if not moment.one_sided or reading.one_sided == "extend"]
+    if complete:
+        return _of_moments(part, complete, reading)
+    silent, _ = silence(part.text)
+    if aside and not moments and silent != "refused":
+        return ParsedAnswer("ambiguous", (), _span(part, aside[-1:]), aside[-1].fault)
+    if moments and not (silent and all(moment.unit == "frame" for moment in moments)):  # "... from the 8 frames given"
+        why = "a start without an end" if math.isinf(moments[-1].end) else "an end without a start"
+        return ParsedAnswer("ambiguous", (), _span(part, moments[-1:]), why)
+    return _of_silence(part, times, reading) if silent else _of_loose(part, times, reading)
+
+
+def _of_moments(part: Extract, moments: Sequence[Moment], reading: Reading) -> ParsedAnswer:
+    """Choose among the moments of a part, and judge them."""
+    groups = group(part.text, moments)
+    if reading.which == "all":
+        selected = [moment for of_group in groups for moment in of_group]
+    else:
+        selected = groups[-1] if reading.which == "last" and not part.first else groups[0]
+    return _judged(part, selected, reading, n_groups=len(groups))
+
+
+def _of_silence(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedAnswer:
+    """Read a text that denies a moment, or declines: two times that nothing joins may still be one."""
+    kind, span = silence(part.text)
+    where = None if span is None else part.place(*span)
+    if kind == "refused":
+        return ParsedAnswer("refused", (), where, "declines")
+    aside = _of_loose(part, times, reading)
+    if aside.status == "parsed" and not _denied(part, aside):
+        return aside
+    return ParsedAnswer("no answer", (), where, "says that there is no such moment")
+
+
+def _denied(part: Extract, answer: ParsedAnswer) -> bool:
+    """Whether a part of a text denies the moment that was read in it."""
+    begin, end = answer.span or (part.begin, part.begin)
+    return denies(part.text, begin - part.begin, min(end - part.begin, len(part.text)))
+
+
+def _judged(part: Extract, moments: Sequence[Moment], reading: Reading, *, n_groups: int) -> ParsedAnswer:
+    """Return the answer that some moments are, unless something is wrong with them."""
+    span = _span(part, moments)
+    read = [_ordered(moment, reading) for moment in moments]
+    fault = next((why for moment in moments if (why := _fault(moment, reading))), "")
+    if not fault and alternatives(part.text, moments):
+        fault = "one moment or another"
+    if not fault and _OPTION_LETTER.search(part.text, moments[-1].stop):
+        fault = "a letter of an option"
+    if not fault and _CORRECTED.search(part.text, moments[-1].stop):
+        fault = "a moment that is corrected"
+    if not fault and denies(part.text, moments[0].begin, moments[-1].stop):
+        fault = "a moment, and that there is none"
+    if fault:
+        return ParsedAnswer("ambiguous", (), span, fault)
+    how = moments[0].how if len(moments) == 1 else "several moments"
+    marked = " marked as the answer" if part.marked else ""
+    of = f", the {reading.which} of several" if n_groups > 1 and reading.which != "all" else ""
+    return ParsedAnswer("parsed", tuple(read), span, f"{how}{marked}{of}")
+
+
+def _ordered(moment: Moment, reading: Reading) -> tuple[float, float]:
+    if reading.swapped == "sort" and moment.end < moment.start:
+        return moment.end, moment.start
+    return moment.start, moment.end
+
+
+def _fault(moment: Moment, reading: Reading) -> str:
+    """Return why a moment cannot be read on an axis; "" if it can."""
+    if moment.fault:
+        return moment.fault
+    if moment.end < moment.start and reading.swapped == "ambiguous":
+        return "it ends before it starts"
+    axis = reading.on
+    if moment.unit not in _UNITS_OF[axis.kind]:
+        return f"{_CALLED[moment.unit]}, and the axis is {axis}"
+    largest = moment.start if math.isinf(moment.end) else max(moment.start, moment.end)
+    return "beyond the axis" if largest > _longest(axis) else ""
+
+
+def _longest(axis: Axis) -> float:
+    """Return the largest number there can be on an axis."""
+    if axis.kind in ("bins", "frames"):
+        return axis.number - 1
+    return {"fraction": 1.0, "percent": 100.0}.get(axis.kind, MAX_TIME_S)
+
+
+def _of_loose(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedAnswer:
+    """Read a text whose times nothing joins: two of them, rising, are a start and an end."""
+    seen = [0, *(time.end for time in times)]
+    labels = [
+        label_of(part.text[max(low, time.begin - 40) : time.begin]) for low, time in zip(seen, times, strict=False)
+    ]
+    found = [
+        time
+        for low, time, label in zip(seen, times, labels, strict=False)
+        if time.unit == "s" and label != "length" and not _is_length_of_video(part.text, low, time)
+    ]
+    if not found:
+        return _of_halves(part, times, reading)
+    start_s, end_s = found[0].value, found[-1].value
+    why = next((time.fault for time in found if time.fault), "")
+    if len(found) == 1 and not why and reading.one_sided == "extend" and _AFTER.search(part.text, 0, found[0].begin):
+        end_s = math.inf
+    elif not why and len(found) != 2:
+        why = "a single time" if len(found) == 1 else f"{len(found)} times that nothing joins"
+    elif not why and _TWICE.search(part.text, max(found[0].begin - 40, 0), found[1].begin):
+        why = "two times, each may be a moment"
+    elif not why and not start_s < end_s:
+        why = "two times that do not rise"
+    elif not why and reading.on.kind != "seconds":
+        why = f"seconds, and the axis is {reading.on}"
+    elif not why and end_s > MAX_TIME_S:
+        why = "beyond the axis"
+    span = part.place(found[0].begin, found[-1].end)
+    if why:
+        return ParsedAnswer("ambiguous", (), span, why)
+    return ParsedAnswer("parsed", ((start_s, end_s),), span, "a start" if math.isinf(end_s) else "two times")
+
+
+def _is_length_of_video(text: str, low: int, time: Time) -> bool:
+    """Whether a time is the length of the video: "in the 0:30 video", "out of 30 s"."""
+    before = text[max(low, time.begin - 40) : time.begin]
+    return bool(_STATES_LENGTH.search(before) or _IS_THE_LENGTH.match(text, time.end))
+
+
+def _of_halves(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedAnswer:
+    """Read a text without a single time of its own: half a moment, another axis, or nothing."""
+    if not times:
+        return ParsedAnswer("failed", (), None, "nothing that could be a moment")
+    span = part.place(times[0].begin, times[-1].end)
+    others = [time for time in times if time.unit in ("%", "frame")]
+    of_frames = bool(others) and others[0].unit == "frame" and len(times) > 1
+    if len(others) > 1 or of_frames or (others and _OF_THE_VIDEO.match(part.text, others[0].end)):
+        return ParsedAnswer("ambiguous", (), span, f"{_CALLED[others[-1].unit]}, and the axis is {reading.on}")
+    if any(time.unit == "s" for time in times):
+        return ParsedAnswer("ambiguous", (), span, "a length without a start")
+    rest = part.text[: times[0].begin] + part.text[times[-1].end :]
+    if len(times) == 1 and not any(map(str.isalnum, rest)):
+        return ParsedAnswer("ambiguous", (), span, "a single number")
+    if _CUT_OFF.match(part.text, times[-1].end):
+        return ParsedAnswer("ambiguous", (), span, "cut off after a start")
+    return ParsedAnswer("failed", (), None, "nothing that could be a moment")
+
+
+_STRUCK_OUT = re.compile(r"~~[^~\n]{1,200}~~")
+_OPTION_LETTER = re.compile(r"\b(?:choose|pick|select|option|choice|answer)(?: is)?:? (?:option )?\(?[a-h]\)?\W*\Z")
+_CORRECTED = re.compile(r"\b(?:correction|no wait|wait,|scratch that)\b[^\n]*\d")
+_TWICE = re.compile(words.TWICE)
+_STATES_LENGTH = re.compile(words.STATES_LENGTH)
+_IS_THE_LENGTH = re.compile(words.IS_THE_LENGTH)
+_AFTER = re.compile(r"\b(?:after|since|past) (?:about |around |the )?\Z")
+_OF_THE_VIDEO = re.compile(r"\s*(?:of|into|through|mark|point)\b")
+_CUT_OFF = re.compile(r"\s*(?:-+|to|until|and)\s*\Z")
+
+
+def _span(part: Extract, moments: Sequence[Moment]) -> tuple[int, int] | None:
+    if not moments:
+        return None
+    return part.place(min(m.begin for m in moments), max(m.stop for m in moments))

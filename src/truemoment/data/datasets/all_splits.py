@@ -1,0 +1,83 @@
+"""All splits of a dataset, or of a file of annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from truemoment.base.boundary.text import printable
+from truemoment.base.errors import MissingFileError, UsageError
+from truemoment.base.known_names import one_of_known
+from truemoment.base.records import Annotations
+from truemoment.data.datasets import get_dataset, load_annotations, own, read_own_annotations
+
+NO_SPLIT = "no split"
+"""Name of the split of lines that name none, where other lines of the file do."""
+
+_USUAL = ("train", "val", "test", "test-iid", "test-ood")
+
+
+class AllSplits(NamedTuple):
+    """All splits of a dataset by name, its name for people, and notes on splits that are missing or made of others."""
+
+    title: str
+    splits: dict[str, Annotations]
+    notes: tuple[str, ...] = ()
+
+
+def splits_of_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | None = None) -> AllSplits:
+    """Read the splits of a dataset or of a resplit folder: those that are named, or every one whose file is there.
+
+    A split that is made of others represents them.
+    """
+    dataset = get_dataset(name)
+    whole_of = {part: split.name for split in dataset.splits for part in split.merges}
+    if only:
+        for one in only:
+            dataset.split(one)
+            if whole_of.get(one) in only:
+                raise UsageError(f"{name}: {whole_of[one]} is made of {one}, expected only one of them")
+        return AllSplits(dataset.title, {one: load_annotations(name, one, data_dir=data_dir) for one in only})
+    splits, notes = {}, []
+    for split in dataset.splits:
+        if split.name in whole_of:
+            continue
+        try:
+            splits[split.name] = load_annotations(name, split.name, data_dir=data_dir)
+        except MissingFileError as error:
+            missing = error
+            notes.append(f"{split.name} is missing")
+    if not splits:
+        raise missing
+    notes += [f"{split.name} contains {' and '.join(split.merges)}" for split in dataset.splits if split.merges]
+    return AllSplits(dataset.title, splits, tuple(notes))
+
+
+def splits_of_file(path: Path, only: Sequence[str] = ()) -> AllSplits:
+    """Read the splits of a file of annotations, the usual ones in their usual order.
+
+    Lines without a split are a split of their own, :data:`NO_SPLIT`, where other lines name one.
+    """
+    names, whole = own.splits_of(path), read_own_annotations(path)
+    if not names:
+        if only:
+            raise UsageError(f"{printable(str(path))}: its lines name no split, expected no --split")
+        return AllSplits(path.name, {whole.split: whole})
+    ordered = [*(name for name in _USUAL if name in names), *sorted(names - set(_USUAL))]
+    if unknown := next((name for name in only if name not in names), None):
+        raise UsageError(f"{printable(str(path))} has no split {unknown!r}, expected {one_of_known(unknown, ordered)}")
+    splits = {name: read_own_annotations(path, name) for name in ordered}
+    # Lines without a split are read with every split; if there is only one split, they belong to it.
+    shared = set.intersection(*(set(part.query_id) for part in splits.values())) if len(splits) > 1 else set()
+    if shared:
+        splits = {name: _select(part, shared, keep=False) for name, part in splits.items()}
+        splits[NO_SPLIT] = _select(whole, shared, keep=True)
+    return AllSplits(path.name, {name: part for name, part in splits.items() if not only or name in only})
+
+
+def _select(annotations: Annotations, ids: set[str], *, keep: bool) -> Annotations:
+    """Keep the queries with these ids, or all others."""
+    return annotations.select_queries(np.array([(q in ids) == keep for q in annotations.queries.query_id], dtype=bool))

@@ -1,0 +1,139 @@
+"""Which annotations are read: a split of a dataset or a file, and the other splits beside it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from truemoment.base.boundary.text import printable
+from truemoment.base.errors import MissingFileError, UsageError
+from truemoment.base.records import Annotations
+from truemoment.data.datasets import DATASETS, get_dataset, load_annotations, own, read_own_annotations
+from truemoment.data.datasets.resplit_folder import files_of_folder, is_folder
+
+
+@dataclass(frozen=True)
+class AnnotationSource:
+    """Annotations by name or file.
+
+    Parameters
+    ----------
+    dataset
+        Name of a dataset, or a folder made by ``truemoment resplit``; None for a file.
+    annotations
+        Your own annotations as JSON Lines, instead of a dataset.
+    split
+        Name of the split.
+    data_dir
+        Folder with one folder per dataset; None for the variable ``TRUEMOMENT_DATA``.
+    """
+
+    dataset: str | None = None
+    annotations: Path | None = None
+    split: str | None = None
+    data_dir: Path | None = None
+
+    def read(self, split: str | None = None) -> Annotations:
+        """Read the split, or another one."""
+        split = split or self.split
+        if self.dataset is not None and self.annotations is not None:
+            raise UsageError("got --dataset and --annotations, expected one of them")
+        if self.annotations is not None:
+            return read_own_annotations(self.annotations, split)
+        if self.dataset is None:
+            raise UsageError("which annotations? give --dataset NAME with --split NAME, or --annotations FILE")
+        if split is None:
+            known = ", ".join(of.name for of in get_dataset(self.dataset).splits)
+            raise UsageError(f"which split? give --split NAME; {self.dataset} has {known}")
+        return load_annotations(self.dataset, split, data_dir=self.data_dir)
+
+    def words(self) -> list[str]:
+        """Return the options of the command line that name this source."""
+        given = {
+            "--dataset": self.dataset,
+            "--annotations": self.annotations,
+            "--split": self.split,
+            "--data-dir": self.data_dir,
+        }
+        return [word for name, value in given.items() if value is not None for word in (name, printable(str(value)))]
+
+    def beside(self, name: str) -> Annotations | None:
+        """Read another split; None if it does not exist."""
+        if self.split is None or name == self.split:
+            return None
+        if self.annotations is not None:
+            return self.read(name) if name in own.splits_of(self.annotations) else None
+        try:
+            return self.read(name)
+        except (UsageError, MissingFileError):
+            return None
+
+    def training(
+        self, reference: Annotations, split: str | None = None, file: Path | None = None
+    ) -> Annotations | None:
+        """Read what baselines are fitted on: the given split or file, else ``train``; None if there is none.
+
+        The split ``none`` is nothing. `reference` is under test.
+        """
+        if split is not None and file is not None:
+            raise UsageError("got --fit-split and --fit-annotations, expected one of them")
+        if split == "none":
+            return None
+        if file is not None:
+            return without_queries_of(reference, read_own_annotations(file, None), "--fit-annotations")
+        if split is not None:
+            return without_queries_of(reference, self.read(split), "--fit-split")
+        if self.dataset is not None and any(of.name == "train" for of in get_dataset(self.dataset).splits):
+            return None if self.split == "train" else self.read("train")
+        train = self.beside("train")
+        return None if train is None else without_queries_of(reference, train, "split train")
+
+    def other_splits(self, known: Annotations | None) -> tuple[Annotations, ...]:
+        """Read every other split that is there, except those that contain this one or are contained in it.
+
+        `known` is a split that was read already.
+        """
+        if self.annotations is not None:
+            names = sorted(own.splits_of(self.annotations))
+        else:
+            splits = get_dataset(self.dataset or "").splits
+            selected = next((of for of in splits if of.name == self.split), None)
+            names = [of.name for of in splits if not of.merges and (selected is None or of.name not in selected.merges)]
+        found = {} if known is None else {known.split: known}
+        for name in names:
+            if name not in found and (other := self.beside(name)) is not None:
+                found[name] = other
+        return tuple(found.values())
+
+    def files(self) -> list[Path]:
+        """Return the files that may be read: those of every dataset in the folder, and those of a resplit folder."""
+        if self.annotations is not None:
+            return [self.annotations]
+        return [] if self.dataset is None else files_of(self.dataset, self.data_dir)
+
+
+def without_queries_of(reference: Annotations, other: Annotations, option: str) -> Annotations:
+    """Return the other split, which `option` names; refuse it if it contains queries under test."""
+    shared = set(other.query_id) & set(reference.query_id) if other.dataset == reference.dataset else set()
+    if other.sha256 == reference.sha256 or shared:
+        raise UsageError(
+            f"{option}: {other.dataset}/{other.split} contains queries of {reference.dataset}/{reference.split} (lines "
+            "without a split belong to all); baselines must not learn from queries under test; name another split, or "
+            "--fit-split none"
+        )
+    return other
+
+
+def files_of(dataset: str | None, data_dir: Path | None) -> list[Path]:
+    """Return the files that reading a dataset may open: those of every dataset in the folder.
+
+    For a folder made by ``truemoment resplit`` also its own files, and the annotations it was made of.
+    """
+    if dataset is None:
+        return []
+    folder = data_dir or (Path(value) if (value := os.environ.get("TRUEMOMENT_DATA")) else None)
+    known = [] if folder is None else [folder / of.name / file.name for of in DATASETS.values() for file in of.files]
+    if folder is not None:
+        known += [folder / name / "annotations" for name in DATASETS]  # where MAD's lie as they are unpacked
+    return [*known, *(files_of_folder(Path(dataset)) if dataset not in DATASETS and is_folder(dataset) else [])]

@@ -1,0 +1,81 @@
+"""All queries of a dataset or a file, to be split again, and the splits that they have."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from truemoment.base.boundary.text import as_text, printable
+from truemoment.base.errors import MissingFileError, UsageError
+from truemoment.base.records import Annotations
+from truemoment.data.datasets import DATASETS, get_dataset, load_annotations, own, read_own_annotations
+from truemoment.data.datasets.resplit_folder import ResplitSource
+
+
+class OriginalSplits(NamedTuple):
+    """The training split and the test splits that a dataset has."""
+
+    train: Annotations
+    tests: tuple[Annotations, ...]
+
+
+class WholeDataset(NamedTuple):
+    """All queries of a dataset, and the splits that it has.
+
+    `source` is as in a datasheet. `original` is None if there is no training split or no test split. `missing` are
+    splits whose files are missing.
+    """
+
+    annotations: Annotations
+    source: ResplitSource
+    original: OriginalSplits | None
+    missing: tuple[str, ...] = ()
+
+
+def whole_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | None = None) -> WholeDataset:
+    """Read the splits of a dataset as one: those that are named, or every one whose file is there."""
+    dataset = get_dataset(name)
+    if dataset.name not in DATASETS:
+        raise UsageError(f"{dataset.name} is split again already, expected the original dataset")
+    names = list(dict.fromkeys(only)) or [split.name for split in dataset.splits if not split.merges]
+    for split in names:
+        if any(part in names for part in dataset.split(split).merges):
+            raise UsageError(f"{dataset.name}: {split} contains other splits that are named, expected each query once")
+    parts, missing = [], []
+    for split in names:
+        try:
+            parts.append(load_annotations(dataset.name, split, data_dir=data_dir))
+        except MissingFileError:
+            if only or split == names[0]:
+                raise
+            missing.append(split)
+    source = ResplitSource(dataset=dataset.name, splits={part.split: part.sha256 for part in parts})
+    by_name = {part.split: part for part in parts}
+    return WholeDataset(Annotations.joined(parts), source, _original(by_name.__getitem__, by_name), tuple(missing))
+
+
+def whole_file(path: Path, folder: Path) -> WholeDataset:
+    """Read all of a file of annotations, which a datasheet in `folder` refers to."""
+    if path.exists() and not path.is_file():
+        raise UsageError(
+            f"{printable(str(path))}: is not a regular file; expected one, because the folder refers to it"
+        )
+    seen_from_folder = os.path.relpath(os.path.realpath(path), folder)
+    if as_text(seen_from_folder) != seen_from_folder:
+        raise UsageError(f"{printable(str(path))}: its name is not text, expected one that a datasheet can contain")
+    whole = read_own_annotations(path)
+    original = _original(lambda split: read_own_annotations(path, split), own.splits_of(path))
+    return WholeDataset(whole, ResplitSource(annotations=seen_from_folder, splits={"all": whole.sha256}), original)
+
+
+def _original(read: Callable[[str], Annotations], names: Iterable[str]) -> OriginalSplits | None:
+    """Return the split train and the tests that share no query with it (lines without a split belong to all)."""
+    if "train" not in names:
+        return None
+    train = read("train")
+    known = set(train.query_id)
+    tests = [read(name) for name in sorted(names) if name.startswith("test")]
+    tests = [test for test in tests if known.isdisjoint(test.query_id)]
+    return OriginalSplits(train, tuple(tests)) if tests else None

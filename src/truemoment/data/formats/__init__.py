@@ -1,0 +1,357 @@
+"""Reading and writing predictions.
+
+``read_predictions(path, annotations)`` recognises the format, reads the file and matches its rows to queries;
+``write_predictions`` writes native or other formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Protocol
+
+from truemoment.base.boundary.files import BYTE_ORDER_MARK, UNREADABLE, open_binary
+from truemoment.base.boundary.own_path import AnyPath, any_path
+from truemoment.base.errors import InputError, MissingFileError, UsageError
+from truemoment.base.known_names import one_of_known
+from truemoment.base.records import Annotations, OnUnknown, Predictions
+from truemoment.data.answers.reading import Reading
+from truemoment.data.axes import SECONDS, Axis
+from truemoment.data.formats import (
+    activitynet_challenge,
+    cone,
+    ego4d_nlq,
+    fiftyone,
+    lmms_eval,
+    moment_detr,
+    native,
+    parquet,
+    plain_answers,
+    results_by_video,
+    table,
+    time_r1,
+    timelens,
+    unitime,
+    videomind,
+    vlmevalkit,
+)
+from truemoment.data.formats.base import (
+    AnswerRows,
+    Format,
+    OnNegative,
+    Parsing,
+    PredictionRows,
+    checked_times,
+    refuse_loss,
+)
+from truemoment.data.formats.head import Head
+from truemoment.data.formats.matching import MatchReport, match
+from truemoment.data.formats.naming import as_annotated
+from truemoment.data.formats.refused import refuse_what_is_no_text
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "MatchReport",
+    "Parsing",
+    "PredictionRows",
+    "Reader",
+    "Reading",
+    "match",
+    "match_rows",
+    "read_predictions",
+    "read_rows",
+    "write_predictions",
+    "write_rows",
+]
+
+MODULES = (
+    native,
+    moment_detr,
+    results_by_video,
+    table,
+    parquet,
+    unitime,
+    cone,
+    ego4d_nlq,
+    videomind,
+    time_r1,
+    timelens,
+    lmms_eval,
+    vlmevalkit,
+    plain_answers,
+    activitynet_challenge,
+    fiftyone,
+)
+FORMATS: Mapping[str, Format] = MappingProxyType({module.FORMAT.name: module.FORMAT for module in MODULES})
+"""Every format by name."""
+
+HEAD_BYTES = 1 << 18
+
+MOST_STATED = 80
+"""Characters of a statement of a file that are shown."""
+
+
+def get_format(name: str) -> Format:
+    """Return a format by name."""
+    if name not in FORMATS:
+        raise UsageError(f"unknown format {name!r}, expected {one_of_known(name, FORMATS)}")
+    return FORMATS[name]
+
+
+def sniff(path: AnyPath) -> tuple[Format, str]:
+    """Return a file's format by its beginning, and why."""
+    head = _head(path)
+    if not head.data:
+        raise InputError("is empty, expected predictions", path=path)
+    found = [(format_, why) for format_ in FORMATS.values() if (why := format_.recognise(head))]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise InputError(
+            f"looks like {' and like '.join(f'{f.name} ({why})' for f, why in found)}",
+            path=path,
+            hint="name it with --format",
+        )
+    if path.suffix.lower() in (".csv", ".tsv") and table.lacks_headings(head):  # whose error names them
+        return table.FORMAT, f"its name ends in {path.suffix}"
+    raise InputError(
+        f"looks like none of the formats {', '.join(FORMATS)}", path=path, line=1, hint="name it with --format"
+    )
+
+
+def _head(path: AnyPath) -> Head:
+    """Read the beginning of a file, and refuse what is no text at all."""
+    if path.is_dir():
+        raise InputError("is a folder, expected a file", path=path)
+    try:
+        with open_binary(path) as stream:
+            data = stream.read(HEAD_BYTES).removeprefix(BYTE_ORDER_MARK)
+    except FileNotFoundError:
+        raise MissingFileError(f"{path}: no such file") from None
+    except UNREADABLE as error:
+        raise InputError(f"cannot be read ({error})", path=path) from None
+    refuse_what_is_no_text(path, data)
+    return Head(path, data.lstrip())
+
+
+def read_rows(
+    path: str | AnyPath,
+    format: str | None = None,  # noqa: A002 - the CLI's word
+    *,
+    reading: Reading | None = None,
+    progress: bool = False,
+) -> tuple[PredictionRows, str]:
+    """Read a file's rows without matching them; also return how the format was recognised.
+
+    Parameters
+    ----------
+    path
+        The file; a name ending in ``.gz`` is unpacked on the way (not for Parquet).
+    format
+        Name of the format. Default: recognised from the file.
+    reading
+        How answers in words are read, and the axis of numbers. None: as the file states, else seconds.
+    progress
+        Show progress on standard error while a large file is read.
+    """
+    path = any_path(path)
+    if format is None:
+        found, why = sniff(path)
+    else:
+        found, why = get_format(format), "as asked"
+        _head(path)  # a file that is not text gets its own message
+    rows = replace(found.read(path, progress), format=found.name)
+    if isinstance(rows, AnswerRows):
+        from truemoment.data.formats.parsed_answers import parse_rows, reading_of  # noqa: PLC0415 - its patterns take time
+
+        stated = reading_of(rows)
+        note = f"; read as its first line states ({stated})" if reading is None and stated is not None else ""
+        return parse_rows(rows, reading or stated or Reading(), progress=progress), why + note
+    given = (reading or Reading()).on
+    if rows.counts_frames:
+        return replace(rows, axis=_frame_rate(rows, given), counts_frames=False), why
+    if rows.axis is not None and given not in (SECONDS, rows.axis):
+        raise UsageError(f"{path}: {rows.format} states the axis {rows.axis}, got --axis {given}")
+    return replace(rows, axis=rows.axis or given), why
+
+
+def _frame_rate(rows: PredictionRows, given: Axis) -> Axis:
+    """Return the axis that frame numbers are on, which must be given."""
+    if given.kind != "fps":
+        raise InputError(
+            f"has frame numbers without a frame rate, got --axis {given}",
+            path=rows.path,
+            hint="give the rate with --axis fps=F",
+        )
+    return given
+
+
+def read_predictions(
+    path: str | AnyPath,
+    annotations: Annotations,
+    *,
+    format: str | None = None,  # noqa: A002 - the CLI's word
+    reading: Reading | None = None,
+    on_unknown: OnUnknown = "refuse",
+    on_negative: OnNegative = "refuse",
+    name: str | None = None,
+    progress: bool = False,
+) -> tuple[Predictions, MatchReport]:
+    """Read a prediction file and match its rows to the queries of the annotations.
+
+    Parameters
+    ----------
+    path, format, reading, progress
+        See :func:`read_rows`.
+    annotations
+        Annotations of the queries.
+    on_unknown, on_negative, name
+        See :func:`truemoment.data.formats.matching.match`.
+
+    Raises
+    ------
+    MissingFileError, InputError, MatchError, UsageError
+        In one line: file, line, field, what was found, what was expected.
+    """
+    rows, why = read_rows(path, format, reading=reading, progress=progress)
+    return match_rows(rows, why, annotations, on_unknown=on_unknown, on_negative=on_negative, name=name)
+
+
+class Reader(Protocol):
+    """Reads a prediction file, as :func:`read_predictions` does by default."""
+
+    def __call__(self, path: AnyPath, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
+        """Return the predictions, and how the rows matched the queries."""
+        ...
+
+
+def match_rows(
+    rows: PredictionRows,
+    why: str,
+    annotations: Annotations,
+    *,
+    on_unknown: OnUnknown = "refuse",
+    on_negative: OnNegative = "refuse",
+    name: str | None = None,
+) -> tuple[Predictions, MatchReport]:
+    """Match rows of :func:`read_rows` to the queries of the annotations: :func:`.matching.match`."""
+    made_for = _check_header(rows, annotations, on_unknown)
+    rows, note = as_annotated(rows, get_format(rows.format), annotations.queries)
+    recognised = why + made_for + note
+    answers, report = match(
+        rows, annotations, recognised=recognised, on_unknown=on_unknown, on_negative=on_negative, name=name
+    )
+    return answers, replace(report, notes=_header_notes(rows), windows=_header_windows(rows))
+
+
+def _header_windows(rows: PredictionRows) -> str:
+    """Return the windows of films that a file states its answers were chosen from."""
+    made_by = rows.header.get("made_by")
+    windows = made_by.get("windows") if isinstance(made_by, dict) else None
+    return " ".join(windows.split())[:MOST_STATED] if isinstance(windows, str) else ""
+
+
+def _header_notes(rows: PredictionRows) -> tuple[str, ...]:
+    """Return the notes that a file states about its answers."""
+    made_by = rows.header.get("made_by")
+    notes = made_by.get("notes") if isinstance(made_by, dict) else None
+    return tuple(" ".join(note.split()) for note in notes if isinstance(note, str)) if isinstance(notes, list) else ()
+
+
+def _check_header(rows: PredictionRows, annotations: Annotations, on_unknown: OnUnknown) -> str:
+    """Refuse a file made for other annotations, or return a note on it where rows may be of other queries."""
+    stated = rows.header.get("annotations_sha256")
+    if stated is None or stated == annotations.sha256:
+        return ""
+    made_for = f"{rows.header.get('dataset', '?')}/{rows.header.get('split', '?')}"
+    if on_unknown == "ignore":
+        return f", made for {made_for}"
+    raise InputError(
+        f"was made for annotations {str(stated)[:8]} ({made_for}), these are {annotations.sha256[:8]} "
+        f"({annotations.dataset}/{annotations.split})",
+        path=rows.path,
+        field="annotations_sha256",
+        hint="evaluate on those, or take the rows whose ids are known (--on-unknown ignore)",
+    )
+
+
+def write_rows(
+    path: str | AnyPath,
+    rows: PredictionRows,
+    *,
+    format: str = "native",  # noqa: A002 - the CLI's word
+    on_negative: OnNegative = "refuse",
+) -> None:
+    """Write rows in a format, complete or not at all; negative times are refused or clipped to 0."""
+    target = get_format(format)
+    if target.write is None:
+        raise UsageError(f"format {format} is read only")
+    if any_path(path).suffix.lower() == ".gz":
+        raise UsageError(f"{path}: files are written unpacked, expected a name without .gz")
+    start, end = checked_times(rows, on_negative=on_negative)
+    refuse_loss(rows, target, any_path(path))
+    target.write(any_path(path), replace(rows, start=start, end=end, axis=SECONDS))
+
+
+def write_predictions(
+    path: str | AnyPath,
+    predictions: Predictions,
+    annotations: Annotations,
+    *,
+    format: str = "native",  # noqa: A002 - the CLI's word
+    made_by: Mapping[str, object] | None = None,
+) -> None:
+    """Write predictions, complete or not at all.
+
+    Parameters
+    ----------
+    path, predictions
+        File, and predictions to write.
+    annotations
+        Source of ids, videos and sentences.
+    format
+        Name of the format.
+    made_by
+        How the predictions were made, for the first line of native files.
+
+    Raises
+    ------
+    UsageError
+        If there is no such format, or it is read only.
+    InputError
+        If the format cannot represent these predictions, or the file cannot be made.
+    MissingPackageError
+        If the format needs a package that is not installed.
+    """
+    queries = annotations.queries
+    stranger = next((query_id for query_id in predictions.query_id if query_id not in queries.index), None)
+    if stranger is not None:
+        raise InputError(f"predictions answer query {stranger!r}, which is not in the annotations", path=path)
+    row = [queries.index[query_id] for query_id in predictions.query_id]
+    header: dict[str, object] = {
+        "dataset": annotations.dataset,
+        "split": annotations.split,
+        "annotations_sha256": annotations.sha256,
+    }
+    if made_by is not None:
+        header["made_by"] = dict(made_by)
+    rows = PredictionRows(
+        any_path(path),
+        None,
+        predictions.query_id.tolist(),
+        queries.video_id[row].tolist(),
+        queries.sentence[row].tolist(),
+        predictions.offsets,
+        predictions.start_s,
+        predictions.end_s,
+        predictions.score,
+        predictions.scored,
+        saliency_offsets=predictions.saliency_offsets,
+        saliency=predictions.saliency,
+        status=None if predictions.status is None else predictions.status.tolist(),
+        header=header,
+        format=format,
+    )
+    write_rows(path, rows, format=format)

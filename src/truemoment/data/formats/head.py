@@ -1,0 +1,127 @@
+"""The beginning of a file, by which its format is recognised: its keys and their kinds of values."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from truemoment.base.boundary.own_path import AnyPath
+
+
+@dataclass(frozen=True)
+class Head:
+    """The first bytes of a file, unpacked, without a byte-order mark and leading blanks."""
+
+    path: AnyPath
+    data: bytes
+
+    @property
+    def line(self) -> bytes:
+        """The first line, or its beginning."""
+        return self.data.split(b"\n", 1)[0]
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it begins as a JSON object, or as JSON Lines of objects."""
+        return self.data.startswith(b"{")
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it begins as a JSON list."""
+        return self.data.startswith(b"[")
+
+    @functools.cached_property
+    def line_keys(self) -> frozenset[str]:
+        """Outermost keys of the object on the first line."""
+        line = self.line.strip()
+        return frozenset(path[0] for path in outline(line) if len(path) == 1) if line.startswith(b"{") else frozenset()
+
+    @functools.cached_property
+    def outline(self) -> dict[Steps, Kind]:
+        """Result of :func:`outline`, if the file is JSON."""
+        return outline(self.data) if self.is_object or self.is_list else {}
+
+    @property
+    def entry_keys(self) -> frozenset[str]:
+        """Keys of the entries of a JSON list, or of the object on the first line of JSON Lines."""
+        if self.is_list:
+            return frozenset(path[1] for path in self.outline if len(path) == 2 and path[0] == ITEM)
+        return self.line_keys
+
+    @property
+    def first_key(self) -> tuple[str, Kind] | None:
+        """The first key of the outermost object, and the kind of its value."""
+        return next(((path[0], kind) for path, kind in self.outline.items() if len(path) == 1), None)
+
+    def kind_at(self, *names: str) -> Kind | None:
+        """Return the kind of value at a path, as ``kind_at("results", "*", "[]", "segment")``, or None.
+
+        ``[]`` is an item of a list, and ``*`` any key; the first match counts.
+        """
+        for path, kind in self.outline.items():
+            if len(path) == len(names) and all(want in ("*", got) for want, got in zip(names, path, strict=True)):
+                return kind
+        return None
+
+
+def first_line_has(key: str, *others: str) -> Callable[[Head], str | None]:
+    """Return a function that recognises a file by the keys on its first line."""
+    return lambda head: f'its first line has "{key}"' if {key, *others} <= head.line_keys else None
+
+
+def has_paths(why: str, *paths: tuple[str, ...]) -> Callable[[Head], str | None]:
+    """Return a function that recognises a file by values at all of some paths (see :meth:`Head.kind_at`)."""
+    return lambda head: why if all(head.kind_at(*path) for path in paths) else None
+
+
+Steps = tuple[str, ...]
+Kind = Literal["object", "list", "text", "other"]
+ITEM = "[]"
+DEEPEST = 6
+_TOKEN = re.compile(rb'"(?P<text>(?:[^"\\]|\\.)*)"|(?P<mark>[{}\[\],:])|(?P<other>[^\s{}\[\],:"]+)|(?P<cut>")')
+
+
+def outline(data: bytes) -> dict[Steps, Kind]:
+    """Return the kind of the first value at each path of keys in (possibly truncated) JSON, down to six steps.
+
+    ``[]`` represents the items of a list.
+
+    Examples
+    --------
+    >>> outline(b'{"results": {"v": [{"la')
+    {('results',): 'object', ('results', 'v'): 'list', ('results', 'v', '[]'): 'object'}
+    """
+    found: dict[Steps, Kind] = {}
+    path: list[str] = []
+    in_object: list[bool] = []
+    key_comes = False
+
+    def note(kind: Kind) -> None:
+        if 0 < len(path) <= DEEPEST:
+            found.setdefault(tuple(path), kind)
+
+    for token in _TOKEN.finditer(data):
+        text, mark = token["text"], token["mark"]
+        if token["cut"]:
+            break
+        if mark in (b"{", b"["):
+            note("object" if mark == b"{" else "list")
+            in_object.append(mark == b"{")
+            path.append("" if in_object[-1] else ITEM)
+            key_comes = in_object[-1]
+        elif mark in (b"}", b"]"):
+            if in_object:
+                in_object.pop()
+                path.pop()
+            key_comes = False
+        elif mark == b",":
+            key_comes = bool(in_object) and in_object[-1]
+        elif text is not None and key_comes:
+            path[-1] = text.decode("utf-8", "replace")
+            key_comes = False
+        elif mark is None:
+            note("other" if text is None else "text")
+    return found

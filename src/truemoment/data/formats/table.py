@@ -1,0 +1,182 @@
+"""CSV and TSV: a row per moment, rows of one query ranked by score or, without scores, in file order.
+
+Headings, in any case and order: ``query_id`` or ``qid``; ``video_id``, ``video`` or ``vid``; ``sentence``, ``query`` or
+``description``; ``start_s``, ``start`` or ``start_time``; ``end_s``, ``end`` or ``end_time``; ``score`` or
+``confidence``. Times are seconds.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Collection, Iterator, Mapping
+
+from truemoment.base.boundary.files import DATA_BYTES, atomic_write, read_number, read_text
+from truemoment.base.boundary.own_path import AnyPath
+from truemoment.base.boundary.text import from_cell, no_formula
+from truemoment.base.errors import InputError
+from truemoment.data.formats.base import AnswerRows, Format, PredictionRows
+from truemoment.data.formats.head import Head
+from truemoment.data.formats.rows import FileRow, as_columns, require_query, written_rows
+
+Headings = Mapping[str, tuple[str, ...]]
+"""Names of headings by what they mean."""
+
+ABOUT: Headings = {
+    "query_id": ("query_id", "qid"),
+    "video_id": ("video_id", "video", "vid"),
+    "sentence": ("sentence", "query", "description"),
+}
+HEADINGS: Headings = {
+    **ABOUT,
+    "start": ("start_s", "start", "start_time"),
+    "end": ("end_s", "end", "end_time"),
+    "score": ("score", "confidence"),
+}
+ANNOTATOR_HEADINGS = {"hitid", "workerid", "annotator"}
+"""Headings of tables of human annotations, which are no predictions."""
+
+Key = tuple[str | None, str | None, str | None]
+
+
+def _recognise(head: Head) -> str | None:
+    names = headings(head)
+    people = ANNOTATOR_HEADINGS & {name.strip().lower() for name in names}
+    return f"its headings are {headings_text(head)}" if _has_times(names) and not people else None
+
+
+def lacks_headings(head: Head) -> bool:
+    """Whether a table has no start or no end."""
+    return not _has_times(headings(head))
+
+
+def _has_times(names: list[str]) -> bool:
+    """Whether headings have start and end, or two with one meaning, which reading refuses."""
+    try:
+        return {"start", "end"} <= set(columns_of(names, HEADINGS))
+    except ValueError:
+        return True
+
+
+def headings(head: Head) -> list[str]:
+    """Return the headings of a table; none if the file is JSON or its first line is no CSV."""
+    if head.is_object or head.is_list:
+        return []
+    first = head.line.decode("utf-8", "replace")
+    try:
+        return next(csv.reader([first], delimiter=delimiter(first)), [])
+    except csv.Error:
+        return []
+
+
+def headings_text(head: Head) -> str:
+    """Return the headings for messages."""
+    return head.line.decode("utf-8", "replace").strip()[:60]
+
+
+def delimiter(first: str) -> str:
+    """Return the delimiter: a tab if the headings contain one, else a comma."""
+    return "\t" if "\t" in first else ","
+
+
+def columns_of(header: list[str], headings: Headings) -> dict[str, int]:
+    """Return the column of each meaning."""
+    columns: dict[str, int] = {}
+    for at, heading in enumerate(header):
+        for meaning, names in headings.items():
+            if heading.strip().lower() in names:
+                if meaning in columns:
+                    raise ValueError(f"got headings {header[columns[meaning]]} and {heading}, expected one of them")
+                columns[meaning] = at
+    return columns
+
+
+def read_table(path: AnyPath, headings: Headings, needed: Collection[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield (line number, values by meaning) for each row of CSV, or of TSV if the first line contains a tab.
+
+    `headings` has the possible names of each column; other columns are ignored. `needed` are the required columns,
+    beside a query id, or video and sentence.
+    """
+    text = read_text(path, most=DATA_BYTES)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter(text.split("\n", 1)[0]))
+    try:
+        header: list[str] = next(reader, [])
+        try:
+            columns = columns_of(header, headings)
+        except ValueError as error:
+            raise InputError(str(error), path=path, line=1) from None
+        if not set(needed) <= set(columns) or not ("query_id" in columns or {"video_id", "sentence"} <= set(columns)):
+            raise InputError(
+                f"got headings {', '.join(header)[:80] or 'none'}, expected {', '.join(needed)}, query_id "
+                "(or video_id, sentence)",
+                path=path,
+                line=1,
+            )
+        for row in reader:
+            if not row:
+                continue
+            line = reader.line_num
+            if len(row) != len(header):
+                came = f"got {len(row)} values, expected {len(header)} as in the headings"
+                raise InputError(came, path=path, line=line)
+            fields = {name: from_cell(row[at]) for name, at in columns.items()}
+            require_query(path, line, *_about(fields))
+            yield line, fields
+    except csv.Error as error:
+        raise InputError(f"{error}, expected CSV", path=path, line=reader.line_num) from None
+
+
+def _about(fields: dict[str, str]) -> Key:
+    """Return query id, video and sentence of a row; None where it does not state one."""
+    return fields.get("query_id") or None, fields.get("video_id") or None, fields.get("sentence") or None
+
+
+def answers_of(path: AnyPath, headings: Headings, needed: Collection[str]) -> list[FileRow]:
+    """Return the rows of a table of answers in words, which are in the last of the `needed` columns."""
+    *_, answer = needed
+    return [
+        FileRow(*_about(fields), text=fields[answer] or None, line=line)
+        for line, fields in read_table(path, headings, needed)
+    ]
+
+
+def _read(path: AnyPath, _progress: bool) -> PredictionRows | AnswerRows:
+    """Read the file; the rows of a query need not be adjacent."""
+    lines: dict[Key, list[int]] = {}
+    moments: dict[Key, list[tuple[float, ...]]] = {}
+    for line, fields in read_table(path, HEADINGS, ("start", "end")):
+        key = _about(fields)
+        numbers = tuple(_number(fields[name], name, path, line) for name in ("start", "end", "score") if name in fields)
+        lines.setdefault(key, []).append(line)
+        moments.setdefault(key, []).append(numbers)
+    rows = [FileRow(*key, moments[key], line=numbers[0]) for key, numbers in lines.items()]
+    return as_columns(path, rows, field="", moment_line=[line for numbers in lines.values() for line in numbers])
+
+
+def _number(text: str, field: str, path: AnyPath, line: int) -> float:
+    value = read_number(text)
+    if math.isnan(value):
+        raise InputError(f"got {text[:40]!r}, expected a number", path=path, line=line, field=field)
+    return value
+
+
+def _write(path: AnyPath, rows: PredictionRows) -> None:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(["query_id", "video_id", "sentence", "start_s", "end_s", *(["score"] if rows.scored else [])])
+    for row in written_rows(rows):
+        cells = [no_formula(text or "") for text in (row.query_id, row.video_id, row.sentence)]
+        writer.writerows((*cells, *moment) for moment in row.moments)
+    with atomic_write(path) as stream:
+        stream.write(text.getvalue().encode("utf-8"))
+
+
+FORMAT = Format(
+    "csv",
+    "CSV or TSV, a row a moment (query_id or video_id and sentence, start, end, score)",
+    _recognise,
+    _read,
+    _write,
+    loses=frozenset({"ratings", "statuses", "abstentions", "repeated rows"}),
+)

@@ -1,0 +1,1 @@
+"""Evaluation: measures, protocols, scores, and the statistics of figures and of their differences."""

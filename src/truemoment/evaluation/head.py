@@ -1,0 +1,25 @@
+"""What every JSON document about scores begins with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from truemoment.base.version import __version__ as version
+from truemoment.evaluation.scores import Scores
+
+
+def head(schema: str, scores: Scores) -> dict[str, Any]:
+    """State the kind of document, its version, its data and its convention."""
+    return {
+        "schema": schema,
+        "truemoment": version,
+        "dataset": scores.dataset,
+        "split": scores.split,
+        "annotations": {
+            "sha256": scores.annotations_sha256,
+            "n_queries": len(scores),
+            "n_videos": len(set(scores.video_id)),
+        },
+        "protocol": scores.protocol.name,
+        "convention": scores.protocol.convention(),
+    }

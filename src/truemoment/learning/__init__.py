@@ -1,0 +1,1 @@
+"""Learning: models, their training, and models that are asked over a network."""

@@ -1,0 +1,122 @@
+"""From scored moments to ranked moments in seconds: one rule for every model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from truemoment.base.intervals import TIE, Floats, Ints, temporal_iou
+from truemoment.base.records import Predictions, Strings
+
+BLOCK_QUERIES = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredMoments:
+    """Candidate moments of Q queries with scores.
+
+    Parameters
+    ----------
+    start, end : (C,) or (Q, C)
+        Shares of the video; of one row where all queries have the same candidates.
+    score : (Q, C) float32
+        Higher is better; -inf where a query has no such candidate.
+    """
+
+    start: Floats
+    end: Floats
+    score: npt.NDArray[np.float32]
+
+    def clipped(self) -> ScoredMoments:
+        """Return the moments clipped to their videos; one that ends before its start is empty."""
+        start = np.clip(self.start, 0.0, 1.0)
+        return ScoredMoments(start, np.maximum(np.clip(self.end, 0.0, 1.0), start), self.score)
+
+    def ends_of(self, rows: slice) -> tuple[Floats, Floats]:
+        """Return start and end of the queries `rows`, (1, C) or (rows, C)."""
+        if self.start.ndim == 1:
+            return self.start[None], self.end[None]
+        return self.start[rows], self.end[rows]
+
+
+def decode(found: ScoredMoments, *, nms: float, top: int) -> Ints:
+    """Choose the best candidates of each query by greedy non-maximum suppression.
+
+    Candidates whose IoU with a better one is above `nms` are dropped (as in the code of 2D-TAN and TCN-DCM, which keeps
+    IoU <= threshold).
+
+    Parameters
+    ----------
+    found
+        The candidates; equal scores rank in the order of the candidates.
+    nms
+        From 0 to 1; 1 keeps all.
+    top
+        Maximum number of moments per query, 1 or more.
+
+    Returns
+    -------
+    (Q, top)
+        Numbers of the kept candidates, best first, then -1.
+    """
+    n_queries, n_candidates = found.score.shape
+    selected = np.full((n_queries, min(top, n_candidates)), -1, dtype=np.int64)
+    for low in range(0, n_queries, BLOCK_QUERIES):
+        block = slice(low, min(low + BLOCK_QUERIES, n_queries))
+        left = found.score[block].astype(np.float32, copy=True)
+        start, end = (np.broadcast_to(column, left.shape) for column in found.ends_of(block))
+        rows = np.arange(len(left))
+        for rank in range(selected.shape[1]):
+            best = np.argmax(left, axis=1)
+            some = left[rows, best] > -np.inf
+            if not some.any():
+                break
+            selected[block][some, rank] = best[some]
+            iou = temporal_iou(start[rows, best][:, None], end[rows, best][:, None], start, end)
+            left[iou > nms + TIE] = -np.inf  # equal is kept
+            left[rows, best] = -np.inf  # a candidate is never kept twice
+    return selected
+
+
+def as_predictions(
+    query_id: Strings, found: ScoredMoments, duration_s: Floats, *, nms: float, top: int, name: str
+) -> Predictions:
+    """Return the best candidates of each query, clipped to its video, as moments in seconds.
+
+    Parameters
+    ----------
+    query_id : (Q,)
+    found
+        The candidates of each query.
+    duration_s : (Q,)
+        Duration of the video of each query.
+    nms, top
+        As for :func:`decode`.
+    name
+        Name of the method.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cells = np.array([0.0, 0.0, 0.5]), np.array([0.5, 1.0, 1.0])
+    >>> found = ScoredMoments(*cells, np.array([[0.1, 0.9, 0.3]], dtype=np.float32))
+    >>> answers = as_predictions(np.array(["v#0"]), found, np.array([10.0]), nms=0.6, top=2, name="m")
+    >>> list(zip(answers.start_s.tolist(), answers.end_s.tolist()))
+    [(0.0, 10.0), (5.0, 10.0)]
+    """
+    clipped = found.clipped()
+    chosen = decode(clipped, nms=nms, top=top)
+    owner, rank = np.nonzero(chosen >= 0)
+    column = chosen[owner, rank]
+    at = column if clipped.start.ndim == 1 else (owner, column)
+    lengths = (chosen >= 0).sum(axis=1)
+    return Predictions(
+        query_id=query_id,
+        offsets=np.concatenate([[0], np.cumsum(lengths)]),
+        start_s=clipped.start[at] * duration_s[owner],
+        end_s=clipped.end[at] * duration_s[owner],
+        score=clipped.score[owner, column].astype(np.float64),
+        name=name,
+    )

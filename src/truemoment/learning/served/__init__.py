@@ -1,0 +1,26 @@
+"""Models that somebody serves: a grounder that asks any OpenAI-compatible endpoint, and keeps every raw answer.
+
+``truemoment predict`` is its command line. It needs PyAV, Pillow and tenacity: ``pip install 'truemoment[served]'``.
+"""
+
+from __future__ import annotations
+
+from truemoment.learning.served.endpoint import Completion, Endpoint, EndpointError, key_from_environment
+from truemoment.learning.served.grounder import CollectedAnswers, ServedModel, Unanswered
+from truemoment.learning.served.prompts import PROMPTS, Prompt, get_prompt
+from truemoment.learning.served.raw import RawAnswer, RawAnswers
+
+__all__ = [
+    "PROMPTS",
+    "CollectedAnswers",
+    "Completion",
+    "Endpoint",
+    "EndpointError",
+    "Prompt",
+    "RawAnswer",
+    "RawAnswers",
+    "ServedModel",
+    "Unanswered",
+    "get_prompt",
+    "key_from_environment",
+]

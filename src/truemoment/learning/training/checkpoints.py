@@ -1,0 +1,264 @@
+"""What lies in a run's folder, written so that a run that was interrupted resumes after its last complete epoch.
+
+::
+
+    RUN/run.json             the request: recipe, data with hashes, features, seed; written first
+    RUN/words.json           the words known, by number
+    RUN/epoch-0003/          the newest whole epoch: network.safetensors, optimiser.safetensors, history.json
+    RUN/best.safetensors     the network of the best epoch so far
+    RUN/result.json          written last: the run is done
+
+Tensors lie in safetensors files, which hold numbers and names and nothing that could be run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import msgspec
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor, nn
+
+from truemoment.base.boundary.arrays import refusing_damage
+from truemoment.base.boundary.files import DATA_BYTES, atomic_folder, atomic_write, read_bytes, read_json
+from truemoment.base.boundary.own_path import AnyPath, OwnPath
+from truemoment.base.errors import InputError, MissingFileError
+from truemoment.base.records import Seed
+from truemoment.learning.training.epochs import epoch_folder, epoch_folders
+from truemoment.learning.training.recipes import Recipe, differing_keys
+
+SCHEMA = "truemoment/run/1"
+
+Width = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
+
+
+class UsedAnnotations(msgspec.Struct, frozen=True):
+    """Annotations that a run learned from or chose by.
+
+    Parameters
+    ----------
+    dataset, split, sha256
+        Which they are.
+    n_queries, n_videos
+        How many of each were used.
+    left_out
+        Queries that could not be used: no moment, an empty one, or one outside its video.
+    """
+
+    dataset: str
+    split: str
+    sha256: str
+    n_queries: int
+    n_videos: int
+    left_out: int = 0
+
+
+class Run(msgspec.Struct, frozen=True):
+    """The request of a run: what is trained, on what.
+
+    Parameters
+    ----------
+    recipe
+        With every default filled in.
+    seed
+        Of all draws.
+    train, val
+        What it learns from, and what it chooses the epoch by.
+    features
+        Source of the features, e.g. ``perception:0.3``; "" for a model that sees no video.
+    features_name
+        What the store calls itself.
+    n_dimensions
+        D, numbers a row of features.
+    n_vector
+        E, numbers a word vector.
+    forced
+        Whether a test split was allowed to choose the epoch: then every figure on it is too good.
+    notes
+        What every result of the run must say.
+    text_encoder
+        Name and commit of the model of the hub that made the word vectors; "" for others.
+    made_of
+        Dataset that a resplit folder was made of, and whose features are simulated; "" for other annotations.
+    sentences
+        Sources of the vectors of sentences, for a model that compares them.
+    fps
+        Rows a second of features that state none; None if the rows cover each video evenly.
+    schema, truemoment
+        Form of the file, and version that wrote it.
+    """
+
+    recipe: Recipe
+    seed: Seed
+    train: UsedAnnotations
+    val: UsedAnnotations
+    features: str
+    features_name: str
+    n_dimensions: Width
+    n_vector: Width
+    forced: bool = False
+    notes: tuple[str, ...] = ()
+    text_encoder: str = ""
+    made_of: str = ""
+    sentences: tuple[str, ...] = ()
+    fps: float | None = None
+    schema: str = SCHEMA
+    truemoment: str = ""
+
+    @property
+    def made_by(self) -> dict[str, Any]:
+        """Metadata of a prediction file: how it was made."""
+        chosen_on = f"{self.val.dataset}/{self.val.split}#{self.val.sha256[:8]}"
+        if self.recipe.train.keeps_last:
+            chosen_on = "nothing: the last epoch"
+        entries: dict[str, Any] = {
+            "recipe": self.recipe.hash,
+            "model": self.recipe.model,
+            "seed": self.seed,
+            "features": self.features_name or "none",
+            "trained_on": f"{self.train.dataset}/{self.train.split}#{self.train.sha256[:8]}",
+            "chosen_on": chosen_on,
+        }
+        entries |= {"text_encoder": self.text_encoder} if self.text_encoder else {}
+        return entries | ({"notes": list(self.notes)} if self.notes else {})
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """The log of an epoch.
+
+    Parameters
+    ----------
+    epoch
+        From 1.
+    loss
+        Mean of each term over the pairs, and ``total``.
+    val
+        Figures on the validation split; the one that chooses comes first.
+    best
+        Whether it was the best of its stage so far; true for every epoch of a stage that keeps the last one.
+    watched
+        Means of what the model reports of itself beside its scores, by name.
+    seconds
+        Of training.
+    waited
+        Share of them spent waiting for data.
+    stage
+        Number of the stage of training, from 0.
+    """
+
+    epoch: int
+    loss: dict[str, float]
+    val: dict[str, float]
+    best: bool
+    watched: dict[str, float]
+    seconds: float
+    waited: float
+    stage: int = 0
+
+
+def write_document(path: AnyPath, document: object) -> None:
+    """Write JSON, complete or not at all."""
+    with atomic_write(path) as stream:
+        stream.write(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
+
+
+def read_run(folder: AnyPath) -> Run:
+    """Read the request of a run."""
+    path = OwnPath.of(folder) / "run.json"
+    if not path.is_file():
+        raise MissingFileError(f"{folder}: is no folder of a training run (it has no run.json)")
+    run = read_json(path, Run)
+    if run.schema != SCHEMA:
+        raise InputError(f"got {run.schema!r}, expected {SCHEMA!r}", path=path, field="schema")
+    return run
+
+
+def another_run(folder: AnyPath, there: Run, recipe: Recipe, differing: Sequence[str]) -> str:
+    """Return the message that a folder contains another run than the requested one.
+
+    Parameters
+    ----------
+    folder, there
+        The folder, and the run in it.
+    recipe
+        The requested recipe.
+    differing
+        Fields of the run in which the two differ. For ``recipe`` the message names the keys.
+    """
+    keys = [f"recipe.{key}" for key in differing_keys(there.recipe, recipe)]
+    what = [name for field in differing for name in (keys if field == "recipe" else [field])]
+    return f"{folder}: contains another run (it differs in {', '.join(what)}); give -o another folder"
+
+
+def write_tensors(path: AnyPath, tensors: Mapping[str, Tensor]) -> None:
+    """Write tensors by name, complete or not at all."""
+    with atomic_write(path) as stream:
+        stream.write(save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}))
+
+
+def read_tensors(path: OwnPath) -> dict[str, Tensor]:
+    """Read tensors by name."""
+    if not path.is_file():
+        raise MissingFileError(f"{path}: no such file; the run was cut off before its first epoch ended")
+    with refusing_damage(path, "is no whole safetensors file", SafetensorError):
+        return load(read_bytes(path, most=DATA_BYTES))
+
+
+def refuse_other_shapes(network: nn.Module, tensors: Mapping[str, Tensor], path: AnyPath) -> None:
+    """Refuse tensors of other names or shapes than a network's, which may hold none itself (device "meta")."""
+    expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+    found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    wrong = next((name for name in {**expected, **found} if expected.get(name) != found.get(name)), None)
+    if wrong is not None:
+        difference = f"{wrong}: got {found.get(wrong, 'none')}, expected {expected.get(wrong, 'none')}"
+        raise InputError(f"does not fit the network of run.json ({difference})", path=path)
+
+
+def load_into(network: nn.Module, tensors: Mapping[str, Tensor], path: AnyPath) -> None:
+    """Put tensors into a network."""
+    wrong = next((name for name, tensor in tensors.items() if not torch.isfinite(tensor).all()), None)
+    if wrong is not None:
+        raise InputError(f"holds numbers that are not finite, in {wrong}", path=path)
+    try:
+        network.load_state_dict(dict(tensors))
+    except RuntimeError as error:
+        first = next(iter(str(error).splitlines()[1:2]), str(error)).strip()
+        raise InputError(f"does not fit the network of run.json ({first})", path=path) from None
+
+
+def newest_epoch(folder: AnyPath) -> OwnPath | None:
+    """Return the folder of the newest whole epoch, if there is one."""
+    return next(reversed(epoch_folders(folder)), None)
+
+
+def save_epoch(
+    folder: OwnPath,
+    network: nn.Module,
+    state: Mapping[str, Tensor],
+    history: list[Epoch],
+) -> None:
+    """Write a whole epoch, the last of `history`, with the state of its optimiser; remove the ones before it."""
+    older = epoch_folders(folder)
+    if history[-1].best:
+        write_tensors(folder / "best.safetensors", network.state_dict())
+    with atomic_folder(epoch_folder(folder, len(history))) as made:
+        write_tensors(made / "network.safetensors", network.state_dict())
+        write_tensors(made / "optimiser.safetensors", state)
+        write_document(made / "history.json", history)
+    for path in older:
+        path.remove_tree()
+
+
+def read_history(epoch: OwnPath) -> list[Epoch]:
+    """Read the log of all epochs up to this one."""
+    path = epoch / "history.json"
+    history = read_json(path, list[Epoch])
+    numbers = [of.epoch for of in history]
+    if numbers != list(range(1, int(epoch.name.removeprefix("epoch-")) + 1)) or not history[0].best:
+        raise InputError(f"got epochs {numbers}, expected all up to {epoch.name}", path=path)
+    return history

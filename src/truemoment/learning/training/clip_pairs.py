@@ -1,0 +1,275 @@
+"""What a model that ranks clips learns from in each epoch, and what validates it: pairs of a sentence and its clip."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from truemoment.base.errors import InputError, TrueMomentError, UsageError
+from truemoment.base.intervals import Bools, Floats, Ints
+from truemoment.base.records import Annotations, Strings, numbers_of
+from truemoment.learning.models.retrieval_model import RetrievalModel
+from truemoment.learning.training.contrastive import contrastive_batches, one_text_a_clip
+from truemoment.learning.training.examples import (
+    ClipTable,
+    FloatTable,
+    Pairs,
+    RowTable,
+    SentenceTable,
+    drawn_pairs,
+    empty_table,
+)
+from truemoment.learning.training.network import Network
+from truemoment.learning.training.progress import Track
+from truemoment.learning.training.recipe_sources import Clipping
+from truemoment.learning.training.recipes import Recipe
+from truemoment.media.features.base import FeatureStore, Frames
+from truemoment.media.features.resampling import normalise
+from truemoment.media.features.sentences import SentenceStore
+from truemoment.searching.clips.clip_frames import RowReader, clips_by_name, each_clip, rows_of_clip
+from truemoment.searching.clips.clips import Clips, clips_of
+from truemoment.searching.clips.measures import RetrievalMeasure, parse_retrieval_measures
+from truemoment.searching.clips.ranking import Similarities, places_both_ways
+
+SHOWN = ("t2c:R@1", "t2c:R@5", "t2c:R@10", "c2t:R@1")
+"""Measured after every epoch, beside the one that chooses."""
+
+STREAM_OF_POOL = 2
+"""Keeps the draw of validation clips apart from other draws of a seed."""
+
+
+class LearningData(Protocol):
+    """The part of :class:`~truemoment.learning.training.epoch_data.TrainingData` that is used here."""
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe."""
+        ...
+
+    @property
+    def val(self) -> Annotations:
+        """What chooses the epoch."""
+        ...
+
+    @property
+    def store(self) -> FeatureStore | None:
+        """Features."""
+        ...
+
+    @property
+    def texts(self) -> SentenceStore | None:
+        """Vectors of sentences."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """Of all draws."""
+        ...
+
+    @property
+    def weights(self) -> Floats | None:
+        """How often each training query is drawn."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class LazyClips:
+    """Clips whose frames are read when they are picked, because all of them would not fit into memory.
+
+    Parameters
+    ----------
+    store, clips
+        Features, and the clips in them.
+    name
+        What the features call each clip or its video.
+    most
+        Largest number of frames.
+    """
+
+    store: FeatureStore
+    clips: Clips
+    name: Sequence[str]
+    most: int
+
+    def take(self, numbers: Ints) -> FloatTable:
+        """Return the frames of clips (B,), (B, F, D), padded with zeros."""
+        made = np.zeros((len(numbers), self.most, self.store.n_dimensions), dtype=np.float32)
+        for row, clip in zip(made, numbers.tolist(), strict=True):
+            rows, _ = rows_of_clip(self.store, self.clips, clip, self.name[clip], self.most)
+            frames = (
+                self.store.rows(self.name[clip], rows)
+                if isinstance(self.store, RowReader)
+                else self.store[self.name[clip]][rows]
+            )
+            row[: len(frames)] = frames
+        return made
+
+
+def make_clip_table(
+    store: FeatureStore, clips: Clips, recipe: Recipe, track: Callable[[list[str]], Iterable[str]] = list
+) -> tuple[RowTable, int]:
+    """Return the frames of all clips, and how many clips are shorter than a frame; pictures are read when needed."""
+    if isinstance(store, RowReader):
+        names = {clip: name for name, rows in clips_by_name(store, clips).items() for clip in rows}
+        return LazyClips(store, clips, [names[clip] for clip in range(len(clips))], recipe.rows), 0
+    rows = empty_table((len(clips), recipe.rows, store.n_dimensions))
+    n_short = 0
+    for clip, frames, is_short in each_clip(store, clips, recipe.rows, track):
+        if not np.isfinite(frames).all():
+            problem = f"features of clip {clips.clip_id[clip]!r} hold numbers that are not finite"
+            raise InputError(problem, field="features")
+        rows[clip, : len(frames)] = normalise(frames) if recipe.normalise else frames
+        rows[clip, len(frames) :] = 0
+        n_short += is_short
+    return ClipTable(rows, {}), n_short
+
+
+def clipping_of(recipe: Recipe) -> Clipping:
+    """Return how a recipe makes clips."""
+    return recipe.clips or Clipping()
+
+
+class ClipTexts(Pairs):
+    """Pairs of a sentence and its clip.
+
+    Parameters
+    ----------
+    clips
+        The clips and their sentences.
+    table
+        Frames of the clips.
+    texts : (T, ...)
+        The sentences as the model sees them.
+    """
+
+    def __init__(self, clips: Clips, table: RowTable, texts: npt.NDArray[Any]) -> None:
+        n_texts = clips.n_texts
+        no_words = SentenceTable(np.zeros((n_texts, 1), dtype=np.int64), np.ones(n_texts, dtype=np.int64))
+        super().__init__(no_words, clips.clip_of, table, columns={"sentence": texts})
+        self.clips, self.text = clips, numbers_of(clips.sentence)
+
+    def order(self, size: int, rng: np.random.Generator) -> Ints:
+        """Return pairs in batches of `size`, which contain each clip and each sentence once."""
+        chosen = one_text_a_clip(rng.permutation(len(self)), self.clips.clip_of)
+        weights = None if self.weights is None else self.weights[chosen]
+        drawn = chosen[drawn_pairs(len(chosen), weights, rng)]
+        return contrastive_batches(drawn, self.clips.clip_of, self.text, size)
+
+
+def make_clip_texts(
+    annotations: Annotations,
+    store: FeatureStore | None,
+    texts: SentenceStore | None,
+    recipe: Recipe,
+    model: RetrievalModel,
+    *,
+    track: Callable[[list[str]], Iterable[str]] = list,
+) -> tuple[ClipTexts, int]:
+    """Return the clips and sentences of a split, and how many clips are shorter than a frame.
+
+    Parameters
+    ----------
+    annotations
+        The split; queries without a moment are left out.
+    store, texts
+        Features, and vectors of sentences.
+    recipe, model
+        What they are read for.
+    track
+        Goes through the videos.
+    """
+    if store is None:
+        raise UsageError(f"{model.name} sees clips: give --features, e.g. --features FILE.hdf5")
+    clips = clips_of(annotations, clipping_of(recipe).margin_s)
+    seen = model.see_texts(clips.queries(), texts)
+    table, n_short = make_clip_table(store, clips, recipe, track)
+    return ClipTexts(clips, table, seen), n_short
+
+
+@dataclass(frozen=True, eq=False)
+class ClipPairs:
+    """Training pairs of each epoch, and a pool of validation clips; fields as in :class:`ClipTexts`."""
+
+    data: LearningData
+    pairs: ClipTexts
+    val_pairs: ClipTexts
+    log: dict[str, float]
+
+    @classmethod
+    def of(cls, data: LearningData, kept: Annotations, model: RetrievalModel, track: Track) -> ClipPairs:
+        """Prepare the pairs of queries with a moment each."""
+
+        def shown(items: Any) -> Any:  # noqa: ANN401 - as Track has it
+            return track(items, "features")
+
+        recipe = data.recipe
+        pairs, n_short = make_clip_texts(kept, data.store, data.texts, recipe, model, track=shown)
+        pairs.weights = data.weights
+        val = data.val.with_moments()
+        val = val.select_queries(_in_pool(val, clipping_of(recipe).pool, data.seed))
+        val_pairs, _ = make_clip_texts(val, data.store, data.texts, recipe, model, track=shown)
+        return cls(data, pairs, val_pairs, {"clips shorter than a frame": n_short / max(1, len(pairs.clips))})
+
+    @property
+    def query_id(self) -> Strings:
+        """The query of each pair."""
+        return self.pairs.clips.text_id
+
+    @property
+    def video_id(self) -> Strings:
+        """The video of each pair."""
+        return self.pairs.clips.video_id[self.pairs.clips.clip_of]
+
+    @property
+    def measure(self) -> str:
+        """The measure that chooses the epoch."""
+        return str(self._measures()[0])
+
+    def _measures(self) -> tuple[RetrievalMeasure, ...]:
+        return parse_retrieval_measures("; ".join((self.data.recipe.select.measure, *SHOWN)))
+
+    def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
+        """Return the same pairs in every epoch; batches are drawn anew."""
+        del number
+        return self.pairs, self.log
+
+    def validate(self, network: Network) -> dict[str, float]:
+        """Return the figures of a network on the pool of validation clips."""
+        texts, clips = vectors_of(network, self.val_pairs, self.data.recipe.train.batch)
+        places = places_both_ways(Similarities.of_vectors(texts, clips), self.val_pairs.clips.clip_of)
+        by_way = dict(zip(("t2c", "c2t"), places, strict=True))
+        return {str(of): of.figure(of.of_each(by_way[of.direction])) for of in self._measures()}
+
+
+def _in_pool(val: Annotations, size: int, seed: int) -> Bools:
+    """Return which queries are of the first `size` clips in a drawn order, (Q,)."""
+    clip_of = clips_of(val).clip_of
+    n_clips = int(clip_of.max()) + 1
+    drawn = np.random.default_rng([seed, STREAM_OF_POOL]).permutation(n_clips)[:size]
+    return np.isin(clip_of, drawn)
+
+
+def vectors_of(network: Network, pairs: ClipTexts, size: int) -> tuple[Frames, Frames]:
+    """Return the vectors of sentences (T, D) and of clips (N, D), of length 1, computed in batches of `size`."""
+    model = network.model
+    if not isinstance(model, RetrievalModel) or pairs.table is None:
+        raise UsageError("got a model that answers with moments, expected one that ranks clips")
+    network.eval()
+    device = next(network.parameters()).device
+    texts, clips = [], []
+    with torch.inference_mode():
+        for low in range(0, pairs.clips.n_texts, size):
+            seen = torch.from_numpy(pairs.columns["sentence"][low : low + size]).to(device)
+            texts.append(model.text_vectors(seen).float().cpu().numpy())
+        for low in range(0, len(pairs.clips), size):
+            frames = pairs.table.take(np.arange(low, min(low + size, len(pairs.clips))))
+            clips.append(model.clip_vectors(torch.from_numpy(frames).to(device)).float().cpu().numpy())
+    found = np.concatenate(texts), np.concatenate(clips)
+    if not all(np.isfinite(vectors).all() for vectors in found):
+        raise TrueMomentError("vectors of the network are not finite: lower train.learning_rate, or change train.clip")
+    return found

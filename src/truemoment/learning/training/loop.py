@@ -1,0 +1,432 @@
+"""The training loop: epochs, the validation split's measure, early stopping, a checkpoint an epoch.
+
+Everything drawn in an epoch comes from the seed and the epoch's number, and a checkpoint is a whole epoch: a run that
+is killed and started again ends with the same weights as one that was not. ``accelerate`` brings devices, mixed
+precision and several GPUs (``accelerate launch``); a batch is what all of them share.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+import numpy as np
+import torch
+from accelerate import Accelerator
+from accelerate.utils import DataLoaderConfiguration, DistributedDataParallelKwargs, GradientAccumulationPlugin
+from torch.utils.data import BatchSampler, DataLoader
+
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import TrueMomentError, UsageError
+from truemoment.base.records import Annotations, Strings
+from truemoment.data.language import get_engine
+from truemoment.learning.models import get_family
+from truemoment.learning.models.base import Inputs, Need
+from truemoment.learning.training import checkpoints
+from truemoment.learning.training.checkpoints import Epoch
+from truemoment.learning.training.epoch_data import EpochData, TrainingData, make_epoch_data, queries_kept
+from truemoment.learning.training.epochs import TRACKED
+from truemoment.learning.training.examples import Pairs
+from truemoment.learning.training.hardware import invalid_variables
+from truemoment.learning.training.network import Learner, Network, TokenBatch
+from truemoment.learning.training.optimisers import (
+    load_optimiser,
+    make_optimiser,
+    optimiser_tensors,
+    others_fixed,
+    parameters_of,
+    set_rate,
+)
+from truemoment.learning.training.progress import Track, unseen
+from truemoment.learning.training.recipes import Optimisation, Recipe
+from truemoment.learning.training.tracking import start_tracking, track_epoch, tracker_of
+from truemoment.learning.training.vocabulary import UNKNOWN, TokenVocabulary
+
+CHECKED_STEPS = 50
+"""Steps after which losses are checked, which waits for the device."""
+
+SHOWN_QUERIES = 5
+"""Queries that a message names."""
+
+
+def source_of(annotations: Annotations, needs: frozenset[Need]) -> checkpoints.UsedAnnotations:
+    """Say which annotations were used, and how many of their queries a model with these needs could use."""
+    kept = annotations.select_queries(queries_kept(annotations, needs))
+    return checkpoints.UsedAnnotations(
+        annotations.dataset,
+        annotations.split,
+        annotations.sha256,
+        kept.n_queries,
+        kept.n_videos,
+        annotations.n_queries - kept.n_queries,
+    )
+
+
+def build_network(recipe: Recipe, vocabulary: TokenVocabulary, n_dimensions: int) -> Network:
+    """Build a recipe's network with PyTorch's present generator."""
+    family = get_family(recipe.model)
+    settings = msgspec.convert(recipe.settings, family.settings)
+    n_vector = recipe.text.size if vocabulary.vectors is None else vocabulary.vectors.shape[1]
+    model = family.build(settings, Inputs(n_dimensions, n_vector, vocabulary.words))
+    return Network(vocabulary, n_vector, model, fine_tuned=recipe.text.fine_tuned is True)
+
+
+def train(
+    data: TrainingData,
+    folder: OwnPath,
+    *,
+    track: Track = unseen,
+    on_epoch: Callable[[Epoch], None] = lambda _: None,
+) -> list[Epoch]:
+    """Train stage by stage, each until its last epoch or until none was better for the recipe's `patience`.
+
+    Parameters
+    ----------
+    data
+        What to learn from.
+    folder
+        The run's folder. A run in it is resumed.
+    track
+        Shows how far it is.
+    on_epoch
+        Called with each epoch that ends.
+
+    Returns
+    -------
+    list of Epoch
+        All of them, also those of an earlier start.
+    """
+    recipe = data.recipe
+    torch.manual_seed(data.seed)
+    network = build_network(recipe, data.vocabulary, 0 if data.store is None else data.store.n_dimensions)
+    accelerator = _accelerator(recipe, folder, in_turns=network.model.learns_in_turns)
+    _start_actions(network, data)
+    history = _read_history(folder)
+    if (stage := _next_stage(history, recipe)) is None:
+        accelerator.end_training()
+        return history
+    epochs = make_epoch_data(data, network, track)
+    if recipe.train.compile:
+        network.model.compile()
+    start_tracking(accelerator, recipe, data.seed, folder)
+    training = _Stages(data, folder, network, epochs, accelerator, track, on_epoch)
+    while stage is not None:
+        history = training.stage(stage, history)
+        stage = _next_stage(history, recipe)
+    accelerator.end_training()
+    return history
+
+
+@dataclass(frozen=True)
+class _Stages:
+    """What the stages of a run share; fields as in :func:`train`."""
+
+    data: TrainingData
+    folder: OwnPath
+    network: Network
+    epochs: EpochData
+    accelerator: Accelerator
+    track: Track
+    on_epoch: Callable[[Epoch], None]
+
+    def stage(self, stage: int, history: list[Epoch]) -> list[Epoch]:
+        """Train from the newest epoch, or the one that the stage before kept, to the end of a stage; return the log."""
+        train = self.data.recipe.train
+        clipped = list(parameters_of(self.network, train.clipped or (), "train.clipped").values())
+        with others_fixed(self.network, train.every_stage[stage]):
+            return self._epochs(stage, history, clipped)
+
+    def _epochs(self, stage: int, history: list[Epoch], clipped: list[torch.nn.Parameter]) -> list[Epoch]:
+        recipe, network = self.data.recipe, self.network
+        settings = recipe.train.every_stage[stage]
+        optimiser = make_optimiser(recipe.train, settings, network)
+        _put_back(self.folder, history, stage, network, optimiser)
+        network.model.start_stage(frozenset(settings.losses))
+        learner, optimiser = self.accelerator.prepare(Learner(network, frozenset(settings.losses)), optimiser)
+        step = Step(network, learner, optimiser, self.accelerator, recipe.train, clipped)
+        while _next_stage(history, recipe) == stage:
+            before = [of for of in history if of.stage == stage]
+            rate = recipe.train.rate_of(settings, len(before) + 1)
+            set_rate(optimiser, rate)
+            ended = self._epoch(len(history) + 1, stage, replace(step, rate=rate), before)
+            history = [*history, ended]
+            if self.accelerator.is_main_process:
+                checkpoints.save_epoch(self.folder, network, optimiser_tensors(optimiser), history)
+                self.on_epoch(ended)
+            track_epoch(self.accelerator, ended)
+            self.accelerator.wait_for_everyone()
+        return history
+
+    def _epoch(self, number: int, stage: int, step: Step, before: list[Epoch]) -> Epoch:
+        """Train for an epoch and validate; `before` are the earlier epochs of the stage."""
+        measure = self.epochs.measure
+        pairs, log = self.epochs.epoch(number)
+        started = time.perf_counter()
+        settings = self.data.recipe.train.every_stage[stage]
+        loader = self.accelerator.prepare_data_loader(self._loader(pairs, number, settings.batch or 1))
+        torch.manual_seed(int(np.random.SeedSequence([self.data.seed, number]).generate_state(1)[0]))
+        step.learner.train()
+        steps = self.track(loader, f"epoch {number}")
+        n_steps = step.steps_of(len(loader))  # all epochs have as many batches
+        taken = (number - 1) * n_steps
+        step = replace(step, stage=(taken - len(before) * n_steps, (settings.epochs or 1) * n_steps))
+        loss, watched, waited = _one_epoch(step, steps, self.epochs.query_id, taken)
+        seconds = time.perf_counter() - started
+        val = self.epochs.validate(self.network)
+        if np.isnan(val[measure]):
+            raise UsageError(f"select.measure: {measure} is undefined on {self.data.val.split}, name another one")
+        best = settings.keep == "last" or not before or val[measure] > max(of.val[measure] for of in before)
+        return Epoch(number, loss, val, best, watched | log, round(seconds, 3), round(waited / seconds, 5), stage)
+
+    def _loader(self, pairs: Pairs, epoch: int, size: int) -> DataLoader[TokenBatch]:
+        """Return an epoch's batches of `size`, in the order and with the other videos that its number draws."""
+        rng = np.random.default_rng([self.data.seed, epoch])
+        model = self.network.model
+        drawn = pairs.order(size, rng)
+        if self.data.recipe.train.sentences == "one a video":
+            _, first = np.unique(self.epochs.video_id[drawn], return_index=True)
+            drawn = drawn[np.sort(first)]
+        order = drawn.tolist()
+        if "other video" in model.needs:
+            pairs = pairs.with_others(self.epochs.video_id.tolist(), rng)
+        return DataLoader(pairs, batch_sampler=_Batches(order, size, model.least_batch), collate_fn=_as_it_is)
+
+
+def _accelerator(recipe: Recipe, folder: OwnPath, *, in_turns: bool) -> Accelerator:
+    """Return the devices of a recipe, which must fit its precision and batch, and its tracker."""
+    tracker = tracker_of(recipe)
+    try:
+        accelerator = Accelerator(
+            log_with=tracker,
+            project_dir=(folder / TRACKED).checked(),
+            mixed_precision=recipe.train.precision,
+            # As a plugin: the variable ACCELERATE_GRADIENT_ACCUMULATION_STEPS would replace a plain number.
+            gradient_accumulation_plugin=GradientAccumulationPlugin(num_steps=recipe.train.accumulate or 1),
+            dataloader_config=DataLoaderConfiguration(split_batches=True),
+            kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=in_turns)],
+        )
+    except ValueError as error:  # accelerate reads variables of its own
+        raise invalid_variables(error) from None
+    if recipe.train.precision == "fp16" and accelerator.device.type == "cpu":
+        raise UsageError("train.precision: got fp16 on a CPU, expected no or bf16; fp16 needs a GPU")
+    for size in (recipe.train.batch, *(stage.batch or 1 for stage in recipe.train.every_stage)):
+        if size % accelerator.num_processes:
+            raise UsageError(f"train.batch: got {size}, expected a multiple of {accelerator.num_processes} processes")
+    return accelerator
+
+
+def _start_actions(network: Network, data: TrainingData) -> None:
+    """Let a model that knows actions by name start from the vectors of the most frequent verbs of training."""
+    entries = network.model.action_entries()
+    if not entries:
+        return
+    text = data.recipe.text
+    counts: Counter[str] = Counter()
+    forms: dict[str, Counter[str]] = {}
+    for tokens in get_engine(text.engine).analyse(data.train.queries.sentence.tolist()):
+        for token in tokens:
+            if token.tag == "VERB":
+                counts[token.lemma] += 1
+                forms.setdefault(token.lemma, Counter())[token.text.lower()] += 1
+    numbers = data.vocabulary.numbers
+    known = []
+    for lemma, _ in counts.most_common():  # the base form where it is known, else the commonest form that is
+        spelt = numbers([lemma, *(form for form, _ in forms[lemma].most_common())])
+        known += [number for number in spelt if number != UNKNOWN][:1]
+    if len(known) < entries:
+        raise UsageError(
+            f"the training sentences hold {len(known)} known verbs: set settings.n_actions to that or less"
+        )
+    with torch.no_grad():
+        network.model.start_actions(network.table.weight[known[:entries]])
+
+
+def _read_history(folder: OwnPath) -> list[Epoch]:
+    """Return the log of the newest complete epoch; empty if there is none."""
+    newest = checkpoints.newest_epoch(folder)
+    return [] if newest is None else checkpoints.read_history(newest)
+
+
+def _put_back(
+    folder: OwnPath, history: list[Epoch], stage: int, network: Network, optimiser: torch.optim.Optimizer
+) -> None:
+    """Load the newest epoch of a stage with its optimiser, or the best network of the stage before."""
+    newest = checkpoints.newest_epoch(folder)
+    if newest is None:
+        return
+    resumed = history[-1].stage == stage
+    weights = newest / "network.safetensors" if resumed else folder / "best.safetensors"
+    checkpoints.load_into(network, checkpoints.read_tensors(weights), weights)
+    if resumed:
+        state = newest / "optimiser.safetensors"
+        load_optimiser(optimiser, checkpoints.read_tensors(state), state)
+
+
+def _next_stage(history: list[Epoch], recipe: Recipe) -> int | None:
+    """Return the number of the stage that the next epoch belongs to; None if all stages have ended."""
+    stages = recipe.train.every_stage
+    stage = history[-1].stage if history else 0
+    of_stage = [of for of in history if of.stage == stage]
+    since_best = next((ago for ago, of in enumerate(reversed(of_stage)) if of.best), 0)
+    is_done = len(of_stage) >= (stages[stage].epochs or 0)
+    if is_done or (recipe.select.patience and since_best >= recipe.select.patience):
+        stage += 1
+    return stage if stage < len(stages) else None
+
+
+class _Batches(BatchSampler):
+    """Batches of pairs in an order; a last one that is smaller than `least` joins the one before."""
+
+    def __init__(self, order: list[int], size: int, least: int) -> None:
+        super().__init__(order, size, drop_last=False)
+        self.least = least
+
+    def __iter__(self) -> Iterator[list[int]]:
+        batches = list(super().__iter__())
+        if len(batches) > 1 and len(batches[-1]) < self.least:
+            batches[-2:] = [batches[-2] + batches[-1]]
+        yield from batches
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _as_it_is(examples: Any) -> Any:  # noqa: ANN401 - a batch, which the pairs put together themselves
+    return examples
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of training: what learns, by which rule, and what is clipped.
+
+    The learner is the network's :class:`Learner`, as accelerate prepares it for the device and the processes. `rate` is
+    the learning rate of the epoch; `stage` is the number of the stage's first step, and how many it has.
+    """
+
+    network: Network
+    learner: torch.nn.Module
+    optimiser: torch.optim.Optimizer
+    accelerator: Accelerator
+    rule: Optimisation
+    clipped: list[torch.nn.Parameter]
+    rate: float = 0.0
+    stage: tuple[int, int] = (0, 1)
+
+    def steps_of(self, n_batches: int) -> int:
+        """Return the number of optimiser steps that batches of one epoch make."""
+        return -(-n_batches // (self.rule.accumulate or 1))
+
+    def take(self, examples: TokenBatch, number: int) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
+        """Learn from a batch; return the terms of the loss with "total", and the scalars that the model reports.
+
+        Parameters
+        ----------
+        examples
+            The batch.
+        number
+            Optimiser steps of the run before it.
+        """
+        self.network.model.start_step(number)
+        if self.rule.changes_by_step:
+            first, n_steps = self.stage
+            set_rate(self.optimiser, self.rate * self.rule.factor_at((number - first + 1) / n_steps))
+        with self.accelerator.accumulate(self.learner):
+            terms, scalars = self.learner(examples)
+            if self.rule.l2:
+                squares = [of.square().sum() for of in self.learner.parameters() if of.requires_grad]
+                terms = {**terms, "l2": 0.5 * self.rule.l2 * torch.stack(squares).sum()}
+            total = torch.stack(list(terms.values())).sum()
+            if total.requires_grad:  # a stage may have nothing to learn from a batch
+                self.accelerator.backward(total)
+            if self.accelerator.sync_gradients:
+                self._clip()
+            self.optimiser.step()
+            self.optimiser.zero_grad(set_to_none=True)
+        return {**terms, "total": total}, scalars
+
+    def _clip(self) -> None:
+        if self.rule.clip and self.rule.clip_by == "value":
+            self.accelerator.clip_grad_value_(self.clipped, self.rule.clip)
+        elif self.rule.clip:
+            self.accelerator.clip_grad_norm_(self.clipped, self.rule.clip)
+
+
+def _one_epoch(
+    step: Step,
+    loader: Any,  # noqa: ANN401 - a loader, or what follows one
+    query_id: Strings,
+    taken: int,
+) -> tuple[dict[str, float], dict[str, float], float]:
+    """Learn from each batch; return means of the loss's terms and of what is watched, and the seconds waited.
+
+    Parameters
+    ----------
+    step
+        Learns from a batch.
+    loader
+        The batches.
+    query_id
+        Query of each pair.
+    taken
+        Optimiser steps of the run before this epoch.
+    """
+    accelerator = step.accelerator
+    losses: dict[str, torch.Tensor] = {}
+    watched: dict[str, torch.Tensor] = {}
+    recent: list[tuple[torch.Tensor, torch.Tensor]] = []  # the pairs of each batch, and its loss
+    n_pairs, waited = 0, 0.0
+    for at, (examples, seconds) in enumerate(_timed(iter(loader))):
+        waited += seconds
+        terms, scalars = step.take(examples, taken + at // (step.rule.accumulate or 1))
+        size = len(examples.n_words)
+        n_pairs += size
+        _add(losses, terms, size)
+        _add(watched, scalars, size)
+        recent.append((examples.pair, terms["total"].detach()))
+        if len(recent) == CHECKED_STEPS:
+            _refuse_infinite(recent, query_id)
+            recent.clear()
+    _refuse_infinite(recent, query_id)
+    n_pairs = int(accelerator.reduce(torch.tensor(n_pairs, device=accelerator.device), "sum"))
+    means, watched_means = (
+        {name: float(accelerator.reduce(value, "sum")) / n_pairs for name, value in sums.items()}
+        for sums in (losses, watched)
+    )
+    return means, watched_means, waited
+
+
+def _refuse_infinite(recent: list[tuple[torch.Tensor, torch.Tensor]], query_id: Strings) -> None:
+    """Refuse to train on after a loss that is not finite; name the queries of its batch."""
+    if not recent:
+        return
+    finite = torch.isfinite(torch.stack([loss for _, loss in recent])).tolist()  # waits for the device
+    if not all(finite):
+        pairs, loss = recent[finite.index(False)]
+        names = query_id[pairs.cpu().numpy()].tolist()
+        some = ", ".join(names[:SHOWN_QUERIES]) + (f" and {len(names) - SHOWN_QUERIES} more" if len(names) > 5 else "")
+        raise TrueMomentError(
+            f"the loss is not finite ({float(loss)}) in the batch of {some}: lower train.learning_rate, or change "
+            "train.clip or precision"
+        )
+
+
+def _add(sums: dict[str, torch.Tensor], values: dict[str, torch.Tensor], weight: int) -> None:
+    """Add weighted scalars to sums by name, where they are computed: asking for each would wait for the device."""
+    for name, value in values.items():
+        term = weight * value.detach().float()
+        sums[name] = sums[name] + term if name in sums else term
+
+
+def _timed(batches: Iterator[TokenBatch]) -> Iterator[tuple[TokenBatch, float]]:
+    """Yield each batch with the seconds that it was waited for."""
+    while True:
+        started = time.perf_counter()
+        try:
+            examples = next(batches)
+        except StopIteration:
+            return
+        yield examples, time.perf_counter() - started

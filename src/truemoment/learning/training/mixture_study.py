@@ -1,0 +1,317 @@
+"""A study of mixtures, from its trials to its figures and the differences of its rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from truemoment.base.boundary.distribution import Engine
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import Floats
+from truemoment.base.records import Annotations, numbers_of
+from truemoment.data.formats import read_predictions
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.uncertainty import interval95, resample_sums, stream, sums_by_video
+from truemoment.learning.models import get_family
+from truemoment.learning.training import checkpoints
+from truemoment.learning.training.mixture_grid import MixtureGrid, MixtureRow
+from truemoment.learning.training.retriever import RETRIEVAL_MEASURES
+from truemoment.learning.training.trials import Trainer, TrainingTrial, TrialOutcome, read_finished, train_trials
+from truemoment.searching.clips.measures import parse_retrieval_measures
+from truemoment.searching.clips.ranking import places_both_ways
+from truemoment.searching.clips.similarity_file import read_similarities
+
+GROUNDING_MEASURES = "R@1,IoU=0.5; R@5,IoU=0.5; R@10,IoU=0.5; mIoU"
+"""Those of Table 5, and the mean IoU of the first answer."""
+
+RESAMPLES = 4000
+
+
+@dataclass(frozen=True)
+class RowFigures:
+    """Figures of a row on a test split.
+
+    Parameters
+    ----------
+    row
+        Which.
+    n_sentences, n_steps
+        Sentences that were learned from, and optimiser steps, means over seeds.
+    values
+        Fractions, or ranks, by measure and seed.
+    """
+
+    row: MixtureRow
+    n_sentences: int
+    n_steps: int
+    values: dict[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A row less another one by the headline, paired over films.
+
+    Parameters
+    ----------
+    question
+        What it answers: one of :data:`QUESTIONS`, or ``step`` for a further addition.
+    row, other
+        Names of the rows.
+    difference
+        Of the means over seeds; a fraction.
+    ci95
+        By resampling films; NaN for one film.
+    n_films
+        Number of test films.
+    """
+
+    question: str
+    row: str
+    other: str
+    difference: float
+    ci95: tuple[float, float]
+    n_films: int
+
+    @property
+    def verdict(self) -> int:
+        """1 where the row is above, -1 where it is below, 0 where the interval contains 0."""
+        low, high = self.ci95
+        return int(low > 0) - int(high < 0)
+
+
+QUESTIONS = ("equal size", "without noise", "all noisy", "scale", "added")
+"""Noisy of equal size less clean; the noisy films without noise less clean; all noisy less noisy of equal size, and
+less clean; both less clean."""
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureResult:
+    """What a study came to.
+
+    Parameters
+    ----------
+    grid
+        Rows and seeds.
+    splits, measures
+        Test splits, and names of the measures; the first is the headline.
+    figures
+        By test split, in the order of the rows.
+    contrasts
+        By test split.
+    failed, left
+        Trials without figures.
+    notes
+        What every result must state.
+    """
+
+    grid: MixtureGrid
+    splits: tuple[str, ...]
+    measures: tuple[str, ...]
+    figures: dict[str, tuple[RowFigures, ...]]
+    contrasts: dict[str, tuple[Contrast, ...]]
+    failed: tuple[TrialOutcome, ...] = ()
+    left: tuple[TrialOutcome, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        """The measure of the figure and of the differences."""
+        return self.measures[0]
+
+
+@dataclass
+class MixtureStudy:
+    """A study: :meth:`start`, then :meth:`train` to its end, then :meth:`result`.
+
+    Parameters
+    ----------
+    grid
+        Rows and seeds.
+    measures
+        Names of measures, the headline first.
+    """
+
+    grid: MixtureGrid
+    measures: tuple[str, ...]
+    _tests: dict[str, Annotations] = field(default_factory=dict)
+    _outcomes: dict[TrainingTrial, TrialOutcome] = field(default_factory=dict)
+    _missing: list[TrainingTrial] = field(default_factory=list)
+
+    def start(self) -> tuple[int, int]:
+        """Read all data once, so that what is wrong with them is reported before any work, and the finished trials.
+
+        Returns
+        -------
+        n_finished, n_missing
+            How many trials are finished, and how many are to be trained.
+        """
+        for trial in self.grid.trials():
+            task, tests = self.grid(trial)
+            self._tests = dict(tests)
+            rows = read_finished(
+                self.grid.folder_of(trial),
+                task.recipe,
+                seed=trial.seed,
+                features=task.features,
+                learned={(of.dataset, of.split): of.sha256 for of in (task.train, task.val)},
+                wanted=[(name, of.sha256[:8], measure) for name, of in tests.items() for measure in self.measures],
+            )
+            if rows is None:
+                self._missing.append(trial)
+            else:
+                self._outcomes[trial] = TrialOutcome(trial, rows)
+        return len(self._outcomes), len(self._missing)
+
+    def train(self, *, workers: int | None = 1, engine: Engine = "local", threads: int = 1) -> Iterator[TrialOutcome]:
+        """Train the missing trials, and yield the outcome of each; see :func:`~.trials.train_trials`."""
+        trainer = Trainer(self.grid, self.grid, "; ".join(self.measures), threads)
+        for outcome in train_trials(self._missing, trainer, workers=workers, engine=engine):
+            self._outcomes[outcome.trial] = outcome
+            yield outcome
+
+    def result(self) -> MixtureResult:
+        """Return figures, differences and notes of all finished trials."""
+        finished = [trial for trial in self.grid.trials() if self._of(trial).rows]
+        runs = {trial: checkpoints.read_run(self.grid.folder_of(trial)) for trial in finished}
+        figures, contrasts = {}, {}
+        for split in self._tests:
+            figures[split] = tuple(self._figures(row, split, runs) for row in self.grid.rows)
+            contrasts[split] = tuple(self._contrasts(split, finished))
+        done = [self._of(trial) for trial in self.grid.trials()]
+        return MixtureResult(
+            grid=self.grid,
+            splits=tuple(self._tests),
+            measures=self.measures,
+            figures=figures,
+            contrasts=contrasts,
+            failed=tuple(of for of in done if of.failed),
+            left=tuple(of for of in done if of.left),
+            notes=tuple(dict.fromkeys(note for run in runs.values() for note in run.notes if _is_general(note))),
+        )
+
+    def _of(self, trial: TrainingTrial) -> TrialOutcome:
+        return self._outcomes.get(trial, TrialOutcome(trial))
+
+    def _figures(self, row: MixtureRow, split: str, runs: dict[TrainingTrial, checkpoints.Run]) -> RowFigures:
+        of_row = [trial for trial in runs if trial.method == row.name]
+        values = {
+            measure: tuple(
+                float(found.value) if found.value else math.nan
+                for trial in of_row
+                for found in self._of(trial).rows
+                if (found.split, found.measure) == (split, measure)
+            )
+            for measure in self.measures
+        }
+        sizes = [runs[trial].train.n_queries for trial in of_row]
+        steps = [_steps_of(self.grid.folder_of(trial), runs[trial]) for trial in of_row]
+        return RowFigures(row, _mean(sizes), _mean(steps), values)
+
+    def _contrasts(self, split: str, finished: Sequence[TrainingTrial]) -> Iterator[Contrast]:
+        """Yield the differences that answer the questions, with intervals over films."""
+        sums: dict[str, list[Floats]] = {}
+        for trial in finished:
+            sums.setdefault(trial.method, []).append(self._sums(trial, split))
+        by_row = {name: np.mean(of, axis=0) for name, of in sums.items()}
+        draws = int(stream(self.grid.seeds[0], f"mixtures {split}").integers(2**32))
+        for question, row, other in questions_of(self.grid.rows):
+            if row.name in by_row and other.name in by_row:
+                yield _contrast(question, (row.name, by_row[row.name]), (other.name, by_row[other.name]), draws)
+
+    def _sums(self, trial: TrainingTrial, split: str) -> Floats:
+        """Return sums of the headline and of its weights by film, (V, 2)."""
+        folder, annotations = self.grid.folder_of(trial), self._tests[split]
+        if not get_family(self.grid.recipe.model).retrieves:
+            answers, _ = read_predictions(folder / f"{split}.jsonl", annotations)
+            scores = evaluate(annotations, answers, parse_measures(self.measures[0]))
+            numerator, weight = sums_by_video(scores)
+            return np.concatenate([numerator, weight], axis=1)
+        found = read_similarities(folder / f"{split}.npz")
+        (measure,) = parse_retrieval_measures(self.measures[0])
+        to_clip, to_text = places_both_ways(found.similarities, found.clip_of)
+        film = numbers_of(found.video_id)
+        film = film[found.clip_of] if measure.direction == "t2c" else film[np.unique(found.clip_of)]
+        each = measure.of_each(to_clip if measure.direction == "t2c" else to_text)
+        n_films = int(film.max()) + 1
+        return np.stack([np.bincount(film, each, n_films), np.bincount(film, minlength=n_films)], axis=1)
+
+
+def questions_of(rows: Sequence[MixtureRow]) -> Iterator[tuple[str, MixtureRow, MixtureRow]]:
+    """Yield (question, row, other row) of what a grid can answer.
+
+    The first source is the clean one, the second the noisy one, and a third the noisy films without noise.
+
+    Examples
+    --------
+    >>> rows = [MixtureRow(of, ("clean", "noisy")) for of in ((1.0, 0.0), (0.0, 0.32), (0.0, 1.0), (1.0, 1.0))]
+    >>> [(question, row.name, other.name) for question, row, other in questions_of(rows)][:2]
+    [('equal size', '32 % noisy', 'clean'), ('all noisy', 'noisy', '32 % noisy')]
+    """
+
+    def alone(source: int) -> list[MixtureRow]:
+        """Return the rows of one source, by share."""
+        found = [row for row in rows if row.shares[source] and sum(map(bool, row.shares)) == 1]
+        return sorted(found, key=lambda row: row.shares[source])
+
+    clean = next(iter(alone(0)[::-1]), None)
+    noisy = alone(1) if rows and len(rows[0].shares) > 1 else []
+    if clean is None:
+        return
+    if noisy:
+        yield "equal size", noisy[0], clean
+    if len(rows[0].shares) > 2 and (same := alone(2)):
+        yield "without noise", same[0], clean
+    if len(noisy) > 1:
+        yield "all noisy", noisy[-1], noisy[0]
+        yield "scale", noisy[-1], clean
+    both = sorted((row for row in rows if row.shares[0] and row.shares[1:2] > (0,)), key=lambda row: row.shares[1])
+    if both:
+        yield "added", both[-1], clean
+    for row, other in zip(both, [clean, *both], strict=False):
+        if row is not both[-1] or other is not clean:
+            yield "step", row, other
+
+
+def _contrast(question: str, one: tuple[str, Floats], other: tuple[str, Floats], seed: int) -> Contrast:
+    (row, sums), (other_row, other_sums) = one, other
+    totals, other_totals = sums.sum(axis=0), other_sums.sum(axis=0)
+    difference = float(totals[0] / totals[1] - other_totals[0] / other_totals[1])
+    ci95 = (math.nan, math.nan)
+    if len(sums) > 1:
+        drawn = resample_sums(
+            np.concatenate([sums, other_sums], axis=1), np.random.default_rng(seed), resamples=RESAMPLES
+        )
+        with np.errstate(invalid="ignore", divide="ignore"):
+            low, high = interval95(drawn[:, 0] / drawn[:, 1] - drawn[:, 2] / drawn[:, 3]).tolist()
+        ci95 = (low, high)
+    return Contrast(question, row, other_row, difference, ci95, len(sums))
+
+
+def _steps_of(folder: OwnPath, run: checkpoints.Run) -> int:
+    newest = checkpoints.newest_epoch(folder)
+    n_epochs = 0 if newest is None else len(checkpoints.read_history(newest))
+    return n_epochs * -(-run.train.n_queries // run.recipe.train.batch)
+
+
+def _mean(numbers: Sequence[int]) -> int:
+    return round(sum(numbers) / len(numbers)) if numbers else 0
+
+
+def _is_general(note: str) -> bool:
+    """Whether a note is of all rows: the sizes of the sources differ from row to row."""
+    return " sentences (" not in note and not note.startswith("words that a single source has")
+
+
+def read_mixture_measures(measures: str | None, *, retrieves: bool) -> tuple[str, ...]:
+    """Return the measures of a study by name; the first is the headline, of which more must be better."""
+    if retrieves:
+        found = parse_retrieval_measures(measures or RETRIEVAL_MEASURES)
+        if not found[0].is_fraction:
+            raise UsageError(f"--measures: got {found[0]} first, expected one of which more is better")
+        return tuple(map(str, found))
+    return tuple(dict.fromkeys(str(measure) for measure in parse_measures(measures or GROUNDING_MEASURES)))

@@ -1,0 +1,165 @@
+"""Predictions of a trained run for the queries of a split, computed and written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from msgspec import UNSET
+
+from truemoment.base.boundary.distribution import Engine
+from truemoment.base.boundary.files import sha256_of
+from truemoment.base.errors import UsageError
+from truemoment.base.records import Annotations, Queries
+from truemoment.base.version import __version__
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.data.formats import write_predictions
+from truemoment.learning.training.film_parts import predict_films, remove_parts
+from truemoment.learning.training.grounder import TrainedGrounder
+from truemoment.learning.training.progress import Track, unseen
+from truemoment.learning.training.run_options import RunOptions
+from truemoment.learning.training.windows import windows_of
+from truemoment.searching.chunks import chunked
+from truemoment.searching.first_look import FirstLook, LookedAt, looked_at
+
+
+@dataclass(frozen=True, eq=False)
+class RunPrediction:
+    """Predictions of a trained run.
+
+    Parameters
+    ----------
+    name
+        Name of the method.
+    annotations
+        The split.
+    made_by
+        Recipe, data and features of the run, and the change of the videos if there is one.
+    seed
+        Seed of the change.
+    n_predicted
+        Number of queries.
+    out
+        File of predictions.
+    notes
+        What a reader of the predictions has to know.
+    """
+
+    name: str
+    annotations: Annotations
+    made_by: dict[str, Any]
+    seed: int
+    n_predicted: int
+    out: Path
+    notes: tuple[str, ...]
+
+
+def predict_with_run(
+    options: RunOptions,
+    source: AnnotationSource,
+    out: Path,
+    *,
+    chunk_s: float | None = None,
+    limit: int | None = None,
+    engine: Engine = "local",
+    workers: int | None = None,
+    track: Track = unseen,
+) -> RunPrediction:
+    """Predict the queries of a split with a trained run, and write the predictions.
+
+    A run on windows of films predicts in parts (:mod:`truemoment.learning.training.film_parts`), which the same call
+    resumes.
+
+    Parameters
+    ----------
+    options
+        The run, and how it predicts.
+    source
+        The split.
+    out
+        File of predictions.
+    chunk_s
+        Length of the chunks that videos are cut into, in seconds (:func:`~truemoment.searching.chunks.chunked`); times
+        then count from the start of a chunk. None for whole videos.
+    limit
+        Number of queries to predict; None for all.
+    engine, workers
+        Who predicts the parts of films, see :func:`~truemoment.learning.training.film_parts.predict_films`.
+    track
+        Shows progress.
+    """
+    method = options.load(track)
+    recipe, made_by, notes = method.run.recipe, dict(method.run.made_by), list(method.run.notes)
+    if options.changes:
+        made_by |= {"videos": f"{options.change}, seed {options.seed}"}
+    annotations = source.read()
+    in_parts = recipe.windows is not UNSET and chunk_s is None
+    if not in_parts and (engine != "local" or workers is not None):
+        raise UsageError("--workers and --engine: are of a run on windows of whole films")
+    if chunk_s is not None:
+        method, annotations = _in_chunks(method, annotations, chunk_s)
+        made_by |= {"chunks": f"{chunk_s:g} s; times count from the start of a chunk"}
+    queries = annotations.queries.first(limit)
+    if method.ranking is not None:
+        looked = _looked_at(method, annotations, queries)
+        made_by |= {"windows": looked.name, "references_in_windows": looked.share}
+        note = f"windows: {looked.name}; {100 * looked.share:.1f} % of the references lie in them"
+        made_by |= {"notes": [*made_by.get("notes", []), note]}
+        notes.append(note)
+    if in_parts:
+        request = _request(method, options, annotations, queries)
+        predictions = predict_films(
+            options, request, annotations, queries, out, engine=engine, workers=workers, track=track
+        )
+    else:
+        predictions = method.ground(queries, top=recipe.decode.top)
+    write_predictions(out, predictions, annotations, made_by=made_by)
+    remove_parts(out)
+    unknown, n_words = method.unknown_words(queries)
+    if unknown:
+        notes.insert(0, f"{unknown:,} of {n_words:,} words are unknown to {method.name}")
+    return RunPrediction(method.name, annotations, made_by, options.seed, len(predictions), out, tuple(notes))
+
+
+def _in_chunks(
+    method: TrainedGrounder, annotations: Annotations, chunk_s: float
+) -> tuple[TrainedGrounder, Annotations]:
+    """Return the method with the features of chunks, and the queries of chunks that have rows."""
+    if method.features is None:
+        raise UsageError(f"--chunks: {method.name} sees no video")
+    if method.ranking is not None:
+        raise UsageError("--chunks: is of short videos, and a first look of whole films: expected one of them")
+    chunks = chunked(annotations, chunk_s)
+    store = chunks.features(method.features)
+    has_rows = np.array([video_id in store for video_id in chunks.annotations.queries.video_id], dtype=bool)
+    return method.with_features(store), chunks.annotations.select_queries(has_rows)
+
+
+def _looked_at(method: TrainedGrounder, annotations: Annotations, queries: Queries) -> LookedAt:
+    """Return what the first look leaves of the references of the queries that are predicted."""
+    windowing, features = method.run.recipe.windows, method.features
+    if windowing is UNSET or features is None:
+        raise UsageError(f"{method.name} has no windows")
+    asked = annotations.select_queries(np.arange(annotations.n_queries) < len(queries))
+    return looked_at(asked, windows_of(windowing), features, method.ranking)
+
+
+def _request(
+    method: TrainedGrounder, options: RunOptions, annotations: Annotations, queries: Queries
+) -> dict[str, Any]:
+    """Return what is predicted; parts of another request are not used."""
+    look = method.ranking if isinstance(method.ranking, FirstLook) else None
+    return {
+        "schema": "truemoment/prediction-parts/1",
+        "truemoment": __version__,
+        "run": sha256_of(options.run / "best.safetensors"),
+        "recipe": method.run.recipe.hash,
+        "annotations": annotations.sha256,
+        "queries": len(queries),
+        "features": "" if method.features is None else method.features.name,
+        "first_look": look.most if look else 0,
+        "sentences": look.sentences.name if look else "",
+        "seed": options.seed,
+    }

@@ -1,0 +1,179 @@
+"""The report on several prompts of a served model: figures per prompt, their spread and differences, and agreement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from truemoment.base.boundary.documents import Measured
+from truemoment.base.version import __version__
+from truemoment.evaluation.uncertainty import LEVEL
+from truemoment.learning.served.prediction import Price, tokens_of
+from truemoment.learning.served.prompt_study import PromptStudy
+from truemoment.learning.training import report_prediction as prediction
+from truemoment.report.model import Cell, Finding, Report, Section, Table
+from truemoment.report.words import UNDEFINED, counted, low_to_high, number, p_number, percent, points
+from truemoment.studies.compare.comparison import Comparison
+
+SCHEMA = "truemoment/predict-prompts/1"
+
+
+def document(study: PromptStudy, price: Price | None) -> dict[str, Any]:
+    """Return what programs read."""
+    found = study.comparison
+    return {
+        "schema": SCHEMA,
+        "truemoment": __version__,
+        "prompts": [
+            {
+                "prompt": name,
+                "unread": study.unread(name),
+                "no_moment": study.abstained(name),
+                "figures": [] if found is None else _figures_document(found, row),
+                "predict": prediction.document(of, price),
+            }
+            for row, (name, of) in enumerate(study.found.items())
+        ],
+        "spread": []
+        if found is None
+        else [
+            {"measure": str(measure), "range": range_, "deviation": deviation}
+            for measure, range_, deviation in zip(found.measures, study.spread, study.deviation, strict=True)
+        ],
+        "differences": [] if found is None else _differences_document(found),
+        "agreement": study.agreement,
+        "correction": "max-t",
+        "resamples": study.draws.resamples,
+        "permutations": study.draws.permutations,
+        "seed": study.draws.seed,
+    }
+
+
+def _figures_document(found: Comparison, row: int) -> list[dict[str, Any]]:
+    return [
+        Measured(
+            float(found.mean[row, column]),
+            why="no query counts",
+            ci95=found.interval[row, column],
+            measure=str(measure),
+        ).as_dict()
+        for column, measure in enumerate(found.measures)
+    ]
+
+
+def _differences_document(found: Comparison) -> list[dict[str, Any]]:
+    return [
+        {
+            "prompts": [found.methods[a], found.methods[b]],
+            "measure": str(measure),
+            "difference": Measured(
+                float(found.difference[pair, column]),
+                why="no query counts",
+                ci95=found.difference_interval[pair, column],
+            ),
+            "p_corrected": found.p_corrected[pair, column],
+        }
+        for pair, (a, b) in enumerate(found.pairs)
+        for column, measure in enumerate(found.measures)
+    ]
+
+
+def report(study: PromptStudy, price: Price | None) -> Report:
+    """Return what people read."""
+    first = next(iter(study.found.values()))
+    split = f"{first.annotations.dataset}/{first.annotations.split}"
+    facts = [("data", f"{split}: {counted(len(first.answers.queries), 'query', 'queries')}")]
+    facts += [(name, f"{of.out}; raw answers: {of.raw}") for name, of in study.found.items()]
+    if price is not None:
+        cost = sum(price.of(tokens_of(of.new)) for of in study.found.values())
+        facts.append(("cost", f"{cost:.4g}"))
+    blocks: list[Finding | Table] = [_answers_table(study)]
+    notes = []
+    if study.comparison is not None:
+        blocks = [Finding((_summary(study, study.comparison),)), _figures_table(study, study.comparison), *blocks]
+        blocks.append(_differences_table(study.comparison))
+        notes.append(
+            "Intervals of differences hold for all pairs and measures together, so also for the prompt that is best "
+            "here. The figure of the best prompt is too high: report the mean, or all prompts."
+        )
+    blocks.append(_agreement_table(study))
+    return Report(
+        title=f"Predictions with {counted(len(study.found), 'prompt')} on {split}",
+        facts=tuple(facts),
+        sections=(Section("prompts", "How much do figures depend on the prompt?", tuple(blocks)),),
+        notes=tuple(notes),
+    )
+
+
+def _summary(study: PromptStudy, found: Comparison) -> str:
+    """Return the spread of the measure with the largest one, in a sentence."""
+    column = int(study.spread.argmax())
+    figures = found.mean[:, column]
+    low, high = found.methods[int(figures.argmin())], found.methods[int(figures.argmax())]
+    significant = any(
+        found.p_corrected[pair, column] <= LEVEL
+        for pair, (a, b) in enumerate(found.pairs)
+        if {found.methods[a], found.methods[b]} == {low, high}
+    )
+    return (
+        f"{found.measures[column]} differs by {points(study.spread[column])} points between the prompts: from "
+        f"{percent(figures.min(), 1)} ({low}) to {percent(figures.max(), 1)} ({high}); this difference is "
+        f"{'significant' if significant else 'not significant'}."
+    )
+
+
+def _figures_table(study: PromptStudy, found: Comparison) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for row, name in enumerate(found.methods):
+        figures = zip(found.mean[row], found.interval[row], strict=True)
+        rows.append((Cell(name), *(Cell(number(100 * of), low_to_high(ci95, times=100)) for of, ci95 in figures)))
+    for label, values in (
+        ("mean", found.mean.mean(axis=0)),
+        ("deviation", study.deviation),
+        ("highest - lowest", study.spread),
+    ):
+        rows.append((Cell(label), *(Cell(number(100 * value)) for value in values)))
+    headings = ("prompt", *map(str, found.measures))
+    return Table("Measures in percent by prompt, with 95 % intervals over videos", headings, (("", tuple(rows)),))
+
+
+def _answers_table(study: PromptStudy) -> Table:
+    rows = []
+    for name, of in study.found.items():
+        n = len(of.answers.queries)
+        shares = (number(100 * count / n, 1) for count in (study.abstained(name), study.unread(name)))
+        texts = (name, f"{n:,}", f"{len(of.answers.unanswered):,}", *shares)
+        rows.append(tuple(map(Cell, texts)))
+    headings = ("prompt", "queries", "missing", "no moment, %", "not read, %")
+    caption = "Answers; no moment: not in the video; not read: missing, or no moment could be read from it"
+    return Table(caption, headings, (("", tuple(rows)),))
+
+
+def _differences_table(found: Comparison) -> Table:
+    rows = []
+    for pair, (a, b) in enumerate(found.pairs):
+        for column, measure in enumerate(found.measures):
+            texts = (
+                f"{found.methods[a]} - {found.methods[b]}",
+                str(measure),
+                number(100 * found.difference[pair, column], sign="+"),
+                low_to_high(found.difference_interval[pair, column], times=100, sign="+") or UNDEFINED,
+                p_number(float(found.p_corrected[pair, column])),
+            )
+            rows.append(tuple(map(Cell, texts)))
+    headings = ("prompts", "measure", "difference", "95 % interval", "p")
+    caption = "Differences in points; intervals and p are corrected over all pairs and measures"
+    return Table(caption, headings, (("", tuple(rows)),), text_columns=(0, 1))
+
+
+def _agreement_table(study: PromptStudy) -> Table:
+    rows = [
+        tuple(
+            map(
+                Cell,
+                (f"{of.first}, {of.second}", f"{of.n_both:,}", number(of.mean_iou, 3), number(100 * of.same, 1)),
+            )
+        )
+        for of in study.agreement
+    ]
+    headings = ("prompts", "queries", "mean IoU", "same answer, %")
+    return Table("Agreement of the first answers of two prompts", headings, (("", tuple(rows)),))

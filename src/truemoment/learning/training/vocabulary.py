@@ -1,0 +1,173 @@
+"""Which words a trained method knows, and where their vectors start."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+from msgspec import UNSET, UnsetType
+
+from truemoment.base.errors import MissingFileError, UsageError
+from truemoment.base.intervals import Ints
+from truemoment.data.datasets import data_folder
+from truemoment.data.language.tokens import How, tokenise
+from truemoment.data.language.vectors import WordVectors, read_glove
+from truemoment.learning.training.recipes import Text
+
+ENCODER = "encoder:"
+"""What stands before the name of a text encoder."""
+
+PADDING, UNKNOWN = 0, 1
+"""Numbers of "no word" and of words that are not known; words count from 2."""
+
+
+@dataclass(frozen=True, eq=False)
+class TokenVocabulary:
+    """Words by number.
+
+    Parameters
+    ----------
+    words
+        Word w has number w + 2.
+    vectors : (W + 2, E) float32 or None
+        Fixed vectors, the first two 0; None where vectors are learned.
+    """
+
+    words: tuple[str, ...]
+    vectors: npt.NDArray[np.float32] | None = None
+
+    def __post_init__(self) -> None:
+        """Number the words."""
+        object.__setattr__(self, "_number", {word: at + 2 for at, word in enumerate(self.words)})
+
+    def __len__(self) -> int:
+        return len(self.words) + 2
+
+    def numbers(self, tokens: Sequence[str]) -> list[int]:
+        """Return a number for each token."""
+        number: dict[str, int] = getattr(self, "_number")  # noqa: B009 - a private field of a frozen class
+        return [number.get(token, UNKNOWN) for token in tokens]
+
+
+NO_WORDS = TokenVocabulary((), np.zeros((2, 1), dtype=np.float32))
+"""Of a model that compares whole sentences."""
+
+
+def make_vocabulary(
+    text: Text, train_sentences: Iterable[str], all_sentences: Iterable[str], data_dir: Path | None, *, seed: int = 0
+) -> TokenVocabulary:
+    """Collect the words that a run knows.
+
+    Parameters
+    ----------
+    text
+        How sentences become vectors.
+    train_sentences
+        Sentences that vectors are learned from.
+    all_sentences
+        Sentences whose words are looked up where vectors are fixed: nothing is learned from them.
+    data_dir
+        Folder that holds ``glove``.
+    seed
+        Seed of the vectors of words that a file does not contain.
+    """
+    if text.vectors == "learned":
+        counts = Counter(word for sentence in train_sentences for word in set(tokenise(sentence, text.tokens)))
+        return TokenVocabulary(tuple(sorted(word for word, count in counts.items() if count >= text.least_count)))
+    wanted = {word for sentence in all_sentences for word in tokenise(sentence, text.tokens)}
+    if text.vectors.startswith(ENCODER):
+        return _encoded(sorted(wanted), text.vectors.removeprefix(ENCODER))
+    found: WordVectors = read_glove(_vector_file(text.vectors, data_dir), keep=wanted)
+    order = sorted(range(len(found.words)), key=found.words.__getitem__)
+    vectors = np.zeros((len(order) + 2, found.vectors.shape[1]), dtype=np.float32)
+    vectors[2:] = found.vectors[order]
+    known = TokenVocabulary(tuple(found.words[at] for at in order), vectors)
+    return _with_absent(known, sorted(wanted - set(known.words)), seed) if text.absent == "uniform" else known
+
+
+ABSENT = 3.0
+"""Largest size of numbers of the vectors that words absent from a file start from (SCDM and ABLR, authors' code)."""
+
+
+def _with_absent(known: TokenVocabulary, words: list[str], seed: int) -> TokenVocabulary:
+    """Return a vocabulary with further words, whose vectors are drawn from U(-3, 3)."""
+    if known.vectors is None or not words:
+        return known
+    rng = np.random.default_rng([seed, len(words)])
+    drawn = rng.uniform(-ABSENT, ABSENT, (len(words), known.vectors.shape[1])).astype(np.float32)
+    return TokenVocabulary((*known.words, *words), np.concatenate([known.vectors, drawn]))
+
+
+def text_encoder_of(text: Text) -> str:
+    """Return the name and commit of the text encoder that makes vectors, if it is one of the hub; "" if not."""
+    if not text.vectors.startswith(ENCODER):
+        return ""
+    from truemoment.media.video.encoders import pinned  # noqa: PLC0415 - only text encoders need it
+
+    name = pinned(text.vectors.removeprefix(ENCODER))
+    return name if "@" in name else ""
+
+
+def with_commit(text: Text, text_encoder: str) -> Text:
+    """Return how sentences become vectors, by the commit of the text encoder that a run has recorded.
+
+    Parameters
+    ----------
+    text
+        As the recipe has it.
+    text_encoder
+        As :func:`text_encoder_of` returned it when the run began.
+    """
+    if not text_encoder or text.vectors != ENCODER + text_encoder.partition("@")[0]:
+        return text
+    return msgspec.structs.replace(text, vectors=ENCODER + text_encoder)
+
+
+def _encoded(tokens: Sequence[str], name: str) -> TokenVocabulary:
+    """Make the vectors of tokens with a text encoder, each of length 1."""
+    from truemoment.media.video.encoders import load_encoder  # noqa: PLC0415 - importing transformers takes seconds
+
+    encoder = load_encoder(name)
+    vectors = np.zeros((len(tokens) + 2, encoder.n_dimensions), dtype=np.float32)
+    if tokens:
+        vectors[2:] = encoder.sentences(tokens)
+        vectors[2:] /= np.maximum(np.linalg.norm(vectors[2:], axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    return TokenVocabulary(tuple(tokens), vectors)
+
+
+def _vector_file(name: str, data_dir: Path | None) -> Path:
+    if name != "glove":
+        return Path(name)
+    folder = data_folder(data_dir) / "glove"
+    files = sorted(folder.glob("*.txt"))
+    if not files:
+        raise MissingFileError(f"{folder}: holds no file of vectors (*.txt); expected GloVe's text format")
+    if len(files) > 1:
+        raise UsageError(f"text.vectors: {len(files)} files lie in {folder}, name the one to use")
+    return files[0]
+
+
+def word_numbers(
+    sentences: Iterable[str], vocabulary: TokenVocabulary, tokens: How, most: int | UnsetType = UNSET
+) -> tuple[Ints, Ints]:
+    """Number the words of sentences, the first `most` of each if set.
+
+    Returns
+    -------
+    numbers : (Q, L)
+        Padded after each sentence's end with 0.
+    n_words : (Q,)
+        1 or more: a sentence without words counts as one unknown word.
+    """
+    cut = slice(None if most is UNSET else most)
+    lists = [vocabulary.numbers(tokenise(sentence, tokens)[cut]) or [UNKNOWN] for sentence in sentences]
+    n_words = np.array([len(of) for of in lists], dtype=np.int64)
+    numbers = np.full((len(lists), int(n_words.max(initial=1))), PADDING, dtype=np.int64)
+    for row, of in enumerate(lists):
+        numbers[row, : len(of)] = of
+    return numbers, n_words

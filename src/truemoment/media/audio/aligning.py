@@ -1,0 +1,199 @@
+"""Alignment of a described track with its film, by the paper's method and piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from truemoment.media.audio.alignment import Alignment, PaperCheck, Piece, Unmatched, Verdict, gaps_between
+from truemoment.media.audio.bands import coarse_bands, log_bands, stretched_bands
+from truemoment.media.audio.checking import PaperSettings, check_paper
+from truemoment.media.audio.pieces import find_runs, run_of, run_within
+from truemoment.media.audio.placing import Placing
+from truemoment.media.audio.rates import RATES, RateScore, parse_rate, score_rates
+from truemoment.media.audio.reading import RATE_HZ
+from truemoment.media.audio.recording import Recording, Sound, record, side_of
+from truemoment.media.audio.refining import Pair
+from truemoment.media.audio.sources import Source
+from truemoment.media.audio.windows import FilmSearch
+
+Method = Literal["paper", "robust"]
+
+LEAST_COVERED = 0.8
+"""Share of the shorter side below which a track is aligned partly."""
+
+LEAST_FOUND_S = 5.0
+"""Seconds of a track that all pieces together have at least: bands of two films are alike for less, by chance."""
+
+SAME_RATE = 3e-4
+"""A rate this close to a candidate is that candidate."""
+
+
+@dataclass(frozen=True)
+class AlignSettings:
+    """Settings of an alignment.
+
+    Parameters
+    ----------
+    method
+        ``paper``: one delay, if the check by windows passes, and else no pieces; ``robust``: also speed, cuts and
+        insertions. Both verdicts are computed in either case.
+    rate_hz
+        Samples per second.
+    rates
+        Speeds that are tried, as numbers or quotients.
+    paper
+        Settings of the paper's check.
+    """
+
+    method: Method = "robust"
+    rate_hz: int = RATE_HZ
+    rates: tuple[str, ...] = RATES
+    paper: PaperSettings = field(default_factory=PaperSettings)
+
+    def __post_init__(self) -> None:
+        for rate in self.rates:
+            parse_rate(rate)
+
+
+def _quiet(_: str) -> None:
+    """Report nothing."""
+
+
+def align(
+    film: Source,
+    track: Source,
+    settings: AlignSettings | None = None,
+    *,
+    on_status: Callable[[str], None] = _quiet,
+) -> Alignment:
+    """Align two files.
+
+    Raises
+    ------
+    InputError
+        If one of them has no sound, less than a minute, or silence; or several sounds and none is named.
+    """
+    of = settings or AlignSettings()
+    on_status("reading both sounds")
+    with ThreadPoolExecutor(2) as pool:
+        film_sound, track_sound = pool.map(lambda source: record(source, of.rate_hz), (film, track))
+    found = align_sounds(film_sound, track_sound, of, on_status=on_status)
+    return Alignment(
+        film=side_of(film, film_sound.duration_s),
+        track=side_of(track, track_sound.duration_s),
+        rate_candidate=found.rate_candidate,
+        pieces=found.pieces,
+        unmatched=found.unmatched,
+        paper=found.paper,
+        verdict=found.verdict,
+        why=found.why,
+    )
+
+
+class FoundAlignment(NamedTuple):
+    """An alignment of two sounds without their files; fields as in :class:`.Alignment`."""
+
+    rate_candidate: str
+    pieces: tuple[Piece, ...]
+    unmatched: Unmatched
+    paper: PaperCheck
+    verdict: Verdict
+    why: str
+
+
+def align_sounds(
+    film: Recording,
+    track: Recording,
+    settings: AlignSettings | None = None,
+    *,
+    on_status: Callable[[str], None] = _quiet,
+) -> FoundAlignment:
+    """Align two sounds of the same sampling rate."""
+    of = settings or AlignSettings()
+    on_status("delay by the paper's method")
+    paper = check_paper(film, track, of.paper)
+    on_status("speed of the track")
+    with ThreadPoolExecutor(2) as pool:
+        film_bands, track_bands = pool.map(log_bands, (film, track))
+    search, coarse = FilmSearch(coarse_bands(film_bands)), coarse_bands(track_bands)
+    scores = score_rates(search, coarse, of.rates)
+    on_status("pieces of the track")
+    best = scores[0] if scores[0].fits else RateScore("1", 1.0, 0.0, 0.0)
+    stretched = stretched_bands(coarse, best.rate)
+    runs, slope = find_runs(search, stretched) if scores[0].fits else ([], 0.0)
+    if not runs and paper.passed:  # noise covers the bands, but not the waveform
+        runs = [run_of(paper)]
+    if not runs:
+        return _not_found(film, track, paper, scores)
+    on_status("exact delays and cuts")
+    placing = Placing(Pair(film, track, film_bands, track_bands), best.rate, slope)
+    for run in runs:
+        placing.add(run)
+    placing.fill(lambda low_s, high_s: run_within(search, stretched, (low_s * best.rate, high_s * best.rate), slope))
+    pieces = placing.pieces()
+    if sum(piece.track_s[1] - piece.track_s[0] for piece in pieces) < LEAST_FOUND_S:
+        return _not_found(film, track, paper, scores)
+    name = _named_rate(pieces, of.rates)
+    verdict, why = _verdict(pieces, film, track, _Context(paper, of.method, name))
+    if of.method == "paper":
+        pieces = paper_pieces(paper, film, track)
+    unmatched = Unmatched(
+        gaps_between([piece.track_s for piece in pieces], track.duration_s),
+        gaps_between([piece.film_s for piece in pieces], film.duration_s),
+    )
+    return FoundAlignment(name, pieces, unmatched, paper, verdict, why)
+
+
+def paper_pieces(paper: PaperCheck, film: Sound, track: Sound) -> tuple[Piece, ...]:
+    """Return the one piece of the paper's method, at the film's own speed; none where its check failed."""
+    if not paper.passed:
+        return ()
+    delay_s = paper.median_s if paper.delay_s is None else paper.delay_s
+    error_s = max(abs(window.delay_s - delay_s) for window in paper.windows)
+    span_s = max(0.0, -delay_s), min(track.duration_s, film.duration_s - delay_s)
+    return (Piece(span_s, 1.0, delay_s, error_s),)
+
+
+def _not_found(film: Sound, track: Sound, paper: PaperCheck, scores: Sequence[RateScore]) -> FoundAlignment:
+    listed = ", ".join(f"{of.name}: median {of.median:.2f}, {100 * of.share:.0f} % of windows" for of in scores)
+    why = f"another film, or a speed that was not tried; windows of the track in the film, by speed: {listed}"
+    unmatched = Unmatched(((0.0, track.duration_s),), ((0.0, film.duration_s),))
+    return FoundAlignment("", (), unmatched, paper, "not this film", why)
+
+
+def _named_rate(pieces: Sequence[Piece], rates: Sequence[str]) -> str:
+    """Return the candidate next to the rate of the longest piece."""
+    longest = max(pieces, key=lambda piece: piece.track_s[1] - piece.track_s[0])
+    return min(rates, key=lambda name: abs(parse_rate(name) - longest.rate))
+
+
+class _Context(NamedTuple):
+    """What a verdict depends on beside the pieces."""
+
+    paper: PaperCheck
+    method: Method
+    rate_name: str
+
+
+def _verdict(pieces: Sequence[Piece], film: Sound, track: Sound, of: _Context) -> tuple[Verdict, str]:
+    """Return the verdict and its reason."""
+    covered_s = sum(piece.film_s[1] - piece.film_s[0] for piece in pieces)
+    rate = max(pieces, key=lambda piece: piece.track_s[1] - piece.track_s[0]).rate
+    drift = abs(rate - 1)
+    speed = f"the track runs at {rate:.6f} film seconds per track second"
+    if abs(rate / parse_rate(of.rate_name) - 1) <= SAME_RATE and of.rate_name != "1":
+        speed += f" ({of.rate_name})"
+    reasons = [speed] if drift > SAME_RATE else [f"drift of {1e6 * (rate - 1):.1f} ppm"] if drift > 5e-6 else []
+    if len(pieces) > 1:
+        reasons.append(f"{len(pieces)} pieces: the track leaves out or adds {len(pieces) - 1} part(s)")
+    shorter_s = min(film.duration_s, track.duration_s * rate)
+    if covered_s < LEAST_COVERED * shorter_s:
+        reasons.append(f"{100 * covered_s / shorter_s:.0f} % of the shorter side is matched")
+        return "partly", "; ".join(reasons)
+    why = "; ".join(reasons)
+    if of.method == "paper" and not of.paper.passed and drift > SAME_RATE:
+        return "other speed", why
+    return ("aligned in pieces" if len(pieces) > 1 else "aligned"), why

@@ -1,0 +1,47 @@
+"""Values of a sound between its samples."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truemoment.base.intervals import Floats
+from truemoment.media.audio.reading import Samples
+
+HALF_TAPS = 8
+TABLE_STEPS = 512
+"""Positions between two samples at which the interpolation is tabled; the nearest one is used."""
+
+
+def _table() -> Samples:
+    """Return the weights of windowed sinc interpolation, (TABLE_STEPS + 1, 2 HALF_TAPS)."""
+    share = np.arange(TABLE_STEPS + 1)[:, None] / TABLE_STEPS
+    distance = share - np.arange(1 - HALF_TAPS, HALF_TAPS + 1)[None, :]
+    weights = np.sinc(distance) * np.cos(np.pi * distance / (2 * HALF_TAPS + 2)) ** 2
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True), np.float32)
+
+
+_WEIGHTS = _table()
+
+
+def values_at(samples: Samples, positions: Floats) -> Samples:
+    """Return the values of a sound at any positions, (M,), by windowed sinc of 16 samples.
+
+    Parameters
+    ----------
+    samples : (N,)
+        Values at positions 0 to N - 1; they are 0 outside.
+    positions : (M,)
+        In samples.
+    """
+    whole = np.floor(positions).astype(np.int64)
+    step = np.rint((positions - whole) * TABLE_STEPS).astype(np.int64)
+    low = int(whole.min(initial=0)) - HALF_TAPS
+    high = int(whole.max(initial=0)) + HALF_TAPS + 1
+    part = np.zeros(high - low + 1, np.float32)
+    first, last = max(0, low), min(len(samples), high + 1)
+    if last > first:
+        part[first - low : last - low] = samples[first:last]
+    values = np.zeros(len(positions), np.float32)
+    for tap in range(2 * HALF_TAPS):
+        values += part[whole + (tap + 1 - HALF_TAPS - low)] * _WEIGHTS[step, tap]
+    return values

@@ -1,0 +1,49 @@
+"""Features in a folder with a file per video: ``VIDEO.npy``, or ``VIDEO.npz`` as in Moment-DETR.
+
+An NPZ file has the rows as ``features``, or as its only array. NPY files are memory-mapped.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from truemoment.base.boundary.arrays import PackedArray, map_npy, names_in_npz
+from truemoment.base.boundary.inputs import reading
+from truemoment.base.errors import InputError, MissingFileError
+from truemoment.media.features.reading import FileStore
+
+KEY = "features"
+"""What the array of an NPZ file is called where it holds several."""
+
+ENDINGS = (".npy", ".npz")
+
+
+class FolderStore(FileStore):
+    """A FeatureStore of a folder with an NPY or NPZ file per video; `fps` is None if rows cover each video evenly."""
+
+    def __init__(self, path: Path | str, *, fps: float | None = None) -> None:
+        path = Path(path)
+        try:
+            files = [one for one in sorted(reading(path).iterdir()) if one.suffix in ENDINGS and one.is_file()]
+        except FileNotFoundError:
+            raise MissingFileError(f"{path}: no such folder") from None
+        except OSError as error:
+            raise InputError(f"cannot be read ({error.strerror})", path=path) from None
+        self._file_of = {one.stem: one for one in files}
+        if len(self._file_of) < len(files):
+            twice = next(one.stem for one in files if self._file_of[one.stem] != one)
+            raise InputError(f"{twice!r} is there as NPY and as NPZ, expected each video once", path=path)
+        super().__init__("folder", path, self._file_of, files=files, fps=fps)
+
+    def _array(self, name: str) -> Any:  # noqa: ANN401 - an array whose type the file states
+        file = self._file_of[name]
+        return _packed(file) if file.suffix == ".npz" else map_npy(file)
+
+
+def _packed(file: Path) -> PackedArray:
+    names = names_in_npz(file)
+    if KEY not in names and len(names) != 1:
+        shown = ", ".join(map(repr, names[:5])) or "nothing"
+        raise InputError(f"has {shown}, expected {KEY!r} or one array only")
+    return PackedArray(file, KEY if KEY in names else names[0])

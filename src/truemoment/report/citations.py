@@ -1,0 +1,71 @@
+"""The references of measures, datasets, protocols and baselines: what ``truemoment cite`` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from truemoment.base.papers import Paper
+from truemoment.base.version import __version__ as version
+from truemoment.report.model import Finding, Report, Section
+
+SCHEMA = "truemoment/references/1"
+
+
+@dataclass(frozen=True)
+class Citation:
+    """What a report used, the papers to cite for it, and the source where no paper is known."""
+
+    kind: str
+    name: str
+    papers: tuple[Paper, ...]
+    source: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+def by_paper(cited: Sequence[Citation]) -> dict[Paper, list[Citation]]:
+    """Return what each paper is cited for, in the order of `cited`."""
+    found: dict[Paper, list[Citation]] = {}
+    for of in cited:
+        for paper in of.papers:
+            found.setdefault(paper, []).append(of)
+    return found
+
+
+def report(cited: Sequence[Citation]) -> Report:
+    """Return each reference with what it is cited for, and a note for each thing without one."""
+    blocks = tuple(Finding((_uses(uses),), title=paper.text()) for paper, uses in by_paper(cited).items())
+    notes = tuple(f"{of} has no paper here: {of.source}" for of in cited if of.source)
+    return Report("References", (Section("references", "References", blocks),), notes=notes)
+
+
+def _uses(uses: Sequence[Citation]) -> str:
+    names: dict[str, list[str]] = {}
+    for of in uses:
+        names.setdefault(of.kind, []).append(of.name)
+    return "for " + "; ".join(f"{kind} {', '.join(of_kind)}" for kind, of_kind in names.items())
+
+
+def document(cited: Sequence[Citation]) -> dict[str, Any]:
+    """Return the references for programs."""
+    return {
+        "schema": SCHEMA,
+        "truemoment": version,
+        "references": [
+            {
+                "key": paper.key,
+                "text": paper.text(),
+                "bibtex": paper.bibtex(),
+                "cited_for": [_entry(of) for of in uses],
+            }
+            for paper, uses in by_paper(cited).items()
+        ],
+        "without_paper": [{**_entry(of), "source": of.source} for of in cited if of.source],
+    }
+
+
+def _entry(of: Citation) -> Mapping[str, str]:
+    return {"kind": of.kind, "name": of.name}

@@ -1,0 +1,282 @@
+"""Reports as pages: one HTML file that needs no network, and the same for a notebook without its frame.
+
+The look is in ``templates``: ``report.html.j2`` is the page, ``fragment.html.j2`` the report in a notebook, and
+``blocks.html.j2`` shows each kind of block in both. A page has all its content without a script; ``page.js``, which is
+inside the page, adds sorting, filters, values of figures and a contents list that follows the reader. Templates escape
+text from outside, and put it into elements of its own direction.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import platform
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from truemoment.base.boundary.text import one_line
+from truemoment.base.version import __version__ as version
+from truemoment.report.drawing import COLOURS, inline_svg
+from truemoment.report.model import (
+    Bar,
+    Block,
+    Details,
+    Drawing,
+    Example,
+    Examples,
+    Finding,
+    Gallery,
+    KeyFigures,
+    Level,
+    Paragraph,
+    Remarks,
+    Report,
+    Table,
+)
+from truemoment.report.words import counted
+
+if TYPE_CHECKING:
+    import jinja2
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+LEVEL_TITLES: dict[Level, str] = {"serious": "Serious", "warning": "Warnings", "note": "Notes", "good": "Passed"}
+"""What each level of findings is called on a page."""
+
+MOST_ROWS = 16
+"""Longer tables are folded."""
+
+WIDE = 8
+"""Tables of more columns are set smaller, and their columns that repeat others are folded."""
+
+BEYOND = 1.3
+"""A time line ends at this multiple of the video's duration at the latest."""
+
+
+def page(report: Report, *, command: str = "") -> str:
+    """Return the page of a report; the same report gives the same text.
+
+    Parameters
+    ----------
+    report
+        What is shown.
+    command
+        The command that makes the page again; "" for none.
+    """
+    return _filled("report.html.j2", report, command)
+
+
+def fragment(report: Report) -> str:
+    """Return a report without the frame of a page, as notebooks show it."""
+    return _filled("fragment.html.j2", report)
+
+
+def page_environment() -> jinja2.Environment:
+    """Return the templates of pages, which escape all text and refuse unknown names."""
+    import jinja2  # noqa: PLC0415 - importing takes time that only pages need
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["one_line"] = one_line
+    return environment
+
+
+def _filled(template: str, report: Report, command: str = "") -> str:
+    """Fill a template with a report, and with the versions and colours of all pages."""
+    environment = page_environment()
+    environment.filters["prose"] = _prose
+    names = report.anchors
+    script = (TEMPLATES / "page.js").read_text(encoding="utf-8")
+    return environment.get_template(template).render(
+        report=report,
+        command=command,
+        headline=_split(report.headline),
+        level_titles=LEVEL_TITLES,
+        sections=[
+            (name, section, list(_runs(section.blocks, name)))
+            for name, section in zip(names, report.sections, strict=True)
+        ],
+        colours=COLOURS,
+        script=script,
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
+        version=version,
+        versions=f"truemoment {version}, numpy {np.__version__}, python {platform.python_version()}",
+    )
+
+
+def _prose(text: str) -> str:
+    """Write a sentence so that no line ends between a number and its sign."""
+    return one_line(text).replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0").replace(" > ", "\u00a0>\u00a0")
+
+
+HEADLINE_CHARACTERS = 130
+"""Longest words that a headline has before its figures; with longer ones, all of it is the headline."""
+
+
+def _split(finding: Finding | None) -> tuple[str, str]:
+    """Return the few words of a headline before its figures, and the figures."""
+    if finding is None:
+        return "", ""
+    sentences = " ".join(finding.sentences)
+    words, colon, figures = sentences.partition(": ")
+    return (
+        (words, figures[:1].upper() + figures[1:]) if colon and len(words) <= HEADLINE_CHARACTERS else (sentences, "")
+    )
+
+
+# --------------------------------------------------------------------------------------------- blocks
+
+
+class _BlockGroup(NamedTuple):
+    """Blocks of one kind that follow each other, as the template shows them together."""
+
+    kind: str
+    level: Level | None
+    blocks: list[Any]
+
+
+def _runs(blocks: Iterable[Block], name: str) -> Iterable[_BlockGroup]:
+    """Put neighbours of one kind together: figures into columns, findings of a level under its title."""
+    numbered = list(enumerate(blocks, start=1))
+    for (kind, level), of_kind in groupby(numbered, key=lambda pair: _kind(pair[1])):
+        yield _BlockGroup(kind, level, [_shown(block, f"{name}-{number}") for number, block in of_kind])
+
+
+def _kind(block: Block) -> tuple[str, Level | None]:
+    return _KINDS[type(block)], block.level if isinstance(block, Finding) else None
+
+
+_KINDS: dict[type, str] = {
+    Finding: "finding",
+    Remarks: "remarks",
+    Table: "table",
+    Drawing: "drawing",
+    KeyFigures: "key_figures",
+    Paragraph: "paragraph",
+    Examples: "examples",
+    Gallery: "gallery",
+    Details: "details",
+}
+"""The macro of the template that shows each kind of block."""
+
+
+def _shown(block: Block, name: str) -> Any:  # noqa: ANN401 - what the macro of its kind takes
+    """Return what the template's macro shows of a block."""
+    if isinstance(block, Drawing):
+        return block, inline_svg(block)
+    if isinstance(block, Table):
+        folded = _first_words(block.caption) if block.n_rows > MOST_ROWS else ""
+        folded = f"{folded} ({counted(block.n_rows, 'row')})" if folded else ""
+        parts = [(part, f"table-{name}{end}", bool(end) or len(part.headings) > WIDE) for part, end in _parts(block)]
+        return parts[0], folded, parts[1:], f"{counted(len(block.repeats), 'more measure')} that repeat these"
+    if isinstance(block, Examples):
+        return [_time_line(example) for example in block.examples]
+    if isinstance(block, Gallery):
+        return [
+            (picture, None if picture.jpeg is None else base64.b64encode(picture.jpeg).decode("ascii"))
+            for picture in block.pictures
+        ]
+    return (block.summary, list(_runs(block.blocks, name))) if isinstance(block, Details) else block
+
+
+def _parts(table: Table) -> list[tuple[Table, str]]:
+    """Return a table and the end of its name; of a wide one the columns that repeat no other, and those that do."""
+    repeats = dict(table.repeats) if len(table.headings) > WIDE else {}
+    if not repeats:
+        return [(table, "")]
+    main = table.only([at for at in range(len(table.headings)) if at not in repeats])
+    more = replace(table.only([0, *repeats]), caption=f"{'; '.join(repeats.values())}.")
+    return [(main, ""), (more, "-more")]
+
+
+def _first_words(caption: str) -> str:
+    """Return a caption up to its first stop.
+
+    Examples
+    --------
+    >>> _first_words("Closer Look (Yuan et al. 2021), Table 2; percent. Differences in points.")
+    'Closer Look (Yuan et al. 2021), Table 2'
+    """
+    return re.split(r"(?<!\bal)\. |[;:] ", caption.rstrip("."), maxsplit=1)[0]
+
+
+# ----------------------------------------------------------------------------------------- time lines
+
+
+class _PlacedBar(NamedTuple):
+    """A moment on a time line, in percent of the line.
+
+    Parameters
+    ----------
+    kind, label, times, note
+        Whose it is, which one, its times and remarks in words.
+    left, width
+        Its place; None if it lies beyond the line.
+    past_left, past_width
+        Its part after the end of the video; None if there is none.
+    """
+
+    kind: str
+    label: str
+    times: str
+    note: str
+    left: float | None
+    width: float
+    past_left: float | None
+    past_width: float
+
+
+class _TimeLine(NamedTuple):
+    """An example and its bars, and where the video ends in percent of the line."""
+
+    example: Example
+    end_of_video: float
+    bars: list[_PlacedBar]
+
+
+def _time_line(example: Example) -> _TimeLine:
+    ends = [end for bar in example.bars for end in (bar.start_s, bar.end_s)]
+    line_s = float(np.clip(max(ends, default=0.0), example.duration_s, BEYOND * example.duration_s))
+    bars = [_bar(bar, example.duration_s, line_s) for bar in example.bars]
+    return _TimeLine(example, 100 * example.duration_s / line_s, bars)
+
+
+def _bar(bar: Bar, duration_s: float, line_s: float) -> _PlacedBar:
+    """Lay a moment out on a line of `line_s` seconds; a swapped one lies between its ends, with a remark."""
+    low, high = min(bar.start_s, bar.end_s), max(bar.start_s, bar.end_s)
+    past_end = high > duration_s + 1e-6
+    remarks = [
+        (bar.end_s < bar.start_s, "ends before it starts"),
+        (bar.end_s == bar.start_s, "has no length"),
+        (past_end, "past the end of the video"),
+        (low < 0, "begins before the video"),
+        (high > line_s, "further than is drawn"),
+    ]
+
+    def place(seconds: float) -> float:
+        return 100 * min(max(seconds, 0.0), line_s) / line_s
+
+    left, right, end_of_video = place(low), place(high), place(duration_s)
+    past_left = max(left, end_of_video)
+    is_beyond = low > line_s
+    return _PlacedBar(
+        kind=bar.kind,
+        label=bar.label,
+        times=f"{bar.start_s:,.1f}\u2013{bar.end_s:,.1f} s".replace("-", "\u2212"),
+        note=", ".join(filter(None, [bar.note, *(words for applies, words in remarks if applies)])),
+        left=None if is_beyond else left,
+        width=right - left,
+        past_left=past_left if past_end and not is_beyond else None,
+        past_width=right - past_left,
+    )

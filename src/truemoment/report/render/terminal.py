@@ -1,0 +1,222 @@
+"""Reports in the terminal: lines of at most 100 columns, tables folded where they are wider."""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from truemoment.base.boundary.text import one_line
+from truemoment.report.model import LEVELS, Block, Cell, Finding, Paragraph, Report, Section, Table
+from truemoment.report.render.tabular import render, tightened
+from truemoment.report.words import columns_of, shortened
+
+WIDTH = 100
+"""Columns of a terminal."""
+
+_NAME_WIDTH = 28
+"""Columns of a name in a table that is too wide."""
+
+_MARGIN = max(map(len, LEVELS)) + 2
+
+
+def body(report: Report) -> list[str]:
+    """Return the facts, the headline and the sections, without notes and signature; folded blocks are left out."""
+    lines = _facts(report.facts)
+    if report.headline is not None:
+        lines += ["", *_finding(report.headline)]
+    sections = [section for section in report.sections if section.has_text]
+    for section in sections:
+        lines += _section(section, titled=len(sections) > 1)
+    return lines[1:] if lines[:1] == [""] else lines
+
+
+def closing(report: Report) -> list[str]:
+    """Return the notes and the signature."""
+    notes = [line for note in report.notes for line in _wrapped(note, "note: ")]
+    return [*notes, *([one_line(report.signature)] if report.signature else [])]
+
+
+def _facts(facts: Sequence[tuple[str, str]]) -> list[str]:
+    width = max((len(label) for label, _ in facts), default=0) + 2
+    return [line for label, value in facts for line in _wrapped(value, f"{one_line(label):{width}}")]
+
+
+def _section(section: Section, *, titled: bool) -> list[str]:
+    shown = [_block(block) for block in section.blocks]
+    lines: list[str] = []
+    for number, (block, of_block) in enumerate(zip(section.blocks, shown, strict=True)):
+        follows_finding = number > 0 and isinstance(block, Finding) and isinstance(section.blocks[number - 1], Finding)
+        if of_block:
+            lines += of_block if follows_finding and not block_title(block) else ["", *of_block]
+    if not lines or not titled:
+        return lines
+    title = textwrap.wrap(one_line(section.title), WIDTH)
+    return ["", *title, "=" * max(map(len, title), default=0), *lines[1:]]
+
+
+def block_title(block: Block) -> str:
+    """Return the title of a finding without a level, which is on a line of its own; else ""."""
+    return block.title if isinstance(block, Finding) and block.level is None else ""
+
+
+def _block(block: Block) -> list[str]:
+    if isinstance(block, Finding):
+        return _finding(block)
+    if isinstance(block, Table):
+        return _table(block)
+    return _wrapped(block.text) if isinstance(block, Paragraph) else []
+
+
+def _finding(finding: Finding) -> list[str]:
+    """Write a finding: its level in a column of its own, or else a dash before each sentence."""
+    if finding.level is not None:
+        return _wrapped(" ".join(finding.sentences), f"{finding.level:{_MARGIN}}")
+    title = textwrap.wrap(one_line(finding.title), WIDTH)
+    return [*title, *(line for sentence in finding.sentences for line in _wrapped(sentence, "- "))]
+
+
+def _wrapped(text: str, begin: str = "") -> list[str]:
+    return textwrap.wrap(
+        one_line(text),
+        WIDTH,
+        initial_indent=begin,
+        subsequent_indent=" " * len(begin),
+        break_on_hyphens=False,
+        break_long_words=False,  # a path can be copied
+    )
+
+
+# --------------------------------------------------------------------------------------------- tables
+
+
+class _Fit(NamedTuple):
+    """How a table is made to fit: with smaller text in brackets, and the most columns of a name and of a heading."""
+
+    below: bool
+    name: int
+    heading: int
+
+
+_FITS = (
+    _Fit(below=True, name=WIDTH, heading=24),
+    _Fit(below=True, name=WIDTH, heading=10),
+    _Fit(below=False, name=WIDTH, heading=10),
+    _Fit(below=False, name=_NAME_WIDTH, heading=10),
+)
+"""Ways to lay out a table, the fullest first."""
+
+
+def _table(table: Table) -> list[str]:
+    """Lay out a table under its caption: all of it, or what fits, or the columns one below the other."""
+    caption = _wrapped(table.caption)
+    whole = _columns(table)
+    *whole_names, cut_names = _FITS
+    fits = [*((table, fit) for fit in whole_names), (_words_wrapped(table), whole_names[-1]), (table, cut_names)]
+    for shown, fit in fits:
+        text = _laid_out(shown, whole, fit)
+        if (width := _width(text)) <= WIDTH:
+            wider = _laid_out(shown, whole, fit._replace(name=fit.name + WIDTH - width))  # enough for one long name
+            return [*caption, *(wider if _width(wider) <= WIDTH else text).splitlines()]
+    lines = caption
+    for number, columns in enumerate(_folded(table)):
+        lines += [""] if number else []
+        lines += _laid_out(_with_cells(table, columns), columns, _FITS[-1]).splitlines()
+    return lines
+
+
+def _with_cells(table: Table, columns: Sequence[int]) -> Table:
+    """Leave out rows that have nothing in these columns but the first, and groups without rows."""
+    groups = [
+        (title, tuple(row for row in rows if any(row[column].text or row[column].below for column in columns[1:])))
+        for title, rows in table.groups
+    ]
+    return replace(table, groups=tuple((title, rows) for title, rows in groups if rows))
+
+
+def _words_wrapped(table: Table) -> Table:
+    """Wrap wide columns of words, but for the first, over several rows, to the width that the others leave.
+
+    A word that is wider itself, as names are, is not wrapped.
+    """
+    longest = [
+        max((len(one_line(row[c].text)) for _, rows in table.groups for row in rows), default=0)
+        for c in _columns(table)
+    ]
+    wide = [column for column in table.text_columns if column and longest[column] > _NAME_WIDTH]
+    others = [column for column in _columns(table) if column not in wide]
+    room = (WIDTH - _width(_laid_out(table, others, _FITS[2]))) // len(wide) - 2 if wide else 0
+    words = (one_line(row[c].text).split() for _, rows in table.groups for row in rows for c in wide)
+    if room < _NAME_WIDTH or max(map(len, itertools.chain.from_iterable(words)), default=0) > room:
+        return table
+    groups = [
+        (title, tuple(part for row in rows for part in _over_rows(row, wide, room))) for title, rows in table.groups
+    ]
+    return replace(table, groups=tuple(groups))
+
+
+def _columns(table: Table) -> range:
+    return range(len(table.headings))
+
+
+def _over_rows(row: tuple[Cell, ...], wide: Sequence[int], room: int) -> list[tuple[Cell, ...]]:
+    """Wrap the cells of the wide columns to `room` characters; the other cells are in the first row."""
+    wrapped = {column: textwrap.wrap(one_line(row[column].text), room, break_on_hyphens=False) for column in wide}
+    n_rows = max(1, *map(len, wrapped.values()))
+    first = tuple(cell._replace(text="".join(wrapped[c][:1])) if c in wide else cell for c, cell in enumerate(row))
+    others = (
+        [Cell("".join(wrapped[c][n : n + 1])) if c in wide else Cell("") for c in range(len(row))]
+        for n in range(1, n_rows)
+    )
+    return [first, *map(tuple, others)]
+
+
+def _width(text: str) -> int:
+    return max(map(columns_of, text.splitlines()), default=0)
+
+
+def _folded(table: Table) -> list[list[int]]:
+    """Divide the columns into parts that each fit the terminal; every part begins with the first column."""
+    parts: list[list[int]] = []
+    for column in range(1, len(table.headings)):
+        wider = [*parts[-1], column] if parts else [0, column]
+        if parts and _width(_laid_out(table, wider, _FITS[-1])) <= WIDTH:
+            parts[-1] = wider
+        else:
+            parts.append([0, column])
+    return parts or [[0]]
+
+
+def _laid_out(table: Table, columns: Sequence[int], fit: _Fit) -> str:
+    rows = [[_cell(row[column], fit) for column in columns] for _, of_group in table.groups for row in of_group]
+    marked = {column for column in columns for _, rows in table.groups for row in rows if row[column].marked}
+    headings = [_heading(table.headings[column], fit.heading) for column in columns]
+    numbers = [number for number, column in enumerate(columns) if column not in table.text_columns]
+    if marked:
+        for row in rows:
+            for number in numbers:
+                if columns[number] in marked and row[number] and not row[number].endswith("*"):
+                    row[number] += " "  # so that numbers are aligned beside those with a star
+    lines = tightened(render(headings, rows, numbers=numbers)).split("\n")
+    at = len(lines) - len(rows)
+    shown = lines[:at]
+    for title, of_group in table.groups:
+        shown += [one_line(title)] if title else []
+        shown += lines[at : at + len(of_group)]
+        at += len(of_group)
+    return "\n".join(shown)
+
+
+def _heading(heading: str, width: int) -> str:
+    words = one_line(heading).replace(",IoU", ", IoU")  # where a measure may be broken
+    return "\n".join(textwrap.wrap(words, width, break_long_words=False, break_on_hyphens=False))
+
+
+def _cell(cell: Cell, fit: _Fit) -> str:
+    """Write a cell on one line: its smaller text in brackets, its mark as a star."""
+    text = one_line(cell.text)
+    text = shortened(text, fit.name)
+    below = f" ({one_line(cell.below)})" if cell.below and fit.below else ""
+    return f"{text}{below}{'*' if cell.marked else ''}"

@@ -1,0 +1,79 @@
+"""What a function of the API returns: it prints in a line, shows its report in a notebook, and gives its figures."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from truemoment.base.boundary.documents import as_json
+from truemoment.report.model import Report
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+
+class Result(ABC):
+    """A result that reports itself.
+
+    ``print(result)`` shows what the command line prints, a notebook shows the report with its figures, and
+    :meth:`table` gives the main figures as numbers.
+    """
+
+    @abstractmethod
+    def report(self) -> Report:
+        """Return the report for people."""
+
+    @abstractmethod
+    def document(self) -> Mapping[str, Any]:
+        """Return the document for programs, as the option ``--json`` writes it."""
+
+    @abstractmethod
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the main figures, a dict a row: fractions and counts, None where undefined."""
+
+    @abstractmethod
+    def __repr__(self) -> str:
+        """Return what it is, in one line."""
+
+    def __str__(self) -> str:
+        """Return the report as the terminal shows it."""
+        from truemoment.report.render import terminal  # noqa: PLC0415 - loaded when something is shown
+
+        report = self.report()
+        return "\n".join([*terminal.body(report), "", *terminal.closing(report)])
+
+    def _repr_html_(self) -> str:
+        from truemoment.report.render import html  # noqa: PLC0415 - it loads matplotlib
+
+        return html.fragment(self.report())
+
+    def to_json(self) -> str:
+        """Return the document as JSON text."""
+        return json.dumps(as_json(self.document()), indent=2, allow_nan=False, ensure_ascii=False)
+
+    def to_html(self) -> str:
+        """Return the page of the report: one HTML file that needs no network."""
+        from truemoment.report.render import html  # noqa: PLC0415 - it loads matplotlib
+
+        return html.page(self.report())
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return the main figures as columns of equal length, by name."""
+        rows = self.rows()
+        names = dict.fromkeys(name for row in rows for name in row)
+        return {name: [row.get(name) for row in rows] for name in names}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the main figures as a pandas data frame; pandas has to be installed."""
+        import pandas as pd  # noqa: PLC0415 - an optional package
+
+        return pd.DataFrame(self.table())
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the main figures as a polars data frame; polars has to be installed."""
+        import polars as pl  # noqa: PLC0415 - an optional package
+
+        return pl.DataFrame(self.table())

@@ -1,1 +1,0 @@
-"""What people and programs read: tables for the terminal, Markdown and LaTeX, and JSON documents."""

@@ -1,0 +1,201 @@
+"""The report of reproduced tables: published figures, and ours beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any
+
+from truemoment.base.version import __version__ as version
+from truemoment.report.model import Block, Cell, Remarks, Report, Section, Table
+from truemoment.reproduction.base import Reproduced, ReproducedTable, Reproduction
+from truemoment.reproduction.systems import NO_RUN
+
+SCHEMA = "truemoment/reproduction/1"
+
+# ------------------------------------------------------------------------------------------- document
+
+
+def document(reproduction: Reproduction) -> dict[str, Any]:
+    """Return what programs read: shares as fractions; what is absent is left out."""
+    return {
+        "schema": SCHEMA,
+        "truemoment": version,
+        "seed": reproduction.seed,
+        "runs": reproduction.runs,
+        "engine": reproduction.engine,
+        "counts": reproduction.counts,
+        "tables": [
+            {
+                "name": of.table.name,
+                "title": of.table.title,
+                "source": of.table.source,
+                "datasets": of.table.datasets,
+                **({"why_not_run": of.why_not} if of.why_not else {}),
+                "figures": [_figure(row) for row in of.rows],
+                **(of.table.details(of.rows) if of.rows else {}),
+            }
+            for of in reproduction.tables
+        ],
+    }
+
+
+def _figure(row: Reproduced) -> dict[str, Any]:
+    scale = -2 if row.is_share else 0  # percent become fractions
+
+    def number(value: Decimal | None) -> float | None:
+        return None if value is None or not value.is_finite() else float(value.scaleb(scale))
+
+    entry: dict[str, Any] = {
+        "source": row.source,
+        "table": row.table,
+        "dataset": row.dataset,
+        "split": row.split,
+        "method": row.method,
+        "measure": row.measure,
+        "unit": "fraction" if row.is_share else row.unit,
+        "status": row.status,
+        "published": number(row.published),
+        "ours": None if row.ours is None or math.isnan(row.ours) else row.ours * 10.0**scale,
+        "why": "undefined on these data" if row.ours is not None and math.isnan(row.ours) else None,
+        "difference": number(row.difference),
+        "tolerance": number(row.tolerance),
+        "spread": None if row.spread is None or math.isnan(row.spread) else row.spread * 10.0**scale,
+        "runs": row.runs if row.ours is not None else None,
+        "reason": row.reason or None,
+        "signature": row.signature or None,
+        "features": row.features or None,
+        "recipe": row.recipe or None,
+        "simulated": row.is_simulated or None,
+    }
+    undefined = {"ours"} if entry["why"] else set()
+    return {name: value for name, value in entry.items() if value is not None or name in undefined}
+
+
+# --------------------------------------------------------------------------------------------- report
+
+
+def report(reproduction: Reproduction) -> Report:
+    """Return what people read."""
+    done = [of for of in reproduction.tables if of.rows]
+    notes = [f"{of.table.name} was not run: {of.why_not}" for of in reproduction.tables if of.why_not]
+    notes += [_outside(of, row) for of in done for row in of.rows if row.status == "outside"]
+    counts = "; ".join(f"{count:,} {status}" for status, count in reproduction.counts.items())
+    return Report(
+        title="Published tables and ours",
+        facts=((done[0].table.name, done[0].table.title),) if len(done) == 1 else (),
+        sections=tuple(Section(of.table.name, f"{of.table.name}: {of.table.title}", _blocks(of)) for of in done),
+        notes=tuple(notes),
+        signature=f"{counts}; seed {reproduction.seed}",
+    )
+
+
+def _outside(of: ReproducedTable, row: Reproduced) -> str:
+    place = " ".join(filter(None, (row.dataset, row.split, row.method, _measure(row))))
+    return (
+        f"outside: {of.table.name}: {place}: published {_number(row.published, row) or 'none'}, ours "
+        f"{_number(row.printed, row)}, tolerance {row.tolerance:f}"
+    )
+
+
+def _blocks(of: ReproducedTable) -> tuple[Block, ...]:
+    """Return our figures beside the published ones, the methods that are only published, the reasons, the figures."""
+    judged = [row for row in of.rows if row.status != "published, unchecked" and not row.recipe]
+    runs: dict[str, list[Reproduced]] = {}
+    for row in of.rows:
+        if row.recipe:
+            label = " (simulated)" if row.is_simulated else ""
+            runs.setdefault(f"Runs of {row.recipe}, features {row.features}{label}", []).append(row)
+    not_run = [row for row in of.rows if row.reason.startswith(NO_RUN)]
+    unchecked = [row for row in of.rows if row.status == "published, unchecked" and row not in not_run]
+    reasons = list(dict.fromkeys(filter(None, (_shown_reason(row) for row in of.rows))))
+    shares = "; percent, differences in points" if any(row.is_share for row in of.rows) else ""
+    caption = f"{of.table.source}{shares}"
+    blocks: list[Block] = [_judged(caption, judged, reasons)] if judged else []
+    for heading, rows in runs.items():
+        blocks.append(_judged(heading if blocks else f"{caption}. {heading}", rows, reasons))
+    for heading, rows in (("Published, unchecked", unchecked), ("Published, no run", not_run)):
+        if rows:
+            blocks.append(_unchecked(heading if blocks else f"{caption}. {heading}", rows, reasons))
+    if reasons:
+        blocks.append(Remarks(tuple(f"{_letter(number)}: {reason}" for number, reason in enumerate(reasons))))
+    return (*blocks, *of.table.blocks(of.rows), *of.table.drawings(of.rows))
+
+
+def _judged(caption: str, rows: Sequence[Reproduced], reasons: Sequence[str]) -> Table:
+    columns: dict[str, list[str]] = {
+        "measure": [_measure(row) for row in rows],
+        "method": [row.method for row in rows],
+        "published": [_number(row.published, row) for row in rows],
+        "ours": [_number(row.printed, row) + ("" if row.spread is None else f" ± {row.spread:.2f}") for row in rows],
+        "runs": [str(row.runs) if row.runs > 1 or row.recipe else "" for row in rows],
+        "difference": [_number(row.difference, row, sign="+") for row in rows],
+        "tolerance": ["" if row.tolerance is None else f"{row.tolerance:f}" for row in rows],
+        "status": [_status(row) + (f" ({_letter(reasons.index(row.reason))})" if row.reason else "") for row in rows],
+    }
+    filled = {heading: cells for heading, cells in columns.items() if any(cells)}
+    words = tuple(at for at, heading in enumerate(filled) if heading in ("measure", "method", "status"))
+    return Table(caption, tuple(filled), _by_place(rows, zip(*filled.values(), strict=True)), text_columns=words)
+
+
+def _shown_reason(row: Reproduced) -> str:
+    """Return the reason below the tables; that there is no run is in a heading."""
+    return row.reason.removeprefix(NO_RUN).removeprefix("; ")
+
+
+def _status(row: Reproduced) -> str:
+    """Return the verdict; for a model that saw simulated perception, "simulated"."""
+    if row.is_simulated:
+        return "simulated"
+    return row.status.upper() if row.status == "outside" else row.status
+
+
+def _unchecked(caption: str, rows: Sequence[Reproduced], reasons: Sequence[str]) -> Table:
+    """Return a row a method, with the letter of its first reason, and a column a measure."""
+    measures = list(dict.fromkeys(_measure(row) for row in rows))
+    lines: dict[tuple[str, str, str], dict[str, str]] = {}
+    first: dict[tuple[str, str, str], Reproduced] = {}
+    for row in rows:
+        place = (row.dataset, row.split, row.method)
+        first.setdefault(place, row)
+        lines.setdefault(place, {})[_measure(row)] = _number(row.published, row)
+    names = {
+        place: f"{row.method} ({_letter(reasons.index(reason))})"
+        if row.method and (reason := _shown_reason(row))
+        else row.method
+        for place, row in first.items()
+    }
+    cells = [(names[place], *(figures.get(measure, "") for measure in measures)) for place, figures in lines.items()]
+    return Table(caption, ("method", *measures), _by_place(list(first.values()), cells))
+
+
+def _by_place(
+    rows: Sequence[Reproduced], cells: Iterable[tuple[str, ...]]
+) -> tuple[tuple[str, tuple[tuple[Cell, ...], ...]], ...]:
+    """Group rows of cells by dataset and split, in order of their first rows."""
+    groups: dict[str, list[tuple[Cell, ...]]] = {}
+    for row, texts in zip(rows, cells, strict=True):
+        place = ", ".join(filter(None, (row.dataset, row.split)))
+        groups.setdefault(place, []).append(tuple(map(Cell, texts)))
+    return tuple((place, tuple(lines)) for place, lines in groups.items())
+
+
+def _measure(row: Reproduced) -> str:
+    """Return what is measured, with the unit where neither the heading nor the name shows it."""
+    shown = row.is_share or row.unit in ("count", "words", "tau")
+    return row.measure if shown else f"{row.measure} ({row.unit})"
+
+
+def _number(value: Decimal | None, row: Reproduced, *, sign: str = "-") -> str:
+    """Write a figure with the digits of the paper, an undefined one as "-"; `sign` "+" for differences."""
+    if value is None:
+        return ""
+    if not value.is_finite():
+        return "-"
+    return format(value, f"{sign if value else '-'},{'.0f' if row.unit == 'count' else 'f'}")
+
+
+def _letter(number: int) -> str:
+    """Return a, b ... z, then numbers: reasons are few."""
+    return chr(ord("a") + number) if number < 26 else str(number + 1)

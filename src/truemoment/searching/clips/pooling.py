@@ -1,0 +1,49 @@
+"""One vector for each clip: the mean of its frames' directions, as CLIP4Clip's mean pooling (Luo et al. 2021).
+
+Each frame has length 1 before the mean, and the mean has length 1 after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from truemoment.media.features.base import FeatureStore, Frames
+from truemoment.searching.clips.clip_frames import each_clip
+from truemoment.searching.clips.clips import Clips
+
+
+def unit(rows: Frames) -> Frames:
+    """Return rows (R, D) of length 1; rows of zeros stay.
+
+    Examples
+    --------
+    >>> unit(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32)).tolist()
+    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(length > 0, length, 1), dtype=np.float32)
+
+
+def pooled_clips(
+    store: FeatureStore, clips: Clips, track: Callable[[list[str]], Iterable[str]] = list
+) -> tuple[Frames, int]:
+    """Return the vector of each clip, (N, D), of length 1, and the number of clips shorter than a frame.
+
+    Parameters
+    ----------
+    track
+        Goes through the videos, e.g. under a progress bar.
+
+    Raises
+    ------
+    InputError
+        If a video has no features.
+    """
+    found = np.zeros((len(clips), store.n_dimensions), dtype=np.float32)
+    n_short = 0
+    for clip, frames, is_short in each_clip(store, clips, track=track):
+        found[clip] = unit(frames).mean(axis=0)
+        n_short += is_short
+    return unit(found), n_short

@@ -1,0 +1,96 @@
+"""The formats of moments, by the ending of their file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from truemoment.base.errors import UsageError
+from truemoment.report.csv_text import csv_text
+from truemoment.report.words import clock
+from truemoment.searching.exporting.fcpxml import fcpxml_text
+from truemoment.searching.exporting.moments import ExportedMoment
+from truemoment.searching.exporting.subtitles import srt_text, vtt_text
+from truemoment.searching.exporting.timelines import edl_text, fcp7_text, otio_text
+
+TIMELINES: Mapping[str, Callable[..., str]] = MappingProxyType(
+    {".otio": otio_text, ".edl": edl_text, ".fcpxml": fcpxml_text, ".xml": fcp7_text}
+)
+"""Editing timelines, which name files."""
+
+
+def table_text(moments: Sequence[ExportedMoment]) -> str:
+    """Return a row a moment as CSV: frames, seconds and clock times."""
+    return csv_text(_rows(moments))
+
+
+def json_text(moments: Sequence[ExportedMoment]) -> str:
+    """Return the same rows as JSON."""
+    return json.dumps(_rows(moments), indent=2, ensure_ascii=False) + "\n"
+
+
+OTHERS: Mapping[str, Callable[[Sequence[ExportedMoment]], str]] = MappingProxyType(
+    {".srt": srt_text, ".vtt": vtt_text, ".csv": table_text, ".json": json_text}
+)
+
+ENDINGS = (*TIMELINES, *OTHERS)
+
+
+def check_ending(path: Path) -> str:
+    """Return the ending of a file to write, in small letters.
+
+    Raises
+    ------
+    UsageError
+        If it names no format.
+    """
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise UsageError(f"-o: got {path.name}, expected a name that ends in {', '.join(ENDINGS)}")
+    return ending
+
+
+def exported(moments: Sequence[ExportedMoment], ending: str, *, names_only: bool = False) -> str:
+    """Return moments in the format of an ending.
+
+    Parameters
+    ----------
+    names_only
+        Whether timelines name files without their folders.
+
+    Raises
+    ------
+    UsageError
+        If the format cannot hold them: several videos in subtitles, a variable or a second frame rate in a timeline.
+    MissingPackageError
+        If a library is not installed.
+    """
+    if ending in TIMELINES:
+        return TIMELINES[ending](moments, names_only=names_only)
+    return OTHERS[ending](moments)
+
+
+def _rows(moments: Sequence[ExportedMoment]) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for rank, moment in enumerate(moments, start=1):
+        start_s, end_s = moment.times_s
+        rows.append(
+            {
+                "rank": rank,
+                "sentence": moment.sentence,
+                "video_id": moment.film.video_id,
+                "path": str(moment.film.path),
+                "start_s": start_s,
+                "end_s": end_s,
+                "start": clock(start_s),
+                "end": clock(end_s),
+                "first_frame": moment.first,
+                "last_frame": moment.last,
+                "rate": str(moment.film.rate) if moment.film.rate else "variable",
+                "score": moment.score,
+                "z": moment.z,
+            }
+        )
+    return rows

@@ -1,0 +1,139 @@
+"""What is exported: moments of films, as frames and as seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from truemoment.base.boundary.text import one_line
+from truemoment.base.errors import UsageError
+from truemoment.media.video.frames import opened
+from truemoment.media.video.stamps import FrameTable, frame_table
+from truemoment.searching.exporting.rates import constant_rate, frames_of_time_code
+from truemoment.searching.pictures import SearchResult
+
+NAME_LENGTH = 200
+"""Characters of a sentence in the name of a clip; metadata have all of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExportedFilm:
+    """A video that moments come from.
+
+    Parameters
+    ----------
+    rate
+        Exact frames per second; None for a variable rate.
+    first_frame
+        Number of its first frame in its own time code; 0 without one.
+    """
+
+    video_id: str
+    path: Path
+    table: FrameTable
+    rate: Fraction | None
+    first_frame: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class ExportedMoment:
+    """A moment of a film: frames `first` to `last`, both included, and the sentence that found it, with score and z."""
+
+    film: ExportedFilm
+    first: int
+    last: int
+    sentence: str
+    score: float | None = None
+    z: float | None = None
+
+    @property
+    def n_frames(self) -> int:
+        """Number of frames."""
+        return self.last - self.first + 1
+
+    @property
+    def times_s(self) -> tuple[float, float]:
+        """Start of the first frame and end of the last, seconds."""
+        return self.film.table.moment_s(self.first, self.last)
+
+    @property
+    def name(self) -> str:
+        """The sentence as one line of printable characters, of bounded length."""
+        return one_line(self.sentence)[:NAME_LENGTH]
+
+
+def film_of(
+    video_id: str, path: Path, time_code: str | None = None, *, table: FrameTable | None = None
+) -> ExportedFilm:
+    """Read the frame times of a video, its rate, and its time code.
+
+    Parameters
+    ----------
+    table
+        Its frame table, if it was read before.
+    time_code
+        Time code of the first frame; None for that of the file, if it has one.
+
+    Raises
+    ------
+    InputError, MissingFileError
+        If the video cannot be read.
+    UsageError
+        If the time code does not fit the rate.
+    """
+    table = table or frame_table(path)[0]
+    rate = constant_rate(table)
+    if rate is None:
+        if time_code is not None:
+            raise UsageError(f"{path}: has a variable frame rate, so there is no time code")
+        return ExportedFilm(video_id, path, table, None)
+    text = time_code or _own_time_code(path)
+    if text is None:
+        return ExportedFilm(video_id, path, table, rate)
+    try:
+        return ExportedFilm(video_id, path, table, rate, frames_of_time_code(text, rate))
+    except UsageError:
+        if time_code is not None:
+            raise
+        return ExportedFilm(video_id, path, table, rate)
+
+
+def _own_time_code(path: Path) -> str | None:
+    with opened(path) as (container, stream):
+        known = {**container.metadata, **stream.metadata}
+    return known.get("timecode")
+
+
+def moments_of(sentence: str, results: Sequence[SearchResult], time_code: str | None = None) -> list[ExportedMoment]:
+    """Return the found moments in whole frames of their films, in order of rank."""
+    films: dict[Path, ExportedFilm] = {}
+    found = []
+    for result in results:
+        of = result.moment
+        if result.path not in films:
+            films[result.path] = film_of(of.video_id, result.path, time_code)
+        film = films[result.path]
+        first, last = film.table.frames_of(of.start_s, of.end_s)
+        found.append(ExportedMoment(film, first, last, sentence, of.score, of.z))
+    return found
+
+
+def only_rate(moments: Sequence[ExportedMoment], form: str) -> Fraction:
+    """Return the one frame rate of all films.
+
+    Raises
+    ------
+    UsageError
+        If a film has a variable rate, or films have several.
+    """
+    rates = {moment.film.rate for moment in moments}
+    ways = "expected .otio, which has the times of each film, or --clips"
+    for moment in moments:
+        if moment.film.rate is None:
+            raise UsageError(f"{form}: {moment.film.path.name} has a variable frame rate; {ways}")
+    if len(rates) > 1:
+        listed = " and ".join(sorted(str(rate) for rate in rates))
+        raise UsageError(f"{form}: films have {listed} frames per second, expected one rate; {ways}")
+    return next(iter(rates), None) or Fraction(25)

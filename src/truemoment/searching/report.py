@@ -1,0 +1,250 @@
+"""The reports of a search and of an index: moments with their pictures, and what indexing came to."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from truemoment.base.boundary.text import no_formula, one_line, printable, printable_lines
+from truemoment.base.version import __version__ as version
+from truemoment.report.model import Block, Cell, Details, Gallery, Paragraph, Picture, Report, Section, Table
+from truemoment.report.words import clock, counted
+from truemoment.searching.building import IndexReport
+from truemoment.searching.index import Index
+from truemoment.searching.layout import Calibration, Settings
+from truemoment.searching.pictures import SearchResult
+from truemoment.searching.shards import SharedAnswer
+from truemoment.searching.split_search import SearchPrediction
+from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords
+
+SCORE_DIGITS, Z_DIGITS = 3, 1
+
+
+def report(query: str, results: Sequence[SearchResult], index: Index, unknown: UnknownWords = ALL_KNOWN) -> Report:
+    """Return what people read: the moments as a table; on a page also their pictures, and the index."""
+    rows = tuple(
+        (
+            Cell(str(of.rank)),
+            Cell(one_line(of.moment.video_id)),
+            Cell(clock(of.moment.start_s)),
+            Cell(clock(of.moment.end_s)),
+            Cell(f"{of.moment.score:.{SCORE_DIGITS}f}"),
+            Cell(f"{of.moment.z:.{Z_DIGITS}f}"),
+        )
+        for of in results
+    )
+    table = Table("", ("rank", "video", "from", "to", "score", "z"), (("", rows),), text_columns=(1,))
+    about = index.settings
+    facts = (
+        f"Index: {index.name}, {counted(len(index), 'video')}",
+        f"Model: {about.encoder}#{about.fingerprint[:8]}, {about.fps:g} frames a second",
+    )
+    blocks: list[Block] = [
+        *([table] if rows else []),
+        *([_gallery(results)] if any(of.picture for of in results) else []),
+        Details("Index and model", tuple(map(Paragraph, facts))),
+    ]
+    return Report(
+        title=query,
+        question="Where is it?",
+        sections=(Section("moments", "Moments, best first", tuple(blocks)),),
+        notes=tuple(filter(None, [unknown.line(query)])),
+        reading=(
+            ("score", "how well a moment fits the sentence; there always is a best moment, whether it fits or not"),
+            ("z", "how far the score is above the median of all pieces of 4 s of the index, in standard deviations"),
+        ),
+    )
+
+
+def _gallery(results: Sequence[SearchResult]) -> Gallery:
+    return Gallery(
+        tuple(
+            Picture(
+                jpeg=of.picture,
+                alt=f"The middle of moment {of.rank}, at {clock(of.moment.start_s)} of {of.moment.video_id}",
+                title=f"{of.rank}. {clock(of.moment.start_s)} to {clock(of.moment.end_s)}",
+                lines=(
+                    f"{of.moment.video_id}, score {of.moment.score:.{SCORE_DIGITS}f}, z {of.moment.z:.{Z_DIGITS}f}",
+                    str(of.path),
+                ),
+            )
+            for of in results
+        )
+    )
+
+
+def as_csv(query: str, results: Sequence[SearchResult]) -> str:
+    """Return the moments as CSV, seconds in full; a spreadsheet takes no text for a formula."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["rank", "query", "video_id", "path", "start_s", "end_s", "score", "z"])
+    for result in results:
+        of = result.moment
+        words = (no_formula(printable_lines(text)) for text in (query, of.video_id, str(result.path)))
+        writer.writerow([result.rank, *words, of.start_s, of.end_s, of.score, of.z])
+    return stream.getvalue()
+
+
+def ending(answer: SharedAnswer, index: Index) -> str:
+    """Return a note on videos that were not scored and what that means; "" if all were."""
+    found, calibration = answer.found, index.settings.calibration
+    scored = f"{found.n_videos:,} of {counted(len(index), 'video')}"
+    if found.ended_by == "all" or found.n_videos >= len(index):
+        return ""
+    if calibration and found.ended_by == "rule":
+        return f"complete with probability {calibration.quantile:g} as calibrated: {scored} scored; --exact scores all"
+    if calibration:
+        return f"stopped at {scored}, before the search was complete as calibrated; --candidates scores more"
+    return f"the first stage selected {scored} to score; --exact scores all"
+
+
+def document(query: str, results: Sequence[SearchResult], index: Index, answer: SharedAnswer) -> dict[str, Any]:
+    """Return what programs read of a search."""
+    return {
+        "schema": "truemoment/search/1",
+        "truemoment": version,
+        "query": query,
+        "index": index.name,
+        **_of_settings(index.settings),
+        "n_videos": len(index),
+        "n_scored": answer.found.n_videos,
+        "ended_by": answer.found.ended_by,
+        "silent_shards": list(answer.silent),
+        "unknown_words": list(answer.unknown.words),
+        "no_word_known": answer.unknown.every,
+        "seed": None,
+        "moments": [
+            {
+                "rank": of.rank,
+                "video_id": of.moment.video_id,
+                "path": of.path,
+                "start_s": of.moment.start_s,
+                "end_s": of.moment.end_s,
+                "score": of.moment.score,
+                "z": of.moment.z,
+                "thumbnail": of.thumbnail,
+                "clip": of.clip,
+            }
+            for of in results
+        ],
+    }
+
+
+def _of_settings(settings: Settings) -> dict[str, Any]:
+    return {
+        "model": settings.model,
+        "encoder": settings.encoder,
+        "fingerprint": settings.fingerprint,
+        "n_dimensions": settings.n_dimensions,
+        "fps": settings.fps,
+        "proposals": settings.proposals,
+    }
+
+
+def report_of_split(found: SearchPrediction) -> Report:
+    """Return what people read of the predictions for a split."""
+    split = f"{found.annotations.dataset}/{found.annotations.split}"
+    size = counted(found.n_predicted, "query", "queries")
+    written = f"{size} of {split} answered in {found.out}, up to {found.made_by['top']} moments each"
+    facts = (("method", str(found.made_by["method"])), ("predictions", written))
+    return Report(title=f"Search for the queries of {split}", facts=facts, sections=())
+
+
+def document_of_split(found: SearchPrediction) -> dict[str, Any]:
+    """Return what programs read of the predictions for a split."""
+    return {
+        "schema": "truemoment/search-run/1",
+        "truemoment": version,
+        "dataset": found.annotations.dataset,
+        "split": found.annotations.split,
+        "annotations_sha256": found.annotations.sha256,
+        "made_by": found.made_by,
+        "seed": None,
+        "answered": found.n_predicted,
+        "predictions": printable(str(found.out)),
+    }
+
+
+# ------------------------------------------------------------------------------------------------- indexing
+
+
+def report_of_index(done: IndexReport, settings: Settings, folder: str, n_videos: int) -> Report:
+    """Return what people read of an index that was made or extended."""
+    plan = done.plan
+    counts = [
+        (len(done.indexed), "indexed now"),
+        (len(plan.unchanged), "indexed before"),
+        (plan.moved, "of these moved"),
+        (len(plan.copies), "left out as copies"),
+        (len(done.failed), "not readable"),
+    ]
+    videos = ", ".join(f"{many:,} {what}" for many, what in counts if many)
+    facts = [
+        ("index", f"{folder}: {counted(n_videos, 'video')} ({videos})"),
+        ("model", f"{one_line(settings.encoder)}, {settings.n_dimensions:,} dimensions"),
+        ("frames", f"{settings.fps:g} a second"),
+    ]
+    if done.n_frames:
+        length_s, rate = sum(done.indexed.values()), done.n_frames / max(done.wall_s, 1e-9)
+        stages = ", ".join(f"{name} {of:,.0f}" for name, of in done.rates.items())
+        facts += [
+            (
+                "time",
+                f"{clock(length_s)} of video, {done.n_frames:,} frames in {done.wall_s:,.1f} s: {rate:,.0f} a second",
+            ),
+            ("stages", f"frames a second of a worker: {stages}; slowest: {done.bound_by}"),
+        ]
+    if done.parts_kept:
+        facts.append(("resumed", f"{counted(done.parts_kept, 'part')} of an earlier command"))
+    return Report(title=f"Index {folder}", facts=tuple(facts), sections=())
+
+
+def document_of_index(
+    done: IndexReport, settings: Settings, folder: str, videos: Mapping[str, float]
+) -> dict[str, Any]:
+    """Return what programs read of an index that was made or extended; `videos` are durations of all its videos."""
+    plan = done.plan
+    return {
+        "schema": "truemoment/index-report/1",
+        "truemoment": version,
+        "index": folder,
+        **_of_settings(settings),
+        "seed": None,
+        "videos": [{"video_id": name, "duration_s": duration_s} for name, duration_s in videos.items()],
+        "new": [video.video_id for video in plan.new if video.video_id in done.indexed],
+        "changed": [video.video_id for video in plan.changed if video.video_id in done.indexed],
+        "unchanged": [video.video_id for video in plan.unchanged],
+        "moved": plan.moved,
+        "copies": plan.copies,
+        "failed": done.failed,
+        "notes": done.notes,
+        "parts_kept": done.parts_kept,
+        "n_frames": done.n_frames,
+        "frames_a_second": done.rates,
+        "bound_by": done.bound_by,
+        "seconds": done.wall_s,
+    }
+
+
+def report_of_calibration(found: Calibration, where: str) -> Report:
+    """Return what people read of a calibration."""
+    sample = f"{counted(found.n_videos, 'video')}, {counted(found.n_sentences, 'sentence')} of {found.sentences}"
+    facts = (
+        ("index", where),
+        ("sample", sample),
+        (
+            "rule",
+            f"a search for up to {counted(found.top, 'moment')} stops {found.delta:.4f} above the best piece of the "
+            f"next video, complete with probability {found.quantile:g}",
+        ),
+    )
+    return Report(title=f"Calibration of {where}", facts=facts, sections=())
+
+
+def document_of_calibration(found: Calibration, where: str) -> dict[str, Any]:
+    """Return what programs read of a calibration."""
+    return {"schema": "truemoment/calibration/1", "truemoment": version, "index": where, **msgspec.to_builtins(found)}

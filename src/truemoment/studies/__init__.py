@@ -1,0 +1,1 @@
+"""Studies: a folder a question, with its maths and its report."""

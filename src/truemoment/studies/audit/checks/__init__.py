@@ -1,0 +1,116 @@
+"""The checks of an audit, a file each: what it computes, its finding, its tables and figures, its part of the JSON.
+
+To add one, write a file with a ``CHECK`` and name it in :data:`CHECKS`. A check returns a finding, or None where it
+does not apply. It never calls two things equal because no difference was found: it gives the difference, its interval,
+and what the split can show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from truemoment.base.errors import MeasureError, UsageError
+from truemoment.base.known_names import one_of_known
+from truemoment.evaluation.measures import Measure, parse_measure
+from truemoment.studies.audit.checks import (
+    abstention,
+    answer_pattern,
+    below_floor,
+    better_than_guessing,
+    carrying_classes,
+    conventions,
+    errors,
+    excess_where_blind_misses,
+    iid_ood_gap,
+    language_classes,
+    leakage,
+    long_moments,
+    looks_at_video,
+    loose_threshold,
+    order,
+    reads,
+    references,
+    resolution,
+    shallow_lists,
+    shortcut_share,
+    skill,
+    text_only,
+    training_places,
+    unread_share,
+    uses_video,
+    validity,
+    without_right_video,
+)
+from truemoment.studies.audit.checks.base import Check
+from truemoment.studies.audit.findings import Condition
+
+CHECKS: tuple[Check, ...] = tuple(
+    of.CHECK
+    for of in (
+        better_than_guessing,
+        reads,
+        skill,
+        shortcut_share,
+        excess_where_blind_misses,
+        without_right_video,
+        uses_video,
+        looks_at_video,
+        text_only,
+        iid_ood_gap,
+        below_floor,
+        training_places,
+        order,
+        language_classes,
+        carrying_classes,
+        loose_threshold,
+        shallow_lists,
+        long_moments,
+        answer_pattern,
+        unread_share,
+        abstention,
+        validity,
+        leakage,
+        conventions,
+        resolution,
+        references,
+        errors,
+    )
+)
+"""Every check, in the order of a report; the first one is its headline."""
+
+
+def settled(conditions: Sequence[Condition], measures: Sequence[Measure]) -> tuple[Condition, ...]:
+    """Return a gate's conditions with the names of checks and measures as they are written here.
+
+    Raises
+    ------
+    UsageError
+        If a condition names neither a check nor a measure of this audit, has no number for a measure or for a check
+        that cannot fail, or compares the figure of a check that has none.
+    """
+    checks = {check.name: check for check in CHECKS}
+    known = [str(measure) for measure in measures]
+    found = []
+    for condition in conditions:
+        check, name = checks.get(condition.name), condition.name
+        if check is None:
+            try:
+                name = str(parse_measure(name))
+            except MeasureError:
+                name = ""
+            if name not in known:
+                names = one_of_known(condition.name, [*checks, *known])
+                raise UsageError(f"gate {condition.text!r}: unknown {condition.name!r}, expected {names}")
+        if not condition.comparison and (check is None or not check.passes):
+            example = ""
+            if check is None:
+                example = f", give a number, e.g. {name}>=0.4"
+            elif check.figure:
+                example = f", give a number, e.g. {name}<0.1 ({check.figure})"
+            raise UsageError(f"gate {condition.text!r}: it cannot pass or fail{example}")
+        if condition.comparison and check is None and not 0 <= condition.limit <= 1:
+            raise UsageError(f"gate {condition.text!r}: figures are fractions from 0 to 1, not percent")
+        if condition.comparison and check is not None and not check.figure:
+            raise UsageError(f"gate {condition.text!r}: {name} has no figure to compare")
+        found.append(condition._replace(name=name))
+    return tuple(found)

@@ -1,0 +1,187 @@
+r"""Where the method is below a floor: measures, classes of queries, and the headline of other protocols.
+
+A method that is above every floor on the whole may be below one on short moments, or by another measure. Each item is
+compared with every floor; of all these comparisons, those are reported that Benjamini and Hochberg's procedure (1995)
+keeps at a false discovery rate of 5 %: among them at most one in twenty is expected to be wrong. One-sided p values
+come from the studentised bootstrap of videos (:meth:`truemoment.evaluation.studentised.Ratios.p_values`). A measure is
+also reported if its own verdict is "worse".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from truemoment.base.errors import MeasureError, ProtocolError
+from truemoment.base.intervals import Floats
+from truemoment.base.records import numbers_of
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.studentised import resample_ratios
+from truemoment.evaluation.uncertainty import LEVEL, false_discoveries, sums_by_video
+from truemoment.report.words import counted, points
+from truemoment.studies.audit.checks import slices
+from truemoment.studies.audit.checks.base import Check
+from truemoment.studies.audit.checks.conventions import EVALUATORS
+from truemoment.studies.audit.findings import AuditFinding
+from truemoment.studies.audit.results import Results
+
+NAME = "below-floor"
+
+FEWEST_VIDEOS = 20
+"""Videos of a class below which it is not compared."""
+
+
+class AgainstFloor(NamedTuple):
+    """The figures of the method and a floor on one item, a measure, class or protocol in words."""
+
+    item: str
+    floor: str
+    method: float
+    of_floor: float
+    p: float  # one-sided, of the method being below the floor
+
+
+class BelowFloor(NamedTuple):
+    """Number of items and comparisons, and those on which the method is below a floor.
+
+    One comparison is kept for each item, with the floor that is furthest above; the largest difference comes first.
+    """
+
+    n_items: int
+    n_comparisons: int
+    found: tuple[AgainstFloor, ...]
+
+
+class _Item(NamedTuple):
+    """Sums by video of the method and F floors, (1 + F, V), and their weights, (V,)."""
+
+    name: str
+    floors: list[str]
+    sums: Floats
+    weight: Floats
+
+
+def below_floor(results: Results) -> BelowFloor:
+    """Compare the method with every floor on every item, all under the same draws of videos."""
+    results.on_status("measures and classes below a floor")
+    items = [*_measures(results), *_classes(results), *_protocols(results)]
+    if not items:
+        return BelowFloor(0, 0, ())
+    drawn = resample_ratios(
+        np.concatenate([of.sums[0] - of.sums[1:] for of in items]).T,
+        np.stack([of.weight for of in items]).T,
+        results.stream(NAME),
+        resamples=results.setup.resamples,
+        below=np.repeat(np.arange(len(items)), [len(of.floors) for of in items]),
+    )
+    p_values = iter(drawn.p_values()[0].tolist())
+    comparisons: list[AgainstFloor] = []
+    for of in items:
+        own, *figures = (float(sums.sum() / of.weight.sum()) for sums in of.sums)
+        floors = zip(of.floors, figures, strict=True)
+        comparisons += [AgainstFloor(of.name, floor, own, figure, next(p_values)) for floor, figure in floors]
+    kept = false_discoveries(np.array([one.p for one in comparisons]), LEVEL)
+    worst: dict[str, AgainstFloor] = {}
+    for one in (one for one, is_kept in zip(comparisons, kept, strict=True) if is_kept):
+        if one.item not in worst or one.of_floor > worst[one.item].of_floor:
+            worst[one.item] = one
+    by_place = {(one.item, one.floor): one for one in comparisons}
+    for m, measure in enumerate(results.setup.measures):
+        if results.verdict.kind(m) == "worse":
+            strongest = results.floors[results.verdict.strongest[m]].called(m)
+            worst.setdefault(str(measure), by_place[str(measure), strongest])
+    found = sorted(worst.values(), key=lambda one: one.method - one.of_floor)
+    return BelowFloor(len(items), len(comparisons), tuple(found))
+
+
+def _measures(results: Results) -> Iterator[_Item]:
+    systems = np.stack([sums_by_video(of)[0] for of in (results.scores, *(floor.scores for floor in results.floors))])
+    weight = sums_by_video(results.scores)[1]
+    for m, measure in enumerate(results.setup.measures):
+        if weight[:, m].any():
+            names = [floor.called(m) for floor in results.floors]
+            yield _Item(str(measure), names, systems[:, :, m], weight[:, m])
+
+
+def _classes(results: Results) -> Iterator[_Item]:
+    m, video = results.headline, numbers_of(results.scores.video_id)
+    names, n_videos = [floor.called(m) for floor in results.floors], int(video.max(initial=-1)) + 1
+    tables = [results.scores.numerator[m], *(floor.scores.numerator[m] for floor in results.floors)]
+    for member in results.cached(slices.members):
+        for label, mask in zip(member.labels, member.masks, strict=True):
+            weight = np.bincount(video[mask], results.scores.weight[m][mask], n_videos)
+            if np.count_nonzero(weight) >= FEWEST_VIDEOS:
+                sums = np.stack([np.bincount(video[mask], table[mask], n_videos) for table in tables])
+                item = f"{results.measure} on {member.family} {label}"
+                yield _Item(item, names, sums.astype(np.float64), weight.astype(np.float64))
+
+
+def _protocols(results: Results) -> Iterator[_Item]:
+    setup, m = results.setup, results.headline
+    names = [floor.called(m) for floor in results.floors]
+    for protocol in EVALUATORS:
+        if protocol.name == setup.protocol.name or protocol.references == "pooled":
+            continue
+        try:
+            of_systems = [
+                sums_by_video(evaluate(setup.annotations, of, [results.measure], protocol))
+                for of in (setup.predictions, *(floor.predictions for floor in results.floors))
+            ]
+        except (ProtocolError, MeasureError):  # it refuses missing answers, or the measure is not defined in it
+            continue
+        sums, weight = np.stack([of[0][:, 0] for of in of_systems]), of_systems[0][1][:, 0]
+        if weight.any():
+            yield _Item(f"{results.measure} by {protocol.name}", names, sums, weight)
+
+
+def look(results: Results) -> AuditFinding:
+    """State where the method is below a floor."""
+    found, percent = results.cached(below_floor), results.setup.protocol.percent
+    tried = (
+        f"{counted(found.n_items, 'measure, class and protocol', 'measures, classes and protocols')}, "
+        f"{found.n_comparisons:,} comparisons with floors at a false discovery rate of {100 * LEVEL:.0f} % and the "
+        "verdict of each measure"
+    )
+    if not found.n_items:
+        return AuditFinding(NAME, "note", "No measure is defined here, so the method is compared with no floor.")
+    if not found.found:
+        return AuditFinding(
+            NAME, "good", f"The method is nowhere shown to be below a floor ({tried}).", (), 0.0, holds=True
+        )
+    lines = tuple(
+        f"{one.item}: {percent(one.method)} against {percent(one.of_floor)} ({one.floor}), "
+        f"{points(one.method - one.of_floor, sign='+')} points"
+        for one in found.found
+    )
+    first = lines[0]
+    others = len(lines) - 1
+    more = f"; {counted(others, 'other', 'others')} in the evidence" if others else ""
+    verdict = f"The method is below a floor on {counted(len(lines), 'item', 'items')} of {tried}: {first}{more}."
+    largest = found.found[0].method - found.found[0].of_floor
+    return AuditFinding(NAME, "warning", verdict, lines, float(-largest), holds=False)
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return every item on which the method is below a floor."""
+    found = results.cached(below_floor)
+    return {
+        "below_floor": {
+            "n_items": found.n_items,
+            "n_comparisons": found.n_comparisons,
+            "false_discovery_rate": LEVEL,
+            "found": found.found,
+        }
+    }
+
+
+CHECK = Check(
+    name=NAME,
+    title="Below a floor",
+    looks_at="every measure, class of queries and protocol on which the method is below a floor",
+    look=look,
+    passes='on none of them, at a false discovery rate of 5 %; no measure\'s verdict is "worse"',
+    figure="the largest difference",
+    document=document,
+)

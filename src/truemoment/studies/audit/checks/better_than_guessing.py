@@ -1,0 +1,202 @@
+"""Whether the method is better than every blind baseline tried: the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from truemoment.baselines.floors import why_order_predicts_nothing
+from truemoment.evaluation.uncertainty import LEVEL, smallest_p
+from truemoment.report.model import Level
+from truemoment.report.words import counted, interval95, interval95_points, number, p_value, points
+from truemoment.studies.audit.checks import verdict_section
+from truemoment.studies.audit.checks.base import Check
+from truemoment.studies.audit.checks.order import orders
+from truemoment.studies.audit.findings import AuditFinding
+from truemoment.studies.audit.results import Results
+from truemoment.studies.audit.training_data import LEAST_DURATIONS, LEAST_WORDS, MOST_DISTANCE, MOST_DIVERGENCE
+from truemoment.studies.audit.verdict import LITTLE
+
+NAME = "better-than-guessing"
+
+FEW_VIDEOS = 50
+"""Videos below which a verdict comes with a warning."""
+
+OFTEN = 0.05
+"""Share of resamples in which a floor must be the strongest to be named."""
+
+
+def look(results: Results) -> AuditFinding:
+    """Compare the method with every floor at once."""
+    setup, verdict, m = results.setup, results.verdict, results.headline
+    if not np.isfinite(verdict.difference[m]):
+        return AuditFinding(NAME, "note", f"{results.measure} is undefined here, so there is no verdict.")
+    where, tried = compared(results, m), baselines(results)
+    level: Level
+    holds: bool | None
+    if why := too_few(results):
+        level, holds, words = "warning", None, f"Not decided: {why}; {where}."
+    elif verdict.untaught:
+        level, holds = "warning", None
+        words = f"Not decided: the floors had too little to learn from ({'; '.join(verdict.untaught)}); {where}."
+    elif verdict.kind(m) == "worse":
+        level, holds, words = "serious", False, f"Worse than the strongest of the {tried}: {where}."
+    elif verdict.kind(m) == "better" and verdict.is_little(m):
+        level, holds, words = "warning", True, f"Better than the {tried}, but little: {where}."
+    elif verdict.kind(m) == "better":
+        level, holds, words = "good", True, f"Better than the {tried}: {where}."
+    else:
+        level, holds = "serious", False
+        words = "Not decided, and at most a little better than" if verdict.is_little(m) else "Not decided against"
+        words += f" the {tried}: {where}; {_why_not_decided(results)}."
+    if setup.splits.train is None:
+        level, holds = ("warning", None) if holds else (level, holds)
+        words += (
+            " No floor has learned where moments usually are: there is no training split (--fit-split, "
+            "--fit-annotations)."
+        )
+    n_videos = setup.annotations.n_videos
+    if n_videos < FEW_VIDEOS and holds is not None:
+        level = "warning" if level == "good" else level
+        words += f" With only {n_videos} videos this depends much on which videos they are."
+    low, high = verdict.ci95[m].tolist()
+    figure = float(verdict.difference[m])
+    return AuditFinding(NAME, level, words, tuple(_evidence(results)), figure, holds, (low, high))
+
+
+def baselines(results: Results) -> str:
+    """Write how many floors were tried, and how many of them read more than the sentence."""
+    tried = counted(len(results.floors), "blind baseline tried", "blind baselines tried")
+    if results.context:
+        return f"{tried} that read one sentence at most, as declared"
+    n_context = sum(of.reads == "paragraph" for of in results.floors)
+    return f"{tried}, {n_context} of which read the video's other sentences" if n_context else tried
+
+
+def _why_not_decided(results: Results) -> str:
+    """Write what the difference does not reach: the spread between trainings of a floor, or what can be detected."""
+    verdict, m = results.verdict, results.headline
+    close = verdict.within_margin(m)
+    if close is None or verdict.ci95[m, 0] <= 0:
+        return detectable(float(verdict.resolves[m]))
+    return (
+        f"the lower end against {results.floors[close].called(m)} is not above the spread between its trainings, "
+        f"{points(float(verdict.margin[close]))} points"
+    )
+
+
+def compared(results: Results, m: int) -> str:
+    """Write the method's figure beside that of the strongest floor at measure m."""
+    verdict, percent = results.verdict, results.setup.protocol.percent
+    difference, measure = float(verdict.difference[m]), results.setup.measures[m]
+    own, floor = results.scores.value(measure), results.strongest_scores.value(measure)
+    skill = (
+        f"; skill {number(verdict.skill[m])}, {interval95(verdict.skill_ci95[m])}"
+        if np.isfinite(verdict.skill[m])
+        else ""
+    )
+    return (
+        f"{points(abs(difference))} points {'above' if difference >= 0 else 'below'} {results.strongest(m)} at "
+        f"{measure} ({percent(own)} against {percent(floor)}), {interval95_points(verdict.ci95[m])}{skill}"
+    )
+
+
+def too_few(results: Results) -> str:
+    """Return why no difference could be shown, however large; "" where one could."""
+    n_videos, permutations = len(set(results.scores.video_id)), results.setup.permutations
+    if smallest_p(n_videos, 10_000) >= LEVEL:
+        return f"{counted(n_videos, 'video is', 'videos are')} too few for any difference to be shown"
+    if smallest_p(n_videos, permutations) >= LEVEL:
+        return f"{permutations} permutations are too few for any difference to be shown (--permutations)"
+    if results.verdict.kind(results.headline) == "undefined":
+        return "some resamples of the videos have no query that counts"
+    return ""
+
+
+def detectable(resolves: float) -> str:
+    """Write the smallest difference that a split can show."""
+    if not np.isfinite(resolves):
+        return "the smallest detectable difference is undefined"
+    return f"the smallest difference that can be detected with 80 % power is {points(resolves)} points"
+
+
+def _evidence(results: Results) -> Iterator[str]:
+    setup, verdict, m = results.setup, results.verdict, results.headline
+    percent = setup.protocol.percent
+    for i, measure in enumerate(setup.measures):
+        if np.isfinite(verdict.difference[i]):
+            yield f"{measure}: {verdict.kind(i)}, {compared(results, i)}, {p_value(float(results.p[i]))}"
+    for f, floor in enumerate(results.floors):
+        if np.isfinite(verdict.against[f, m]):
+            drawn = f", spread over {len(floor.draws)} draws {points(float(floor.spread[m]))}" if floor.draws else ""
+            if floor.training_spread:
+                drawn = f", spread between single trainings {points(floor.training_spread)}"
+            yield (
+                f"{floor.called(m)}: {percent(floor.scores.value(results.measure))}{drawn}; the method is "
+                f"{points(verdict.against[f, m], sign='+')} points from it, "
+                f"{interval95_points(verdict.against_ci95[f, m], sign='+')}, {p_value(float(results.p_values[f, m]))}"
+            )
+    for floor in results.context:
+        value = floor.scores.value(results.measure)
+        difference = results.scores.value(results.measure) - value
+        yield (
+            f"beside, it reads the video's other sentences: {floor.called(m)}: {percent(value)}; the method is "
+            f"{points(difference, sign='+')} points from it"
+        )
+    often = [(share, f) for f, share in enumerate(verdict.strongest_in[:, m].tolist()) if share >= OFTEN]
+    names = (f"{results.floors[f].called(m)} in {100 * share:.0f} %" for share, f in sorted(often, reverse=True))
+    yield f"the strongest floor in resamples of the videos: {', '.join(names)}"
+    if setup.splits.validation is not None:
+        yield _validated(results)
+    yield (
+        f"the interval against the strongest floor has the lowest lower end of all {len(results.floors)} comparisons "
+        f"at level {LEVEL:g}, and the lowest upper end at level {LEVEL:g} / {len(results.floors)}"
+    )
+    yield f"little: a skill below {LITTLE:g}, fewer than one in five of the moments that the strongest floor misses"
+    if (train := setup.splits.train) is not None:
+        yield f"floors were fitted on {train.dataset}/{train.split} ({train.n_queries:,} queries)"
+        yield from _covered(results)
+        _, order = results.cached(orders)
+        if order is not None and not order.informs:
+            yield f"floors that read the video's other sentences were not run: {why_order_predicts_nothing(order)}"
+    yield from (f"left out: {line}" for line in results.left_out)
+
+
+def _covered(results: Results) -> Iterator[str]:
+    """Write what the training split covers of the audited one, beside the limits."""
+    if (of := results.training) is not None:
+        yield (
+            f"in it: {100 * of.words:.1f} % of the words of the audited split, in three sentences or more (limit "
+            f"{100 * LEAST_WORDS:.0f} %); words {of.divergence:.3f} bits apart (limit {MOST_DIVERGENCE:g}); a video "
+            f"about as long for {100 * of.durations:.1f} % of its videos (limit {100 * LEAST_DURATIONS:.0f} %); energy "
+            f"distance of the moments {of.distance:.4f} (limit {MOST_DISTANCE:g} for annotations of another file); "
+            f"{of.n_shared:,} of its videos"
+        )
+
+
+def _validated(results: Results) -> str:
+    """Write which floor the validation split would have chosen, and what the method has above it."""
+    setup, m = results.setup, results.headline
+    values = [np.nan if of.validated is None else of.validated.value(results.measure) for of in results.floors]
+    if setup.splits.validation is None or not np.isfinite(values).any():
+        return "no floor has a figure on the validation split"
+    strongest = int(np.nanargmax(values))
+    return (
+        f"the strongest floor on {setup.splits.validation.split} is {results.floors[strongest].called(m)} "
+        f"({setup.protocol.percent(values[strongest])} there): the method is "
+        f"{points(results.verdict.against[strongest, m], sign='+')} points from it here"
+    )
+
+
+CHECK = Check(
+    name=NAME,
+    title="Better than guessing",
+    looks_at="the difference to every blind baseline tried, and the skill",
+    look=look,
+    passes="the 95 % interval against every one lies above 0, and above the spread between its trainings",
+    figure="difference to the strongest floor on the audited split",
+    blocks=verdict_section.blocks,
+    document=verdict_section.document,
+    against_floors=True,
+)

@@ -1,0 +1,170 @@
+"""Classes of queries that carry the score: on which the method scores far above the rest."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from truemoment.base.boundary.documents import NO_INTERVAL, Measured
+from truemoment.base.records import numbers_of
+from truemoment.evaluation.measures import why_undefined
+from truemoment.evaluation.studentised import resample_ratios
+from truemoment.evaluation.uncertainty import LEVEL, NO_WEIGHT, false_discoveries
+from truemoment.report.model import Block, Cell, Details, Table
+from truemoment.report.words import counted
+from truemoment.studies.audit.checks import slices
+from truemoment.studies.audit.checks.base import CLASSES, Check
+from truemoment.studies.audit.checks.below_floor import FEWEST_VIDEOS
+from truemoment.studies.audit.checks.slices_figure import slice_drawings
+from truemoment.studies.audit.findings import AuditFinding
+from truemoment.studies.audit.results import Results
+from truemoment.studies.audit.table_cells import figure_cell
+from truemoment.studies.diagnosis.slices import Slice
+
+NAME = "carrying-classes"
+
+TIMES = 1.5
+"""A class carries the score where its share of the score is this many times its share of the queries."""
+
+N_NAMED = 3
+
+FEW_VIDEOS = "fewer than 2 videos"
+"""Why a class has no interval."""
+
+
+class Carrying(NamedTuple):
+    """A class of queries that carries the score; fractions."""
+
+    family: str
+    label: str
+    value: float
+    elsewhere: float  # the figure on all other queries
+    floor: float  # the strongest floor's figure on the class
+    of_queries: float  # its share of the queries
+    of_score: float
+
+
+def carrying(results: Results) -> tuple[Carrying, ...]:
+    """Find the classes, largest share of the score over share of the queries first."""
+    m, video = results.headline, numbers_of(results.scores.video_id)
+    own, weight = results.scores.numerator[m], results.scores.weight[m]
+    floor = results.strongest_scores.numerator[m]
+    n_videos, total = int(video.max(initial=-1)) + 1, own.sum()
+    overall = own - own.sum() / max(weight.sum(), NO_WEIGHT) * weight  # what each query has above the whole score
+    found, above = [], []
+    for member in results.cached(slices.members):
+        for label, mask in zip(member.labels, member.masks, strict=True):
+            inside, outside = weight[mask].sum(), weight[~mask].sum()
+            if not (inside > 0 and outside > 0 and total > 0) or len(np.unique(video[mask])) < FEWEST_VIDEOS:
+                continue
+            elsewhere = own[~mask].sum() / outside
+            found.append(
+                Carrying(
+                    family=member.family,
+                    label=label,
+                    value=float(own[mask].sum() / inside),
+                    elsewhere=float(elsewhere),
+                    floor=float(floor[mask].sum() / inside),
+                    of_queries=float(inside / weight.sum()),
+                    of_score=float(own[mask].sum() / total),
+                )
+            )
+            # Sums to (value - elsewhere) inside outside / (inside + outside), and varies as that difference does.
+            share = np.where(mask, outside, -inside) / weight.sum()
+            above.append(np.bincount(video, overall * share, n_videos))
+    if not found:
+        return ()
+    drawn = resample_ratios(
+        np.array(above, dtype=np.float64).T,
+        np.broadcast_to(np.bincount(video, weight, n_videos)[:, None], (n_videos, len(found))),
+        results.stream(NAME),
+        resamples=results.setup.resamples,
+    )
+    kept = false_discoveries(drawn.p_values()[1], LEVEL)
+    carry = [of for of, is_kept in zip(found, kept, strict=True) if is_kept and of.of_score > TIMES * of.of_queries]
+    return tuple(sorted(carry, key=lambda of: of.of_queries / of.of_score))
+
+
+def look(results: Results) -> AuditFinding | None:
+    """Name the classes that carry the score."""
+    found, percent = results.cached(carrying), results.setup.protocol.percent
+    if not found:
+        return None
+    lines = tuple(
+        f"{of.family} {of.label}: {percent(of.value)} against {percent(of.elsewhere)} elsewhere (strongest floor: "
+        f"{percent(of.floor)}); {100 * of.of_queries:.0f} % of the queries, {100 * of.of_score:.0f} % of the score"
+        for of in found
+    )
+    named = "; ".join(lines[:N_NAMED])
+    classes = counted(len(found), "class carries", "classes carry")
+    verdict = f"{classes} more of {results.measure} than {'its' if len(found) == 1 else 'their'} share: {named}."
+    return AuditFinding(NAME, "note", verdict, lines, found[0].of_score)
+
+
+def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
+    """Show the headline measure by class of query."""
+    own, floor = results.cached(slices.of_method), results.cached(slices.of_floor)
+    words = f"{results.measure} of the method (dot) and of the strongest floor (hollow diamond), with 95 % intervals."
+    tables = Details("The same as tables", tuple(_tables(results, own, floor)))
+    drawings = slice_drawings(own, floor, results.headline, results.measure)
+    return {CLASSES: (*(of._replace(caption=words) for of in drawings[:1]), *drawings[1:], tables)}
+
+
+def _tables(results: Results, own: list[Slice], floor: list[Slice]) -> list[Table]:
+    """Make a table of each family."""
+    m, measure = results.headline, results.measure
+    rows_of: dict[str, list[tuple[Cell, ...]]] = {}
+    for one, of_floor in zip(own, floor, strict=True):
+        why = FEW_VIDEOS if one.n_videos < 2 else ""
+        rows_of.setdefault(one.family, []).append(
+            (
+                Cell(one.label),
+                Cell(f"{one.n_queries:,}"),
+                Cell(f"{one.n_videos:,}"),
+                figure_cell(results, measure, float(one.value[m]), one.ci95[m], why=why),
+                figure_cell(results, measure, float(of_floor.value[m]), of_floor.ci95[m], why=why),
+            )
+        )
+    headings = ("queries", "videos", "the method, %", "strongest floor, %")
+    return [
+        Table(f"{measure} by {family}", (family, *headings), (("", tuple(rows)),)) for family, rows in rows_of.items()
+    ]
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return the classes that carry the score, and the figures of every class."""
+    pairs = zip(results.cached(slices.of_method), results.cached(slices.of_floor), strict=True)
+    return {
+        "carrying_classes": results.cached(carrying),
+        "slices": [
+            {
+                "family": own.family,
+                "class": own.label,
+                "n_queries": own.n_queries,
+                "n_videos": own.n_videos,
+                "measures": _figures(results, own),
+                "floor": _figures(results, floor),
+            }
+            for own, floor in pairs
+        ],
+    }
+
+
+def _figures(results: Results, of: Slice) -> list[Measured]:
+    why = FEW_VIDEOS if of.n_videos < 2 else NO_INTERVAL
+    return [
+        Measured(float(value), why_undefined(measure), ci95.tolist(), measure=str(measure), no_interval=why)
+        for measure, value, ci95 in zip(results.setup.measures, of.value, of.ci95, strict=True)
+    ]
+
+
+CHECK = Check(
+    name=NAME,
+    title="What carries the score",
+    looks_at="classes of queries whose share of the score is far above their share of the queries",
+    look=look,
+    figure="share of the score of the first such class",
+    blocks=blocks,
+    document=document,
+)

@@ -1,0 +1,99 @@
+"""What the whole video as the answer scores at the lowest threshold."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from truemoment.base.errors import MeasureError
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import DiscountedRecall, Measure, Recall
+from truemoment.report.model import Block, Drawing
+from truemoment.studies.audit.checks.base import SCORE, Check
+from truemoment.studies.audit.checks.long_moments import is_long
+from truemoment.studies.audit.findings import AuditFinding
+from truemoment.studies.audit.results import Results
+from truemoment.studies.diagnosis.curves import Curves, recall_curves
+from truemoment.studies.evaluate.threshold_curves import curves_figure
+
+NAME = "loose-threshold"
+
+LOOSE = 0.4
+"""A figure of the whole video as the answer from which a threshold is called loose."""
+
+
+def curves(results: Results) -> tuple[tuple[str, Curves], ...]:
+    """Return R and dR against the threshold of the method, the strongest floor, PredictAll and the text-only model."""
+    results.on_status("curves")
+    setup, floors = results.setup, results.floors
+    strongest = int(results.verdict.strongest[results.headline])
+    shown = dict.fromkeys([strongest, 0, *([] if results.text_only is None else [results.text_only])])
+    answered = [(setup.predictions.name, setup.predictions), *((floors[f].title, floors[f].predictions) for f in shown)]
+    return tuple((name, recall_curves(setup.annotations, of, setup.protocol)) for name, of in answered)
+
+
+def _value(results: Results, measure: Measure) -> float:
+    """Return the figure of PredictAll; NaN where the protocol does not define the measure."""
+    try:
+        scores = evaluate(results.annotations, results.floors[0].predictions, [measure], results.setup.protocol)
+    except MeasureError:
+        return float("nan")
+    return scores.value(measure)
+
+
+def look(results: Results) -> AuditFinding:
+    """State what PredictAll scores at the lowest threshold among the measures; at 0.3 where there is none."""
+    percent = results.setup.protocol.percent
+    thresholds = [m.iou for m in results.setup.measures if isinstance(m, Recall) and m.n == 1 and m.length is None]
+    lowest = min(thresholds, default=0.3)
+    recall, discounted = Recall(1, lowest), DiscountedRecall(1, lowest)
+    of_recall, of_discounted = _value(results, recall), _value(results, discounted)
+    verdict = f"The whole video as the answer scores {percent(of_recall)} at {recall}"
+    if np.isfinite(of_discounted):
+        verdict += f" and {percent(of_discounted)} at {discounted}, which penalises distant ends"
+    lines = (
+        "Closer Look (2021), section 3.2: low thresholds reward long answers where references are long",
+        f"references longer than half the video: {100 * np.mean(is_long(results)):.1f} % of the queries",
+    )
+    return AuditFinding(NAME, "warning" if of_recall >= LOOSE else "note", f"{verdict}.", lines, of_recall)
+
+
+def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
+    """Draw R@1 and dR@1 against the threshold."""
+    drawing = Drawing(
+        "curves",
+        "R@1 and dR@1 against the threshold",
+        "Where a solid line (R@1) lies far above its dashed one (dR@1), hits have ends far from those of the "
+        "reference. After Closer Look, Fig. 8.",
+        partial(curves_figure, results.cached(curves)),
+    )
+    return {SCORE: (drawing,)}
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return R and dR against the threshold."""
+    return {"curves": [{"of": name} | _curves(of) for name, of in results.cached(curves)]}
+
+
+def _curves(found: Curves) -> dict[str, Any]:
+    entry = {
+        "thresholds": found.thresholds,
+        "ranks": found.ranks,
+        "recall": found.recall,
+        "discounted": found.discounted,
+    }
+    defined = np.all(np.isfinite(found.recall)) and np.all(np.isfinite(found.discounted))
+    return entry if defined else entry | {"why": found.why or "no query counts"}
+
+
+CHECK = Check(
+    name=NAME,
+    title="Low thresholds",
+    looks_at="what the whole video as the answer scores at the lowest threshold",
+    look=look,
+    figure="that score",
+    blocks=blocks,
+    document=document,
+)

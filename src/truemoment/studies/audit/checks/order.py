@@ -1,0 +1,71 @@
+"""Whether the order of a video's sentences predicts their moments (:mod:`truemoment.data.language.paragraphs`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from truemoment.data.language.paragraphs import OrderOfStarts, order_of_starts
+from truemoment.report.model import Block, Cell, Table
+from truemoment.studies.audit.checks.base import SCORE, Check
+from truemoment.studies.audit.findings import AuditFinding
+from truemoment.studies.audit.results import Results
+from truemoment.studies.bias import sentence_order
+
+NAME = "order"
+
+TABLE = "order-table"
+"""The floor that reads the place of a sentence alone."""
+
+
+def orders(results: Results) -> tuple[OrderOfStarts, OrderOfStarts | None]:
+    """Return how moments follow each other in the audited split and in the training split, where there is one."""
+    train = results.setup.splits.train
+    return order_of_starts(results.annotations), None if train is None else order_of_starts(train)
+
+
+def look(results: Results) -> AuditFinding | None:
+    """State how often the next sentence starts later, and what a table over the place of a sentence scores."""
+    here, train = results.cached(orders)
+    if not here.n_pairs:
+        return None
+    predicts = "predicts where moments are" if here.informs else "is not shown to predict where moments are"
+    verdict = f"The order of sentences {predicts}: {sentence_order.later_in_words(here)}"
+    if (floor := results.floor(TABLE)) is not None:
+        score = results.setup.protocol.percent(floor.scores.value(results.measure))
+        verdict += f"; a table over 'sentence k of n' scores {score} at {results.measure}"
+    lines = () if train is None else (f"training split: {sentence_order.later_in_words(train)}",)
+    return AuditFinding(NAME, "note", f"{verdict}.", lines, here.later, ci95=here.ci95)
+
+
+def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
+    """Show the shares of both splits."""
+    found = results.cached(orders)
+    if not found[0].n_pairs:
+        return {}
+    splits = zip((results.annotations, results.setup.splits.train), found, strict=True)
+    table = tuple(
+        (Cell(of.split), *sentence_order.cells(order)) for of, order in splits if of is not None and order is not None
+    )
+    return {SCORE: (Table(sentence_order.CAPTION, ("split", *sentence_order.HEADINGS), (("", table),)),)}
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return the shares of both splits."""
+    here, train = results.cached(orders)
+    return {
+        "order": {
+            "audited": sentence_order.document(here),
+            "training": None if train is None else sentence_order.document(train),
+        }
+    }
+
+
+CHECK = Check(
+    name=NAME,
+    title="Order of sentences",
+    looks_at="whether the next sentence of a video, in the order of its file, starts later more often than by chance",
+    look=look,
+    figure="share of the pairs whose second moment starts later",
+    blocks=blocks,
+    document=document,
+)

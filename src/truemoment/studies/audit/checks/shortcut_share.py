@@ -1,0 +1,89 @@
+"""How much of the method's figure the strongest floor has without the video."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from truemoment.base.boundary.documents import Measured
+from truemoment.base.intervals import Floats
+from truemoment.evaluation.studentised import resample_ratios
+from truemoment.evaluation.uncertainty import LEVEL, sums_by_video
+from truemoment.report.model import Level
+from truemoment.report.words import interval95, number
+from truemoment.studies.audit.checks.base import Check
+from truemoment.studies.audit.findings import AuditFinding
+from truemoment.studies.audit.resampling import figures
+from truemoment.studies.audit.results import Results
+
+NAME = "shortcut-share"
+
+MOSTLY = 0.8
+"""A share from which most of a figure needs no video."""
+
+
+class Shares(NamedTuple):
+    """The strongest floor's figure over the method's by measure; NaN where the method's is 0."""
+
+    value: Floats  # (M,)
+    ci95: Floats  # (M, 2)
+
+
+def shares(results: Results) -> Shares:
+    """Compute the shortcut share at every measure."""
+    own, floor = (sums_by_video(of)[0] for of in (results.scores, results.strongest_scores))
+    drawn = resample_ratios(floor, own, results.stream("shortcut share"), resamples=results.setup.resamples)
+    value = np.where(figures(results.scores) > 0, drawn.value, np.nan)
+    return Shares(value, np.stack(drawn.bounds(LEVEL), axis=-1))
+
+
+def look(results: Results) -> AuditFinding:
+    """State the shortcut share at the headline measure."""
+    found, m = results.cached(shares), results.headline
+    lines = tuple(
+        f"{measure}: {results.strongest(i)} has "
+        + (f"{number(found.value[i])}, {interval95(found.ci95[i])}" if np.isfinite(found.value[i]) else "no share")
+        for i, measure in enumerate(results.setup.measures)
+    )
+    if not np.isfinite(found.value[m]):
+        verdict = f"The shortcut share is undefined at {results.measure}: the method's figure is 0 or undefined."
+        return AuditFinding(NAME, "note", verdict, lines)
+    share, name = float(found.value[m]), results.strongest(m)
+    bounds: tuple[tuple[float, Level], ...] = ((0.5, "good"), (MOSTLY, "note"), (1.0, "warning"))
+    level: Level = next((level for bound, level in bounds if share < bound), "serious")
+    verdict = (
+        f"{name[0].upper()}{name[1:]} reaches {100 * share:.0f} % of the method's {results.measure} without the video "
+        f"(shortcut share {number(share)}, {interval95(found.ci95[m])})."
+    )
+    low, high = found.ci95[m].tolist()
+    return AuditFinding(NAME, level, verdict, lines, share, bool(high < MOSTLY), (low, high))
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return the shortcut share at every measure."""
+    found = results.cached(shares)
+    return {
+        "shortcut_share": [
+            Measured(
+                float(found.value[m]),
+                "the method's figure is 0 or undefined",
+                found.ci95[m].tolist(),
+                measure=str(measure),
+                no_interval="the method's figure is 0 in some resamples",
+            )
+            for m, measure in enumerate(results.setup.measures)
+        ]
+    }
+
+
+CHECK = Check(
+    name=NAME,
+    title="Shortcut share",
+    looks_at="the strongest floor's figure on the audited split over the method's",
+    look=look,
+    passes=f"its 95 % interval lies below {MOSTLY:g}",
+    figure="the share",
+    document=document,
+    against_floors=True,
+)

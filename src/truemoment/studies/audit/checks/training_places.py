@@ -1,0 +1,163 @@
+r"""Whether the answers lie where the training moments lie, or where those of the audited split do.
+
+A method that finds moments spreads its first answers as the references of the split are spread; one that guesses, as
+the moments that it was trained on. Both are measured by the energy distance of (start, end) in fractions of the video
+(:mod:`truemoment.studies.bias.distances`); the figure is
+
+.. math:: E(\mathrm{answers}, \mathrm{references}) - E(\mathrm{answers}, \mathrm{training\ moments}),
+
+above 0 where the answers are nearer to the training moments. Its interval comes from resampling the videos of the
+audited split.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from truemoment.base.boundary.documents import Measured
+from truemoment.base.cells import cell_of, n_cells
+from truemoment.base.errors import InputError
+from truemoment.base.intervals import Floats, Ints
+from truemoment.base.records import numbers_of
+from truemoment.baselines.base import locations
+from truemoment.evaluation.uncertainty import interval95, resample_sums
+from truemoment.report.model import Block, Drawing, Level
+from truemoment.studies.audit.checks.base import SCORE, Check
+from truemoment.studies.audit.checks.densities_figure import densities_figure
+from truemoment.studies.audit.findings import AuditFinding
+from truemoment.studies.audit.results import Results
+from truemoment.studies.bias.distances import energy_distances
+from truemoment.studies.diagnosis.answers import first_answers
+
+NAME = "training-places"
+
+N_STEPS = 20
+"""Steps of a video: moments are gathered in cells of 5 % of it."""
+
+
+class PlaceDistances(NamedTuple):
+    """Energy distances of the first answers, fractions of the video, with their 95 % intervals, (2,)."""
+
+    to_references: float
+    to_training: float
+    references_ci95: Floats
+    training_ci95: Floats
+    difference_ci95: Floats  # of the first distance less the second
+    between: float  # distance of the references from the training moments
+
+
+def places(results: Results) -> PlaceDistances | None:
+    """Measure the distances; None without training moments, or without an answer in a video."""
+    setup = results.setup
+    if setup.splits.train is None:
+        return None
+    results.on_status("places of the answers")
+    first = first_answers(setup.annotations, setup.predictions, ranking=setup.protocol.ranking)
+    duration_s = setup.annotations.queries.duration_s
+    answers = np.stack([np.clip(of / duration_s, 0, 1) for of in (first.start_s, first.end_s)], axis=1)
+    known = answers[:, 1] > answers[:, 0]  # not so where there is no answer, or none in the video
+    try:
+        training, references = locations(setup.splits.train)[0], locations(setup.annotations)
+    except InputError:  # no moment has a place
+        return None
+    if not known.any():
+        return None
+    video = numbers_of(setup.annotations.queries.video_id)
+    query = np.repeat(np.arange(setup.annotations.n_queries), np.diff(setup.annotations.offsets))[references[1]]
+    n_videos = int(video.max()) + 1
+    columns = [_by_video(video[known], answers[known], n_videos), _by_video(video[query], references[0], n_videos)]
+    whole = [of.sum(axis=0, keepdims=True) for of in columns]
+    drawn = resample_sums(np.concatenate(columns, axis=1), results.stream(NAME), resamples=setup.resamples)
+    of_answers, of_references = np.split(drawn, 2, axis=1)
+    of_training = np.bincount(cell_of(training, N_STEPS), minlength=n_cells(N_STEPS))[None].astype(np.float64)
+    moments = np.concatenate([answers[known], references[0], training])
+
+    def distances(a: Floats, b: Floats) -> Floats:
+        return energy_distances(a, b, moments, N_STEPS)
+
+    to_references, to_training = distances(of_answers, of_references), distances(of_answers, of_training)
+    return PlaceDistances(
+        to_references=float(distances(*whole)[0]),
+        to_training=float(distances(whole[0], of_training)[0]),
+        references_ci95=interval95(to_references),
+        training_ci95=interval95(to_training),
+        difference_ci95=interval95(to_references - to_training),
+        between=float(distances(whole[1], of_training)[0]),
+    )
+
+
+def _by_video(video: Ints, start_end_norm: Floats, n_videos: int) -> Floats:
+    """Count moments by video and cell, (V, K)."""
+    width = n_cells(N_STEPS)
+    counts = np.bincount(video * width + cell_of(start_end_norm, N_STEPS), minlength=n_videos * width)
+    return np.asarray(counts.reshape(n_videos, width).astype(np.float64))
+
+
+def look(results: Results) -> AuditFinding | None:
+    """State which moments the answers lie near."""
+    found, setup = results.cached(places), results.setup
+    if found is None or setup.splits.train is None:
+        return None
+    low, high = found.difference_ci95
+    here, train = setup.annotations.split, setup.splits.train.split
+    distances = (
+        f"energy distance {found.to_references:.4f} to the references of {here} "
+        f"({_ends(found.references_ci95)}), {found.to_training:.4f} to the moments of {train} "
+        f"({_ends(found.training_ci95)}; 95 % intervals)"
+    )
+    level: Level = "warning" if low > 0 else "good" if high < 0 else "note"
+    verdict = f"not shown to be nearer to the moments of {train} than to those of {here}"
+    if low > 0:
+        verdict = f"distributed like the moments of {train}, not like those of {here}"
+    elif high < 0:
+        verdict = f"distributed like the references of {here}, not like the moments of {train}"
+    verdict = f"The first answers are {verdict}: {distances}."
+    line = f"the references of {here} are {found.between:.4f} from the moments of {train}"
+    return AuditFinding(NAME, level, verdict, (line,), found.to_references - found.to_training, not low > 0)
+
+
+def _ends(ci95: Floats) -> str:
+    return f"{ci95[0]:.4f} to {ci95[1]:.4f}"
+
+
+def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
+    """Draw where moments lie."""
+    drawing = Drawing(
+        "densities",
+        "Where moments lie",
+        "Each place is a start and an end as shares of the video. A method that finds moments spreads its first "
+        "answers as the references are spread; one that guesses, as the training moments. After Closer Look, Fig. 2 "
+        "and 4.",
+        partial(densities_figure, results),
+    )
+    return {SCORE: (drawing,)}
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return the distances of the first answers to the references and to the training moments."""
+    found = results.cached(places)
+    if found is None:
+        return {"places": None}
+    return {
+        "places": {
+            "to_references": Measured(found.to_references, "", found.references_ci95.tolist()),
+            "to_training": Measured(found.to_training, "", found.training_ci95.tolist()),
+            "difference": Measured(found.to_references - found.to_training, "", found.difference_ci95.tolist()),
+            "references_to_training": Measured(found.between),
+        }
+    }
+
+
+CHECK = Check(
+    name=NAME,
+    title="Places of the answers",
+    looks_at="whether the first answers are distributed like the training moments or like the references",
+    look=look,
+    passes="they are not shown to be nearer to the training moments",
+    figure="energy distance to the references, less that to the training moments",
+    blocks=blocks,
+    document=document,
+)

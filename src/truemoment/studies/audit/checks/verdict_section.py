@@ -1,0 +1,208 @@
+"""What the verdict adds to a report: the method, floors and ceilings in figures, as tables, drawings and JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from truemoment.base.boundary.documents import NO_INTERVAL, Measured
+from truemoment.evaluation.repeated_measures import repeated_measures
+from truemoment.evaluation.scores import Scores
+from truemoment.report.model import Block, Cell, Drawing, KeyFigure, KeyFigures, Table
+from truemoment.report.words import p_number, points
+from truemoment.studies.audit.checks.base import FIGURES
+from truemoment.studies.audit.checks.shortcut_share import shares
+from truemoment.studies.audit.checks.verdict_figures import floors_figure, measures_figure
+from truemoment.studies.audit.entries import at_measure, measured
+from truemoment.studies.audit.results import Results
+from truemoment.studies.audit.table_cells import UNDEFINED, figure_cell, number_cell, points_cell
+from truemoment.studies.audit.verdict import NO_SKILL
+
+
+def key_figures(results: Results) -> KeyFigures:
+    """Return the figures of the verdict: method, strongest floor, their difference, skill."""
+    m, measure, verdict = results.headline, results.measure, results.verdict
+    floor = 1 + int(verdict.strongest[m])
+    own, other = results.scores.value(measure), results.strongest_scores.value(measure)
+    return KeyFigures(
+        (
+            KeyFigure(
+                f"{measure} of the method", figure_cell(results, measure, own, results.ci95[0, m]), "%", "method"
+            ),
+            KeyFigure(
+                f"{measure} of the strongest floor",
+                figure_cell(results, measure, other, results.ci95[floor, m]),
+                "%",
+                "floor",
+            ),
+            KeyFigure("method less strongest floor", _difference(results, m), "points"),
+            KeyFigure("skill: share of the way to the oracle", _skill(results, m)),
+        )
+    )
+
+
+def _difference(results: Results, m: int) -> Cell:
+    verdict = results.verdict
+    return points_cell(float(verdict.difference[m]), verdict.ci95[m], results.setup.measures[m])
+
+
+def _skill(results: Results, m: int) -> Cell:
+    return number_cell(float(results.verdict.skill[m]), results.verdict.skill_ci95[m], NO_SKILL)
+
+
+# --------------------------------------------------------------------------------------------- blocks
+
+
+def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
+    """Show the method beside floors and ceilings, and less the strongest floor."""
+    drawings = (
+        Drawing(
+            "floors",
+            f"{results.measure}: method, floors, ceilings",
+            "Floors never see the video: a score that they reach is no merit of a method. Lines are 95 % intervals by "
+            "resampling videos; the dashed line is the strongest floor.",
+            partial(floors_figure, results),
+        ),
+        Drawing(
+            "measures",
+            "Every measure, beside the strongest floor",
+            "Where a hollow diamond reaches its dot, the measure does not distinguish the method from one without the "
+            "video. The short stroke is the best of the ceilings.",
+            partial(measures_figure, results),
+        ),
+    )
+    return {FIGURES: (_figures_table(results), _verdict_table(results), *drawings)}
+
+
+def _figures_table(results: Results) -> Table:
+    """Return the figures of the method, floors and ceilings: a row each, a column a measure."""
+    measures = results.setup.measures
+
+    def row(title: str, scores: Scores, system: int, marked: Sequence[bool] = ()) -> tuple[Cell, ...]:
+        figures = (
+            figure_cell(
+                results, measure, scores.value(measure), results.ci95[system, m], marked=bool(marked and marked[m])
+            )
+            for m, measure in enumerate(measures)
+        )
+        return (Cell(title), *figures)
+
+    method = row(results.setup.predictions.name, results.scores, 0)
+    floors = [
+        row(floor.title, floor.scores, 1 + f, (results.verdict.strongest == f).tolist())
+        for f, floor in enumerate(results.floors)
+    ]
+    first = 1 + len(results.floors)
+    ceilings = [row(ceiling.title, ceiling.scores, first + c) for c, ceiling in enumerate(results.ceilings)]
+    first += len(results.ceilings)
+    context = [row(floor.title, floor.scores, first + c) for c, floor in enumerate(results.context)]
+    groups = [("Method", (method,)), ("Floors", tuple(floors)), ("Ceilings", tuple(ceilings))]
+    if context:
+        groups.insert(2, ("Beside: floors that read the video's other sentences", tuple(context)))
+    return Table(
+        "Percent, with 95 % intervals. A star marks the strongest floor of each measure.",
+        ("", *map(str, measures)),
+        tuple(groups),
+        repeats=repeated_measures(measures, (method, *floors, *context, *ceilings), first=1),
+    )
+
+
+def _verdict_table(results: Results) -> Table:
+    """Return the method less the strongest floor: a row a measure."""
+    verdict, share, rows = results.verdict, results.cached(shares), []
+    for m, measure in enumerate(results.setup.measures):
+        resolves = float(verdict.resolves[m])
+        rows.append(
+            (
+                Cell(str(measure)),
+                Cell(results.strongest(m)),
+                Cell(f"{verdict.kind(m)}{', little' if verdict.is_little(m) else ''}"),
+                _difference(results, m),
+                _skill(results, m),
+                Cell(p_number(float(results.p[m]))),
+                Cell(UNDEFINED if math.isnan(resolves) else points(resolves)),
+                number_cell(float(share.value[m]), share.ci95[m], "the method's figure is 0 or undefined"),
+            )
+        )
+    headings = (
+        *("measure", "strongest floor", "verdict", "difference, points", "skill", "p", "detectable, points"),
+        "shortcut share",
+    )
+    caption = (
+        f"The method less the strongest of {len(results.floors)} floors on this split, with 95 % intervals that allow "
+        "for its choice; p is the largest against any floor."
+    )
+    return Table(caption, headings, (("", tuple(rows)),), text_columns=(0, 1, 2))
+
+
+# ------------------------------------------------------------------------------------------- document
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return the figures of method, floors and ceilings, and the verdict at each measure."""
+    return {
+        "measures": measured(results.scores, results.ci95[0]),
+        "floors": [_floor_entry(results, f) for f in range(len(results.floors))],
+        "ceilings": [
+            {
+                "name": ceiling.name,
+                "title": ceiling.title,
+                "kind": "ceiling",
+                "measures": measured(ceiling.scores, results.ci95[1 + len(results.floors) + c]),
+            }
+            for c, ceiling in enumerate(results.ceilings)
+        ],
+        "context_floors": [
+            {
+                "name": floor.name,
+                "title": floor.title,
+                "kind": "floor",
+                "measures": measured(floor.scores, results.ci95[1 + len(results.floors) + len(results.ceilings) + c]),
+            }
+            for c, floor in enumerate(results.context)
+        ],
+        "verdict": [_verdict_entry(results, m) for m in range(len(results.setup.measures))],
+    }
+
+
+def _floor_entry(results: Results, f: int) -> dict[str, Any]:
+    floor, verdict, measures = results.floors[f], results.verdict, results.setup.measures
+    without = "there is no validation split" if floor.floor is not None else "it has no answers on another split"
+    entries = []
+    for m, (measure, figure) in enumerate(zip(measures, measured(floor.scores, results.ci95[1 + f]), strict=True)):
+        validated = None if floor.validated is None else floor.validated.value(measure)
+        against = at_measure(verdict.against[f], verdict.against_ci95[f], measure, m).as_dict()
+        entry = figure.as_dict() | {
+            "answers": floor.called(m),
+            "validation": Measured(validated, without),
+            "strongest_in": float(verdict.strongest_in[f, m]),
+            "difference": against | {"p": float(results.p_values[f, m])},
+        }
+        if floor.draws:
+            entry |= {"draws": len(floor.draws), "spread": float(floor.spread[m])}
+        entries.append(entry)
+    return {
+        "name": floor.name,
+        "title": floor.title,
+        "kind": "floor",
+        "measures": entries,
+        "strongest_for": [str(of) for m, of in enumerate(measures) if verdict.strongest[m] == f],
+    }
+
+
+def _verdict_entry(results: Results, m: int) -> dict[str, Any]:
+    verdict, measure = results.verdict, results.setup.measures[m]
+    difference = at_measure(verdict.difference, verdict.ci95, measure, m).as_dict()
+    return {
+        "measure": str(measure),
+        "verdict": verdict.kind(m),
+        "little": verdict.is_little(m),
+        "floor": results.floors[int(verdict.strongest[m])].name,
+        "answers": results.strongest(m),
+        "n_floors": len(results.floors),
+        "difference": difference | {"p": float(results.p[m])},
+        "resolves": Measured(float(verdict.resolves[m]), NO_INTERVAL),
+        "skill": Measured(float(verdict.skill[m]), NO_SKILL, verdict.skill_ci95[m].tolist()),
+    }

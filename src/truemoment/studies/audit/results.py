@@ -1,0 +1,225 @@
+"""What the checks of an audit share, computed when it is first needed.
+
+A check computes what only it needs by a function of the results; :meth:`Results.cached` keeps its value too, so that a
+report shows the very numbers that a finding quotes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from truemoment.base.boundary.caching import Cache, pack_text, unpack_text
+from truemoment.base.intervals import Floats
+from truemoment.base.records import Annotations, Predictions
+from truemoment.baselines import ExpectedValue
+from truemoment.baselines.floors import NETWORK, FloorResult, answers_a_query, join_measures
+from truemoment.data.language import first_verb, get_engine, verbs_of
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import Measure
+from truemoment.evaluation.scores import Scores
+from truemoment.evaluation.uncertainty import permutation_p_values, stream, sums_by_video
+from truemoment.studies.audit.declaration import Declaration, tested
+from truemoment.studies.audit.floors import TEXT_ONLY, fit_floors, human_ceilings, run_ceilings
+from truemoment.studies.audit.resampling import Paired, intervals, paired
+from truemoment.studies.audit.setup import AuditSetup
+from truemoment.studies.audit.training_data import TrainingCoverage, look_at
+from truemoment.studies.audit.verdict import Verdict, judge_floors
+
+T = TypeVar("T")
+
+
+class Results:
+    """What is known about an audited method.
+
+    Each draw has a random stream of its own, seeded by its name, so that a new check changes no other. `whole` is the
+    setup as given, `setup` the same without the queries that have no reference moment. A UsageError means that a split
+    has no other query.
+    """
+
+    def __init__(self, setup: AuditSetup, seed: int = 0, on_status: Callable[[str], None] = lambda _: None) -> None:
+        self.whole, self.setup = setup, setup.located()
+        self.on_status = on_status
+        self.stream_seed = int(np.random.default_rng(seed).integers(1 << 62))
+        self._cache: dict[Callable[[Results], Any], Any] = {}
+
+    def cached(self, compute: Callable[[Results], T]) -> T:
+        """Return the value of a function of the results, which is called once."""
+        if compute not in self._cache:
+            self._cache[compute] = compute(self)
+        found: T = self._cache[compute]
+        return found
+
+    def stream(self, name: str) -> np.random.Generator:
+        """Return the random generator of this name; each call returns one that draws the same."""
+        return stream(self.stream_seed, name)
+
+    @property
+    def headline(self) -> int:
+        """Number of the measure that the verdict is about."""
+        return self.setup.headline
+
+    @property
+    def measure(self) -> Measure:
+        """The measure that the verdict is about."""
+        return self.setup.measures[self.setup.headline]
+
+    @property
+    def annotations(self) -> Annotations:
+        """The queries of the audited split that have a reference moment."""
+        return self.setup.annotations
+
+    @functools.cached_property
+    def scores(self) -> Scores:
+        """Scores of the method."""
+        self.on_status("measuring")
+        return self.evaluate(self.setup.predictions)
+
+    def evaluate(self, predictions: Predictions) -> Scores:
+        """Measure other predictions for the same queries."""
+        return evaluate(self.setup.annotations, predictions, self.setup.measures, self.setup.protocol)
+
+    @functools.cached_property
+    def _floors(self) -> tuple[tuple[FloorResult, ...], tuple[str, ...]]:
+        return fit_floors(self.setup, self.stream_seed, self.on_status)
+
+    @functools.cached_property
+    def declaration(self) -> Declaration | None:
+        """The declaration that the method reads one sentence at a time, tested; None without one."""
+        if self.setup.reads != "sentence":
+            return None
+        floors = self._floors[0]
+        self.on_status("the declaration")
+        return tested(self.setup, floors, self.stream("declaration"))
+
+    @functools.cached_property
+    def floors(self) -> tuple[FloorResult, ...]:
+        """Blind baselines that the verdict is against, PredictAll first; by a declaration that stands, no context."""
+        return tuple(of for of in self._floors[0] if of not in self.context)
+
+    @functools.cached_property
+    def context(self) -> tuple[FloorResult, ...]:
+        """Floors that read the video's other sentences, where the verdict is not against them."""
+        return self.declaration.context if self.declaration is not None and self.declaration.stands else ()
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Floors that could not be fitted, and the number of queries without a duration, in words."""
+        return self._floors[1]
+
+    def floor(self, name: str) -> FloorResult | None:
+        """Return a floor by name, also one beside the verdict; None where it was not run."""
+        return next((floor for floor in self._floors[0] if floor.name == name), None)
+
+    @property
+    def networks(self) -> tuple[ExpectedValue, ...]:
+        """The fitted sentence networks, one a seed; empty without a training split."""
+        network = self.floor(NETWORK)
+        if network is None or network.floor is None:
+            return ()
+        fitted = (row[self.headline] for row in network.floor.fitted)
+        return tuple(of for of in fitted if isinstance(of, ExpectedValue))
+
+    @property
+    def text_only(self) -> int | None:
+        """Number of the text-only floor; None where there is none."""
+        return next((number for number, floor in enumerate(self.floors) if floor.name == TEXT_ONLY), None)
+
+    @functools.cached_property
+    def _ceilings(self) -> tuple[tuple[FloorResult, ...], int]:
+        setup = self.setup
+        top = answers_a_query(setup.predictions, setup.measures)
+        found = run_ceilings(setup.annotations, setup.measures, setup.protocol, top=top, on_status=self.on_status)
+        people, n_annotated = human_ceilings(setup.annotations, setup.measures, setup.protocol, self.scores)
+        return (*found, *people), n_annotated
+
+    @property
+    def ceilings(self) -> tuple[FloorResult, ...]:
+        """The oracle, the references clipped to the video, and people where several annotated."""
+        return self._ceilings[0]
+
+    @property
+    def n_annotated(self) -> int:
+        """Number of queries that several people annotated; only they count for the ceilings of people."""
+        return self._ceilings[1]
+
+    def ceiling(self, name: str) -> FloorResult:
+        """Return a ceiling by name."""
+        return next(ceiling for ceiling in self.ceilings if ceiling.name == name)
+
+    @functools.cached_property
+    def verdict(self) -> Verdict:
+        """The method against every floor at once."""
+        self.on_status("resampling videos")
+        return judge_floors(
+            self.scores,
+            [floor.scores for floor in self.floors],
+            self.ceiling("oracle").scores,
+            np.array([floor.standard_error for floor in self.floors]),
+            self.stream("verdict"),
+            resamples=self.setup.resamples,
+            margin=np.array([floor.training_spread for floor in self.floors]),
+            untaught=() if self.training is None else self.training.faults,
+        )
+
+    @functools.cached_property
+    def training(self) -> TrainingCoverage | None:
+        """What the training split covers of the audited one; None without one."""
+        splits = self.setup.splits
+        if splits.train is None:
+            return None
+        return look_at(splits.train, self.setup.annotations, foreign=splits.foreign, cache=self.setup.cache)
+
+    @functools.cached_property
+    def strongest_scores(self) -> Scores:
+        """Scores of the strongest floor on the audited split, for each measure its own."""
+        return join_measures([(self.floors[f].scores, m) for m, f in enumerate(self.verdict.strongest)])
+
+    def strongest(self, m: int) -> str:
+        """Return what the strongest floor at measure m is called."""
+        return self.floors[int(self.verdict.strongest[m])].called(m)
+
+    @functools.cached_property
+    def p_values(self) -> Floats:
+        """Two-sided p value of the method against each floor, (F, M), by swapping the two video by video."""
+        self.on_status("testing differences")
+        systems = [self.scores, *(floor.scores for floor in self.floors)]
+        numerator, weight = (np.stack(parts) for parts in zip(*map(sums_by_video, systems), strict=True))
+        pairs = [(0, f) for f in range(1, len(systems))]
+        rng = self.stream("tests")
+        return permutation_p_values(numerator, weight, pairs, rng, permutations=self.setup.permutations)
+
+    @functools.cached_property
+    def p(self) -> Floats:
+        """P value against all floors, (M,): the largest of those against each, as all tests must succeed."""
+        return np.asarray(self.p_values.max(axis=0))
+
+    @functools.cached_property
+    def ci95(self) -> Floats:
+        """95 % intervals of the method, the floors, the ceilings and the floors beside them, (1 + F + C + B, M, 2)."""
+        systems = [self.scores, *(of.scores for of in (*self.floors, *self.ceilings, *self.context))]
+        return intervals(systems, self.stream("figures"), self.setup.resamples)
+
+    @functools.cached_property
+    def verbs(self) -> list[str]:
+        """First verb of each sentence, "" where it has none."""
+        self.on_status("verbs")
+        return first_verbs(self.setup.annotations, self.setup.engine, self.setup.cache)
+
+    def paired(self, a: Scores, b: Scores, name: str) -> Paired:
+        """Compare two systems; `name` seeds the draws."""
+        return paired(a, b, self.stream(name), resamples=self.setup.resamples, permutations=self.setup.permutations)
+
+
+def first_verbs(annotations: Annotations, engine: str, cache: Cache) -> list[str]:
+    """Return the first verb of each sentence, "" where it has none."""
+    sentences = annotations.queries.sentence.tolist()
+    packed = cache.arrays(
+        "verbs",
+        {"engine": engine, "sentences": annotations.sha256},
+        lambda: {"verbs": pack_text([first_verb(of) for of in verbs_of(sentences, get_engine(engine))])},
+    )
+    return unpack_text(packed["verbs"])

@@ -1,0 +1,191 @@
+r"""Grids of times: starts and ends are multiples of a step, in seconds or as a share of the video.
+
+On a grid only some moments are possible (DiDeMo: 21 in a video of six segments of 5 s), so even moments are far from
+even over all (start, end). *Even* then means even on the grid: all pairs of a start and a later end are equally likely
+within a video.
+
+Every file with rounded times has a grid. Only grids that change a value count: even moments on the grid are at least
+:data:`LEAST_BITS` below an even spread over all (start, end), in the regions of :mod:`truemoment.studies.bias.regions`.
+These are grids of up to about 150 steps per video. (Charades-STA, in tenths of a second, has 300 steps: 0.0006 bits.)
+
+Of several grids, the coarsest counts. Times may be off by :data:`ROUNDED` of a step, because files round them. If the
+duration of the video is not a multiple of the step, moments may also end with the video.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from truemoment.base.errors import InputError
+from truemoment.base.intervals import TIE, Bools, Floats, Ints
+from truemoment.studies.bias.locations import Locations
+from truemoment.studies.bias.regions import EVEN, below_even_bits, even_on_steps
+
+LEAST_BITS = 0.005
+"""Grids below this are ignored, because no table shows their effect."""
+
+MOST_STEPS = 200
+"""Largest number of steps of a median video: finer grids are below :data:`LEAST_BITS`."""
+
+ROUNDED = 0.01
+"""Tolerance of times, as a share of a step."""
+
+NEARLY = 0.95
+"""If at least this share of the moments is on a grid, but not all, no spread is even for all of them."""
+
+FEWEST_TIMES = 3
+"""Least number of starts and ends inside the video; fewer are on a grid by accident."""
+
+_SAMPLE = 200
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A grid of times, with a step in seconds or as a share of the video.
+
+    With `to_the_end`, moments also end with the video, between two steps.
+
+    Examples
+    --------
+    >>> Grid(5.0, "seconds").name, Grid(0.05, "share").name
+    ('5 s', '1/20 of the video')
+    """
+
+    step: float
+    unit: Literal["seconds", "share"]
+    to_the_end: bool = False
+
+    @property
+    def name(self) -> str:
+        """The step with its unit."""
+        return f"{self.step:g} s" if self.unit == "seconds" else f"1/{round(1 / self.step)} of the video"
+
+
+@dataclass(frozen=True, eq=False)
+class GridMoments:
+    """N locations as steps of a grid: first and last step of each, from 0."""
+
+    grid: Grid
+    first: Ints
+    last: Ints
+    n_steps: Ints  # of the video
+    steps_of_video: Floats  # duration of the video in steps; may be fractional
+
+    def distinct(self, video: Ints) -> tuple[Ints, Ints]:
+        """Return the index of one location of each distinct moment, and its number of locations; (M,) each.
+
+        `video`, (N,), is the number of the video of each location.
+        """
+        of = np.stack([video, self.first, self.last])
+        _, one, counts = np.unique(of, axis=1, return_index=True, return_counts=True)
+        return one, counts
+
+
+def grid_moments(locations: Locations) -> GridMoments | None:
+    """Return locations as steps of the coarsest grid that contains all of them; None if there is none.
+
+    Examples
+    --------
+    >>> from truemoment import Annotations
+    >>> moments = [(0.0, 5.0), (5.0, 20.0), (10.0, 15.0), (15.0, 30.0)]
+    >>> rows = [(f"v{k}#0", f"v{k}", 30.0, "a door opens", *moment) for k, moment in enumerate(moments)]
+    >>> found = grid_moments(Locations.of(Annotations.from_rows(rows)))
+    >>> found.grid.name, found.first.tolist(), found.last.tolist(), found.n_steps.tolist()
+    ('5 s', [0, 1, 2, 3], [0, 3, 2, 5], [6, 6, 6, 6])
+    """
+    inside = (locations.start_end_norm > TIE) & (locations.start_end_norm < 1 - TIE)
+    one = np.unique(locations.moment, return_index=True)[1]  # a location of each distinct moment
+    one = one[inside[one].any(axis=1)]
+    if inside[one].sum() < FEWEST_TIMES or len(np.unique(locations.start_end_norm[one].round(9), axis=0)) < 2:
+        return None
+    for unit, step, steps_of_video in _candidates(locations, one, inside):
+        few = one[:: max(1, len(one) // _SAMPLE)]
+        if 2 * np.count_nonzero(_fits(locations.start_end_norm[few], steps_of_video[few])) < len(few):
+            continue
+        fits = _fits(locations.start_end_norm, steps_of_video)
+        share = float(fits[one].mean())
+        if share < NEARLY:
+            continue
+        found = _steps(Grid(step, unit), locations.start_end_norm, steps_of_video, fits)
+        if grid_bits(found.n_steps[fits]) < LEAST_BITS:
+            return None
+        if fits.all():
+            return found
+        n_off = int(np.count_nonzero(~fits))
+        raise InputError(
+            f"{100 * share:.1f} % of the moments are on a grid of {found.grid.name} and {n_off:,} "
+            f"{'is' if n_off == 1 else 'are'} not, so no spread is even for all of them; expected all or few of them "
+            "on a grid"
+        )
+    return None
+
+
+def _candidates(
+    locations: Locations, one: Ints, inside: Bools
+) -> Iterator[tuple[Literal["seconds", "share"], float, Floats]]:
+    """Return units, steps and durations of videos in steps, (N,), the coarsest first; of equal ones, seconds first."""
+    found: list[tuple[float, Literal["seconds", "share"], float]] = []
+    found += [(float(n), "share", 1 / n) for n in range(2, MOST_STEPS + 1)]
+    duration_s = locations.duration_s
+    if duration_s is not None:
+        times = (locations.start_end_norm * duration_s[:, None])[one][inside[one]]
+        values, counts = np.unique(times.round(6), return_counts=True)
+        frequent = float(values[np.argmax(counts)])  # all times are multiples of a step, this one too
+        median_s, mean_s = float(np.median(duration_s)), float(duration_s.mean())
+        n_parts = int(MOST_STEPS * frequent / median_s)
+        steps_s = [round(frequent / k, 9) for k in range(1, n_parts + 1)]
+        found += [(round(mean_s / step_s, 6), "seconds", step_s) for step_s in steps_s]
+    for _, unit, step in sorted(found):
+        length = np.ones(len(locations)) if unit == "share" or duration_s is None else duration_s
+        yield unit, step, length / step
+
+
+def _fits(start_end_norm: Floats, steps_of_video: Floats) -> Bools:
+    """Return which moments are on a grid, (N,)."""
+    times = start_end_norm * steps_of_video[:, None]
+    on = np.abs(times - np.rint(times)) <= ROUNDED
+    at_end = steps_of_video - times[:, 1] <= ROUNDED
+    stop = np.where(on[:, 1], np.rint(times[:, 1]), np.ceil(times[:, 1]))
+    return np.asarray(on[:, 0] & (on[:, 1] | at_end) & (stop > np.rint(times[:, 0])))
+
+
+def _steps(grid: Grid, start_end_norm: Floats, steps_of_video: Floats, fits: Bools) -> GridMoments:
+    """Return the steps of moments; the nearest ones for moments that are not on the grid."""
+    start, end = (start_end_norm * steps_of_video[:, None]).T
+    whole = np.abs(end - np.rint(end)) <= ROUNDED
+    to_the_end = bool(np.any(fits & ~whole))
+    n_steps = np.ceil(steps_of_video - ROUNDED) if to_the_end else np.floor(steps_of_video + ROUNDED)
+    last = np.where(whole, np.rint(end), n_steps) - 1
+    first, last, n_steps = (column.astype(np.int64) for column in (np.rint(start), last, n_steps))
+    return GridMoments(Grid(grid.step, grid.unit, to_the_end), first, last, n_steps, steps_of_video)
+
+
+def grid_bits(n_steps: Ints) -> float:
+    """Return how far even moments on a grid are below an even spread over all (start, end), in bits; `n_steps` is (N,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(grid_bits(np.full(10, 6)), 3), round(float(np.log2(256 / 21)), 3)  # 21 moments, in as many of 256 regions
+    (3.608, 3.608)
+    """
+    return below_even_bits(even_on_steps(n_steps, np.ones_like(n_steps), 1 / int(n_steps.max())), EVEN)
+
+
+def draw_distinct(owner: Ints, n_places: Ints, rng: np.random.Generator) -> Ints:
+    """Draw a place from 0 to `n_places` - 1 for each item, evenly, (M,); items of one owner get different places.
+
+    `n_places` is the same for all items of an owner, and at least their number.
+    """
+    place = rng.integers(n_places)
+    left = np.arange(len(place))
+    while len(left):
+        _, kept = np.unique(owner[left] * int(n_places.max()) + place[left], return_index=True)
+        repeated = np.delete(left, kept)
+        place[repeated] = rng.integers(n_places[repeated])
+        left = left[np.isin(owner[left], owner[repeated])]
+    return np.asarray(place)

@@ -1,0 +1,344 @@
+"""The report of a new split, and its folder with the datasheet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from truemoment.base.boundary.documents import json_text
+from truemoment.base.boundary.files import atomic_folder, atomic_write
+from truemoment.base.boundary.text import printable_lines
+from truemoment.base.cells import cell_bounds, cell_of, n_cells
+from truemoment.base.errors import InputError
+from truemoment.base.intervals import Floats
+from truemoment.base.records import Annotations
+from truemoment.base.version import __version__ as version
+from truemoment.baselines.base import locations
+from truemoment.baselines.floors import DRAWS, FITS, NETWORK
+from truemoment.data.datasets.random_order import ORDERS
+from truemoment.data.datasets.resplit_folder import ASIDE, DATASHEET, SPLITS, ResplitSource, write_members
+from truemoment.report.drawing import DENSITY_BOUNDS, drawing_style, new_figure, save_drawings, scale_legend
+from truemoment.report.model import Block, Cell, Details, Drawing, Finding, Level, Paragraph, Report, Section, Table
+from truemoment.report.render import markdown
+from truemoment.report.words import UNDEFINED, counted, number, p_number, percent, points
+from truemoment.studies.bias.distances import SplitDistance
+from truemoment.studies.bias.guarantees import Inspection, Promise
+from truemoment.studies.bias.guessing import MEASURES
+from truemoment.studies.bias.report_figures import SCALE_MEANS, draw_locations
+from truemoment.studies.bias.report_order import order_document
+from truemoment.studies.bias.resplitting import MeasuredResplit
+from truemoment.studies.bias.shifts import LEAST_QUERIES, MOST_VIDEOS
+from truemoment.studies.bias.splitting import Plan, Resplit
+from truemoment.studies.compare import guessing as guesses
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SCHEMA = "truemoment/resplit/2"
+
+STEPS = 10
+"""Cells of the densities that the datasheet lists: steps of 10 % of the video."""
+
+# -------------------------------------------------------------------------------------------- document
+
+
+def document(result: MeasuredResplit, source: ResplitSource) -> dict[str, Any]:
+    """Return what programs read, which is the datasheet of the folder too; shares are fractions, never percent."""
+    found, inspection = result.split, result.inspection
+    parts = {name: found.part(name) for name in found.members}
+    places = {name: where for name in SPLITS if (where := _points(parts[name])) is not None}
+    return {
+        "schema": SCHEMA,
+        "truemoment": version,
+        "seed": result.seed,
+        "order": result.order,
+        "source": msgspec.to_builtins(source),
+        "n_queries": found.annotations.n_queries,
+        "n_videos": found.annotations.n_videos,
+        "plan": _plan(found.plan, result.engine),
+        "n_marked": found.marked.sum(),
+        "new_terms": found.terms,
+        "splits": {
+            name: {
+                "n_queries": part.n_queries,
+                "n_videos": part.n_videos,
+                "share": found.members[name].mean(),
+                "sha256": part.sha256,
+            }
+            for name, part in parts.items()
+        },
+        "promises": [{"promise": of.name, "kept": of.kept, "said": of.finding} for of in inspection.promises],
+        "distances": [{"a": a, "b": b, **_distance(of)} for (a, b), of in inspection.distances.items()],
+        "permutations": result.permutations,
+        "guessing": guesses.document(result.guessing),
+        "order_alone": order_document(result.alone),
+        "densities": {
+            "step_norm": 1 / STEPS,
+            "cells": cell_bounds(STEPS),
+            "share": {name: _shares(where) for name, where in places.items()},
+        },
+        "warnings": inspection.warnings,
+    }
+
+
+def _plan(plan: Plan, engine: str) -> dict[str, Any]:
+    return {
+        "ood": plan.ood,
+        "val": plan.val,
+        "iid": plan.iid,
+        "location": plan.location,
+        "new": None if plan.new is None else plan.new.new,
+        "engine": None if plan.new is None else engine,
+        "marked": plan.least_dense,
+        "longest_norm": None if plan.location is None else plan.longest_norm,
+        "ties": plan.ties_go,
+    }
+
+
+def _distance(of: SplitDistance | None) -> dict[str, Any]:
+    if of is None:
+        return {"energy": None, "why": "a split has no moment with a place"}
+    return {
+        "energy": of.energy,
+        "energy_by_chance": of.energy_by_chance,
+        "energy_p": of.energy_p,
+        "jensen_shannon_bits": of.jensen_shannon_bits,
+        "jensen_shannon_by_chance": of.jensen_shannon_by_chance,
+        "jensen_shannon_p": of.jensen_shannon_p,
+    }
+
+
+def _points(part: Annotations) -> Floats | None:
+    """Return the locations of its moments, (N, 2); None if it has none."""
+    try:
+        return locations(part)[0]
+    except InputError:
+        return None
+
+
+def _shares(where: Floats) -> Floats:
+    return np.asarray(np.bincount(cell_of(where, STEPS), minlength=n_cells(STEPS)) / len(where))
+
+
+# ---------------------------------------------------------------------------------------------- folder
+
+
+def write_folder(
+    folder: Path,
+    result: MeasuredResplit,
+    source: ResplitSource,
+    *,
+    command: str = "",
+    on_complete: Callable[[], None] = lambda: None,
+) -> None:
+    """Write the new split as a folder that can be used as a dataset, complete or not at all.
+
+    Parameters
+    ----------
+    folder
+        A new or empty folder.
+    result, source
+        The split, and where its queries come from.
+    command
+        The command that makes the folder; "" for none.
+    on_complete
+        Called when everything is written, before the folder gets its name; after an error of it there is no folder.
+    """
+    shown = report(result, source, name=folder.name)
+    texts = {
+        "datasheet.md": printable_lines(markdown.document(shown, command=command)),
+        DATASHEET: json_text(document(result, source)),
+    }
+    with atomic_folder(folder, on_complete) as inside:
+        write_members(inside, {name: result.split.part(name) for name in result.split.members})
+        save_drawings(shown.drawings, inside, ("png", "svg"))
+        for name, text in texts.items():
+            with atomic_write(inside / name) as stream:
+                stream.write(text.encode())
+
+
+# ---------------------------------------------------------------------------------------------- report
+
+
+def report(result: MeasuredResplit, source: ResplitSource, *, name: str) -> Report:
+    """Return what people read: in the terminal, and as the datasheet of the folder.
+
+    Parameters
+    ----------
+    result, source
+        The split, and where its queries come from.
+    name
+        Name of the folder.
+    """
+    found, of = result.split, source.dataset or source.annotations or ""
+    own = {split: found.part(split).sha256 for split in found.members}
+    size = (
+        f"{counted(found.annotations.n_queries, 'query', 'queries')} in {counted(found.annotations.n_videos, 'video')}"
+    )
+    usage = f"use the folder as --dataset{', with the same --data-dir' if source.dataset else ''}; its .jsonl files "
+    usage += f"only name the queries, which are still read from {of}"
+    return Report(
+        title=f"{name}: a new split of {of}",
+        facts=(("data", f"{size} of {of}"), ("test-ood", _shift(found.plan)), ("order", ORDERS[result.order])),
+        sections=(
+            Section("splits", "Splits", (_splits_table(found),)),
+            Section("method", "How it was made", _method(found)),
+            Section("guarantees", "Guarantees", _guarantees(result.inspection)),
+            Section("guessing", "What guessing still reaches", _guessing(result)),
+            Section("locations", "Locations of moments", (densities(found), _distances_table(result))),
+        ),
+        notes=(usage,),
+        signature=f"resplit|data:{of}|order:{result.order}|engine:{result.engine}|"
+        f"permutations:{result.permutations} of videos|seed:{result.seed}|truemoment:{version}",
+        hashes=(*((f"{of}, {split}", sha256) for split, sha256 in source.splits.items()), *own.items()),
+    )
+
+
+def _shift(plan: Plan) -> str:
+    if plan.location is None:
+        return "its queries contain what no training query contains"
+    return (
+        "its moments are where few training moments are (Yuan et al., A Closer Look at Temporal Sentence Grounding in "
+        "Videos, 2021, section 4.1)"
+    )
+
+
+def _splits_table(found: Resplit) -> Table:
+    parts = ((name, found.part(name), member.mean()) for name, member in found.members.items())
+    rows = tuple(
+        tuple(map(Cell, (name, f"{part.n_queries:,}", points(share), f"{part.n_videos:,}")))
+        for name, part, share in parts
+    )
+    return Table("", ("split", "queries", "%", "videos"), (("", rows),))
+
+
+def _method(found: Resplit) -> tuple[Block, ...]:
+    steps: list[Block] = [Finding(tuple(method(found)))]
+    if found.terms and found.plan.new is not None:
+        new = Finding((", ".join(found.terms),), title=f"New {found.plan.new.new}")
+        steps.append(Details(f"New {found.plan.new.new}", (new,)))
+    return tuple(steps)
+
+
+def method(found: Resplit) -> list[str]:
+    """Return how the split was made, a sentence a step."""
+    plan, steps = found.plan, []
+    if plan.location is not None:
+        width = "Scott's bandwidth, as in SciPy"
+        if plan.location.width is not None:
+            width = f"standard deviation {plan.location.width:g}"
+        steps.append(
+            f"All queries were ranked by the density of their moments' {plan.location.place.replace('-', ' and ', 1)} "
+            f"(Gaussian kernels, {width}; times as annotated)."
+        )
+    if plan.new is not None:
+        steps.append(
+            f"{len(found.terms):,} {plan.new.new} were drawn at random to be new in test-ood, as many as fill it, of "
+            f"{len(found.ranking.drawn):,} that occur in at least {LEAST_QUERIES} queries and at most "
+            f"{100 * MOST_VIDEOS:g} % of the videos."
+        )
+    steps.append(f"{percent(found.marked.mean(), 1)} of the queries were marked: {_marked(plan)}.")
+    half = "also moved" if plan.ties_go == "ood" else "not moved"
+    steps.append(
+        "Videos with more than half of their queries marked were moved to test-ood; videos with exactly half were "
+        f"{half}."
+    )
+    if plan.location is not None and plan.longest_norm is not None:
+        steps.append(
+            f"Videos with a moment of at least {100 * plan.longest_norm:g} % of the video were kept out of test-ood."
+        )
+    steps.append("The other videos were assigned at random to val, test-iid and train.")
+    if ASIDE in found.members and plan.new is not None:
+        steps.append(
+            f"{int(found.members[ASIDE].sum()):,} queries were put aside: queries with new {plan.new.new} outside "
+            "test-ood, and the other queries of the videos of test-ood."
+        )
+    return steps
+
+
+def _marked(plan: Plan) -> str:
+    least_dense = None if plan.least_dense is None else f"the {100 * plan.least_dense:g} % least dense"
+    if plan.new is not None:
+        return "those with a new one" + ("" if least_dense is None else f" that are among {least_dense}")
+    return least_dense or "the least dense, as many as fill test-ood"
+
+
+def _guarantees(inspection: Inspection) -> tuple[Finding, ...]:
+    kept = tuple(_guarantee(promise) for promise in inspection.promises)
+    return (*kept, *(Finding((warning,), title="Warning", level="warning") for warning in inspection.warnings))
+
+
+def _guarantee(promise: Promise) -> Finding:
+    verdicts: dict[bool | None, tuple[str, Level]] = {
+        True: ("Kept", "good"),
+        False: ("Not kept", "serious"),
+        None: ("Unknown", "note"),
+    }
+    verdict, level = verdicts[promise.kept]
+    return Finding((f"{verdict}: {promise.finding}",), title=promise.name, level=level)
+
+
+def _guessing(result: MeasuredResplit) -> tuple[Block, ...]:
+    guessing = result.guessing
+    summary = Finding((guesses.summary(guessing),))
+    if not guessing:
+        return (summary,)
+    how = Paragraph(
+        "Floors are baselines that never see a video. They are fitted on train (for the original tests, on the "
+        "original train) and measured by the protocol default. Uniform draws start and end evenly. Values of floors "
+        f"that draw their predictions are means of {DRAWS} draws; of the sentence network, of {FITS[NETWORK]} "
+        "trainings. 95 % intervals resample videos; those in tables are for each floor alone, the one above is "
+        "corrected for the selection of the strongest floor on the same test."
+    )
+    first, *others = (guesses.table(guessing, measure) for measure in MEASURES)
+    order = guesses.order_blocks(result.alone, result.order)
+    return (summary, first, *order, Details("Other measures", (how, *others)))
+
+
+def _distances_table(result: MeasuredResplit) -> Table:
+    rows = tuple(
+        tuple(map(Cell, (f"{a}, {b}", *_distance_row(of)))) for (a, b), of in result.inspection.distances.items()
+    )
+    return Table(
+        "Energy distance and Jensen-Shannon divergence of (start, end) as shares of the video; by chance: "
+        f"{result.permutations:,} permutations of whole videos.",
+        ("splits", "energy distance", "by chance", "p", "Jensen-Shannon, bits", "by chance", "p"),
+        (("", rows),),
+    )
+
+
+def _distance_row(of: SplitDistance | None) -> list[str]:
+    if of is None:
+        return [UNDEFINED] * 6
+    return [
+        *(number(of.energy, 4), number(of.energy_by_chance, 4), p_number(of.energy_p)),
+        *(number(of.jensen_shannon_bits, 3), number(of.jensen_shannon_by_chance, 3), p_number(of.jensen_shannon_p)),
+    ]
+
+
+def densities(found: Resplit) -> Drawing:
+    """Return the figure of where the moments of each split are (Closer Look, Fig. 4)."""
+    return Drawing("densities", "Density of start and end, by split", "", lambda: densities_figure(found))
+
+
+def densities_figure(found: Resplit) -> Figure:
+    """Draw the densities of (start, end) of the four splits, as shares of the video, on one scale."""
+    with drawing_style():
+        figure = new_figure(5.1)
+        panels = figure.subplots(2, 2, sharex=True, sharey=True).ravel()
+        for axes, name in zip(panels, SPLITS, strict=True):
+            where = _points(found.part(name)) if found.members[name].any() else None
+            where = np.zeros((0, 2)) if where is None else where
+            axes.set_title(f"{name}\n{len(where):,} moments")
+            draw_locations(axes, where)
+            axes.tick_params(labelbottom=True, labelleft=True)
+        for axes in panels[[0, 2]]:
+            axes.set_ylabel("end, share of the video")
+        for axes in panels[2:]:
+            axes.set_xlabel("start, share of the video")
+        scale_legend(figure, DENSITY_BOUNDS, SCALE_MEANS)
+    return figure

@@ -1,0 +1,370 @@
+"""Tables of surveys: each dataset by split, and datasets side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from truemoment.base.boundary.text import one_line
+from truemoment.report.drawing import shortened
+from truemoment.report.model import Cell, Table
+from truemoment.report.words import UNDEFINED, low_to_high, number, p_number, p_value, points
+from truemoment.studies.bias.distances import SplitDistance
+from truemoment.studies.bias.statistics import Statistics
+from truemoment.studies.bias.surveys import OVER, SplitSurvey, Survey
+
+
+def short_name(name: str) -> str:
+    """Return the name of a dataset or split, short enough for a table or a sentence."""
+    return shortened(one_line(name), 32)
+
+
+def _table(
+    caption: str, headings: Sequence[str], rows: Sequence[Sequence[str]], text_columns: tuple[int, ...] = (0,)
+) -> Table:
+    return Table(caption, tuple(headings), (("", tuple(tuple(map(Cell, row)) for row in rows)),), text_columns)
+
+
+# -------------------------------------------------------------------------------------------- by split
+
+
+def location_tables(survey: Survey) -> list[Table]:
+    """Return tables of where moments are, of the best constant predictions, and of the distances of splits."""
+    splits = [*survey.splits, *([survey.whole] if len(survey.splits) > 1 else [])]
+    tables = [
+        _table(
+            "Locations of moments: share longer than 30, 50 and 70 % of the video; entropy below an even spread, in "
+            "bits, after subtracting the bits expected by chance.",
+            (
+                "split",
+                "queries",
+                "videos",
+                "moments",
+                "> 30 %",
+                "> 50 %",
+                "> 70 %",
+                "bits below even",
+                "by chance",
+                "p",
+            ),
+            [[short_name(split.name), *_locations_row(split)] for split in splits],
+        ),
+        _table(
+            "The best constant prediction of each split: share of the moments that it hits at IoU > 0.5; by chance, if "
+            "moments of the same lengths started anywhere; and what the best constant prediction of train hits.",
+            ("split", "prediction, % of the video", "hits, %", "by chance, %", "p", "constant of train hits, %"),
+            [[short_name(split.name), *_constants_row(split)] for split in splits],
+        ),
+    ]
+    if survey.pairs:
+        distances = _table(
+            "Distance between the moments of two splits, and by chance: the mean distance when whole videos are "
+            "exchanged between the splits.",
+            ("splits", "energy distance", "by chance", "p", "Jensen-Shannon, bits", "by chance", "p"),
+            [[f"{short_name(of.a)}, {short_name(of.b)}", *_distance_row(of.distance.value)] for of in survey.pairs],
+        )
+        tables.append(distances)
+    return tables
+
+
+def _locations_row(split: SplitSurvey) -> list[str]:
+    counts = [f"{n:,}" for n in (split.n_queries, split.n_videos, split.n_moments)]
+    row = counts + [points(share) for share in split.longer.tolist()]
+    even = split.evenness.value
+    if even is None:
+        return [*row, *[UNDEFINED] * 3]
+    return [*row, number(even.below_even_bits), number(even.by_chance_bits), p_number(even.p_value)]
+
+
+def _constants_row(split: SplitSurvey) -> list[str]:
+    constant, of_train = split.constant.value, split.constant_of_train.value
+    transferred = UNDEFINED if of_train is None else points(of_train)
+    if constant is None:
+        return [*[UNDEFINED] * 4, transferred]
+    prediction = low_to_high((constant.start_norm, constant.end_norm), 0, times=100)
+    return [prediction, points(constant.value), points(constant.even_value), p_number(constant.p_value), transferred]
+
+
+def _distance_row(found: SplitDistance | None) -> list[str]:
+    if found is None:
+        return [UNDEFINED] * 6
+    return [
+        number(found.energy, 4),
+        number(found.energy_by_chance, 4),
+        p_number(found.energy_p),
+        number(found.jensen_shannon_bits, 3),
+        number(found.jensen_shannon_by_chance, 3),
+        p_number(found.jensen_shannon_p),
+    ]
+
+
+def verb_tables(survey: Survey) -> list[Table]:
+    """Return the table of what verbs reveal about locations."""
+    use, found = survey.verb_use.value, survey.information.value
+    row = [short_name(survey.title)]
+    row += [UNDEFINED] * 2 if use is None else [number(use.mean_per_sentence), points(use.coverage)]
+    if found is None:
+        row += [*[UNDEFINED] * 4, survey.information.why]
+    else:
+        most = sorted(found.by_verb, key=lambda of: -of.bits)[:4]
+        row += [number(found.bits, 3), number(found.by_chance_bits, 3), p_number(found.p_value)]
+        row += [points(found.share_of_location), ", ".join(one_line(of.verb) for of in most)]
+    return [
+        _table(
+            "Mutual information of the verb of a query and the location of its moment, in bits, after subtracting "
+            "the bits expected by chance.",
+            (
+                *("dataset", "verbs per query", "frequent verbs cover, %", "bits", "by chance", "p", "% of maximum"),
+                "most informative verbs",
+            ),
+            [row],
+            text_columns=(0, 7),
+        )
+    ]
+
+
+def word_tables(survey: Survey) -> list[Table]:
+    """Return tables of durations, queries and words, of words that splits share, and of repeated sentences."""
+    statistics = [*survey.statistics.of_split.items()]
+    statistics += [("all", survey.statistics.whole)] if len(survey.splits) > 1 else []
+    tables = [
+        _table(
+            "Durations, queries and words, as in MAD, Tables 1 and 7.",
+            (
+                *("split", "hours", "min per video", "s per moment", "coverage, %", "words per query", "tokens"),
+                *("adjectives", "nouns", "verbs", "all words"),
+            ),
+            [[short_name(name), *_statistics_row(of)] for name, of in statistics],
+        )
+    ]
+    if survey.shared:
+        tables.append(_shared_words_table(survey))
+    tables.append(_unique_table(survey))
+    return tables
+
+
+def _statistics_row(of: Statistics) -> list[str]:
+    sizes = of.sentences.vocabulary.sizes
+    return [
+        *(number(of.videos.total_h, 1), number(of.videos.mean_min), number(of.moments.mean_s, 1)),
+        *(points(of.moments.coverage_mean), number(of.sentences.words_mean, 1)),
+        *(f"{n:,}" for n in (of.sentences.n_tokens, sizes.adjectives, sizes.nouns, sizes.verbs, sizes.total)),
+    ]
+
+
+def _shared_words_table(survey: Survey) -> Table:
+    rows = []
+    for of in survey.shared:
+        new = of.overlap.not_in_train
+        rows.append(
+            [
+                f"{short_name(of.train)}, {short_name(of.test)}",
+                f"{of.overlap.n_shared:,}",
+                points(of.overlap.share_of_test),
+                f"{new.n_words:,}",
+                points(new.share_of_occurrences, 2),
+                ", ".join(map(one_line, new.frequent[:4])) or UNDEFINED,
+            ]
+        )
+    return _table(
+        "Words that train shares with other splits (MAD, A.1.1).",
+        (
+            *("splits", "shared", "% of the second split", "not in train", "% of its occurrences"),
+            "most frequent new words",
+        ),
+        rows,
+        text_columns=(0, 5),
+    )
+
+
+def _unique_table(survey: Survey) -> Table:
+    found = survey.uniqueness.value or ()
+    repeats = f"{found[0].n_verbatim:,}" if found else UNDEFINED
+    once = UNDEFINED if survey.tail.value is None else f"{survey.tail.value.n_once:,}"
+    return _table(
+        "Unique sentences: METEOR with every other sentence of the video is below the threshold; sentences that repeat "
+        "another sentence of the video word for word; words that occur once.",
+        ("dataset", *(f"unique at {of.threshold:g}, %" for of in found), "verbatim repeats", "words that occur once"),
+        [[short_name(survey.title), *(points(of.share) for of in found), repeats, once]],
+    )
+
+
+# ---------------------------------------------------------------------------------- datasets side by side
+
+
+class _Row(NamedTuple):
+    """A row of the comparison: its label, and the cell of each dataset."""
+
+    label: str
+    cell: Callable[[Survey], Cell]
+
+
+def comparison(surveys: Sequence[Survey]) -> list[Table]:
+    """Compare datasets, their biases and their sizes: a column a dataset, with chance in smaller text."""
+    headings = ("", *(short_name(survey.title) for survey in surveys))
+    return [
+        Table(
+            caption,
+            headings,
+            tuple(
+                (title, tuple((Cell(row.label), *(row.cell(survey) for survey in surveys)) for row in rows))
+                for title, rows in groups
+            ),
+        )
+        for caption, groups in (
+            (
+                "Biases. Smaller text: the value by chance with p, what was subtracted for chance, or the split. "
+                "Constant predictions hit at IoU > 0.5.",
+                _BIASES,
+            ),
+            ("Sizes and words.", _SIZES),
+        )
+    ]
+
+
+def _splits(survey: Survey) -> Cell:
+    return Cell(", ".join(short_name(split.name) for split in survey.splits))
+
+
+def _statistic(read: Callable[[Statistics], float], decimals: int = 0) -> Callable[[Survey], Cell]:
+    return lambda survey: _number(read(survey.statistics.whole), decimals)
+
+
+def _number(value: float, decimals: int) -> Cell:
+    shown = number(value, decimals)
+    return Cell("undefined" if shown == UNDEFINED else shown)
+
+
+def _longer(at: int) -> Callable[[Survey], Cell]:
+    return lambda survey: _number(100 * float(survey.whole.longer[at]), 1)
+
+
+def _undefined(why: str) -> Cell:
+    return Cell("undefined", why)
+
+
+def _after_chance(by_chance_bits: float, p: float) -> str:
+    return f"after subtracting {number(by_chance_bits)}, {p_value(p)}"
+
+
+def _evenness(survey: Survey) -> Cell:
+    found = survey.whole.evenness.value
+    if found is None:
+        return _undefined(survey.whole.evenness.why)
+    grid = "" if found.grid is None else f"on a grid of {found.grid.name}; "
+    return Cell(number(found.below_even_bits), grid + _after_chance(found.by_chance_bits, found.p_value))
+
+
+def _constant(survey: Survey) -> Cell:
+    found = survey.whole.constant.value
+    if found is None:
+        return _undefined(survey.whole.constant.why)
+    return Cell(points(found.value), f"chance {points(found.even_value)}, {p_value(found.p_value)}")
+
+
+def _constant_of_train(survey: Survey) -> Cell:
+    found = survey.tested.constant_of_train
+    return _undefined(found.why) if found.value is None else Cell(points(found.value), short_name(survey.tested.name))
+
+
+def _distance(survey: Survey) -> Cell:
+    pair = survey.train_to_tested
+    if pair is None or pair.distance.value is None:
+        return _undefined("no split train and a test" if pair is None else pair.distance.why)
+    found, tested = pair.distance.value, short_name(survey.tested.name)
+    return Cell(
+        number(found.energy, 4), f"{tested}; chance {number(found.energy_by_chance, 4)}, {p_value(found.energy_p)}"
+    )
+
+
+def _information(survey: Survey) -> Cell:
+    found = survey.information.value
+    if found is None:
+        return _undefined(survey.information.why)
+    return Cell(number(found.bits), _after_chance(found.by_chance_bits, found.p_value))
+
+
+def _verbs_per_query(survey: Survey) -> Cell:
+    use = survey.verb_use.value
+    return _undefined(survey.verb_use.why) if use is None else _number(use.mean_per_sentence, 2)
+
+
+def _coverage(survey: Survey) -> Cell:
+    use = survey.verb_use.value
+    if use is None:
+        return _undefined(survey.verb_use.why)
+    return Cell(points(use.coverage), f"the first {len(use.top)}")
+
+
+def _unique(survey: Survey) -> Cell:
+    found = survey.uniqueness.value
+    return _undefined(survey.uniqueness.why) if not found else _number(100 * found[0].share, 1)
+
+
+def _new_words(survey: Survey) -> Cell:
+    found = next((of for of in survey.shared if of.test == survey.tested.name), None)
+    if found is None:
+        return _undefined("no split train and a test")
+    new = found.overlap.not_in_train
+    return Cell(
+        points(new.share_of_vocabulary),
+        f"{short_name(found.test)}; {points(new.share_of_occurrences, 2)} % of its words",
+    )
+
+
+_Groups = tuple[tuple[str, tuple[_Row, ...]], ...]
+
+_BIASES: _Groups = (
+    (
+        "Moments",
+        (
+            _Row("seconds per moment", _statistic(lambda of: of.moments.mean_s, 1)),
+            _Row("coverage of the video, %", _statistic(lambda of: 100 * of.moments.coverage_mean, 1)),
+            *(_Row(f"longer than {100 * over:.0f} % of the video, %", _longer(at)) for at, over in enumerate(OVER)),
+        ),
+    ),
+    (
+        "Locations, all splits",
+        (
+            _Row("bits below an even spread", _evenness),
+            _Row("best constant prediction hits, %", _constant),
+            _Row("constant of train hits in the test, %", _constant_of_train),
+            _Row("train to test, energy distance", _distance),
+        ),
+    ),
+    (
+        "Verbs",
+        (
+            _Row("verb information about the location, bits", _information),
+            _Row("verbs per query", _verbs_per_query),
+            _Row("frequent verbs cover, %", _coverage),
+        ),
+    ),
+)
+
+_SIZES: _Groups = (
+    (
+        "Size",
+        (
+            _Row("splits", _splits),
+            _Row("queries", _statistic(lambda of: of.sentences.n)),
+            _Row("videos", _statistic(lambda of: of.videos.n)),
+            _Row("hours of video", _statistic(lambda of: of.videos.total_h, 1)),
+            _Row("minutes per video", _statistic(lambda of: of.videos.mean_min, 2)),
+            _Row("queries per video", _statistic(lambda of: of.sentences.per_video, 1)),
+        ),
+    ),
+    (
+        "Words",
+        (
+            _Row("words per query", _statistic(lambda of: of.sentences.words_mean, 1)),
+            _Row("tokens", _statistic(lambda of: of.sentences.n_tokens)),
+            _Row("vocabulary, adjectives", _statistic(lambda of: of.sentences.vocabulary.sizes.adjectives)),
+            _Row("vocabulary, nouns", _statistic(lambda of: of.sentences.vocabulary.sizes.nouns)),
+            _Row("vocabulary, verbs", _statistic(lambda of: of.sentences.vocabulary.sizes.verbs)),
+            _Row("vocabulary, total", _statistic(lambda of: of.sentences.vocabulary.sizes.total)),
+            _Row("unique sentences, % (METEOR < 0.99)", _unique),
+            _Row("words of the test not in train, %", _new_words),
+        ),
+    ),
+)

@@ -1,0 +1,303 @@
+"""Unevenness of locations, in bits, and the best constant prediction.
+
+Unevenness is relative to an *even* spread: all moments of the video no shorter than the shortest one are equally
+likely. The best constant is compared with moments of the *same lengths* at even starts, because a constant hits long
+moments more easily anywhere. On a grid (:mod:`truemoment.studies.bias.grids`), all pairs of a start and a later end on
+the grid are equally likely, or all starts for moments of the same number of steps.
+
+Small samples are uneven by chance, so the same value is computed for even samples of the same size. Sentences about the
+same moment are drawn together. Different moments of one video are drawn independently, but never equal on a grid.
+
+References
+----------
+Bias of entropies counted in cells: L. Paninski, Estimation of entropy and mutual information, Neural Computation 15
+(2003).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from truemoment.base.boundary.keyed import print_number
+from truemoment.base.cells import region_of
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.intervals import TIE, Floats, Ints, temporal_iou
+from truemoment.baselines.base import grid_of_moments
+from truemoment.evaluation.measures import parse_measure
+from truemoment.evaluation.measures.base import HitRule
+from truemoment.studies.bias.chance import check_draws, p_value
+from truemoment.studies.bias.grids import ROUNDED, Grid, GridMoments, draw_distinct, grid_moments
+from truemoment.studies.bias.locations import Locations
+from truemoment.studies.bias.regions import EVEN, N_STEPS, below_even_bits, even_on_steps
+from truemoment.studies.bias.starts import Starts, starts_anywhere, starts_on_grid
+
+STEP_NORM = 0.05
+"""Grid of starts and ends of constant predictions, as in BestConstant."""
+
+_BLOCK_ROWS = 8192  # moments compared with all constants at a time
+_BLOCK_DRAWS = 50
+
+
+@dataclass(frozen=True)
+class Evenness:
+    """Unevenness of locations.
+
+    Parameters
+    ----------
+    entropy_bits, even_bits
+        Differential entropy of the density of (start, end), in bits, corrected for chance: `even_bits` minus
+        `below_even_bits`; and that of the even spread, log2((1 - L)^2 / 2), L the shortest length; the maximum. On a
+        grid, entropy of the pair of start and end, and mean over the locations of the logarithm of the number of
+        possible moments of their video.
+    below_even_bits
+        Kullback-Leibler divergence from the even spread, minus the mean by chance. 0: even (below 0: by chance); b if
+        the spread fills one part in 2^b of the support.
+    by_chance_bits, p_value
+        Mean of the uncorrected divergence over even samples of the same size, and its p value among them.
+    shortest_norm
+        L, as a fraction of the video; on a grid, length of the shortest moment of the grid.
+    grid
+        Grid of the moments and of the even spread; None if there is none.
+    """
+
+    entropy_bits: float
+    even_bits: float
+    below_even_bits: float
+    by_chance_bits: float
+    p_value: float
+    shortest_norm: float
+    n_moments: int
+    n_distinct: int
+    grid: Grid | None = None
+
+    @property
+    def raw_bits(self) -> float:
+        """The divergence before the correction for chance."""
+        return self.below_even_bits + self.by_chance_bits
+
+
+@dataclass(frozen=True)
+class ConstantBias:
+    """The best constant prediction, and how much of its score is bias.
+
+    Parameters
+    ----------
+    measure
+        The measure that it maximises; with ``[ref=rows]`` if a query has several moments, because each counts.
+    start_norm, end_norm
+        The constant, as fractions of the video; of equal ones the earliest, then the shortest.
+    value, even_value, excess
+        Share of the moments that it hits; mean value of the best constant of each sample of moments of the same lengths
+        at even starts (on a grid, in steps); their difference.
+    p_value
+        p value of `value` among those samples.
+    grid
+        Grid of the moments and of the samples; None if there is none.
+    """
+
+    measure: str
+    start_norm: float
+    end_norm: float
+    value: float
+    even_value: float
+    excess: float
+    p_value: float
+    grid: Grid | None = None
+
+
+def evenness(
+    locations: Locations, rng: np.random.Generator, *, draws: int = 200, shortest_norm: float | None = None
+) -> Evenness:
+    r"""Measure the unevenness of locations.
+
+    .. math:: D = \sum_k p_k \log_2 (p_k / q_k)
+
+    over K regions of equal size (:data:`truemoment.studies.bias.regions.N_STEPS`), :math:`p_k` the share of the
+    locations in region k, and :math:`q_k` that of the even spread: 1 / K, or on a grid the share of the grid's moments
+    in region k. That is the Kullback-Leibler divergence of the histogram from the even spread. Without a grid it is the
+    differential entropy of the even spread minus that of the histogram's density (even within each region). On DiDeMo,
+    where the 21 moments of six segments are in 21 regions, it is :math:`\log_2 21 - H`.
+
+    Parameters
+    ----------
+    shortest_norm
+        Shortest length of the even spread, as a fraction of the video; by default the length of the shortest moment, or
+        one step of the grid.
+
+    Raises
+    ------
+    InputError
+        If every moment is a whole video, or nearly all moments are on a grid and some are not.
+    """
+    check_draws(draws, "draws")
+    shortest_found = _shortest(locations, shortest_norm)
+    on_grid = grid_moments(locations)
+    if on_grid is None:
+        even = _even_anywhere(locations, shortest_found)
+    else:
+        even = _even_on_grid(locations, on_grid, shortest_norm or 0.0)
+    raw = below_even_bits(np.bincount(even.region, minlength=len(even.share)), even.share)
+    by_chance = np.array([below_even_bits(even.draw(rng), even.share) for _ in range(draws)])
+    below = raw - float(by_chance.mean())
+    return Evenness(
+        entropy_bits=even.bits - below,
+        even_bits=even.bits,
+        below_even_bits=below,
+        by_chance_bits=float(by_chance.mean()),
+        p_value=p_value(raw, by_chance),
+        shortest_norm=even.shortest_norm,
+        n_moments=len(locations),
+        n_distinct=even.n_distinct,
+        grid=None if on_grid is None else on_grid.grid,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Even:
+    """The even spread that locations are compared with; the other fields are those of :class:`Evenness`."""
+
+    region: Ints  # (N,), of each location
+    share: Floats  # (K,), of each region in the even spread
+    draw: Callable[[np.random.Generator], Floats]  # of an even sample: number of locations in each region, (K,)
+    bits: float
+    shortest_norm: float
+    n_distinct: int
+
+
+def _even_anywhere(locations: Locations, shortest_norm: float) -> _Even:
+    return _Even(
+        region_of(locations.start_end_norm, shortest_norm, N_STEPS),
+        EVEN,
+        partial(_even_counts, locations.multiplicity, len(EVEN)),
+        float(2 * np.log2(1 - shortest_norm) - 1),
+        shortest_norm,
+        len(locations.multiplicity),
+    )
+
+
+def _even_on_grid(locations: Locations, at: GridMoments, shortest_norm: float) -> _Even:
+    """Return the even spread over all pairs of start and end on the grid; regions use shares of the steps."""
+    fewest = np.maximum(np.ceil(shortest_norm * at.steps_of_video - 2 * ROUNDED), 1).astype(np.int64)
+    shortest_norm = float(np.min(fewest / at.n_steps))
+    one, multiplicity = at.distinct(locations.video)
+    video, n_steps, least = locations.video[one], at.n_steps[one], fewest[one]
+    n_pairs = _triangle(at.n_steps - fewest + 1)
+
+    def draw(rng: np.random.Generator) -> Floats:
+        pair = draw_distinct(video, n_pairs[one], rng)
+        last = (np.sqrt(8.0 * pair + 1) - 1) // 2  # pairs are counted by their last step, then by their first
+        first = pair - _triangle(last)
+        drawn = np.stack([first, last + least], axis=1) / n_steps[:, None]
+        region = region_of(drawn, shortest_norm, N_STEPS)
+        return np.asarray(np.bincount(region, weights=multiplicity.astype(np.float64), minlength=len(EVEN)))
+
+    return _Even(
+        region_of(np.stack([at.first, at.last + 1], axis=1) / at.n_steps[:, None], shortest_norm, N_STEPS),
+        even_on_steps(at.n_steps, fewest, shortest_norm),
+        draw,
+        float(np.log2(n_pairs).mean()),
+        shortest_norm,
+        len(one),
+    )
+
+
+def constant_bias(
+    locations: Locations, rng: np.random.Generator, *, threshold: float = 0.5, draws: int = 200
+) -> ConstantBias:
+    r"""Score the best constant prediction, and compare it with the best one if starts are even.
+
+    A constant hits a moment if their IoU is more than the threshold (rule and tolerance of the default protocol). The
+    constants are those of :class:`truemoment.baselines.BestConstant`. The best one is selected on the data on which it
+    is scored, and again in each sample by chance, so that both values have the same optimism.
+
+    In these samples each distinct moment keeps its length :math:`\ell`, and its start is even from 0 to
+    :math:`1 - \ell`. For speed, lengths are in 250 groups of equal numbers, each at its mean, and starts are drawn from
+    100 equal steps; on common splits this changes the value by less than 0.001. On a grid each moment keeps its number
+    of steps, and all starts that leave room for them are equally likely.
+
+    An excess below 0 does not mean that locations are even: if moments are frequent at the beginning and at the end
+    (the ActivityNet datasets), a constant can hit only one of the two.
+
+    Parameters
+    ----------
+    threshold
+        IoU, more than 0 and less than 1.
+
+    Raises
+    ------
+    InputError
+        If nearly all moments are on a grid and some are not.
+    """
+    check_draws(draws, "draws")
+    several = len(np.unique(locations.query)) < len(locations)
+    measure = parse_measure(f"R@1,IoU={print_number(threshold)}{'[ref=rows]' if several else ''}")
+    constants = grid_of_moments(STEP_NORM)
+    moments, times = np.unique(locations.start_end_norm, axis=0, return_counts=True)
+    hits = _hits(moments, times[None], constants, threshold)[0]
+    on_grid = grid_moments(locations)
+    starts = starts_anywhere(locations) if on_grid is None else starts_on_grid(locations, on_grid)
+    best = _best_by_chance(starts, constants, threshold, draws, rng) / len(locations)
+    at = int(np.argmax(hits))
+    value = float(hits[at] / len(locations))
+    return ConstantBias(
+        measure=str(measure),
+        start_norm=float(constants[at, 0]),
+        end_norm=float(constants[at, 1]),
+        value=value,
+        even_value=float(best.mean()),
+        excess=value - float(best.mean()),
+        p_value=p_value(value, best),
+        grid=None if on_grid is None else on_grid.grid,
+    )
+
+
+def _best_by_chance(
+    starts: Starts, constants: Floats, threshold: float, draws: int, rng: np.random.Generator
+) -> Floats:
+    """Return the number of hits of the best constant in each sample at even starts, shape (draws,)."""
+    multiplicity = starts.multiplicity.astype(np.float64)
+    n_placed = len(starts.placed)
+    best = np.empty(draws)
+    for low in range(0, draws, _BLOCK_DRAWS):
+        counts = np.empty((min(_BLOCK_DRAWS, draws - low), n_placed))
+        for row in counts:
+            row[:] = np.bincount(starts.draw(rng), weights=multiplicity, minlength=n_placed)
+        best[low : low + len(counts)] = _hits(starts.placed, counts, constants, threshold).max(axis=1)
+    return best
+
+
+def _triangle(n: Ints | Floats) -> Ints:
+    """Return the number of pairs of a first and a last step among n steps: n (n + 1) / 2."""
+    return np.asarray(n * (n + 1) // 2, dtype=np.int64)
+
+
+def _shortest(locations: Locations, given: float | None) -> float:
+    found = float(np.diff(locations.start_end_norm, axis=1).min())
+    if given is not None and not 0 <= given <= found + TIE:
+        raise UsageError(
+            f"got a shortest moment of {given:g} of the video, expected 0 to {found:g}, the shortest moment"
+        )
+    shortest = found if given is None else given
+    if shortest > 1 - TIE:
+        raise InputError("every moment is its whole video, so their locations cannot be even or uneven")
+    return shortest
+
+
+def _even_counts(multiplicity: Ints, n_places: int, rng: np.random.Generator) -> Floats:
+    """Draw a place for each distinct moment; return the number of locations at each place, (n_places,)."""
+    place = rng.integers(n_places, size=len(multiplicity))
+    return np.asarray(np.bincount(place, weights=multiplicity.astype(np.float64), minlength=n_places), dtype=np.float64)
+
+
+def _hits(moments: Floats, times: Ints | Floats, constants: Floats, threshold: float) -> Floats:
+    """Return how many moments, (N, 2), each constant, (C, 2), hits: shape (S, C); moment i counts `times[:, i]`."""
+    hits = np.zeros((len(times), len(constants)))
+    for low in range(0, len(moments), _BLOCK_ROWS):
+        rows = slice(low, low + _BLOCK_ROWS)
+        iou = temporal_iou(constants[:, 0], constants[:, 1], moments[rows, :1], moments[rows, 1:])
+        hits += times[:, rows] @ HitRule()(iou, threshold).astype(np.float64)
+    return hits

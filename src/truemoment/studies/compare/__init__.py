@@ -1,0 +1,1 @@
+"""Comparison of methods, runs, splits and trainings, and its report."""

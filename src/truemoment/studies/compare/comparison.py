@@ -1,0 +1,492 @@
+"""Compare methods on the same queries: paired, with corrected intervals and p values and what the split resolves.
+
+A method is a group of runs: one prediction file, or several that differ by the seed of their training. Its figure is
+the mean over its runs; the spread is their sample standard deviation. Where a method of a pair has several runs,
+intervals and tests are about other videos *and* other trainings (:mod:`truemoment.studies.compare.trainings`); else
+about other videos of the same kind, for these very runs.
+
+A method with one run may owe its figure to a lucky training. So it counts as above a blind method only if the interval
+of the difference lies above the spread between trainings of that one, too.
+
+A difference that is not significant is not zero: its interval and the smallest true difference that this split would
+mostly detect are reported with it.
+
+References
+----------
+See :mod:`truemoment.evaluation.uncertainty` for the bootstrap of videos, the paired permutation test, its correction
+for many comparisons, and the minimum detectable difference.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from itertools import combinations
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from truemoment.base.boundary.files import read_number, read_text
+from truemoment.base.errors import InputError, MeasureError, UsageError
+from truemoment.base.intervals import Bools, Floats, Ints
+from truemoment.base.known_names import one_of_known
+from truemoment.evaluation.measures import Measure, parse_measure
+from truemoment.evaluation.scores import Scores
+from truemoment.evaluation.uncertainty import (
+    FEW_DIFFERING,
+    LEVEL,
+    check_paired,
+    interval95,
+    minimum_detectable_difference,
+    normal_tail,
+    permutation_tests,
+    resample_figures,
+    sums_by_video,
+)
+from truemoment.studies.compare.trainings import POWER, TrainingsTested, over_trainings
+
+NO_BLIND: Mapping[str, float] = MappingProxyType({})
+"""No blind method."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """G methods compared by M measures in P pairs. All figures are fractions; undefined is NaN.
+
+    Parameters
+    ----------
+    groups
+        Scores of each method's runs, by method.
+    baseline
+        The method that all others are compared with; None if all pairs are compared.
+    blind
+        Methods without the video, with which every other is compared in any case.
+    values
+        Figures of each method's runs: G arrays of shape (R, M).
+    mean, spread : (G, M)
+        Mean over a method's runs, and their sample standard deviation (NaN for one run).
+    interval : (G, M, 2)
+        95 % interval of the mean, by resampling videos.
+    pairs
+        P pairs of methods, by number; the difference is the first less the second.
+    difference : (P, M)
+        Difference of the means.
+    difference_interval : (P, M, 2)
+        95 % intervals for all P x M differences together: one contains 0 exactly where the corrected p value is above
+        0.05.
+    p, p_corrected : (P, M)
+        Two-sided p value, and the same corrected for all P x M comparisons: over videos and trainings, or of the
+        paired permutation test (:func:`truemoment.evaluation.uncertainty.permutation_tests`).
+    resolved_level
+        Level of a single permutation test after the correction; 0 where none can be significant.
+    n_differing : (P, M)
+        Number of videos on which the two differ.
+    resolves : (P, M)
+        Smallest true difference that would be found in 80 % of such splits, with the correction; NaN where the two
+        differ on fewer than 10 videos, or by the same on all.
+    trainings
+        Tests over other videos and other trainings, where a method has several runs.
+    margin
+        Spread between trainings of each blind method, by name; 0 for others.
+    resamples, permutations
+        Number drawn.
+    """
+
+    groups: Mapping[str, Sequence[Scores]]
+    baseline: str | None
+    blind: tuple[str, ...]
+    values: tuple[Floats, ...]
+    mean: Floats
+    spread: Floats
+    interval: Floats
+    pairs: tuple[tuple[int, int], ...]
+    difference: Floats
+    difference_interval: Floats
+    p: Floats
+    p_corrected: Floats
+    resolved_level: float
+    n_differing: Ints
+    resolves: Floats
+    trainings: TrainingsTested
+    margin: Mapping[str, float]
+    resamples: int
+    permutations: int
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Names of the methods."""
+        return tuple(self.groups)
+
+    @property
+    def first(self) -> Scores:
+        """Scores of the first run of all: they name data, measures and convention."""
+        return self.groups[self.methods[0]][0]
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures."""
+        return self.first.measures
+
+    @functools.cached_property
+    def verdict(self) -> Ints:
+        """1 where the first of a pair is significantly above the second, -1 below, 0 where neither is shown, (P, M)."""
+        shown = self.p_corrected <= LEVEL
+        for pair, (i, j) in enumerate(self.pairs):
+            for method, other, sign in ((i, j, 1), (j, i, -1)):
+                if self.methods[other] in self.blind and len(self.values[method]) == 1:
+                    lucky = (sign * self.difference_interval[pair]).min(axis=-1) <= self.margin.get(
+                        self.methods[other], 0
+                    )
+                    shown[pair] &= ~(lucky & (sign * self.difference[pair] > 0))
+        return np.where(shown, np.sign(np.nan_to_num(self.difference)), 0).astype(np.int64)
+
+    @functools.cached_property
+    def over_trainings(self) -> Bools:
+        """Which differences are tested over videos and trainings, (P, M); the others over videos alone."""
+        return np.isfinite(self.trainings.p)
+
+    @property
+    def family(self) -> int:
+        """How many comparisons p values and intervals are corrected for: those that are defined."""
+        return int(np.isfinite(self.p).sum())
+
+    def level(self, pair: int, row: int) -> float:
+        """Return the level of a single comparison after the correction; 0 where it cannot be significant."""
+        return LEVEL / self.family if self.over_trainings[pair, row] else self.resolved_level
+
+    def above(self, method: str, other: str) -> Ints:
+        """Verdicts on a method and one it is compared with, (M,): 1 if significantly above, -1 if below, else 0."""
+        i, j = self.methods.index(method), self.methods.index(other)
+        sign, pair = (1, (i, j)) if (i, j) in self.pairs else (-1, (j, i))
+        return np.asarray(sign * self.verdict[self.pairs.index(pair)])
+
+    @functools.cached_property
+    def counts(self) -> Bools:
+        """Which queries carry weight in every run, shape (M, Q)."""
+        runs = [run for group in self.groups.values() for run in group]
+        return np.asarray(np.logical_and.reduce([run.weight > 0 for run in runs]))
+
+    @functools.cached_property
+    def weights_differ(self) -> bool:
+        """Whether runs are measured on different queries, as where a protocol drops those without an answer."""
+        runs = [run for group in self.groups.values() for run in group]
+        return any(not np.array_equal(run.weight, self.first.weight) for run in runs)
+
+
+def compare(
+    groups: Mapping[str, Sequence[Scores]],
+    rng: np.random.Generator,
+    *,
+    baseline: str | None = None,
+    blind: Mapping[str, float] = NO_BLIND,
+    resamples: int = 1000,
+    permutations: int = 10_000,
+    progress: bool = False,
+) -> Comparison:
+    """Compare methods pair by pair on the same queries.
+
+    Where a method of a pair has several runs, the pair is tested over videos and trainings
+    (:func:`truemoment.studies.compare.trainings.over_trainings`), corrected for all comparisons by Bonferroni's method;
+    else by swapping the two methods' statistics by video, corrected by max-t over all pairs.
+
+    Parameters
+    ----------
+    groups
+        Scores of one or more runs of each method, by its name; two methods or more.
+    rng
+        Generator of resamples and swaps.
+    baseline
+        Compare all others with this method; by default all pairs are compared.
+    blind
+        Compare all others with these methods too, which do not see the video: their spread between trainings by name.
+    resamples
+        Resamples of the videos for intervals, 2 or more.
+    permutations
+        Swaps of the permutation test, 1 or more.
+    progress
+        Show a progress bar on standard error when there is much to do.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than two methods, a method has no run, the baseline is none of them, or runs
+        are not of the same queries, measures and convention.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from truemoment import Annotations, Predictions, evaluate
+    >>> videos = [f"v{i}" for i in range(8)]
+    >>> annotations = Annotations.from_rows([(f"{v}#0", v, 30.0, "a door opens", 2.0, 6.0) for v in videos])
+    >>> def answers(end_s):
+    ...     return evaluate(annotations, Predictions.from_lists({f"{v}#0": [(2.0, end_s)] for v in videos}), "mIoU")
+    >>> found = compare({"ours": [answers(5.0), answers(5.5)], "base": [answers(4.0)]}, np.random.default_rng(0))
+    >>> found.mean.ravel().tolist(), round(float(found.spread[0, 0]), 4)
+    ([0.8125, 0.5], 0.0884)
+    >>> found.difference.ravel().tolist(), found.p.round(3).ravel().tolist(), found.verdict.ravel().tolist()
+    ([0.3125], [0.126], [0])
+    """
+    _check_groups(groups, baseline=baseline, blind=list(blind))
+    names = list(groups)
+    runs = [run for group in groups.values() for run in group]
+    check_paired(runs)
+    ends = np.cumsum([len(group) for group in groups.values()])
+    members = [slice(int(end) - len(group), int(end)) for end, group in zip(ends, groups.values(), strict=True)]
+    pairs = _pairs(names, baseline, list(blind))
+    first, second = np.array(pairs).T
+
+    of_run = np.array([[run.value(measure) for measure in run.measures] for run in runs])
+    values = tuple(of_run[of_group] for of_group in members)
+    mean = np.stack([table.mean(axis=0) for table in values])
+    resampled = resample_figures(runs, rng, resamples=resamples, progress=progress)
+    resampled = np.stack([resampled[:, of_group].mean(axis=1) for of_group in members], axis=1)
+
+    sums = [sums_by_video(run) for run in runs]
+    numerator, weight = (
+        np.stack([np.mean([sums[run][part] for run in range(of.start, of.stop)], axis=0) for of in members])
+        for part in (0, 1)
+    )
+    differs = (numerator[first] != numerator[second]) | (weight[first] != weight[second])
+    n_differing = differs.sum(axis=1)
+    tests = permutation_tests(numerator, weight, pairs, rng, permutations=permutations, progress=progress)
+    level = 2 * float(normal_tail(np.array(tests.critical)))
+    resolves = np.full(tests.p.shape, np.nan)
+    if 0 < level < 1:
+        differences = resampled[:, first] - resampled[:, second]
+        resolves = minimum_detectable_difference(differences, level=level, power=POWER, n_differing=n_differing)
+    trainings = over_trainings([groups[name] for name in names], pairs, family=int(np.isfinite(tests.p).sum()))
+    trained = np.isfinite(trainings.p)
+    return Comparison(
+        groups={name: tuple(group) for name, group in groups.items()},
+        baseline=baseline,
+        blind=tuple(blind),
+        values=values,
+        mean=mean,
+        spread=np.stack([_spread(table) for table in values]),
+        interval=interval95(resampled),
+        pairs=pairs,
+        difference=mean[first] - mean[second],
+        difference_interval=np.where(trained[:, :, None], trainings.interval, tests.interval),
+        p=np.where(trained, trainings.p, tests.p),
+        p_corrected=np.where(trained, trainings.p_corrected, tests.p_corrected),
+        resolved_level=level,
+        n_differing=n_differing,
+        resolves=np.where(trained & (n_differing >= FEW_DIFFERING), trainings.resolves, resolves),
+        trainings=trainings,
+        margin=dict(blind),
+        resamples=resamples,
+        permutations=permutations,
+    )
+
+
+def _check_groups(groups: Mapping[str, Sequence[Scores]], *, baseline: str | None, blind: Sequence[str]) -> None:
+    """Refuse fewer than two methods, methods without a run, and names that are none of them."""
+    names = list(groups)
+    if len(names) < 2:
+        raise UsageError(f"got {len(names)} methods ({', '.join(names) or 'none'}), expected two or more")
+    for option, name in (("baseline", baseline), *(("blind", of) for of in blind)):
+        if name is not None and name not in groups:
+            raise UsageError(f"got {option} {name!r}, expected {one_of_known(name, names)}")
+    for name, group in groups.items():
+        if not group:
+            raise UsageError(f"method {name!r} has no run, expected one or more")
+
+
+def _pairs(names: Sequence[str], baseline: str | None, blind: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Pairs of methods to compare: all, or all others with the baseline and with the blind methods."""
+    if baseline is None:
+        return tuple(combinations(range(len(names)), 2))
+    found: list[tuple[int, int]] = []
+    for other in dict.fromkeys((baseline, *blind)):
+        at = names.index(other)
+        known = {frozenset(pair) for pair in found}
+        found += [(i, at) for i in range(len(names)) if i != at and frozenset((i, at)) not in known]
+    return tuple(found)
+
+
+def _spread(values: Floats) -> Floats:
+    """Sample standard deviation over runs, (R, M) to (M,); one run has none."""
+    return np.asarray(values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1], np.nan))
+
+
+# ------------------------------------------------------------------------------------ published figures
+
+PUBLISHED_COLUMNS = ("source", "table", "dataset", "split", "method", "measure", "value", "unit", "note")
+
+LONGEST_NUMBER = 30
+"""No figure has more digits before or after its point; 1e-999999, written out, would fill a book."""
+
+
+@dataclass(frozen=True)
+class PublishedFigure:
+    """A figure as a paper prints it: unchecked, and perhaps by another convention than ours.
+
+    Parameters
+    ----------
+    source, table
+        Where it is printed.
+    dataset, split, method, measure
+        What it measures, in the words of the file.
+    value
+        The figure as printed.
+    unit
+        ``percent``, ``fraction``, or something else.
+    note
+        Remark of the person who wrote it down.
+    path, line
+        Where it was read.
+    """
+
+    source: str
+    table: str
+    dataset: str
+    split: str
+    method: str
+    measure: str
+    value: Decimal
+    unit: str
+    note: str
+    path: Path
+    line: int
+
+    @property
+    def where(self) -> str:
+        """Where it is printed, for people: source and table."""
+        return ", ".join(word.replace("_", " ") for word in (self.source, self.table) if word)
+
+    @property
+    def label(self) -> str:
+        """The method, and where its figure is printed."""
+        return f"{self.method or 'unnamed'} ({self.where})"
+
+    @property
+    def fraction(self) -> float:
+        """The figure as a fraction; `unit` is percent or fraction."""
+        return float(self.value.scaleb(-2) if self.unit == "percent" else self.value)
+
+    @property
+    def percent(self) -> str:
+        """The figure in percent with as many digits as were printed; `unit` is percent or fraction."""
+        return f"{self.value if self.unit == 'percent' else self.value.scaleb(2):f}"
+
+
+def read_published(path: Path) -> list[PublishedFigure]:
+    """Read published figures from a tidy CSV file, or from all of a folder's.
+
+    Columns, in any order: source, table, dataset, split, method, measure, value, unit, note.
+
+    Parameters
+    ----------
+    path
+        A file, or a folder with files ``*.csv``, which are read by name.
+
+    Returns
+    -------
+    list
+        In the order of the files.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If there is no such file, or naming file, line and field of what is not as it must be.
+    """
+    files = sorted(path.glob("*.csv")) if path.is_dir() else [path]
+    if not files:
+        raise InputError("holds no .csv file, expected published figures", path=path)
+    return [figure for file in files for figure in _read_file(file)]
+
+
+def _read_file(path: Path) -> list[PublishedFigure]:
+    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    figures = []
+    try:
+        header = next(reader, [])
+        if sorted(header) != sorted(PUBLISHED_COLUMNS):
+            came = ", ".join(header)[:100] or "none"
+            raise InputError(f"got headings {came}, expected {', '.join(PUBLISHED_COLUMNS)}", path=path, line=1)
+        for row in reader:
+            if not row:
+                continue
+            line = reader.line_num
+            if len(row) != len(header):
+                expected = f"expected {len(header)} as in the headings"
+                raise InputError(f"got {len(row)} values, {expected}", path=path, line=line)
+            fields = dict(zip(header, row, strict=True))
+            for name in ("source", "measure", "unit"):
+                if not fields[name]:
+                    raise InputError("is empty, expected text", path=path, line=line, field=name)
+            text = fields.pop("value")
+            value = _decimal(text)
+            if value is None:
+                raise InputError(f"got {text[:40]!r}, expected a number", path=path, line=line, field="value")
+            figures.append(PublishedFigure(**fields, value=value, path=path, line=line))
+    except csv.Error as error:
+        raise InputError(f"{error}, expected CSV", path=path, line=reader.line_num) from None
+    return figures
+
+
+def _decimal(text: str) -> Decimal | None:
+    """Read a number with the digits it is written in; None where it is none."""
+    if math.isnan(read_number(text)):
+        return None
+    try:
+        value = Decimal(text.strip())
+    except InvalidOperation:  # its exponent is beyond all numbers
+        return None
+    return value if abs(value.adjusted()) <= LONGEST_NUMBER else None
+
+
+def published_beside(figures: Iterable[PublishedFigure], scores: Scores) -> list[tuple[int, PublishedFigure]]:
+    """Select the published figures of the dataset, split and measures of `scores`.
+
+    Names are compared without regard to case, blanks as hyphens: ``ActivityNet Captions`` is
+    ``activitynet-captions``.
+
+    Parameters
+    ----------
+    figures
+        What was read.
+    scores
+        Ours.
+
+    Returns
+    -------
+    list of (row of the measure in `scores`, figure)
+        In the order given.
+
+    Raises
+    ------
+    InputError
+        If one of them is no share: below 0, or above 100 percent.
+    """
+    rows = {str(measure): row for row, measure in enumerate(scores.measures)}
+    wanted = (_folded(scores.dataset), _folded(scores.split))
+    selected = []
+    for figure in figures:
+        if (_folded(figure.dataset), _folded(figure.split)) != wanted or figure.unit not in ("percent", "fraction"):
+            continue
+        try:
+            row = rows.get(str(parse_measure(figure.measure)))
+        except MeasureError:
+            continue  # "dR@1,IoU=0.5 gain" and the like: no measure
+        if row is None:
+            continue
+        if not 0 <= figure.fraction <= 1:
+            came = f"got {figure.value} {figure.unit}, expected {'0 to 100' if figure.unit == 'percent' else '0 to 1'}"
+            raise InputError(came, path=figure.path, line=figure.line, field="value")
+        selected.append((row, figure))
+    return selected
+
+
+def _folded(name: str) -> str:
+    return "-".join(name.casefold().split())

@@ -1,0 +1,561 @@
+"""The report of a comparison: figures by method, differences by pair, hits beside the sentence network."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import string
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from truemoment.base.boundary.documents import Measured
+from truemoment.base.intervals import Floats
+from truemoment.baselines.equal_depth import protocol_at
+from truemoment.baselines.floors import NETWORK
+from truemoment.evaluation.head import head
+from truemoment.evaluation.measures import Measure, why_undefined
+from truemoment.evaluation.repeated_measures import repeated_measures
+from truemoment.evaluation.uncertainty import FEW_DIFFERING, LEVEL, smallest_p
+from truemoment.report.model import Cell, Report, Section, Table
+from truemoment.report.words import UNDEFINED, counted, listed, low_to_high, p_number, p_value, points
+from truemoment.studies.compare.comparison import Comparison, PublishedFigure
+from truemoment.studies.compare.files import ComparedFiles, FileRun
+from truemoment.studies.compare.report_beside import (
+    changed_document,
+    changed_table,
+    runs_beside,
+    splits_document,
+    splits_table,
+)
+from truemoment.studies.compare.report_figures import drawings
+from truemoment.studies.compare.report_lengths import lengths_document
+from truemoment.studies.compare.report_trainings import (
+    EXPLANATION,
+    has_trainings,
+    trainings_entry,
+    trainings_notes,
+    trainings_table,
+)
+from truemoment.studies.compare.trainings import POWER
+from truemoment.studies.evaluate import report as evaluation
+
+SCHEMA = "truemoment/comparison/2"
+
+FEW_VIDEOS = 30
+"""With fewer, intervals by resampling are too narrow (simulated: 90 % in place of 95 % at 10 videos, 93 % at 30)."""
+
+
+def report(compared: ComparedFiles) -> Report:
+    """Return what people read."""
+    comparison = compared.comparison
+    scores = comparison.first
+    tables = [methods_table(compared), differences_table(compared)]
+    if has_trainings(comparison):
+        tables.append(trainings_table(comparison))
+    if compared.network is not None:
+        tables.append(hits_table(compared))
+    if compared.splits:
+        tables.append(splits_table(compared))
+    if compared.changed:
+        tables.append(changed_table(compared))
+    figures = Section("figures", "Figures", tuple(drawings(compared)))
+    sources = [run.source for runs in compared.runs.values() for run in runs]
+    sources += [run.source for _, run in runs_beside(compared)]
+    hashes = [(source["path"], source["sha256"]) for source in sources]
+    return Report(
+        title=f"Comparison of {listed(list(compared.runs))} on {scores.dataset}, {scores.split}",
+        facts=facts(compared),
+        sections=(Section("comparison", "Comparison", tuple(tables)), figures),
+        notes=(*notes(compared), *explanations(compared)),
+        signature=(
+            f"{scores.signature()}|compared:{comparison.resamples} resamples and {comparison.permutations} "
+            f"permutations of videos, seed {compared.seed}"
+        ),
+        hashes=(*hashes, ("annotations", scores.annotations_sha256)),
+    )
+
+
+# ------------------------------------------------------------------------------------------- document
+
+
+def document(compared: ComparedFiles) -> dict[str, Any]:
+    """Return what programs read."""
+    comparison = compared.comparison
+    return {
+        **head(SCHEMA, comparison.first),
+        "methods": [
+            {
+                "method": method,
+                "kind": "file" if method in compared.runs else "floor",
+                "runs": [
+                    {"predictions": run.source, "match": run.match.as_dict(), "touched": run.scores.touched}
+                    for run in compared.runs.get(method, ())
+                ],
+                "measures": _measures_of(compared, number),
+            }
+            for number, method in enumerate(comparison.methods)
+        ],
+        "reads_sentence": sorted(compared.reads_sentence),
+        "network": _network_document(compared),
+        "against": comparison.baseline,
+        "comparisons": [
+            _pair_document(comparison, pair, row)
+            for row in range(len(comparison.measures))
+            for pair in range(len(comparison.pairs))
+        ],
+        "level": LEVEL,
+        "correction": {"videos": "max-t", "trainings": "bonferroni"},
+        "family": comparison.family,
+        "published": None if compared.published is None else _published_document(compared),
+        "splits": splits_document(compared),
+        "changed": changed_document(compared),
+        "by_length": lengths_document(compared),
+        "resamples": comparison.resamples,
+        "permutations": comparison.permutations,
+        "seed": compared.seed,
+        "notes": notes(compared),
+    }
+
+
+def _network_document(compared: ComparedFiles) -> dict[str, Any] | None:
+    network = compared.network
+    if network is None:
+        return None
+    n_missed, n_hit = network.counts()
+    train = network.train
+    return {
+        "fitted_on": {
+            "dataset": train.dataset,
+            "split": train.split,
+            "sha256": train.sha256,
+            "n_queries": train.n_queries,
+        },
+        "hit": str(network.hit),
+        "n_missed": n_missed,
+        "n_hit": n_hit,
+        "second": dict(zip(("where_missed", "where_hit"), network.second, strict=True)),
+        "methods": [
+            {
+                "method": method,
+                "where_missed": found.where_missed,
+                "where_hit": found.where_hit,
+                "excess": {"value": found.excess, "unit": "fraction", **_defined(found.ci95)},
+            }
+            for method, found in compared.beside.items()
+        ],
+    }
+
+
+def _defined(ci95: Floats) -> dict[str, Floats]:
+    """Return the interval as an entry, or nothing where it is undefined."""
+    return {"ci95": ci95} if np.isfinite(ci95).all() else {}
+
+
+def _measures_of(compared: ComparedFiles, method: int) -> list[dict[str, Any]]:
+    comparison = compared.comparison
+    scores = comparison.first
+    video = np.unique(scores.video_id.astype(str), return_inverse=True)[1]
+    entries = []
+    for row, measure in enumerate(comparison.measures):
+        value, values = float(comparison.mean[method, row]), comparison.values[method][:, row]
+        ci95 = comparison.interval[method, row]
+        depth, counts = compared.depth(row), comparison.counts[row]
+        cut = replace(scores, protocol=protocol_at(scores.protocol, depth))
+        figure = Measured(
+            value,
+            why=_why_undefined(comparison, row),
+            ci95=ci95.tolist() if np.isfinite(ci95).all() else None,
+            measure=str(measure),
+            n_queries=int(counts.sum()),
+            n_videos=len(np.unique(video[counts])),
+            signature=f"{measure}|{cut.signature()}",
+        )
+        spread = {"spread": comparison.spread[method, row]} if len(values) > 1 and figure.defined else {}
+        entries.append({**figure.as_dict(), **spread, "values": values, "depth": depth})
+    return entries
+
+
+def _pair_document(comparison: Comparison, pair: int, row: int) -> dict[str, Any]:
+    p = float(comparison.p[pair, row])
+    known = not math.isnan(p)
+    why = _why_undefined(comparison, row)
+    resolves = Measured(float(comparison.resolves[pair, row]), why=_why_unresolved(comparison, pair, row) or why)
+    return {
+        "measure": str(comparison.measures[row]),
+        "methods": [comparison.methods[number] for number in comparison.pairs[pair]],
+        "difference": comparison.difference[pair, row],
+        "unit": "fraction",
+        **_defined(comparison.difference_interval[pair, row]),
+        "p": p,
+        "p_corrected": comparison.p_corrected[pair, row],
+        "significant": bool(comparison.verdict[pair, row]) if known else None,
+        **({} if known else {"why": why}),
+        "resolves": {**resolves.as_dict(), "level": comparison.level(pair, row), "power": POWER},
+        "over_trainings": trainings_entry(comparison, pair, row),
+    }
+
+
+def _why_unresolved(comparison: Comparison, pair: int, row: int) -> str:
+    """Return why `resolves` is undefined where the difference and the figures' intervals are not; else ""."""
+    figures = comparison.interval[list(comparison.pairs[pair]), row]
+    if not (math.isnan(comparison.resolves[pair, row]) and np.isfinite(figures).all()):
+        return ""
+    count = int(comparison.n_differing[pair, row])
+    if count < FEW_DIFFERING:
+        return f"they differ on {counted(count, 'video') if count else 'no videos'}"
+    if not comparison.resolved_level:
+        return "no difference can be significant"
+    return "they differ by the same amount on every video"
+
+
+def _why_undefined(comparison: Comparison, row: int) -> str:
+    if np.isnan(comparison.mean[:, row]).any():
+        return why_undefined(comparison.measures[row])
+    counts = _what_counts([comparison.measures[row]])
+    return f"so few videos have a {counts} that counts that some resamples or swaps have none"
+
+
+def _what_counts(measures: Iterable[Measure]) -> str:
+    """Return what a figure needs to be defined: a query or a reference."""
+    return "query" if any(measure.needs == "abstentions" for measure in measures) else "reference"
+
+
+def _published_document(compared: ComparedFiles) -> dict[str, Any]:
+    measures = compared.comparison.measures
+    return {
+        "sources": compared.published_sources,
+        "checked": False,
+        "figures": [
+            {
+                "method": figure.method,
+                "measure": str(measures[row]),
+                "value": figure.fraction,
+                "unit": "fraction",
+                "printed": f"{figure.value} {figure.unit}",
+                "source": figure.source,
+                "table": figure.table,
+                "note": figure.note,
+            }
+            for row, figure in compared.published or ()
+            if compared.depth(row) is None
+        ],
+    }
+
+
+# --------------------------------------------------------------------------------------------- tables
+
+
+def methods_table(compared: ComparedFiles) -> Table:
+    """Return the table of methods: a row a method, a column a measure, published figures below.
+
+    Figures are in percent as the protocol prints them, with the spread over several runs and marks of significance.
+    """
+    comparison = compared.comparison
+    letters = _letters(comparison)
+    measures = range(len(comparison.measures))
+    several = any(len(values) > 1 for values in comparison.values)
+    columns = [_cells(comparison, row, letters) for row in measures]
+    rows = []
+    for number, (letter, method) in enumerate(zip(letters, comparison.methods, strict=True)):
+        name = Cell(f"{letter}: {method}" if comparison.baseline is None else method)
+        runs = [Cell(str(len(comparison.values[number])))] if several else []
+        rows.append((name, *runs, *(column[number] for column in columns)))
+    published: dict[str, list[tuple[Cell, ...]]] = {}
+    for line in _published_rows(compared):
+        figure = next(iter(line.values()))
+        published.setdefault(f"Published, unchecked: {figure.where}", []).append(
+            (
+                Cell(figure.method or "unnamed"),
+                *([Cell("")] if several else []),
+                *(Cell(line[row].percent if row in line else "") for row in measures),
+            )
+        )
+    first = 1 + several
+    marked = [first + row for row, column in enumerate(columns) if any(" " in cell.text for cell in column)]
+    return Table(
+        "Measures in percent",
+        ("method", *(["runs"] if several else []), *map(compared.heading, measures)),
+        (("", tuple(rows)), *((title, tuple(of_table)) for title, of_table in published.items())),
+        text_columns=(0, *marked),
+        repeats=repeated_measures(comparison.measures, rows, first),
+    )
+
+
+def _cells(comparison: Comparison, row: int, letters: Sequence[str]) -> list[Cell]:
+    """Return the figures of a measure: the mean, the spread and the marks of each method."""
+    protocol = comparison.first.protocol
+    above: list[list[str]] = [[] for _ in letters]
+    for (i, j), verdict in zip(comparison.pairs, comparison.verdict[:, row].tolist(), strict=True):
+        if verdict and comparison.methods[j] == comparison.baseline:
+            above[i].append("↑" if verdict > 0 else "↓")
+        elif verdict and comparison.baseline is None:
+            winner, loser = (i, j) if verdict > 0 else (j, i)
+            above[winner].append(letters[loser])
+    separator = "" if max(map(len, letters)) == 1 else ","
+    values = comparison.mean[:, row].tolist()
+    figures = [UNDEFINED if math.isnan(value) else protocol.percent(value) for value in values]
+    best = max((value for value in values if not math.isnan(value)), default=None)
+    largest = None if best is None else protocol.percent(best)
+    spreads = [
+        "" if math.isnan(value) else f"± {points(value, protocol.decimals)}" for value in comparison.spread[:, row]
+    ]
+    return [
+        Cell(" ".join(filter(None, (figure, spread, separator.join(marks)))), marked=figure == largest)
+        for figure, spread, marks in zip(figures, spreads, above, strict=True)
+    ]
+
+
+def _letters(comparison: Comparison) -> list[str]:
+    """Return a letter a method, or its number where there are more methods than letters."""
+    count = len(comparison.methods)
+    return list(string.ascii_lowercase[:count]) if count <= 26 else [str(number + 1) for number in range(count)]
+
+
+def _published_rows(compared: ComparedFiles) -> list[dict[int, PublishedFigure]]:
+    """Return published figures by measure: a row a method and table of a paper, a second for a second figure."""
+    rows: dict[tuple[str, str, str], list[dict[int, PublishedFigure]]] = {}
+    for measure, figure in compared.published or ():
+        if compared.depth(measure) is not None:
+            continue
+        lines = rows.setdefault((figure.source, figure.table, figure.method), [{}])
+        line = next((line for line in lines if measure not in line), None)
+        if line is None:
+            lines.append(line := {})
+        line[measure] = figure
+    return [line for lines in rows.values() for line in lines]
+
+
+def differences_table(compared: ComparedFiles) -> Table:
+    """Return the table of differences by measure: a row a pair, in points, with interval, p values and resolution."""
+    comparison = compared.comparison
+    decimals, corrected = comparison.first.protocol.decimals, comparison.family > 1
+
+    def cells(name: str, pair: int, row: int) -> tuple[Cell, ...]:
+        texts = [
+            name,
+            points(comparison.difference[pair, row], decimals, sign="+"),
+            low_to_high(comparison.difference_interval[pair, row], decimals, times=100) or UNDEFINED,
+            p_number(comparison.p[pair, row]),
+            *([p_number(comparison.p_corrected[pair, row])] if corrected else []),
+            points(comparison.resolves[pair, row], decimals),
+        ]
+        return tuple(map(Cell, texts))
+
+    names = [f"{comparison.methods[i]} - {comparison.methods[j]}" for i, j in comparison.pairs]
+    measures = [compared.heading(row) for row in range(len(comparison.measures))]
+    columns = ("difference", "95 % interval", "p", *(["corrected p"] if corrected else []), "resolves")
+    if len(names) == 1:
+        rows = tuple(cells(measure, 0, row) for row, measure in enumerate(measures))
+        return Table(f"Differences in percentage points, {names[0]}", ("measure", *columns), (("", rows),))
+    groups = [
+        (measure, tuple(cells(name, pair, row) for pair, name in enumerate(names)))
+        for row, measure in enumerate(measures)
+    ]
+    return Table("Differences in percentage points", ("methods", *columns), tuple(groups))
+
+
+def hits_table(compared: ComparedFiles) -> Table:
+    """Return the table of hits where the sentence network misses and where it hits."""
+    protocol, network = compared.comparison.first.protocol, compared.network
+    n_missed, n_hit = (0, 0) if network is None else network.counts()
+
+    def share(value: float) -> str:
+        return UNDEFINED if math.isnan(value) else protocol.percent(value)
+
+    rows: list[tuple[str, ...]] = [
+        (
+            method,
+            share(found.where_missed),
+            share(found.where_hit),
+            points(found.excess, protocol.decimals, sign="+"),
+            low_to_high(found.ci95, protocol.decimals, times=100) or UNDEFINED,
+        )
+        for method, found in compared.beside.items()
+    ]
+    if network is not None:
+        rows.append(("a second network", *map(share, network.second), "", ""))
+    headings = ("method", f"network misses ({n_missed:,})", f"network hits ({n_hit:,})", "excess", "95 % interval")
+    return Table(
+        "Hits by those of the sentence network, in percent",
+        headings,
+        (("", tuple(tuple(map(Cell, row)) for row in rows)),),
+    )
+
+
+# ---------------------------------------------------------------------------------------------- words
+
+
+def facts(compared: ComparedFiles) -> tuple[tuple[str, str], ...]:
+    """Return what was compared on what, and how the rows of each file matched queries."""
+    lines: dict[str, str] = {}
+    found: list[tuple[str, str]] = []
+    for method, runs in compared.runs.items():
+        for run in runs:
+            data, predictions = (value for _, value in evaluation.facts(run.scores, run.match, run.source)[:2])
+            lines["data"] = data
+            found.append((method, predictions))
+    if compared.network is not None:
+        train = compared.network.train
+        for name in compared.comparison.blind:
+            reads = "the sentence and the duration of the video" if name == NETWORK else "all sentences of a video"
+            fits = counted(len(compared.comparison.groups[name]), "time")
+            found.append(
+                (name, f"a blind baseline, which reads {reads}; fitted on {train.dataset}/{train.split}, {fits}")
+            )
+    found += [(name, evaluation.facts(run.scores, run.match, run.source)[1][1]) for name, run in runs_beside(compared)]
+    return (*lines.items(), *found)
+
+
+def notes(compared: ComparedFiles) -> list[str]:
+    """Return what a reader of the figures has to know: of each file, then of the comparison."""
+    runs = [run for of_method in compared.runs.values() for run in of_method]
+    of_each = [(run.source["path"], note) for run in runs for note in evaluation.notes(_evaluation(run))]
+    count = Counter(note for _, note in of_each)
+    found = [f"{path}: {note}" for path, note in of_each if count[note] < len(runs)]
+    found += [f"every file: {note}" for note in count if count[note] == len(runs)]
+    comparison = compared.comparison
+    return [
+        *found,
+        *_identical_runs(compared),
+        *_equal_depths(compared),
+        *compared.remarks,
+        *_below_blind(compared),
+        *_limits(comparison),
+        *_unresolved(comparison),
+        *trainings_notes(comparison),
+        *_published_notes(compared),
+    ]
+
+
+def _evaluation(run: FileRun) -> evaluation.EvaluatedFile:
+    return evaluation.EvaluatedFile(run.scores, run.scores.measured(), run.match, run.source, run.depth)
+
+
+def _identical_runs(compared: ComparedFiles) -> Iterator[str]:
+    for method, runs in compared.runs.items():
+        first_with: dict[str, str] = {}
+        for run in runs:
+            path, first = run.source["path"], first_with.setdefault(run.source["sha256"], run.source["path"])
+            if first != path:
+                yield f"{method}: {path} and {first} are identical; they are one run, not two"
+
+
+def _below_blind(compared: ComparedFiles) -> Iterator[str]:
+    """Name the measures in which a method is not significantly above a method without the video."""
+    comparison = compared.comparison
+    for blind, method in itertools.product(comparison.blind, comparison.methods):
+        if method in comparison.blind or (blind != NETWORK and method in compared.reads_sentence):
+            continue
+        verdict = comparison.above(method, blind)
+        for sign, words in ((0, "not significantly above"), (-1, "significantly below")):
+            names = [str(m) for m, of in zip(comparison.measures, verdict.tolist(), strict=True) if of == sign]
+            if names:
+                yield f"{method} is {words} {blind}, which never sees the video, in {', '.join(names)}"
+    if compared.reads_sentence:
+        yield (
+            f"{listed(sorted(compared.reads_sentence))}: declared to read one sentence at a time, which truemoment "
+            "audit --reads sentence tests"
+        )
+
+
+def _equal_depths(compared: ComparedFiles) -> Iterator[str]:
+    """Name the measures at which lists are cut to equal depth."""
+    depths = compared.depths
+    runs = {method: [max(run.depth, 1) for run in of_method] for method, of_method in compared.runs.items()}
+    for depth in sorted({of for of in depths if of is not None}):
+        names = [str(m) for m, of in zip(compared.comparison.measures, depths, strict=True) if of == depth]
+        short = [method for method, lengths in runs.items() if min(lengths) <= depth]
+        counts = (
+            "first prediction of every list counts" if depth == 1 else f"first {depth} predictions of every list count"
+        )
+        yield f"{', '.join(names)}: only the {counts}, since lists of {listed(short)} have no more"
+
+
+def _limits(comparison: Comparison) -> Iterator[str]:
+    """Name what limits a comparison: different queries, few videos, few permutations, undefined intervals."""
+    scores = comparison.first
+    if comparison.weights_differ:
+        yield (
+            f"protocol {scores.protocol.name} measures each file on the queries that it answers, so the queries "
+            "differ; missing=worst measures all files on the same queries"
+        )
+    if scores.n_videos < FEW_VIDEOS:
+        yield f"{scores.n_videos} videos are few: what the split resolves is underestimated"
+    least = smallest_p(scores.n_videos, comparison.permutations)
+    if least > LEVEL and not comparison.over_trainings.all():
+        remedy = "" if 2**scores.n_videos <= comparison.permutations else "; use more --permutations"
+        yield f"no difference can be significant here: the smallest possible value is {p_value(least)}{remedy}"
+    defined = np.isfinite(comparison.mean).all(axis=0)
+    unbounded = np.asarray(defined & ~np.isfinite(comparison.difference_interval).all(axis=(0, 2)))
+    if unbounded.any() and least <= LEVEL:
+        measures = [comparison.measures[row] for row in np.flatnonzero(unbounded)]
+        names, counts = ", ".join(map(str, measures)), _what_counts(measures)
+        yield f"{names}: no interval, since too few videos have a {counts} that counts"
+
+
+def _unresolved(comparison: Comparison) -> Iterator[str]:
+    for pair, (i, j) in enumerate(comparison.pairs):
+        why = [_why_unresolved(comparison, pair, row) for row in range(len(comparison.measures))]
+        for reason in dict.fromkeys(filter(None, why)):
+            of = [str(measure) for measure, given in zip(comparison.measures, why, strict=True) if given == reason]
+            names = f"{comparison.methods[i]} and {comparison.methods[j]}"
+            yield f"{names}: {reason} in {', '.join(of)}, so what the split resolves there is unknown"
+
+
+def _published_notes(compared: ComparedFiles) -> Iterator[str]:
+    if compared.published is None:
+        return
+    scores = compared.comparison.first
+    deeper = dict.fromkeys(
+        str(scores.measures[row]) for row, _ in compared.published if compared.depth(row) is not None
+    )
+    if deeper:
+        yield f"published figures of {', '.join(deeper)} are not shown, since they are of longer lists"
+    if compared.published:
+        yield "published figures are as printed, unchecked, and perhaps of another convention; they are not tested"
+    else:
+        yield f"no published figure of {scores.dataset}/{scores.split} and these measures"
+
+
+def explanations(compared: ComparedFiles) -> list[str]:
+    """Explain the marks and columns of the tables."""
+    comparison = compared.comparison
+    level = f"{'corrected p' if comparison.family > 1 else 'p'} at most {LEVEL}"
+    if comparison.baseline is None:
+        marks = f"a letter after a figure: significantly above the method of that letter ({level})"
+    else:
+        marks = f"↑ ↓ after a figure: significantly above or below {comparison.baseline} ({level})"
+    lines = [
+        f"{marks}; figures without a mark may differ too",
+        "the largest figure of a measure has a *, or is bold",
+    ]
+    if comparison.family > 1:
+        trained = has_trainings(comparison)
+        how = "max-t, over trainings Bonferroni" if trained and not comparison.over_trainings.all() else "Bonferroni"
+        lines.append(
+            f"corrected p values and intervals hold for all {comparison.family} comparisons together "
+            f"({how if trained else 'max-t'}): an interval contains 0 exactly where the corrected p is above {LEVEL}"
+        )
+    if comparison.blind and any(len(values) == 1 for values in comparison.values):
+        lines.append(
+            "a method with one run is above a blind one only if its interval lies above the spread between trainings "
+            f"of that, too: {', '.join(f'{name} {points(of)}' for name, of in comparison.margin.items())} points"
+        )
+    lines.append(
+        f"resolves: the smallest true difference, in points, that would be significant in {100 * POWER:.0f} % of such "
+        "splits; a smaller one may exist and not be found"
+    )
+    if compared.network is not None:
+        lines.append(
+            f"network misses, network hits: share of these queries that a method hits ({compared.network.hit}); "
+            "excess: the share where the network misses, minus that of a second such network"
+        )
+    if any(len(values) > 1 for values in comparison.values):
+        lines.append("±: standard deviation over runs")
+    if has_trainings(comparison):
+        lines.append(EXPLANATION)
+    return lines

@@ -1,0 +1,111 @@
+"""Figures of a comparison: measures by method, R and dR against the threshold, splits, changed videos, lengths."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from truemoment.report.drawing import FLOOR, INK, METHOD, PAPER, SOFT, drawing_style, new_figure, wrapped
+from truemoment.report.model import Drawing
+from truemoment.studies.compare.files import ComparedFiles
+from truemoment.studies.compare.report_beside import changed_drawings, published_caption, published_name, split_drawings
+from truemoment.studies.compare.report_lengths import length_drawings
+from truemoment.studies.diagnosis.curves import recall_curves
+from truemoment.studies.evaluate.threshold_curves import MOST, curves_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ROW_IN, AROUND_IN = 0.22, 0.75
+"""Height of a method in a panel, and what a panel has beside it."""
+
+NAME_WIDTH, LINE_IN = 26, 0.13
+"""Letters of a line of a name, and height of a further line, inches."""
+
+MOST_PANELS = 6
+"""Measures that are drawn; the table has all of them."""
+
+
+def drawings(compared: ComparedFiles) -> list[Drawing]:
+    """List the figures."""
+    comparison = compared.comparison
+    shown = f"the first {MOST_PANELS} of {len(comparison.measures)} measures" if _is_cut(compared) else "each measure"
+    runs = (
+        "; where a method has several runs, of its first" if any(len(of) > 1 for of in compared.runs.values()) else ""
+    )
+    of_methods = Drawing(
+        "methods",
+        "Methods by measure",
+        f"Figure of each method in {shown}, with its 95 % interval by resampling videos. The diamond is the sentence "
+        f"network, which never sees a video; hollow marks are published figures.{published_caption(compared)}",
+        partial(_methods_figure, compared),
+    )
+    of_thresholds = Drawing(
+        "curves",
+        "R@1 and dR@1 against the threshold",
+        "Where a solid line (R@1) lies far above its dashed one (dR@1), hits have ends far from those of the "
+        f"reference{runs}. After Closer Look, Fig. 8.",
+        partial(_curves, compared),
+    )
+    return [
+        of_methods,
+        of_thresholds,
+        *split_drawings(compared),
+        *changed_drawings(compared),
+        *length_drawings(compared),
+    ]
+
+
+def _is_cut(compared: ComparedFiles) -> bool:
+    return len(compared.comparison.measures) > MOST_PANELS
+
+
+def _methods_figure(compared: ComparedFiles) -> Figure:
+    """Draw a panel for each measure, a row for each method and each published figure."""
+    comparison = compared.comparison
+    measures = range(min(len(comparison.measures), MOST_PANELS))
+    beside = [_published(compared, row) for row in measures]
+    n_rows = [len(comparison.methods) + len(of) for of in beside]
+    labels = [[wrapped(name, NAME_WIDTH) for name in (*comparison.methods, *(name for name, _ in of))] for of in beside]
+    row_in = ROW_IN + LINE_IN * max(label.count("\n") for of_row in labels for label in of_row)
+    with drawing_style():
+        figure = new_figure(sum(row_in * count + AROUND_IN for count in n_rows))
+        panels = figure.subplots(len(measures), 1, squeeze=False, height_ratios=[count + 2 for count in n_rows])[:, 0]
+        for row, axes in zip(measures, panels, strict=True):
+            for number, method in enumerate(comparison.methods):
+                value = 100 * comparison.mean[number, row]
+                low, high = 100 * comparison.interval[number, row]
+                blind = method in comparison.blind
+                colour = FLOOR if blind else METHOD
+                if np.isfinite([low, high]).all():
+                    axes.plot([low, high], [number, number], color=colour, linewidth=1.6, solid_capstyle="round")
+                axes.plot([value], [number], color=colour, marker="D" if blind else "o", linestyle="none")
+            for number, (_, published) in enumerate(beside[row], start=len(comparison.methods)):
+                axes.plot([published], [number], "o", color=INK, mfc=PAPER, clip_on=False)
+            axes.set_yticks(range(n_rows[row]), labels[row])
+            axes.set_ylim(n_rows[row] - 0.4, -0.6)
+            axes.set_title(compared.heading(row), fontsize="medium", loc="left")
+            axes.grid(axis="x")
+            axes.tick_params(axis="y", length=0)
+            axes.margins(x=0.08)
+            axes.set_xlim(left=0)
+        panels[-1].set_xlabel("%", color=SOFT)
+    return figure
+
+
+def _published(compared: ComparedFiles, row: int) -> list[tuple[str, float]]:
+    """Return the published figures of a measure in percent, with their names."""
+    factor = {"percent": 1.0, "fraction": 100.0}
+    return [
+        (published_name(compared, of), factor[of.unit] * float(of.value))
+        for at, of in compared.published or ()
+        if at == row and of.unit in factor
+    ]
+
+
+def _curves(compared: ComparedFiles) -> Figure:
+    protocol = compared.comparison.first.protocol
+    answered = list(compared.answers.items())[:MOST]
+    return curves_figure([(name, recall_curves(compared.annotations, of, protocol)) for name, of in answered])

@@ -1,0 +1,132 @@
+r"""Whether answers follow the order of a video's sentences, unknown to a method that reads one sentence at a time.
+
+Blind methods that read the order answer otherwise once a video's sentences are shuffled. With :math:`d_q` how far the
+order moves their answers to query q, and :math:`c_q` the centre of the answer that is tested, both as shares of the
+video,
+
+.. math:: c_q = b \, d_q + h(z_q) + a_{v(q)} + \varepsilon_q
+
+over the queries that the tested answers miss. The share b is about 1 for answers of those blind methods, and 0 for a
+method that does not know the order: its misses depend on what it sees and on the sentence. So h is a function of where
+the true moment is, since who looks at the video errs near it, and of what the sentence network expects of the sentence;
+and :math:`a_v` is a constant of each video. b is that of least squares with a small penalty on h, and its p value the
+share of permutations of d within videos, less h and a, that have as large a b (Freedman and Lane 1983).
+
+``benchmarks/declaration.py`` measures its errors. Its limit: where the annotations themselves err by a tenth of the
+video or more, a method that sees the moments much better than the annotators follows the order too.
+
+References
+----------
+D. Freedman and D. Lane, A nonstochastic interpretation of reported significance levels, Journal of Business and
+Economic Statistics 1 (1983), 292: permutation of what a regression leaves.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from truemoment.base.intervals import Floats, Ints, temporal_iou
+
+CONTRADICTED, LEAST_SHARE = 0.01, 0.1
+"""Level of the test, and share of the move by the order, that contradict together that the order is not known."""
+
+PENALTY = 3.0
+"""Penalty of the terms, in units of their variance: as many queries count against them."""
+
+KNOTS = (0.2, 0.4, 0.6, 0.8)
+"""Where the cubic pieces of the term of the true centre meet."""
+
+FEWEST = 5
+"""Queries below which nothing is tested."""
+
+
+class OrderFollowing(NamedTuple):
+    """How far misses follow the order of sentences.
+
+    Parameters
+    ----------
+    share, ci95
+        b, and its 95 % interval from its spread between videos; NaN where nothing can be tested.
+    p
+        One-sided p value; 1 where nothing can be tested.
+    n_queries, n_videos
+        Missed queries, in videos with two of them or more.
+    """
+
+    share: float
+    ci95: tuple[float, float]
+    p: float
+    n_queries: int
+    n_videos: int
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether the answers are shown to follow the order."""
+        return self.p <= CONTRADICTED and self.share >= LEAST_SHARE
+
+
+UNTESTED = OrderFollowing(np.nan, (np.nan, np.nan), 1.0, 0, 0)
+"""Where there is nothing to test."""
+
+
+def follow_order(
+    centre_norm: Floats, moved_norm: Floats, terms: Floats, video: Ints, rng: np.random.Generator, *, permutations: int
+) -> OrderFollowing:
+    """Return how far the centres of answers follow the moves by the order, (N,) both, beside terms (N, Z).
+
+    `video` (N,) numbers the videos; those with one query are left out.
+    """
+    several = np.bincount(video)[video] > 1 if len(video) else np.zeros(0, dtype=bool)
+    video = np.unique(video[several], return_inverse=True)[1]
+    n_videos = int(video.max(initial=-1)) + 1
+    nothing = UNTESTED._replace(n_queries=len(video), n_videos=n_videos)
+    if len(video) < FEWEST:
+        return nothing
+    design = _less_mean(terms[several], video)
+    design = design / np.maximum(design.std(axis=0), 1e-6)
+    both = _less_mean(np.stack([centre_norm, moved_norm], axis=1)[several], video)
+    penalised = design.T @ design + PENALTY * np.eye(design.shape[1])
+    centre, moved = (both - design @ np.linalg.solve(penalised, design.T @ both)).T
+    size = float(moved @ moved)
+    if size < 1e-9:
+        return nothing
+    order = np.argsort(video, kind="stable")
+    ranked, own, total = video[order], moved[order], float(centre @ moved)
+    drawn = (centre[order] @ own[np.argsort(ranked + rng.random(len(ranked)))] for _ in range(permutations))
+    p = (1 + sum(value >= total - 1e-12 for value in drawn)) / (1 + permutations)
+    share = total / size
+    error = float(np.sqrt((np.bincount(video, (centre - share * moved) * moved) ** 2).sum())) / size
+    return OrderFollowing(share, (share - 1.96 * error, share + 1.96 * error), p, len(video), n_videos)
+
+
+def terms_beside(true_norm: Floats, probability: Floats, cells_norm: Floats, answer_norm: Floats, iou: float) -> Floats:
+    """Return the terms of h, (N, 21): of the true moments and of what the sentence network expects.
+
+    Parameters
+    ----------
+    true_norm, answer_norm : (N, 2)
+        True moments, and answers of the sentence network, as shares of the video.
+    probability, cells_norm : (N, K), (K, 2)
+        Of the network; a true moment is missed by the cells whose IoU with it is below `iou`.
+    """
+    start, end = cells_norm.T
+    cell = (start + end) / 2
+    expected = probability @ cell
+    spread = np.sqrt(np.maximum(probability @ cell**2 - expected**2, 0))
+    missing = probability * (temporal_iou(start, end, true_norm[:, :1], true_norm[:, 1:]) < iou)
+    if_missed = (missing @ cell) / np.maximum(missing.sum(axis=1), 1e-9)
+    centre, length = true_norm.mean(axis=1), true_norm[:, 1] - true_norm[:, 0]
+    terms = [centre, centre**2, centre**3, *(np.maximum(centre - knot, 0) ** 3 for knot in KNOTS)]
+    terms += [length, length**2, centre * length]
+    for of in (expected, if_missed, answer_norm.mean(axis=1)):
+        terms += [of, of**2, of * centre]
+    return np.stack([*terms, spread, spread * centre, spread * expected], axis=1)
+
+
+def _less_mean(values: Floats, video: Ints) -> Floats:
+    """Return values (N, D) less the mean of their video."""
+    total = np.zeros((int(video.max(initial=-1)) + 1, values.shape[1]))
+    np.add.at(total, video, values)
+    return np.asarray(values - (total / np.bincount(video)[:, None])[video])

@@ -1,0 +1,20 @@
+"""Leaderboards: the systems of a folder, measured, compared and audited together.
+
+:mod:`~truemoment.studies.leaderboard.entries` reads ``leaderboard.yaml``;
+:mod:`~truemoment.studies.leaderboard.running` computes.
+"""
+
+from __future__ import annotations
+
+from truemoment.studies.leaderboard.entries import Entries, SystemEntry, read_entries
+from truemoment.studies.leaderboard.running import Leaderboard, RankedSystem, rank_intervals, run_leaderboard
+
+__all__ = [
+    "Entries",
+    "Leaderboard",
+    "RankedSystem",
+    "SystemEntry",
+    "rank_intervals",
+    "read_entries",
+    "run_leaderboard",
+]

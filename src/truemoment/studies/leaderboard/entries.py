@@ -1,0 +1,207 @@
+"""The file ``leaderboard.yaml``: what is measured, on what, and the systems.
+
+::
+
+    title: Charades-CD, test-ood
+    dataset: charades-cd        # or annotations: mine.jsonl
+    split: test-ood
+    systems:
+      - name: ours
+        files: [seed-1.jsonl, seed-2.jsonl]
+        paper: Somebody et al., 2026
+        date: 2026-03-01
+        sees_video: true
+        reads: sentence
+
+Paths are relative to the folder of the file, and lie below it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from truemoment.base.boundary.text import one_line
+from truemoment.base.boundary.yaml_files import convert, naming, read_yaml
+from truemoment.base.errors import InputError, MissingFileError
+from truemoment.base.known_names import one_of_known
+from truemoment.baselines.floors import NETWORK, PARAGRAPH
+from truemoment.data.datasets import DATASETS
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.evaluation.measures import Measure, parse_measures
+from truemoment.evaluation.protocols import Protocol, get_protocol
+from truemoment.studies.audit import MethodReads
+
+FILE = "leaderboard.yaml"
+
+Word = Annotated[str, Meta(min_length=1, max_length=100)]
+File = Annotated[str, Meta(min_length=1, max_length=1000)]
+
+
+class SystemEntry(Struct, frozen=True, forbid_unknown_fields=True):
+    """A system of a leaderboard.
+
+    Parameters
+    ----------
+    name
+        What tables call it.
+    files
+        Its prediction file; several are the seeds of one method.
+    sees_video
+        Whether it sees the video; one that does not is a baseline, and no gate applies to it.
+    paper
+        Where it is described, in words.
+    reads
+        What it is declared to read: ``sentence`` for one sentence at a time, ``paragraph`` for all of a video.
+    date
+        The day of its first publication, as 2026-03-01.
+    """
+
+    name: Word
+    files: File | Annotated[tuple[File, ...], Meta(min_length=1, max_length=100)]
+    sees_video: bool
+    paper: Annotated[str, Meta(max_length=500)] = ""
+    reads: MethodReads | None = None
+    date: dt.date | None = None
+
+
+class EntriesFile(Struct, frozen=True, forbid_unknown_fields=True):
+    """The fields of the file."""
+
+    title: Word
+    systems: Annotated[tuple[SystemEntry, ...], Meta(min_length=1, max_length=1000)]
+    dataset: Word | None = None
+    annotations: File | None = None
+    split: Word | None = None
+    fit_split: Word | None = None
+    protocol: Word | None = None
+    measures: Annotated[str, Meta(min_length=1, max_length=1000)] | None = None
+
+
+@dataclass(frozen=True)
+class Entries:
+    """What a leaderboard is made of.
+
+    Parameters
+    ----------
+    folder
+        The folder that contains everything.
+    title
+        Title of the leaderboard.
+    source
+        The annotations.
+    systems
+        The systems, by name in alphabetical order: the order of the file changes nothing.
+    files
+        The prediction files of each system, in the same order.
+    fit_split
+        Split that floors are fitted on; None for ``train``, ``none`` for none.
+    measures, protocol
+        What is measured, and how; None for the dataset's own.
+    protocol_words
+        How the file writes the protocol; "" for the dataset's own.
+    """
+
+    folder: Path
+    title: str
+    source: AnnotationSource
+    systems: tuple[SystemEntry, ...]
+    files: tuple[tuple[Path, ...], ...]
+    fit_split: str | None = None
+    measures: tuple[Measure, ...] | None = None
+    protocol: Protocol | None = None
+    protocol_words: str = ""
+
+    def inputs(self) -> list[Path]:
+        """Return the files that are read."""
+        return [self.folder / FILE, *self.source.files(), *(path for of in self.files for path in of)]
+
+
+def read_entries(folder: Path, data_dir: Path | None = None) -> Entries:
+    """Read ``leaderboard.yaml`` of a folder, and check all that can be checked before files are read.
+
+    Raises
+    ------
+    InputError, MissingFileError
+        If the file is missing or malformed, a path leaves the folder, or a prediction file is missing.
+    """
+    path = folder / FILE
+    values = read_yaml(path)
+    if not isinstance(values, dict):
+        raise InputError("is no leaderboard, expected keys with values: title, split, systems", path=path)
+    given = convert(values, EntriesFile, path)
+    _refuse_names(given.systems, path)
+    systems = tuple(sorted(given.systems, key=lambda of: of.name))
+    fields = {of.name: f"systems[{number}].files" for number, of in enumerate(given.systems)}
+    files = tuple(_files(folder, of, path, fields[of.name]) for of in systems)
+    with naming(path, "measures"):
+        measures = None if given.measures is None else tuple(parse_measures(given.measures))
+    with naming(path, "protocol"):
+        protocol = None if given.protocol is None else get_protocol(given.protocol)
+    source = _source(folder, given, path, data_dir)
+    words = given.protocol or ""
+    return Entries(folder, given.title, source, systems, files, given.fit_split, measures, protocol, words)
+
+
+def _refuse_names(systems: tuple[SystemEntry, ...], path: Path) -> None:
+    """Refuse two systems of one name, and the name of the blind baseline."""
+    seen: set[str] = set()
+    for number, system in enumerate(systems):
+        field, name = f"systems[{number}].name", system.name
+        if name != one_line(name) or not name.strip():
+            raise InputError(f"got {name!r}, expected one line of printable text", path=path, field=field)
+        if name in (NETWORK, PARAGRAPH):
+            raise InputError(f"got {name!r}, the name of a blind baseline, expected another", path=path, field=field)
+        if name in seen:
+            raise InputError(
+                f"got {name!r} twice, expected one entry a system, with the files of its seeds", path=path, field=field
+            )
+        seen.add(name)
+
+
+def _files(folder: Path, system: SystemEntry, path: Path, field: str) -> tuple[Path, ...]:
+    names = (system.files,) if isinstance(system.files, str) else system.files
+    if len(set(names)) < len(names):
+        raise InputError("got a file twice, expected each run once", path=path, field=field)
+    found = tuple(sorted(below(folder, name, path, field) for name in names))
+    for file in found:
+        _refuse_missing(file, path, field)
+    return found
+
+
+def _refuse_missing(file: Path, path: Path, field: str) -> None:
+    if not file.is_file():
+        raise MissingFileError(f"{path}, field {field}: {file}: no such file")
+
+
+def below(folder: Path, name: str, path: Path, field: str) -> Path:
+    """Return a path below a folder; refuse one that leaves it, also by a link."""
+    inside, top = os.path.realpath(folder / name) if "\0" not in name else "", os.path.realpath(folder)
+    if not inside.startswith(top.rstrip(os.sep) + os.sep):
+        raise InputError(f"got {name!r}, expected a path below the folder of {FILE}", path=path, field=field)
+    return folder / name
+
+
+def _source(folder: Path, given: EntriesFile, path: Path, data_dir: Path | None) -> AnnotationSource:
+    """Return the annotations: a dataset by name, a folder that ``resplit`` made, or a file."""
+    if (given.dataset is None) == (given.annotations is None):
+        raise InputError("expected dataset or annotations, one of them", path=path)
+    if given.annotations is not None:
+        file = below(folder, given.annotations, path, "annotations")
+        _refuse_missing(file, path, "annotations")
+        return AnnotationSource(None, file, given.split, data_dir)
+    if given.split is None:
+        raise InputError("expected the split of the dataset", path=path, field="split")
+    name = given.dataset or ""
+    if name not in DATASETS:
+        made = below(folder, name, path, "dataset")
+        if not made.is_dir():
+            known = one_of_known(name, DATASETS)
+            raise InputError(f"got {name!r}, expected {known}, or a folder below", path=path, field="dataset")
+        name = str(made)
+    return AnnotationSource(name, None, given.split, data_dir)

@@ -1,0 +1,152 @@
+"""All studies of one set of systems, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.records import Annotations
+from truemoment.data.datasets.source import without_queries_of
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.uncertainty import stream
+from truemoment.report.words import few
+from truemoment.studies.meta.agreement import agreement
+from truemoment.studies.meta.ambiguity import Ambiguity
+from truemoment.studies.meta.axioms import check_axioms
+from truemoment.studies.meta.label_noise import under_noise
+from truemoment.studies.meta.loading import LoadedSystems, SystemSource, ignore
+from truemoment.studies.meta.noise import NoiseModel
+from truemoment.studies.meta.population import variants
+from truemoment.studies.meta.power import power
+from truemoment.studies.meta.selection import Selection, select, without_saturated
+from truemoment.studies.meta.simulation import simulate_each
+from truemoment.studies.meta.stability import stability
+from truemoment.studies.meta.studies import Studies
+from truemoment.studies.meta.systems import Systems
+from truemoment.studies.meta.theory import theory
+from truemoment.studies.meta.ties import ties
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is drawn.
+
+    Parameters
+    ----------
+    trials
+        Stability: pairs of subsets of each size.
+    sets
+        Label noise: noisy sets per level.
+    repetitions
+        Power: subsets of each size.
+    resamples
+        Resamples of the videos, for intervals.
+    variants
+        Selection: number of simulated variants.
+    """
+
+    trials: int = 5000
+    sets: int = 100
+    repetitions: int = 50
+    resamples: int = 1000
+    variants: int = 64
+    workers: int | None = None
+
+
+def all_studies(
+    source: SystemSource,
+    loaded: LoadedSystems,
+    noise: Mapping[str, Sequence[NoiseModel]],
+    *,
+    validation: Annotations | None = None,
+    seed: int = 0,
+    effort: Effort | None = None,
+    on_status: Callable[[str], None] = ignore,
+) -> Studies:
+    """Make every study that these systems allow; a note says why another is left out.
+
+    `noise` has the levels of each model of label noise. Simulated variants are selected on the split `validation`, if
+    any.
+    """
+    effort = Effort() if effort is None else effort
+    systems = loaded.systems
+    _check_validation(loaded, validation)
+    left_out: dict[str, str] = {}
+
+    def made(study: str, make: Callable[[np.random.Generator], Result]) -> Result | None:
+        on_status(study)
+        try:
+            return make(stream(seed, study))
+        except (UsageError, InputError) as error:
+            left_out[study] = str(error)
+            return None
+
+    def noisy(rng: np.random.Generator) -> list[Ambiguity]:
+        return under_noise(
+            loaded, noise, rng, on_unknown=source.how.on_unknown, sets=effort.sets, workers=effort.workers
+        )
+
+    def selected(rng: np.random.Generator) -> Selection | None:
+        return None if validation is None else _selection(source, loaded, validation, effort, rng)
+
+    ranking = [measure for measure in systems.measures if measure.needs in ("overlaps", "sets")]
+    resamples = effort.resamples
+    found = Studies(
+        systems,
+        axioms=made("axioms", lambda rng: check_axioms(ranking, rng, protocol=systems.first.protocol)) or (),
+        agreement=made("agreement", lambda rng: agreement(systems, rng, resamples=resamples)),
+        ties=made("ties", lambda rng: ties(systems, rng, resamples=resamples)),
+        power=made("power", lambda rng: power(systems, rng, repetitions=effort.repetitions)),
+        theory=made("theory", theory),
+        selection=made("selection", selected),
+        stability=made("stability", lambda rng: stability(systems, rng, trials=effort.trials, workers=effort.workers)),
+        ambiguity=tuple((made("ambiguity", noisy) if loaded.predictions else None) or ()),
+        simulated_variants=True,
+    )
+    if why := _without_predictions(loaded):
+        left_out["ambiguity"] = why
+    notes = (*loaded.notes, *(f"Not studied, {study}: {why}." for study, why in left_out.items()))
+    return replace(found, notes=notes)
+
+
+def _check_validation(loaded: LoadedSystems, validation: Annotations | None) -> None:
+    if validation is None:
+        return
+    if loaded.annotations is None:
+        raise UsageError(
+            "--validation-split: variants are simulated from annotations: give --dataset, or --annotations"
+        )
+    without_queries_of(loaded.annotations, validation, "--validation-split")
+
+
+def _without_predictions(loaded: LoadedSystems) -> str:
+    names = [name for name in loaded.systems.names if name not in loaded.predictions]
+    return f"no predictions in the saved scores {few(names)}" if names else ""
+
+
+def _selection(
+    source: SystemSource,
+    loaded: LoadedSystems,
+    validation: Annotations,
+    effort: Effort,
+    rng: np.random.Generator,
+) -> Selection:
+    """Simulate variants of one system on both splits, and select among them by every measure."""
+    assert loaded.annotations is not None  # noqa: S101 - all_studies refuses a validation split without annotations
+    for_recipes, for_validation, for_test, for_study = rng.spawn(4)
+    recipes = variants(effort.variants, for_recipes)
+    fitted_on = loaded.fitted_on or source.training(loaded.annotations)
+    sides = []
+    for split, draws in ((validation, for_validation), (loaded.annotations, for_test)):
+        scores = {
+            name: evaluate(split, predictions, loaded.systems.measures, loaded.systems.first.protocol)
+            for name, predictions in simulate_each(recipes, split, draws, fit=fitted_on)
+        }
+        sides.append(Systems(scores))
+    return select(sides[0], without_saturated(sides[1]), for_study, resamples=effort.resamples)

@@ -1,0 +1,420 @@
+"""Simulated systems: predictions of known quality, to study measures without trained models.
+
+Like the oracle, a simulated system reads the references. A recipe (:class:`SimulatedSystem`) processes a query, with
+times as shares of the video:
+
+1. *Places.* :data:`PLACES` places; with probability ``found`` one is the moment, each end with a normal error of
+   ``boundary_error`` times its length. Each other place comes from the density of training moments with probability
+   ``bias``, else it is uniform over all moments of the video.
+2. *Near-duplicates.* :data:`COPIES` proposals for each place; a copy's ends move by a normal of :data:`COPY_SPREAD`
+   times its length.
+3. *Score.* ``ranking`` · IoU + (1 - ``ranking``) · (``bias`` · prior + (1 - ``bias``) · chance), each in [0, 1]. The
+   prior is the share of training moments at no denser place; most of the chance is common to the copies of a place.
+4. *List.* NMS at ``nms_threshold`` (None: no NMS), then the first ``top``.
+
+A query has a difficulty z, standard normal, the same for all systems; :data:`VIDEO_SHARE` of its variance is common to
+the video. It decides :data:`DIFFICULTY_IN_FOUND` of the variance of what is found (a Gaussian copula), multiplies the
+boundary error by :math:`e^{sz - s^2/2}`, and raises ``ranking`` to the power :math:`e^{sz}`; s is
+:data:`DIFFICULTY_SPREAD`.
+
+Draws depend only on the population's seed, the model's name and the queries (ids and videos); places from the training
+density have a stream of their own. Systems of one ``model`` share all draws. Guide: ``docs/meta.md``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from statistics import NormalDist
+
+import numpy as np
+
+from truemoment.base.density import Density
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.intervals import Bools, Floats, Ints, first_kept, seconds_to_norm, temporal_iou
+from truemoment.base.records import Annotations, Predictions, numbers_of
+from truemoment.baselines.base import fit_density
+from truemoment.baselines.prior_only import start_duration_norm
+from truemoment.evaluation.references import pad
+
+TOP = 10
+"""Answers a query, unless asked otherwise: the deepest measures in use look at ten."""
+
+PLACES = 12
+"""Places of a video that a system considers."""
+
+COPIES = 5
+"""Candidates at each place."""
+
+COPY_SPREAD = 0.15
+"""Standard deviation of the ends of the copies of a place, as a share of its length."""
+
+VIDEO_SHARE = 0.25
+"""Share of the variance of a query's difficulty that is its video's."""
+
+DIFFICULTY_IN_FOUND = 0.5
+"""Share of the variance of whether a moment is found that is the query's difficulty."""
+
+DIFFICULTY_SPREAD = 0.5
+"""Logarithm by which a query one standard deviation harder multiplies boundary errors."""
+
+COMMON_CHANCE = 0.9
+"""Share of a candidate's chance that is its place's; the rest is its own."""
+
+SHORTEST_NORM = 0.005
+"""No candidate is shorter than this share of the video."""
+
+GRID = 64
+"""Cells an axis in which the density of training moments is looked up."""
+
+BLOCK = 2048
+"""Queries at a time. Each block has draws of its own, so it is part of what a seed means."""
+
+
+@dataclass(frozen=True)
+class SimulatedSystem:
+    """A recipe for the answers of a system, see the head of this module.
+
+    Parameters
+    ----------
+    found
+        Share of queries whose moment is among the candidates, 0 to 1.
+    boundary_error
+        Standard deviation of each end of the candidate that is the moment, as a share of the moment's length; normal,
+        0 or more.
+    ranking
+        How far the score depends on the IoU: 0 nothing, 1 all.
+    bias
+        How much wrong candidates and scores lean on where training moments lie, 0 to 1.
+    nms_threshold
+        IoU above which the lower-ranked of two answers goes; None keeps near-duplicates.
+    model
+        Systems of one model share all draws; by default a system is a model of its own.
+    lineage, alike
+        On the share `alike` of the queries the draws are those of all models of that lineage: as trainings of one
+        architecture go wrong on the same queries in the same way.
+
+    Examples
+    --------
+    >>> SimulatedSystem("blind", "guesser", found=0.0, ranking=0.0, bias=1.0).sees
+    False
+    """
+
+    name: str
+    family: str
+    found: float = 0.8
+    boundary_error: float = 0.2
+    ranking: float = 0.5
+    bias: float = 0.5
+    nms_threshold: float | None = 0.5
+    model: str = ""
+    lineage: str = ""
+    alike: float = 0.0
+
+    def __post_init__(self) -> None:
+        for dial in ("found", "ranking", "bias", "alike"):
+            if not 0 <= getattr(self, dial) <= 1:
+                raise UsageError(f"{self.name}: got {dial} {getattr(self, dial):g}, expected 0 to 1")
+        if not 0 <= self.boundary_error < math.inf:
+            raise UsageError(f"{self.name}: got boundary_error {self.boundary_error:g}, expected 0 or more")
+        if self.nms_threshold is not None and not 0 <= self.nms_threshold <= 1:
+            raise UsageError(f"{self.name}: got nms_threshold {self.nms_threshold:g}, expected 0 to 1 or None")
+        if self.alike and not self.lineage:
+            raise UsageError(f"{self.name}: got alike {self.alike:g} without a lineage")
+
+    @property
+    def drawn_as(self) -> str:
+        """The model whose draws it has: its own name, unless it names a model."""
+        return self.model or self.name
+
+    @property
+    def sees(self) -> bool:
+        """Whether its answers hang on the references at all."""
+        return self.found > 0 or self.ranking > 0
+
+    @property
+    def recipe(self) -> dict[str, object]:
+        """Every field by name, as a file says how it was made."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def simulate_all(
+    systems: Iterable[SimulatedSystem],
+    references: Annotations,
+    rng: np.random.Generator,
+    *,
+    fit: Annotations | None = None,
+    top: int = TOP,
+    progress: bool = False,
+) -> dict[str, Predictions]:
+    """Simulate several systems, and hold the answers of all, by name; see :func:`simulate_each`."""
+    return dict(simulate_each(systems, references, rng, fit=fit, top=top, progress=progress))
+
+
+def simulate_each(
+    systems: Iterable[SimulatedSystem],
+    references: Annotations,
+    rng: np.random.Generator,
+    *,
+    fit: Annotations | None = None,
+    top: int = TOP,
+    progress: bool = False,
+) -> Iterator[tuple[str, Predictions]]:
+    """Simulate the answers of systems one at a time: (name, predictions) for all queries, in the order of `systems`.
+
+    Like the oracle, systems read the references. A query without a moment in the video gets wrong places only. Scores
+    fall strictly; NMS may leave fewer than `top` answers. One number is drawn from `rng`, the seed of the population,
+    so a system has the same answers alone or among others.
+    """
+    listed = list(systems)
+    names = [system.name for system in listed]
+    twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
+    if twice is not None:
+        raise UsageError(f"got two simulated systems called {twice!r}, expected each name once")
+    if not 1 <= top <= PLACES * COPIES:
+        raise UsageError(f"got {top} answers a query, expected 1 to {PLACES * COPIES}, the number of candidates")
+    biased = next((system for system in listed if system.bias > 0), None)
+    if biased is not None and fit is None:
+        raise UsageError(
+            f"{biased.name} leans on where training moments lie (bias {biased.bias:g}), expected training annotations"
+        )
+    stage = _Stage.of(references, fit, int(rng.integers(1 << 62)))
+    return _answers_of_each(listed, stage, top, progress=progress)
+
+
+def _answers_of_each(
+    systems: Sequence[SimulatedSystem], stage: _Stage, top: int, *, progress: bool
+) -> Iterator[tuple[str, Predictions]]:
+    if progress:
+        from tqdm import tqdm  # noqa: PLC0415 - only who watches needs it
+    for system in tqdm(systems, desc="simulated systems", leave=False) if progress else systems:
+        yield system.name, _answers(system, stage, top)
+
+
+# --------------------------------------------------------------------------------------- what all systems share
+
+
+@dataclass(frozen=True, eq=False)
+class _Usual:
+    """How usual a place is, and draws of usual places.
+
+    `share` (GRID, GRID) is, by start and end of a moment, the share of training moments in no denser a cell.
+    """
+
+    density: Density  # of (start, duration)
+    share: Floats
+
+    @classmethod
+    def of(cls, train: Annotations) -> _Usual:
+        """Fit it to training moments."""
+        points = start_duration_norm(train)[0]
+        density = fit_density(points, train)
+        middle = (np.arange(GRID) + 0.5) / GRID
+        start, end = (axis.ravel() for axis in np.meshgrid(middle, middle, indexing="ij"))
+        at_cell = density.evaluate(np.stack([start, end - start], axis=1)).reshape(GRID, GRID)
+        at_moments = np.sort(at_cell[_cell(points[:, 0]), _cell(points.sum(axis=1))])
+        return cls(density, np.searchsorted(at_moments, at_cell, side="right") / len(at_moments))
+
+    def draw(self, n: int, rng: np.random.Generator) -> Floats:
+        """Draw start and end of n places, as Prior-Only Blind does; shape (n, 2)."""
+        drawn = self.density.sample(n, rng)
+        start = np.clip(drawn[:, 0], 0, 1)
+        return np.stack([start, start + np.minimum(np.clip(drawn[:, 1], 0, 1), 1 - start)], axis=1)
+
+    def at(self, start: Floats, end: Floats) -> Floats:
+        """Share of training moments in no denser a place, of moments of any shape."""
+        return np.asarray(self.share[_cell(start), _cell(end)])
+
+
+def _cell(time_norm: Floats) -> Ints:
+    return np.minimum((time_norm * GRID).astype(np.int64), GRID - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Stage:
+    """What all systems of a population share."""
+
+    references: Annotations
+    start: Floats  # (Q, R) of the references, as shares of the video; NaN where there is none
+    end: Floats
+    difficulty: Floats  # (Q,)
+    usual: _Usual | None
+    seed: tuple[int, int]  # of the population, and the number of these queries
+
+    @classmethod
+    def of(cls, references: Annotations, fit: Annotations | None, seed: int) -> _Stage:
+        """Set the stage."""
+        queries = references.queries
+        if not np.all(queries.duration_s > 0):
+            query_id = queries.query_id[~(queries.duration_s > 0)][0]
+            raise InputError(
+                f"simulated systems need every video's duration, and that of query {query_id!r} is not known"
+            )
+        start, end = (
+            np.clip(seconds_to_norm(time_s, references.duration_s), 0, 1)
+            for time_s in (references.start_s, references.end_s)
+        )
+        start, end = (pad(references.offsets, np.where(end > start, time, np.nan)) for time in (start, end))
+        of_queries = _number("\n".join(queries.query_id))  # else luck on one split would be that on another
+        seeds = (seed, of_queries)
+        difficulty = _difficulty(numbers_of(queries.video_id), np.random.default_rng([*seeds, 0]))
+        return cls(references, start, end, difficulty, None if fit is None else _Usual.of(fit), seeds)
+
+
+def _number(text: str) -> int:
+    """Return a number that represents a text."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
+
+
+def _difficulty(video: Ints, rng: np.random.Generator) -> Floats:
+    """Difficulty of each query, standard normal; `video` is the number of its video, (Q,)."""
+    of_video = rng.standard_normal(int(video.max(initial=-1)) + 1)[video]
+    of_query = rng.standard_normal(len(video))
+    return np.asarray(math.sqrt(VIDEO_SHARE) * of_video + math.sqrt(1 - VIDEO_SHARE) * of_query)
+
+
+# ------------------------------------------------------------------------------------------ what one system does
+
+
+@dataclass(frozen=True, eq=False)
+class _ModelDraws:
+    """All that is drawn for a model on n queries, before any dial is examined."""
+
+    seeing: Floats  # (n,) normal: whether the moment is found
+    which: Floats  # (n,) in [0, 1): which of the references is seen
+    ends: Floats  # (n, 2) normal: how far its ends are off
+    usual: Floats  # (n, PLACES, 2) places drawn from the density
+    even: Floats  # (n, PLACES, 2) places drawn evenly
+    leaning: Floats  # (n, PLACES) in [0, 1): which of the two it is
+    copies: Floats  # (n, PLACES, COPIES, 2) normal: how far a copy's ends are off; 0 for the first
+    luck: Floats  # (n, PLACES, COPIES) in [0, 1]
+
+    @classmethod
+    def draw(cls, n: int, usual: _Usual | None, rng: np.random.Generator) -> _ModelDraws:
+        """Draw it. What hangs on the training moments has a stream of its own, and leaves the rest as it is."""
+        even = np.sort(rng.random((n, PLACES, 2)), axis=2)
+        copies = rng.standard_normal((n, PLACES, COPIES, 2))
+        copies[:, :, 0] = 0
+        return cls(
+            rng.standard_normal(n),
+            rng.random(n),
+            rng.standard_normal((n, 2)),
+            even if usual is None else usual.draw(n * PLACES, rng.spawn(1)[0]).reshape(n, PLACES, 2),
+            even,
+            rng.random((n, PLACES)),
+            copies,
+            COMMON_CHANCE * rng.random((n, PLACES, 1)) + (1 - COMMON_CHANCE) * rng.random((n, PLACES, COPIES)),
+        )
+
+    def replaced(self, by: _ModelDraws, where: Bools) -> _ModelDraws:
+        """Take those of another model on some of the queries; `where` is (n,)."""
+        drawn = {}
+        for field in fields(self):
+            mine, theirs = getattr(self, field.name), getattr(by, field.name)
+            drawn[field.name] = np.where(where.reshape(-1, *[1] * (mine.ndim - 1)), theirs, mine)
+        return _ModelDraws(**drawn)
+
+
+def _chance(system: SimulatedSystem, stage: _Stage, block: int, n: int) -> _ModelDraws:
+    """What a block of n queries holds for a system."""
+
+    def stream(of: str, name: str) -> np.random.Generator:
+        return np.random.default_rng([*stage.seed, 1, _number(f"{of}:{name}"), block])
+
+    rng = stream("model", system.drawn_as)
+    own = _ModelDraws.draw(n, stage.usual, rng)
+    if not system.alike:
+        return own
+    common = _ModelDraws.draw(n, stage.usual, stream("lineage", system.lineage))
+    return own.replaced(common, rng.random(n) < system.alike)
+
+
+def _answers(system: SimulatedSystem, stage: _Stage, top: int) -> Predictions:
+    queries = stage.references.queries
+    parts = []
+    for block, first in enumerate(range(0, len(queries), BLOCK)):
+        rows = slice(first, first + BLOCK)
+        chance = _chance(system, stage, block, len(stage.difficulty[rows]))
+        candidates = _candidates(system, stage, rows, chance)
+        score = _scores(system, stage, rows, candidates, chance.luck)
+        start, end, score, kept = _ranked(*candidates, score, system.nms_threshold, top)
+        duration_s = queries.duration_s[rows, None]
+        parts.append((kept.sum(axis=1), *(table[kept] for table in (start * duration_s, end * duration_s, score))))
+    lengths, start_s, end_s, score = (
+        np.concatenate([np.zeros(0), *column]) for column in (zip(*parts, strict=True) if parts else [()] * 4)
+    )
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return Predictions(queries.query_id, offsets, start_s, end_s, score, name=system.name)
+
+
+def _candidates(system: SimulatedSystem, stage: _Stage, rows: slice, chance: _ModelDraws) -> tuple[Floats, Floats]:
+    """Start and end of all candidates of some queries, as shares of the video; (n, PLACES * COPIES) each."""
+    place = np.where((chance.leaning < system.bias)[:, :, None], chance.usual, chance.even)
+    seen, found = _seen(system, stage, rows, chance)
+    place[:, 0] = np.where(found[:, None], seen, place[:, 0])
+    length = np.maximum(place[:, :, 1] - place[:, :, 0], SHORTEST_NORM)
+    copies = place[:, :, None] + COPY_SPREAD * length[:, :, None, None] * chance.copies
+    return _within_video(copies.reshape(len(place), PLACES * COPIES, 2))
+
+
+def _seen(system: SimulatedSystem, stage: _Stage, rows: slice, chance: _ModelDraws) -> tuple[Floats, Bools]:
+    """The moment as the system sees it, (n, 2), and whether it does, (n,)."""
+    start, end, difficulty = stage.start[rows], stage.end[rows], stage.difficulty[rows]
+    n_references = (~np.isnan(start)).sum(axis=1)
+    order = np.argsort(np.isnan(start), axis=1, kind="stable")  # references within the video first
+    selected = np.take_along_axis(order, (chance.which * n_references).astype(np.int64)[:, None], axis=1)
+    moment = np.stack([np.take_along_axis(time, selected, axis=1)[:, 0] for time in (start, end)], axis=1)
+    ease = np.sqrt(DIFFICULTY_IN_FOUND) * -difficulty + np.sqrt(1 - DIFFICULTY_IN_FOUND) * chance.seeing
+    found = (ease > _quantile(1 - system.found)) & (n_references > 0)
+    harder = np.exp(DIFFICULTY_SPREAD * difficulty - DIFFICULTY_SPREAD**2 / 2)
+    off = system.boundary_error * harder * (moment[:, 1] - moment[:, 0])
+    return np.asarray(moment + off[:, None] * chance.ends), np.asarray(found)
+
+
+def _quantile(share: float) -> float:
+    """Quantile of the standard normal, infinite at 0 and 1."""
+    if share <= 0 or share >= 1:
+        return -math.inf if share <= 0 else math.inf
+    return NormalDist().inv_cdf(share)
+
+
+def _within_video(ends: Floats) -> tuple[Floats, Floats]:
+    """Put the earlier end first, both within [0, 1] and :data:`SHORTEST_NORM` or more apart; (..., 2)."""
+    one, other = (np.clip(ends[..., side], 0, 1) for side in (0, 1))
+    start = np.minimum(np.minimum(one, other), 1 - SHORTEST_NORM)
+    return start, np.minimum(np.maximum(np.maximum(one, other), start + SHORTEST_NORM), 1)
+
+
+def _scores(
+    system: SimulatedSystem, stage: _Stage, rows: slice, candidates: tuple[Floats, Floats], luck: Floats
+) -> Floats:
+    """Score of each candidate, in [0, 1]; shape (n, PLACES * COPIES)."""
+    start, end = candidates
+    guess = (1 - system.bias) * luck.reshape(start.shape)
+    if system.bias and stage.usual is not None:
+        guess += system.bias * stage.usual.at(start, end)
+    if not system.ranking:
+        return np.asarray(guess)
+    iou = np.zeros_like(start)
+    for reference_start, reference_end in zip(stage.start[rows].T, stage.end[rows].T, strict=True):
+        of_one = temporal_iou(start, end, reference_start[:, None], reference_end[:, None])
+        np.fmax(iou, of_one, out=iou)
+    ranking = system.ranking ** np.exp(DIFFICULTY_SPREAD * stage.difficulty[rows, None])
+    return np.asarray(ranking * iou + (1 - ranking) * guess)
+
+
+def _ranked(
+    start: Floats, end: Floats, score: Floats, nms_threshold: float | None, top: int
+) -> tuple[Floats, Floats, Floats, Bools]:
+    """Rank candidates, (n, C) each, and say which are answered.
+
+    Scores of equal candidates are distinguished by 1e-9 a rank.
+    """
+    order = np.argsort(-score, axis=1, kind="stable")
+    start, end, score = (np.take_along_axis(table, order, axis=1) for table in (start, end, score))
+    score = score - 1e-9 * np.arange(score.shape[1])
+    if nms_threshold is None:
+        return start, end, score, np.broadcast_to(np.arange(start.shape[1]) < top, start.shape)
+    return start, end, score, first_kept(start, end, threshold=nms_threshold, top=top)

@@ -1,0 +1,1 @@
+"""Pages in a browser: their server, browsing answers, and marking moments."""

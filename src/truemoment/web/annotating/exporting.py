@@ -1,0 +1,238 @@
+"""Export of a study: what people marked, every answer, and a datasheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import sqlite3
+import tempfile
+import zipfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from truemoment.base.boundary.documents import json_text
+from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.folders import lock_folder
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.boundary.text import no_formula
+from truemoment.base.records import Queries
+from truemoment.base.version import __version__ as version
+from truemoment.data.datasets.answer_file import SCHEMA, AnswersHead, StudyAnswers, one_moment
+from truemoment.data.datasets.own import OwnQuery
+from truemoment.data.datasets.random_order import Order, random_order
+from truemoment.studies.diagnosis.answer_agreement import answer_agreement
+from truemoment.web.annotating.control_scores import person_scores
+from truemoment.web.annotating.datasheet import datasheet_document, datasheet_text
+from truemoment.web.annotating.events import last_change
+from truemoment.web.annotating.instructions import read_instructions
+from truemoment.web.annotating.practice import hidden_moments
+from truemoment.web.annotating.reading import StudyFrameTables, read_study_answers
+from truemoment.web.annotating.results import Exported, read_state
+from truemoment.web.annotating.store import opened
+from truemoment.web.annotating.study import StudyFolder
+
+MomentRule = Literal["all", "longest", "hull"]
+
+ANNOTATIONS, ANSWERS, PER_CENT = "annotations.jsonl", "answers.jsonl", "hidden-challenges.csv"
+VERDICTS, SHEET, SHEET_JSON = "verdicts.jsonl", "datasheet.md", "datasheet.json"
+
+
+class VerdictLine(msgspec.Struct, frozen=True):
+    """A line of ``verdicts.jsonl``: what people say of a moment that a sentence was shown with."""
+
+    query_id: str
+    video_id: str
+    sentence: str
+    start_s: float
+    end_s: float
+    verdicts: dict[str, int]
+    reasons: dict[str, int]
+
+
+def export_study(
+    study: StudyFolder,
+    connection: sqlite3.Connection,
+    out: Path,
+    *,
+    moments: MomentRule = "all",
+    order: Order | None = None,
+) -> Exported:
+    """Write the files of a study into a folder, each complete or not at all.
+
+    Parameters
+    ----------
+    moments
+        What becomes of several moments of one answer: all are kept, the longest, or their hull.
+    order
+        ``random``: a video's queries are in random order and have new ids, in every file. None is ``file`` where the
+        queries had moments before, whose ids others use, and ``random`` for a new dataset.
+    """
+    settings = study.settings()
+    exported_change = last_change(connection)
+    rows = read_study_answers(connection, StudyFrameTables(study))
+    state = read_state(study, connection)
+    head = AnswersHead(SCHEMA, settings.name, version, settings.seed, settings.task)
+    answers = StudyAnswers(head, tuple(of.line for of in rows), ANSWERS)
+    agreement = answer_agreement(answers.by_query(), np.random.default_rng(settings.seed))
+    people = person_scores(rows, agreement.queries, state.references, settings.gold_iou)
+    order = order or ("file" if _had_moments(connection) else "random")
+    new_id = random_order(_queries(answers), settings.seed) if order == "random" else {}
+    if order == "random":
+        answers = _in_new_order(answers, new_id)
+    with lock_folder(out):
+        folder = OwnPath(out)
+        files = {ANSWERS: _write_lines(folder / ANSWERS, [head, *answers.answers]) - 1}
+        if settings.task == "mark":
+            queries = _own_queries(answers, moments)
+            files[ANNOTATIONS] = _write_lines(folder / ANNOTATIONS, queries)
+            files[PER_CENT] = _write_per_cent(folder / PER_CENT, queries)
+        else:
+            files[VERDICTS] = _write_lines(folder / VERDICTS, _verdicts(answers))
+        exported = Exported(settings, answers, people, agreement, files, _several(answers, moments), order)
+        document = datasheet_document(study, exported, state, moments, _decisions(connection, new_id))
+        with atomic_write(folder / SHEET_JSON) as stream:
+            stream.write(json_text(document).encode())
+        with atomic_write(folder / SHEET) as stream:
+            stream.write(datasheet_text(document, read_instructions(study.instructions)).encode())
+        study.record_export(exported_change)
+    return exported
+
+
+def write_archive(study: Path, path: Path) -> None:
+    """Write an export of a study as a ZIP file, `path`: the work of a process."""
+    folder = StudyFolder(study)
+    with (
+        tempfile.TemporaryDirectory() as files,
+        opened(folder.database) as connection,
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        export_study(folder, connection, Path(files))
+        for of in sorted(Path(files).iterdir()):
+            archive.write(of, of.name)
+
+
+def _had_moments(connection: sqlite3.Connection) -> bool:
+    """Whether a query had moments before the study: people annotate an existing dataset again."""
+    rows = connection.execute("SELECT hidden FROM queries WHERE kind = 'query'")
+    return any(hidden_moments(row["hidden"]) for row in rows)
+
+
+def _queries(answers: StudyAnswers) -> Queries:
+    """Return the queries that were answered, controls included, in the order of the study."""
+    found = {of.query_id: of for of in answers.answers}.values()
+    return Queries(
+        np.array([of.query_id for of in found], dtype=object),
+        np.array([of.video_id for of in found], dtype=object),
+        np.array([math.nan if of.duration_s is None else of.duration_s for of in found]),
+        np.array([of.sentence for of in found], dtype=object),
+    )
+
+
+def _in_new_order(answers: StudyAnswers, new_id: Mapping[str, str]) -> StudyAnswers:
+    place = {old: at for at, old in enumerate(new_id)}
+    ordered = sorted(answers.answers, key=lambda of: place[of.query_id])
+    return replace(answers, answers=tuple(msgspec.structs.replace(of, query_id=new_id[of.query_id]) for of in ordered))
+
+
+def _several(answers: StudyAnswers, moments: MomentRule) -> int:
+    if moments != "all":
+        return 0
+    return sum(any(len(of.moments) > 1 for of in all_of) for all_of in answers.by_query().values())
+
+
+def _own_queries(answers: StudyAnswers, moments: MomentRule) -> list[OwnQuery]:
+    """Return the annotations: marked moments with their annotators; what all call absent has no moments.
+
+    A query that some call absent and others mark has the moments of those who mark it.
+    """
+    found = []
+    for query_id, of in answers.by_query().items():
+        rows = [
+            (moment, answer.annotator)
+            for answer in of
+            if answer.verdict == "marked"
+            for moment in one_moment(answer.moments, moments)
+        ]
+        if not rows and {answer.verdict for answer in of} != {"absent"}:
+            continue
+        found.append(
+            OwnQuery(
+                query_id=query_id,
+                video_id=of[0].video_id,
+                duration_s=of[0].duration_s,
+                sentence=of[0].sentence,
+                moments=[moment for moment, _ in rows],
+                annotators=[name for _, name in rows] or None,
+            )
+        )
+    return found
+
+
+def _write_per_cent(path: OwnPath, queries: Sequence[OwnQuery]) -> int:
+    """Write the table of Hidden Challenges: a row per moment, in per cent of the video."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("HITId", "video_id", "description", "start", "end"))
+    count = 0
+    for query in queries:
+        if not query.duration_s:
+            continue
+        for start_s, end_s in query.moments:
+            start, end = (min(100.0, 100 * time_s / query.duration_s) for time_s in (start_s, end_s))
+            about = (no_formula(str(text)) for text in (query.query_id, query.video_id, query.sentence))
+            writer.writerow((*about, f"{start:.9g}", f"{end:.9g}"))
+            count += 1
+    with atomic_write(path) as stream:
+        stream.write(text.getvalue().encode())
+    return count
+
+
+def _verdicts(answers: StudyAnswers) -> list[VerdictLine]:
+    found = []
+    for query_id, of in answers.by_query().items():
+        start_s, end_s = of[0].shown or (0.0, 0.0)
+        reasons = Counter(reason for answer in of for reason in answer.reasons)
+        verdicts = Counter(answer.verdict for answer in of)
+        line = VerdictLine(
+            query_id, of[0].video_id, of[0].sentence, start_s, end_s, dict(verdicts), dict(sorted(reasons.items()))
+        )
+        found.append(line)
+    return found
+
+
+def _write_lines(path: OwnPath, lines: Sequence[object]) -> int:
+    encoder = msgspec.json.Encoder()
+    with atomic_write(path) as stream:
+        for line in lines:
+            stream.write(encoder.encode(line) + b"\n")
+    return len(lines)
+
+
+class _OwnerDecision(msgspec.Struct):
+    """What is stored of a decision; fields that are not read are left out."""
+
+    name: str | None = None
+    why: str = ""
+
+
+def _decisions(connection: sqlite3.Connection, new_id: Mapping[str, str]) -> list[dict[str, object]]:
+    """Return what the owner decided: who was revoked, replaced, and which tasks were set aside, and why."""
+    rows = connection.execute(
+        "SELECT e.kind, e.body, p.name, q.query_id FROM events e LEFT JOIN tasks t ON t.id = e.task "
+        "LEFT JOIN people p ON p.id = coalesce(t.person, e.person) LEFT JOIN queries q ON q.id = t.query "
+        "WHERE e.kind IN ('revoke', 'replace', 'set aside', 'close') ORDER BY e.seq"
+    ).fetchall()
+    found = []
+    for row in rows:
+        body = msgspec.json.decode(row["body"], type=_OwnerDecision)
+        entry = {"what": row["kind"], "person": body.name or row["name"]}
+        entry["query_id"] = new_id.get(row["query_id"], row["query_id"])
+        found.append({**entry, "why": body.why})
+    return found

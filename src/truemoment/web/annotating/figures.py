@@ -1,0 +1,156 @@
+"""The figures of the owner's page: who is done, where people disagree, who may not be looking."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from truemoment.base.boundary.documents import as_json
+from truemoment.data.datasets.answer_file import PersonAnswer
+from truemoment.studies.diagnosis.answer_agreement import AnswerAgreement, QueryAgreement, answer_agreement
+from truemoment.web.annotating.control_scores import PersonScores, person_scores
+from truemoment.web.annotating.events import last_event, now
+from truemoment.web.annotating.progress import StudyPerson
+from truemoment.web.annotating.reading import StudyFrameTables, TaskAnswer, read_study_answers
+from truemoment.web.annotating.results import read_state
+from truemoment.web.annotating.store import Store
+from truemoment.web.annotating.study import StudyFolder, StudySettings
+
+EVERY_S = 10.0
+"""The figures are computed at most that often."""
+
+FEW = 200
+"""Figures of fewer answers cost nothing, and are always new."""
+
+
+class Figures(NamedTuple):
+    """The figures after an event.
+
+    Parameters
+    ----------
+    seq
+        Number of the event.
+    computed_at
+        When they were computed, by the monotonic clock.
+    document
+        What the page shows.
+    queries
+        Agreement on each query, the least agreed first.
+    """
+
+    seq: int
+    computed_at: float
+    document: dict[str, Any]
+    queries: tuple[QueryAgreement, ...]
+
+
+class StudyFigures:
+    """Computes the figures of a study that is served, when its log has grown."""
+
+    def __init__(self, study: StudyFolder, settings: StudySettings, store: Store, tables: StudyFrameTables) -> None:
+        self._study, self._settings, self._store, self._tables = study, settings, store, tables
+        self._lock = threading.Lock()
+        self._known: Figures | None = None
+
+    def latest(self) -> Figures:
+        """Return the figures; those of many answers may be 10 s old."""
+        with self._lock:
+            known = self._known
+            last = self._store.read(last_event)
+            if known is not None and not known.document["open"]:
+                is_due = known.seq != last and time.monotonic() - known.computed_at > EVERY_S
+                known = None if is_due else known
+            else:
+                known = None
+            if known is None:
+                known = self._known = self._store.read(self._compute)
+            return known
+
+    def forget(self) -> None:
+        """Let the next figures be new: the owner has changed something."""
+        with self._lock:
+            self._known = None
+
+    def _compute(self, connection: sqlite3.Connection) -> Figures:
+        settings = self._settings
+        last = last_event(connection)
+        state = read_state(self._study, connection)
+        rows = read_study_answers(connection, self._tables)
+        agreement = answer_agreement(_counted(rows), np.random.default_rng(0), resamples=0)
+        scores = person_scores(rows, agreement.queries, state.references, settings.gold_iou)
+        people = [_person(of, scores.get(of.name)) for of in state.people.values()]
+        document: dict[str, Any] = {
+            "seq": last,
+            "title": settings.title,
+            "task": settings.task,
+            "state": state.state,
+            "closed": state.closed,
+            "open": len(rows) < FEW,
+            "needed": state.n_queries * settings.per_query,
+            **_agreement(agreement),
+            "videos": state.videos,
+            "not_playable": state.not_playable,
+            "people": people,
+        }
+        queries = tuple(sorted(agreement.queries, key=_disagreement))
+        return Figures(last, time.monotonic(), as_json(document), queries)
+
+
+def _agreement(found: AnswerAgreement) -> dict[str, Any]:
+    return {
+        "answers": found.n_answers,
+        "verdicts": found.verdicts,
+        "mean_iou": found.mean_iou,
+        "at_half": found.at_least_half,
+        "disjoint": found.disjoint,
+        "pairs": found.n_pairs,
+        "presence": found.presence and found.presence.share,
+    }
+
+
+def _person(of: StudyPerson, scores: PersonScores | None) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "name": of.name,
+        "state": of.state,
+        "tasks": of.tasks,
+        "done": of.done,
+        "seen_s": None if of.seen_at is None else max(0, now() - of.seen_at),
+    }
+    if scores is None:
+        return found
+    count = len(scores.agreement)
+    spread = float(np.std(scores.agreement)) if count else 0.0
+    return found | {
+        "median_s": scores.median_s,
+        "self_iou": scores.self_iou,
+        "self_count": scores.self_count,
+        "gold": [scores.gold.right, scores.gold.total],
+        "absent": [scores.absent.right, scores.absent.total],
+        "agreement": sum(scores.agreement) / count if count else None,
+        "agreement_error": 1.96 * spread / math.sqrt(count) if count > 1 else None,
+        "flags": list(scores.flags),
+    }
+
+
+def _counted(rows: Sequence[TaskAnswer]) -> dict[str, list[PersonAnswer]]:
+    """Return the answers that count, by query."""
+    found: defaultdict[str, list[PersonAnswer]] = defaultdict(list)
+    for of in rows:
+        if of.line.counts:
+            found[of.line.query_id].append(of.line)
+    return dict(found)
+
+
+def _disagreement(query: QueryAgreement) -> tuple[float, str]:
+    """Return what queries are sorted by: agreement, and a dispute about presence before all else."""
+    verdicts = query.verdicts
+    if len(verdicts) > 1:
+        return -1.0 * min(verdicts.values()), query.query_id
+    return (2.0 if math.isnan(query.mean_iou) else query.mean_iou), query.query_id

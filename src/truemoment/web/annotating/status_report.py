@@ -1,0 +1,102 @@
+"""The report on a study: who is done, how well people agree, and how controls were answered."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from truemoment.base.version import __version__ as version
+from truemoment.report.model import Cell, Paragraph, Report, Section, Table
+from truemoment.web.annotating.status import StudyStatus
+
+SCHEMA = "truemoment/study-status/1"
+
+
+def document(found: StudyStatus) -> dict[str, Any]:
+    """Return the status as programs read it."""
+    agreement, presence = found.agreement, found.agreement.presence
+    return {
+        "schema": SCHEMA,
+        "truemoment": version,
+        "study": found.settings.name,
+        "seed": found.settings.seed,
+        "answers": agreement.n_answers,
+        "needed": found.needed,
+        "state": found.state.state,
+        "closed": found.state.closed,
+        "verdicts": agreement.verdicts,
+        "mean_iou": {"value": agreement.mean_iou, "ci95": agreement.mean_iou_ci95},
+        "presence": None if presence is None else {"share": presence.share, "alpha": presence.alpha},
+        "videos": found.state.videos,
+        "not_playable": found.state.not_playable,
+        "people": [_person(name, found) for name in found.state.people],
+    }
+
+
+def _person(name: str, found: StudyStatus) -> dict[str, Any]:
+    person = found.state.people[name]
+    entry: dict[str, Any] = {"person": name, "state": person.state, "done": person.done, "tasks": person.tasks}
+    scores = found.people.get(name)
+    if scores is None:
+        return entry
+    return entry | {
+        "median_s": scores.median_s,
+        "self_iou": scores.self_iou,
+        "gold": [scores.gold.right, scores.gold.total],
+        "absent": [scores.absent.right, scores.absent.total],
+        "agreement": sum(scores.agreement) / len(scores.agreement) if scores.agreement else None,
+        "flags": list(scores.flags),
+    }
+
+
+def report(found: StudyStatus) -> Report:
+    """Return the status for people."""
+    agreement = found.agreement
+    share = 100 * agreement.n_answers / found.needed if found.needed else 0.0
+    lines = [
+        f"{found.settings.name}: {agreement.n_answers:,} of {found.needed:,} answers ({share:.0f} %), "
+        f"{found.state.state}.",
+        "Videos: "
+        + (", ".join(f"{name} {count:,}" for name, count in sorted(found.state.videos.items())) or "none")
+        + ".",
+    ]
+    if agreement.verdicts:
+        verdicts = ", ".join(f"{name} {count:,}" for name, count in sorted(agreement.verdicts.items()))
+        lines.append(f"Answers: {verdicts}.")
+    if agreement.n_pairs:
+        lines.append(
+            f"Mean SetIoU of two people: {agreement.mean_iou:.3f}; pairs at 0.5 or more "
+            f"{100 * agreement.at_least_half:.0f} %; without overlap {100 * agreement.disjoint:.0f} %."
+        )
+    if agreement.presence is not None:
+        lines.append(f"Two people agree on presence in {100 * agreement.presence.share:.0f} % of pairs.")
+    lines += [f"Not playable: {name}: {why}" for name, why in found.state.not_playable.items()]
+    rows = tuple(_row(_person(name, found)) for name in found.state.people)
+    headings = ("person", "state", "done", "median s", "repeats", "gold", "absent", "with others", "flags")
+    blocks: list[Paragraph | Table] = [Paragraph(line) for line in lines]
+    if rows:
+        blocks.append(Table("People", headings, (("", rows),), text_columns=(0, 1, 8)))
+    return Report(title=f"Study {found.settings.name}", sections=(Section("status", "Status", tuple(blocks)),))
+
+
+def _row(of: dict[str, Any]) -> tuple[Cell, ...]:
+    def figure(name: str, digits: int) -> str:
+        value = of.get(name)
+        return "-" if value is None or math.isnan(value) else f"{value:.{digits}f}"
+
+    def kept(name: str) -> str:
+        right, total = of.get(name, (0, 0))
+        return f"{right}/{total}" if total else "-"
+
+    texts = (
+        of["person"],
+        of["state"],
+        f"{of['done']}/{of['tasks']}",
+        figure("median_s", 0),
+        figure("self_iou", 2),
+        kept("gold"),
+        kept("absent"),
+        figure("agreement", 2),
+        ", ".join(of.get("flags", ())),
+    )
+    return tuple(map(Cell, texts))

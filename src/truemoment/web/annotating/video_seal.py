@@ -1,0 +1,111 @@
+"""Whether the videos that a study names may be read and shown to people.
+
+A study names its videos by full paths, chosen when it was made. A study of somebody else could name any video of this
+machine, and whoever has a link would see it. So a new study is sealed: ``videos.seal`` is a hash (HMAC) of its videos,
+with a key that only this user has. Without a valid seal, the user names the folder of the videos again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import secrets
+import sqlite3
+from pathlib import Path
+
+import msgspec
+
+from truemoment.base.boundary.files import atomic_write, read_bytes
+from truemoment.base.boundary.folders import lock_file, temporary_file
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import InputError, MissingFileError
+from truemoment.media.video.files import find_videos
+from truemoment.web.annotating.events import identity_of_study
+from truemoment.web.annotating.store import connect, undamaged
+from truemoment.web.annotating.study import StudyFolder
+
+SEAL, KEY = "videos.seal", "key"
+
+KEY_BYTES = 32
+
+
+def seal_videos(study: StudyFolder, connection: sqlite3.Connection) -> None:
+    """Write the seal of the videos that a study names now."""
+    with atomic_write(study.folder / SEAL) as stream:
+        stream.write(_seal_of(study, connection).encode() + b"\n")
+
+
+def check_videos(study: StudyFolder, videos: Path | None) -> None:
+    """Let a study have the videos of a folder, or refuse one whose videos this user did not choose."""
+    with undamaged(study.database), contextlib.closing(connect(study.database)) as connection:
+        if videos is None:
+            refuse_unsealed(study, connection)
+        else:
+            choose_videos(study, connection, videos)
+
+
+def refuse_unsealed(study: StudyFolder, connection: sqlite3.Connection) -> None:
+    """Refuse a study whose videos were not chosen by this user on this machine."""
+    file = study.folder / SEAL
+    seal = read_bytes(file).decode("ascii", "replace").strip() if file.is_file() else ""
+    if not hmac.compare_digest(seal.encode(), _seal_of(study, connection).encode()):
+        problem = "was made on another machine or by another user, and names videos by their paths there"
+        raise InputError(problem, path=study.path, hint="name the folder of its videos: --videos DIR")
+
+
+def choose_videos(study: StudyFolder, connection: sqlite3.Connection, videos: Path) -> None:
+    """Let a study have the videos of a folder, and seal it; a video without a file there is not playable.
+
+    Raises
+    ------
+    MissingFileError
+        If the folder has none of them.
+    """
+    ids = [str(row[0]) for row in connection.execute("SELECT video_id FROM videos ORDER BY id")]
+    files = find_videos(videos, ids)
+    if ids and not files:
+        raise MissingFileError(f"{videos}: contains none of the {len(ids)} videos of the study")
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        for video_id in ids:
+            path = str(files[video_id].resolve()) if video_id in files else ""
+            connection.execute(
+                "UPDATE videos SET path = ?, played = CASE WHEN played = '' THEN '' ELSE ? END, state = CASE "
+                "WHEN ? = '' THEN 'not playable' WHEN state = 'not playable' THEN 'waiting' ELSE state END, "
+                "why = CASE WHEN ? = '' THEN 'the file is missing' ELSE why END WHERE video_id = ?",
+                (path, path, path, path, video_id),
+            )
+    seal_videos(study, connection)
+
+
+def _seal_of(study: StudyFolder, connection: sqlite3.Connection) -> str:
+    """Return the hash of the videos of a study, as hexadecimal digits."""
+    rows = connection.execute("SELECT id, video_id, path, played FROM videos ORDER BY id").fetchall()
+    other = next((row["played"] for row in rows if row["played"] not in ("", row["path"])), None)
+    if other is not None:
+        problem = f"plays {other!r}, which is no video of the study"
+        raise InputError(problem, path=study.database, field="videos.played")
+    named = [identity_of_study(connection), [(row["id"], row["video_id"], row["path"]) for row in rows]]
+    return hmac.new(_key(), msgspec.json.encode(named), hashlib.sha256).hexdigest()
+
+
+def _key() -> bytes:
+    """Return the key of this user, which is made when it is first needed."""
+    from platformdirs import user_data_path  # noqa: PLC0415 - only studies need it
+
+    folder = OwnPath(user_data_path("truemoment"))
+    file = folder / KEY
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with lock_file(file.path):
+            if not file.is_file():
+                with temporary_file(folder) as fresh:  # which nobody else can read
+                    fresh.write_bytes(secrets.token_bytes(KEY_BYTES))
+                    fresh.rename(file)
+            key = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be made ({error.strerror or error})", path=file) from None
+    if len(key) != KEY_BYTES:
+        raise InputError(f"has {len(key)} bytes, expected {KEY_BYTES}", path=file, hint="remove it")
+    return key

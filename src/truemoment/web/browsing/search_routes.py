@@ -1,0 +1,264 @@
+"""Requests of the search page: the index, searches, strips and scores."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.responses import Response
+
+from truemoment.searching.index import Index
+from truemoment.searching.outstanding import backgrounds
+from truemoment.web.browsing.like import vector_of
+from truemoment.web.browsing.searches import (
+    Model,
+    SearchAnswer,
+    Searches,
+    SearchRequest,
+    VideoMoment,
+    half_precision,
+    signature_of,
+)
+from truemoment.web.browsing.serving import SearchThread
+from truemoment.web.browsing.video_routes import BOTH, OWNER, VideoService
+from truemoment.web.browsing.videos import ShownVideos
+from truemoment.web.pages.app import RouteOf, Visit, page_route, route
+from truemoment.web.pages.errors import PageError, error_response
+
+MOST_CHARACTERS = 2000
+"""Characters of a sentence that is searched."""
+
+MOST_TOP, MOST_APART_S = 200, 1e6
+
+LOOKED_AT_S = 2.0
+"""Seconds between two looks at whether the index has changed on disk."""
+
+RETRY_S = "1"
+
+
+@dataclass
+class SearchService:
+    """What the handlers of the search page share.
+
+    Parameters
+    ----------
+    searches
+        Searches of the index.
+    videos
+        Its videos.
+    """
+
+    searches: Searches
+    videos: VideoService
+    thread: SearchThread[SearchAnswer] = field(default_factory=SearchThread)
+    _looked_at: float = 0.0
+    _has_changed: bool = False
+    _reloading: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def model(self) -> Model:
+        """The model of the index."""
+        return self.searches.model
+
+    def close(self) -> None:
+        """End the thread."""
+        self.thread.close()
+
+    # ------------------------------------------------------------------------------------------ handlers
+
+    def index(self, visit: Visit) -> Mapping[str, object]:
+        """Return the videos, and whether sentences can be searched."""
+        settings = self.searches.index.settings
+        shown = self.videos.shown
+        videos = [
+            {
+                "v": video.number,
+                "video_id": video.video_id,
+                "folder": video.folder,
+                "duration_s": video.duration_s,
+                "file": shown.state(video),
+            }
+            for video in shown.rows
+        ]
+        return {
+            "model": settings.encoder,
+            "fingerprint": settings.fingerprint,
+            "fps": settings.fps,
+            "videos": videos,
+            "ready": self.model.state == "ready",
+            "state": self.model.state,
+            "why": self.model.why,
+            "changed": self._changed(),
+            "role": visit.visitor.role,
+        }
+
+    def search(self, visit: Visit) -> Response | Mapping[str, object]:
+        """Return the moments of a sentence."""
+        visit.require_same_site()
+        sentence = visit.query_text("q", MOST_CHARACTERS)
+        if not sentence:
+            raise PageError(400, "got an empty sentence, expected what to look for", "q")
+        request = self._request(visit, sentence, None)
+        refusal = self._refusal()
+        return self._answered(visit, request) if refusal is None else refusal
+
+    def like(self, visit: Visit) -> Mapping[str, object]:
+        """Return moments that resemble one."""
+        visit.require_same_site()
+        return self._answered(visit, self._request(visit, "", self._moment(visit)))
+
+    def score(self, visit: Visit) -> Response | Mapping[str, object]:
+        """Return the score of any moment of a video, for a sentence or a moment."""
+        visit.require_same_site()
+        moment = self._moment(visit)
+        record = self.searches.record(visit.query_text("search"))
+        background = None
+        if record is not None:
+            vector, background = record.vector, record.background
+        elif "like" in visit.request.query_params:
+            like = self._like_text(visit.query_text("like"))
+            vector = vector_of(self.searches.index, like.video_id, like.start_s, like.end_s)
+        else:
+            refusal = self._refusal()
+            if refusal is not None:
+                return refusal
+            vector = self.model.vector(visit.query_text("q", MOST_CHARACTERS)).vector
+        background = background or backgrounds(self.searches.index, vector)[0]
+        score, is_whole = self.searches.score(moment, vector, background)
+        return {"score": score, "z": background.z(score), "shorter_than_a_row": not is_whole}
+
+    def strip(self, visit: Visit) -> Response:
+        """Return the strip of a video for one of the last searches."""
+        record = self.searches.record(visit.request.path_params["search"])
+        if record is None:
+            raise PageError(404, "this search is forgotten; search again")
+        video = self.videos.asked(visit)
+        columns = self.searches.strip(record, video.video_id)
+        headers = {
+            "X-Median": f"{record.background.median:.6f}",
+            "X-Best": f"{record.best:.6f}",
+            "Cache-Control": "private, max-age=3600",
+        }
+        return Response(half_precision(columns), media_type="application/octet-stream", headers=headers)
+
+    def reload(self, visit: Visit) -> None:
+        """Load the index anew, after it has changed on disk."""
+        del visit
+        with self._reloading:
+            old = self.searches
+            index = Index(old.index.path)
+            if index.settings.fingerprint != old.index.settings.fingerprint:
+                raise PageError(409, "the index is now of another model; start the server again")
+            self.searches = Searches(index, old.model)
+            self.videos.replace(ShownVideos.of_index(index))
+            self._has_changed = False
+
+    def video_page(self, visit: Visit) -> Mapping[str, object]:
+        """Return what the page of a video shows first."""
+        return {"video": self.videos.asked(visit)}
+
+    def routes(self) -> list[RouteOf]:
+        """Return the routes of searches."""
+        return [
+            page_route("/", "search.html.j2", roles=BOTH),
+            page_route("/film/{v:number}", "video.html.j2", roles=BOTH, values=self.video_page),
+            route("GET", "/api/index", self.index, roles=BOTH),
+            route("POST", "/api/index/reload", self.reload, roles=(OWNER,)),
+            route("GET", "/api/search", self.search, roles=BOTH),
+            route("GET", "/api/like", self.like, roles=BOTH),
+            route("GET", "/api/score", self.score, roles=BOTH),
+            route("GET", "/api/strip/{search}/{v:number}", self.strip, roles=BOTH),
+        ]
+
+    # ------------------------------------------------------------------------------------------- private
+
+    def _refusal(self) -> Response | None:
+        """Return the answer while no sentence can be searched."""
+        state = self.model.state
+        if state == "ready":
+            return None
+        if state == "failed":
+            return error_response(422, f"the model cannot be loaded: {self.model.why}", "model")
+        waiting = error_response(503, "the model is being loaded", "model")
+        waiting.headers["Retry-After"] = RETRY_S
+        return waiting
+
+    def _request(self, visit: Visit, sentence: str, like: VideoMoment | None) -> SearchRequest:
+        top = visit.query_number("top", 12, least=1, most=MOST_TOP)
+        apart_s = visit.query_seconds("apart", 5.0)
+        if apart_s > MOST_APART_S:
+            raise PageError(400, f"got {apart_s:g}, expected seconds up to {MOST_APART_S:,.0f}", "apart")
+        exact = visit.query_number("exact", 0, most=1) == 1
+        return SearchRequest(sentence, like, top, apart_s, self._videos(visit), exact)
+
+    def _videos(self, visit: Visit) -> tuple[str, ...] | None:
+        text = visit.request.query_params.get("videos")
+        if not text:
+            return None
+        parts = text.split(",")
+        if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):
+            raise PageError(400, "expected numbers of videos with commas between them", "videos")
+        return tuple(self.videos.shown.at(int(part)).video_id for part in dict.fromkeys(parts))
+
+    def _moment(self, visit: Visit) -> VideoMoment:
+        video = self.videos.shown.at(visit.query_number("v", -1) if "v" in visit.request.query_params else -1)
+        return VideoMoment(video.video_id, visit.query_seconds("start"), visit.query_seconds("end"))
+
+    def _like_text(self, text: str) -> VideoMoment:
+        parts = text.split(":")
+        try:
+            v, start_s, end_s = int(parts[0]), float(parts[1]), float(parts[2])
+        except (IndexError, ValueError):
+            raise PageError(400, "expected VIDEO:START:END", "like") from None
+        if not 0 <= start_s < end_s < MOST_APART_S:
+            raise PageError(400, "expected start < end, in seconds", "like")
+        return VideoMoment(self.videos.shown.at(v).video_id, start_s, end_s)
+
+    def _answered(self, visit: Visit, request: SearchRequest) -> Mapping[str, object]:
+        tab, number = visit.query_text("tab", 40), visit.query_number("n", 0)
+        searches = self.searches
+        future = self.thread.submit(tab or str(id(request)), number, lambda: searches.find(request))
+        return self._as_json(future.result())
+
+    def _as_json(self, answer: SearchAnswer) -> dict[str, Any]:
+        by_id = self.videos.shown.by_id
+        moments = [
+            {
+                "rank": rank,
+                "v": by_id[of.video_id].number,
+                "start_s": of.start_s,
+                "end_s": of.end_s,
+                "score": of.score,
+                "z": of.z,
+            }
+            for rank, of in enumerate(answer.moments, start=1)
+        ]
+        like = answer.request.like
+        return {
+            "search": answer.name,
+            "q": answer.request.sentence,
+            "like": None
+            if like is None
+            else {"v": by_id[like.video_id].number, "start_s": like.start_s, "end_s": like.end_s},
+            "notes": list(answer.notes),
+            "unknown_words": list(answer.unknown.words),
+            "no_word_known": answer.unknown.every,
+            "scored": answer.n_scored,
+            "videos": answer.n_videos,
+            "ms": answer.times_ms,
+            "median": answer.background.median,
+            "best": answer.best,
+            "changed": self._changed(),
+            "moments": moments,
+        }
+
+    def _changed(self) -> bool:
+        """Whether the index on disk is another one than was loaded; looked at every few seconds."""
+        now = time.monotonic()
+        if now - self._looked_at > LOOKED_AT_S:
+            self._looked_at = now
+            self._has_changed = signature_of(self.searches.index.path) != self.searches.signature
+        return self._has_changed

@@ -1,0 +1,111 @@
+"""The server of the search page: one index, its videos, and who may look."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from truemoment.searching.encoder_options import EncoderOptions
+from truemoment.searching.index import Index
+from truemoment.web.browsing.exports import ExportService
+from truemoment.web.browsing.kept import Collections
+from truemoment.web.browsing.kept_routes import KeptService
+from truemoment.web.browsing.search_routes import SearchService
+from truemoment.web.browsing.searches import Model, Searches
+from truemoment.web.browsing.video_routes import VideoService
+from truemoment.web.browsing.videos import ShownVideos
+from truemoment.web.browsing.visitors import LinkTokens
+from truemoment.web.pages.app import Site, make_app
+from truemoment.web.pages.security import Address, Application
+from truemoment.web.pages.sessions import cookie_name
+from truemoment.web.pages.static_files import StaticFiles
+from truemoment.web.pages.templates import PageTemplates
+
+HERE = Path(__file__).parent
+
+MOST_BODY_BYTES = 4 << 20
+"""Size of a collection of 10,000 moments."""
+
+THREADS = 100
+"""Requests that are answered at a time: searches, pictures and parts of videos wait in threads."""
+
+
+@dataclass
+class SearchServer:
+    """A search page that is being served."""
+
+    app: Application
+    service: SearchService
+    collections: Collections
+    tokens: LinkTokens
+
+
+@contextmanager
+def open_search(
+    index: Index,
+    options: EncoderOptions,
+    *,
+    cache: Path,
+    collections: Path,
+    exports: Path | None = None,
+    guests: bool = False,
+    address: Address | None = None,
+) -> Iterator[SearchServer]:
+    """Open the search page of an index.
+
+    Parameters
+    ----------
+    index
+        The index.
+    options
+        Model and device, as far as a user names them.
+    cache
+        Folder of pictures and prepared videos.
+    collections
+        Folder of collections.
+    exports
+        Folder that exports are written to; None to send them to the browser.
+    guests
+        Whether there is a link for guests, who may look, search and play.
+    address
+        Names under which the page is reached.
+    """
+    videos = VideoService(ShownVideos.of_index(index), cache)
+    service = SearchService(Searches(index, Model(index, options)), videos)
+    tokens = LinkTokens(guests=guests)
+    site = Site(
+        f"Search {index.path.name}",
+        cookie_name(str(index.path.resolve())),
+        address or Address(),
+        tokens.find,
+        PageTemplates(HERE / "templates"),
+        StaticFiles(HERE / "static"),
+        most_body_bytes=MOST_BODY_BYTES,
+    )
+    fingerprint = index.settings.fingerprint
+    with Collections.opened(collections, index=index.path.name, fingerprint=fingerprint) as kept:
+        exporting = ExportService(kept, videos, exports)
+
+        @asynccontextmanager
+        async def running() -> AsyncIterator[None]:
+            more_threads()
+            videos.start()
+            service.model.start()
+            try:
+                yield
+            finally:
+                service.close()
+                videos.close()
+                exporting.close()
+
+        routes = [*service.routes(), *videos.routes(), *KeptService(kept, videos).routes(), *exporting.routes()]
+        yield SearchServer(make_app(site, routes, lifespan=running), service, kept, tokens)
+
+
+def more_threads() -> None:
+    """Let more requests be answered at a time."""
+    import anyio.to_thread  # noqa: PLC0415 - only pages need it
+
+    anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS

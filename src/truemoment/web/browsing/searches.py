@@ -1,0 +1,288 @@
+"""Searches of an index for a page: the model in the background, answers with z, and the last ones remembered.
+
+An answer has the moments that :func:`~truemoment.searching.retrieval.search_index` finds with the same settings, as
+``truemoment search`` does.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import TrueMomentError
+from truemoment.media.features.base import Frames
+from truemoment.searching.encoder_options import EncoderOptions
+from truemoment.searching.index import Index
+from truemoment.searching.layout import ABOUT, SETTINGS, VIDEOS
+from truemoment.searching.outstanding import Background, backgrounds
+from truemoment.searching.retrieval import FoundMoment, checked_vectors, moment_scores
+from truemoment.searching.searcher import IndexSearcher, RankingOptions
+from truemoment.searching.session import cut_short
+from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords, unknown_words
+from truemoment.web.browsing.like import others, score_of, vector_of
+from truemoment.web.browsing.strip import best_by_column
+
+if TYPE_CHECKING:
+    from truemoment.media.video.encoders import Encoder
+
+MOST_RECORDS, MOST_VECTORS, MOST_SEARCHERS = 50, 200, 4
+"""Answers, vectors of sentences and searchers of selected videos that are remembered."""
+
+ModelState = Literal["waiting", "loading", "ready", "failed"]
+
+
+@dataclass(frozen=True)
+class VideoMoment:
+    """A moment of a video of the index."""
+
+    video_id: str
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """What is searched.
+
+    Parameters
+    ----------
+    sentence
+        The sentence; "" for more like a moment.
+    like
+        The moment that others resemble; None for a sentence.
+    top, apart_s
+        Number of moments, and the minimum time between two of a video.
+    videos
+        ShownVideos; None for all.
+    exact
+        Whether all videos are scored, and not only those that a first stage selects.
+    """
+
+    sentence: str
+    like: VideoMoment | None = None
+    top: int = 12
+    apart_s: float = 5.0
+    videos: tuple[str, ...] | None = None
+    exact: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class SearchAnswer:
+    """What was found.
+
+    Parameters
+    ----------
+    name
+        Name of the search, by which strips are asked for.
+    moments
+        Moments, best first.
+    background
+        Scores of the pieces of the index.
+    n_scored, n_videos
+        ShownVideos that were scored exactly, and that were searched.
+    notes
+        Notes on the sentence: that it is too long, and which of its words the model does not know.
+    unknown
+        These words.
+    times_ms
+        Milliseconds of the steps.
+    """
+
+    name: str
+    request: SearchRequest
+    vector: Frames
+    moments: tuple[FoundMoment, ...]
+    background: Background
+    n_scored: int
+    n_videos: int
+    notes: tuple[str, ...]
+    unknown: UnknownWords
+    times_ms: dict[str, int]
+
+    @property
+    def best(self) -> float:
+        """Score of the best moment; the median where there is none."""
+        return self.moments[0].score if self.moments else self.background.median
+
+
+class SentenceVector(NamedTuple):
+    """Vector of a sentence (D,), a note if the sentence is longer than the model reads, and its unknown words."""
+
+    vector: Frames
+    cut: str = ""
+    unknown: UnknownWords = ALL_KNOWN
+
+
+class Model:
+    """The model of an index, loaded in a thread.
+
+    Parameters
+    ----------
+    index, options
+        The index, and the model and device as far as a user names them.
+    """
+
+    def __init__(self, index: Index, options: EncoderOptions) -> None:
+        self._index, self._options = index, options
+        self.state: ModelState = "waiting"
+        self.why = ""
+        self._encoder: Encoder | None = None
+        self._vectors: OrderedDict[str, SentenceVector] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def start(self) -> None:
+        """Begin to load."""
+        self.state = "loading"
+        threading.Thread(target=self._load, name="model", daemon=True).start()
+
+    def _load(self) -> None:
+        try:
+            self._encoder = self._options.encoder_of(self._index)
+            self.vector("a")  # the first sentence takes longest
+        except TrueMomentError as error:
+            self.why, self.state = str(error), "failed"
+        except Exception as error:  # of a library: videos can be browsed without a model
+            self.why, self.state = f"{type(error).__name__}: {error}", "failed"
+        else:
+            self.state = "ready"
+
+    def vector(self, sentence: str) -> SentenceVector:
+        """Return the vector of a sentence, with what is noted on the sentence."""
+        with self._lock:
+            if sentence in self._vectors:
+                self._vectors.move_to_end(sentence)
+                return self._vectors[sentence]
+        assert self._encoder is not None  # noqa: S101 - callers ask for the state first
+        vector = self._encoder.sentences([sentence])[0]
+        found = SentenceVector(vector, cut_short(self._encoder, [sentence]), unknown_words(self._encoder, sentence))
+        with self._lock:
+            self._vectors[sentence] = found
+            if len(self._vectors) > MOST_VECTORS:
+                self._vectors.popitem(last=False)
+        return found
+
+
+class Searches:
+    """Searches of one index.
+
+    Parameters
+    ----------
+    index
+        The index.
+    model
+        Its model.
+    """
+
+    def __init__(self, index: Index, model: Model) -> None:
+        self.index, self.model = index, model
+        self.signature = signature_of(index.path)
+        self._records: OrderedDict[str, SearchAnswer] = OrderedDict()
+        self._searchers: OrderedDict[tuple[tuple[str, ...], bool], IndexSearcher] = OrderedDict()
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def find(self, request: SearchRequest) -> SearchAnswer:
+        """Return the answer to a request; the model must be ready for a sentence."""
+        began = time.perf_counter()
+        like = request.like
+        if like is None:
+            vector, cut, unknown = self.model.vector(request.sentence)
+        else:
+            vector, cut, unknown = SentenceVector(vector_of(self.index, like.video_id, like.start_s, like.end_s))
+        encoded = time.perf_counter()
+        names = tuple(sorted(self.index if request.videos is None else request.videos))
+        searcher = self._searcher(names, exact=request.exact)
+        background, n_scored = backgrounds(self.index, vector)[0], 0
+
+        def find(top: int) -> list[FoundMoment]:
+            nonlocal n_scored
+            searcher.ranking = RankingOptions(top, request.apart_s, request.exact)
+            found = searcher.find(checked_vectors(self.index, vector), [background])[0]
+            n_scored = found.n_videos
+            return list(found.moments)
+
+        if like is None:
+            moments = find(request.top)
+        else:
+            moments = others(find, (like.video_id, like.start_s, like.end_s), request.top)
+        scored = time.perf_counter()
+        times_ms = {
+            "encode": round(1000 * (encoded - began)),
+            "score": round(1000 * (scored - encoded)),
+            "all": round(1000 * (scored - began)),
+        }
+        return self._keep(
+            SearchAnswer(
+                self._name(),
+                request,
+                vector,
+                tuple(moments),
+                background,
+                n_scored,
+                len(names),
+                tuple(filter(None, [cut, unknown.line(request.sentence)])),
+                unknown,
+                times_ms,
+            )
+        )
+
+    def record(self, name: str) -> SearchAnswer | None:
+        """Return one of the last answers; None if it is forgotten."""
+        with self._lock:
+            return self._records.get(name)
+
+    def strip(self, answer: SearchAnswer, video_id: str) -> Frames:
+        """Return the best score at each column of a video, for the sentence of an answer."""
+        score = moment_scores(self.index, video_id, answer.vector, [answer.background])[0]
+        first, end = self.index.spans(video_id)
+        return best_by_column(score, first, end, len(self.index.rows(video_id)))
+
+    def score(self, moment: VideoMoment, vector: Frames, background: Background) -> tuple[float, bool]:
+        """Return the score of any moment of a video, and whether it contains a row."""
+        return score_of(self.index, (moment.video_id, moment.start_s, moment.end_s), vector, background)
+
+    def _name(self) -> str:
+        with self._lock:
+            self._count += 1
+            return f"s{self._count}"
+
+    def _keep(self, answer: SearchAnswer) -> SearchAnswer:
+        with self._lock:
+            self._records[answer.name] = answer
+            if len(self._records) > MOST_RECORDS:
+                self._records.popitem(last=False)
+        return answer
+
+    def _searcher(self, names: tuple[str, ...], *, exact: bool) -> IndexSearcher:
+        """Return the searcher of some videos, which only the thread that searches asks for."""
+        key = names, exact
+        if key not in self._searchers:
+            self._searchers[key] = IndexSearcher(self.index, RankingOptions(1, 0.0, exact), names)
+            if len(self._searchers) > MOST_SEARCHERS:
+                self._searchers.popitem(last=False)
+        self._searchers.move_to_end(key)
+        return self._searchers[key]
+
+
+def signature_of(path: Path) -> tuple[tuple[str, int], ...]:
+    """Return which files an index consists of and when each was written, to notice that it changes on disk."""
+    folder = OwnPath(path)
+    found = []
+    for file in (folder / SETTINGS, *(folder / VIDEOS).glob(f"[!.]*/{ABOUT}")):
+        try:
+            found.append(("/".join(file.parts), file.stat().st_mtime_ns))
+        except OSError:
+            found.append(("/".join(file.parts), 0))
+    return tuple(sorted(found))
+
+
+def half_precision(strip: Frames) -> bytes:
+    """Return a strip as float16, little endian."""
+    return np.ascontiguousarray(strip, dtype="<f2").tobytes()
