@@ -32,10 +32,10 @@ from truemoment.cli import main
 main(sys.argv[1:])
 """
 
-# Imports at which the signal comes, of those that the start of a command makes. Before the fifth there are the package,
-# its version and the entry point, which import nothing else. PyTorch crashes where its import raises an interrupt.
+# Imports at which the signal comes, of those that the start of a command makes. Before the sixth there are the package,
+# its base, its version and the entry point, which import nothing else. PyTorch crashes where its import raises an interrupt.
 MOMENTS = {
-    "--help": [5, 8, 15, 30, 60],
+    "--help": [6, 8, 15, 30, 60],
     "evaluate": [6, 20, 60, 120, 200],
     "audit": [10, 40, 90, 160, 240],
     "index": [7, 80, 300, 800, 1200],
@@ -66,7 +66,8 @@ def test_during_the_start_of_a_command(annotations, predictions, tmp_path, verb,
 
 def test_nothing_is_imported_before_it_is_handled():
     code = "before = set(sys.modules)\nimport truemoment.cli\nprint(*sorted(set(sys.modules) - before))"
-    assert python(code)[1].split() == ["__future__", "truemoment", "truemoment.cli", "truemoment.base.version"]
+    ours = ["truemoment", "truemoment.base", "truemoment.base.version", "truemoment.cli"]
+    assert python(code)[1].split() == ["__future__", *ours]
 
 
 def test_where_a_file_is_being_written_it_waits_for_the_import(tmp_path):

@@ -378,7 +378,7 @@ def test_two_runs_in_one_folder_do_not_train_at_once(task, tmp_path):
 def git(tmp_path, monkeypatch):
     """Put a git of our own on the path, and the package into a checkout: git("exit 1") is what it does but for HEAD."""
     (tmp_path / ".git").mkdir()
-    monkeypatch.setattr(hardware, "__file__", str(tmp_path / "a" / "b" / "c" / "hardware.py"))
+    monkeypatch.setattr(hardware, "__file__", str(tmp_path / "a" / "b" / "c" / "d" / "hardware.py"))
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
 
     def make(command):

@@ -1,7 +1,7 @@
 """A dataset: constants with its source, and a reader.
 
 To add a dataset: write one module in this folder with a ``DATASET`` and its reader, name it in
-``datasets/__init__.py``, and record the faults of its files (``tools/record_known_faults.py``).
+``data/datasets/__init__.py``, and record the faults of its files (``tools/record_known_faults.py``).
 """
 
 from __future__ import annotations

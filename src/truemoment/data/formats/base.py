@@ -4,7 +4,7 @@ A reader returns :class:`PredictionRows` (moments as numbers) or :class:`AnswerR
 :mod:`truemoment.data.answers` reads); a writer takes :class:`PredictionRows`.
 
 To add a format: write one module in this folder with a struct of an entry, a function that makes a row of it, a writer
-and a ``FORMAT``, and name it in ``io/__init__.py``.
+and a ``FORMAT``, and name it in ``data/formats/__init__.py``.
 """
 
 from __future__ import annotations

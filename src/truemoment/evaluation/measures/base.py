@@ -5,7 +5,7 @@ A measure is a small frozen value. It prints as its text (``str(measure)``), is 
 an :class:`Overlaps`. Its value is the sum of numerators over the sum of weights.
 
 To add a measure: write one file in this folder with a frozen dataclass that follows :class:`Measure`, and name it in
-``measures/__init__.py``.
+``evaluation/measures/__init__.py``.
 """
 
 from __future__ import annotations
