@@ -33,7 +33,8 @@ main(sys.argv[1:])
 """
 
 # Imports at which the signal comes, of those that the start of a command makes. Before the sixth there are the package,
-# its base, its version and the entry point, which import nothing else. PyTorch crashes where its import raises an interrupt.
+# its base, its version and the entry point, which import nothing else. PyTorch crashes where its import raises an
+# interrupt.
 MOMENTS = {
     "--help": [6, 8, 15, 30, 60],
     "evaluate": [6, 20, 60, 120, 200],
