@@ -4,7 +4,6 @@ import pytest
 
 from truemoment.data.datasets import get_dataset
 from truemoment.data.datasets.whole import whole_dataset
-from truemoment.learning.training.runs import is_test
 
 TESTS = {
     "test-trivial": "test_trivial.json",
@@ -54,6 +53,9 @@ class TestBoth:
         assert {test.split for test in whole.original.tests} == set(TESTS)
 
     def test_tests_are_known_as_tests(self, name):
+        pytest.importorskip("torch")
+        from truemoment.learning.training.runs import is_test
+
         # Choosing by one of them is refused without --force.
         assert {split.name for split in get_dataset(name).splits if is_test(split.name)} == set(TESTS)
 

@@ -4,6 +4,8 @@ import msgspec
 import pytest
 from msgspec.inspect import type_info
 
+pytest.importorskip("torch")
+
 from truemoment.collection.review_file import Review
 from truemoment.data.datasets.answer_file import AnswersHead
 from truemoment.data.datasets.resplit_folder import Datasheet
