@@ -47,6 +47,7 @@ def test_files_and_records_give_the_same_audit(files, constant):
         ({"fit_split": "train"}, "--fit-split train: other splits are read from a dataset or a file"),
         ({"related": RelatedFiles(select_split="val")}, "--select-split val: other splits"),
         ({"related": RelatedFiles(iid="iid.jsonl")}, "--iid-split test-iid: other splits"),
+        ({"related": RelatedFiles(model="runs/tan2d")}, "got the model runs/tan2d, expected a function that opens it"),
     ],
 )
 def test_records_of_one_split_have_no_other(files, constant, more, message):

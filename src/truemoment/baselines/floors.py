@@ -377,7 +377,8 @@ def _other_half(names: Sequence[str]) -> list[str]:
 def _ahead(setting: Setting, names: Sequence[str]) -> Iterator[Callable[[str], object]]:
     """Run some floors in a process of their own where they take long; yields what waits for one.
 
-    Their answers come back through the cache. What goes wrong there goes wrong again, and is told, where it is needed.
+    Their answers come back through the cache. An error there happens again where the answers are needed, and is
+    reported then.
     """
     train, annotations = setting.train, setting.annotations
     floors = [Floor(name, setting) for name in names]

@@ -90,7 +90,7 @@ def convert(values: Mapping[str, Any], kind: type[S], path: AnyPath | None, fiel
 def _names_at(kind: type[Struct], inner: str) -> tuple[str, ...]:
     """Return the fields of the part of a value at a dotted key, or the words it may be; none if it is not one part."""
     hint: Any = kind
-    for name in re.findall(r"[^.\[\]]+", re.sub(r"\[[^\]]*\]", "", inner)):
+    for name in filter(None, re.sub(r"\[[^\]]*\]", "", inner).split(".")):
         hint = get_type_hints(kind).get(name)
         parts = [of for of in _types_in(hint) if isinstance(of, type) and issubclass(of, Struct)]
         if len(parts) == 1:

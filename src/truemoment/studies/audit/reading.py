@@ -39,6 +39,11 @@ LoadModel = Callable[..., SeesVideo]
 """Opens the folder of a trained model: :func:`truemoment.learning.training.load_model`."""
 
 
+def no_model(folder: Path, **_: Any) -> SeesVideo:  # noqa: ANN401 - of any loader
+    """Refuse a model where nothing opens it."""
+    raise UsageError(f"got the model {folder}, expected a function that opens it (load)")
+
+
 @dataclass(frozen=True)
 class RelatedFiles:
     """What an audit may read beside the predictions.
@@ -92,7 +97,7 @@ def audit_predictions(
     reads: MethodReads | None = None,
     cache: Cache = NO_CACHE,
     read: Read = read_predictions,
-    load: LoadModel | None = None,
+    load: LoadModel = no_model,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> Audit:
     """Read what an audit needs, and run it.
@@ -119,7 +124,7 @@ def audit_predictions(
     measure_list = tuple(measure for measure in resolved if measure.needs in OF_MOMENTS)
     controls = _read_controls(related, reference, match, read)
     sources = _sources(predictions, related.predictions())
-    if related.model is not None and load is not None:
+    if related.model is not None:
         top, data_dir = answers_a_query(answers, measure_list), None if source is None else source.data_dir
         asked = _ask_model(
             load, related, controls, reference, top=top, seed=seed, data_dir=data_dir, on_status=on_status
