@@ -53,7 +53,7 @@ def finds(answers: Predictions, annotations: Annotations, share: float, rng: np.
 
 def judged(scores: Scores, floors: list[FloorResult], best: Scores, rng: np.random.Generator) -> str:
     """Return the verdict against floors."""
-    errors, margin = np.array([of.standard_error for of in floors]), np.array([of.training_spread for of in floors])
+    errors, margin = np.array([of.standard_error for of in floors]), np.array([of.margin for of in floors])
     of_floors = [of.scores for of in floors]
     return judge_floors(scores, of_floors, best, errors, rng, resamples=1000, margin=margin).kind(0)
 

@@ -23,7 +23,7 @@ def test_the_excess_is_that_of_a_loop():
     rng = np.random.default_rng(0)
     hits = (rng.random((60, 3)) < 0.5).astype(float)
     video = np.array([f"v{q // 4}" for q in range(60)], dtype=object)
-    value, (low, high) = excess(hits, video, np.random.default_rng(1), resamples=200)
+    (value,), ((low, high),) = excess(hits, video, np.random.default_rng(1), resamples=200)
     missed = [(own, second) for own, first, second in hits.tolist() if first == 0]
     assert value == pytest.approx(sum(own - second for own, second in missed) / len(missed))
     assert low < value < high
@@ -44,7 +44,7 @@ def test_simulated_methods_are_recovered(share):
         own, first, second = (rng.random(240) < chance for _ in range(3))
         hits = np.stack([own | (rng.random(240) < share), first, second], axis=1).astype(float)
         truth = share * np.sum((1 - chance) ** 2) / np.sum(1 - chance)
-        _, (low, high) = excess(hits, video, rng, resamples=200)
+        _, ((low, high),) = excess(hits, video, rng, resamples=200)
         covered += low <= truth <= high
         better += low > 0
     assert covered >= 400 * (0.95 - 3 * math.sqrt(0.95 * 0.05 / 400))

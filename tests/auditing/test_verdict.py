@@ -192,6 +192,7 @@ def verdict_with(ci95, skill_ci95, margin=0.0):
         ci95=np.array([ci95]),
         against=np.zeros((1, 1)),
         against_ci95=np.array([[ci95]]),
+        highest=np.array([ci95[1:]]),
         resolves=nothing,
         skill=nothing,
         skill_ci95=np.array([skill_ci95]),
@@ -202,10 +203,18 @@ def verdict_with(ci95, skill_ci95, margin=0.0):
 NAN = math.nan
 
 
-def test_better_is_above_the_spread_between_trainings():
-    above, within = (verdict_with((0.01, 0.4), (0.01, 0.5), margin) for margin in (0.009, 0.01))
-    assert (above.kind(0), above.within_margin(0)) == ("better", None)
+@pytest.mark.parametrize(("ci95", "kind"), [((0.01, 0.4), "better"), ((-0.4, -0.01), "worse")])
+def test_what_another_training_could_make_is_not_decided(ci95, kind):
+    beyond, within = (verdict_with(ci95, ci95, margin) for margin in (0.009, 0.01))
+    assert (beyond.kind(0), beyond.within_margin(0)) == (kind, None)
     assert (within.kind(0), within.within_margin(0)) == ("not decided", 0)
+
+
+def test_worse_than_one_floor_beyond_its_margin_is_worse():
+    two = dataclasses.replace(
+        verdict_with((-0.4, -0.02), (-0.4, -0.02)), highest=np.array([[-0.02], [-0.01]]), margin=np.array([0.03, 0.0])
+    )
+    assert (two.kind(0), two.within_margin(0)) == ("worse", None)
 
 
 @pytest.mark.parametrize(

@@ -115,8 +115,9 @@ def numbers_of(names: Iterable[str]) -> Ints:
     >>> numbers_of(["v", "w", "v"]).tolist()
     [0, 1, 0]
     """
-    number: dict[str, int] = {}
-    return np.array([number.setdefault(name, len(number)) for name in names], dtype=np.int64)
+    names = list(names)
+    number = {name: at for at, name in enumerate(dict.fromkeys(names))}
+    return np.fromiter(map(number.__getitem__, names), np.int64, len(names))
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,6 +38,7 @@ from truemoment.baselines import (
 )
 from truemoment.baselines.best_constant import best_constants
 from truemoment.baselines.expected_value import answer_each
+from truemoment.baselines.sentence_network import Training
 from truemoment.data.language.paragraphs import OrderOfStarts, order_of_starts
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.grounders import Grounder
@@ -58,8 +59,14 @@ HEADLINE = "R@1,IoU=0.5"
 FLOORS = tuple(name for name, of in BASELINES.items() if of.kind == "floor")
 """Every blind baseline there is."""
 
-DRAWS, FITS = 5, MappingProxyType({NETWORK: 2, PARAGRAPH: 1})
+SIZES = (Training(), Training(hidden=128, members=(4, 3)))
+"""The sentence network's trainings: the spread between networks then holds what their size makes, too."""
+
+DRAWS, FITS = 5, MappingProxyType({NETWORK: len(SIZES), PARAGRAPH: 1})
 """Draws of a floor that draws its answers; trainings of those that are trained by chance, each of several members."""
+
+MARGIN = 2.0
+"""Standard deviations between trainings that a difference to a trained floor has to exceed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +142,8 @@ class Floor:
         if isinstance(grounder, OrderTable):
             return grounder.for_measures(of.measures, train)
         if isinstance(grounder, ExpectedValue):
+            if isinstance(grounder.model, SentenceNetwork):
+                grounder = replace(grounder, model=replace(grounder.model, training=SIZES[number]))
             return self._recalled(grounder, train, number).for_measures(of.measures)
         return (grounder.fit(train),) * len(of.measures)
 
@@ -308,6 +317,11 @@ class FloorResult:
     def reads(self) -> Reads:
         """What it reads of the video's sentences."""
         return BASELINES[self.name].reads if self.name in BASELINES else "sentence"
+
+    @property
+    def margin(self) -> float:
+        """Difference to it that another training would make; 0 where it is not trained."""
+        return MARGIN * self.training_spread
 
     def called(self, m: int) -> str:
         """Return what it is called at measure m."""

@@ -1,7 +1,7 @@
 r"""The sentence network beside prediction files: its scores on the same queries, and what others find where it misses.
 
 A method that guesses well hits where a blind model hits. One that looks at the video also hits where the sentence
-network misses. So does another guesser, by luck: a second sentence network, trained with another seed, hits some of
+network misses. So does another guesser, by luck: a second sentence network, of another seed and size, hits some of
 the queries that the first one misses. The *excess* is what a method has beyond it,
 
 .. math:: \frac{\sum_q (h_q - h''_q)(1 - h'_q)}{\sum_q (1 - h'_q)},
@@ -80,28 +80,29 @@ class NetworkRow:
 
     def beside(self, runs: Sequence[Scores], rng: np.random.Generator, *, resamples: int) -> HitsBesideNetwork:
         """Compare the hits of a method, the mean over its runs, with those of the first and second network."""
-        return hits_beside(runs, self.hits[0], self.hits[1], rng, resamples=resamples)
+        return hits_beside(runs, self.hits[0], [self.hits[1]], rng, resamples=resamples)[0]
 
 
 def hits_beside(
-    runs: Sequence[Scores], first: Scores, second: Scores, rng: np.random.Generator, *, resamples: int
-) -> HitsBesideNetwork:
-    """Compare the hits of a method with those of two other systems where the first of these misses.
+    runs: Sequence[Scores], first: Scores, others: Sequence[Scores], rng: np.random.Generator, *, resamples: int
+) -> list[HitsBesideNetwork]:
+    """Compare the hits of a method with those of each of several other systems where a first one misses.
 
     Parameters
     ----------
     runs
         Scores of each run of the method at one measure, of which the mean counts; queries without weight in any of them
         are left out.
-    first, second
+    first, others
         Scores of the other systems at this measure.
     rng, resamples
-        Random generator and number of resamples of the interval.
+        Random generator and number of resamples of the intervals; videos are drawn once for all.
     """
-    judged = _judged([*runs, first, second])
-    hits = np.stack([_mean_hits(of, judged) for of in (runs, [first], [second])], axis=1)
+    judged = _judged([*runs, first, *others])
+    hits = np.stack([_mean_hits(of, judged) for of in (runs, [first], *([other] for other in others))], axis=1)
     value, ci95 = excess(hits, first.video_id[judged], rng, resamples=resamples)
-    return HitsBesideNetwork(*shares_of_hits(runs, first), value, ci95)
+    shares = shares_of_hits(runs, first)
+    return [HitsBesideNetwork(*shares, *of) for of in zip(value.tolist(), ci95, strict=True)]
 
 
 def shares_of_hits(runs: Sequence[Scores], first: Scores) -> tuple[float, float]:
@@ -201,22 +202,24 @@ def hit_of(headline: Measure) -> Recall:
     return Recall(1, headline.iou if isinstance(headline, Recall | DiscountedRecall) else 0.5)
 
 
-def excess(hits: Floats, video_id: Strings, rng: np.random.Generator, *, resamples: int) -> tuple[float, Floats]:
-    """Return the excess and its 95 % interval by resampling videos.
+def excess(hits: Floats, video_id: Strings, rng: np.random.Generator, *, resamples: int) -> tuple[Floats, Floats]:
+    """Return the excess over each of K systems, (K,), and its 95 % interval by resampling videos, (K, 2).
 
     Parameters
     ----------
-    hits : (Q, 3)
-        Of the method, the first and the second network.
+    hits : (Q, 2 + K)
+        Of the method, the first network and the K systems.
     video_id : (Q,)
         Video of each query.
     """
     video, missed = numbers_of(video_id), 1 - hits[:, 1]
+    gains = ((hits[:, :1] - hits[:, 2:]) * missed[:, None]).T
     gain, count = (
-        np.bincount(video, of)[:, None].astype(np.float64) for of in ((hits[:, 0] - hits[:, 2]) * missed, missed)
+        np.stack([np.bincount(video, of) for of in parts], axis=1).astype(np.float64) for parts in (gains, [missed])
     )
-    drawn = resample_ratios(gain, count, rng, resamples=resamples)
-    return float(drawn.value[0]), np.concatenate(drawn.bounds(LEVEL))
+    below = np.zeros(len(gains), dtype=np.int64)
+    drawn = resample_ratios(gain, count, rng, resamples=resamples, below=below)
+    return drawn.value, np.stack(drawn.bounds(LEVEL), axis=-1)
 
 
 def _share(hits: Floats, weight: Floats) -> float:

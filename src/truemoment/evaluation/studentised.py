@@ -106,11 +106,13 @@ def resample_ratios(
     rng: np.random.Generator,
     *,
     resamples: int = 1000,
+    above: Ints | None = None,
     below: Ints | None = None,
 ) -> Ratios:
-    """Draw videos with replacement and studentise C ratios of sums by video, (V, C).
+    """Draw videos with replacement and studentise C ratios of sums by video, numerators (V, N) and denominators (V, D).
 
-    Where numerators share denominators, (V, D), `below` is the number of each one's, (C,).
+    `above` and `below` are the numbers of the numerator and the denominator of each ratio, (C,); None for one each, in
+    order.
 
     Examples
     --------
@@ -120,15 +122,17 @@ def resample_ratios(
     >>> round(float(found.value[0]), 3), round(float(found.error[0]), 3)
     (0.571, 0.173)
     """
-    n_videos, n_ratios = numerator.shape
-    below = np.arange(n_ratios) if below is None else below
-    of_ratios = (numerator, numerator**2, numerator * denominator[:, below])
-    columns = np.concatenate([*of_ratios, denominator, denominator**2], axis=1)
+    n_videos, n_above = numerator.shape
+    n_below = denominator.shape[1]
+    above = np.arange(n_above) if above is None else above
+    below = np.arange(n_below) if below is None else below
+    products = numerator[:, above] * denominator[:, below]
+    columns = np.concatenate([numerator, numerator**2, denominator, denominator**2, products], axis=1)
+    ends = np.cumsum([n_above, n_above, n_below, n_below])
 
     def ratios_of(sums: Floats) -> tuple[Floats, Floats]:
-        x, xx, xy = np.split(sums[..., : 3 * n_ratios], 3, axis=-1)
-        y, yy = (of[..., below] for of in np.split(sums[..., 3 * n_ratios :], 2, axis=-1))
-        return _ratio_and_error((x, y, xx, xy, yy), n_videos)
+        x, xx, y, yy, xy = np.split(sums, ends, axis=-1)
+        return _ratio_and_error((x[..., above], y[..., below], xx[..., above], xy, yy[..., below]), n_videos)
 
     value, error = ratios_of(columns.sum(axis=0))
     drawn, errors = ratios_of(resample_sums(columns, rng, resamples=resamples))

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from truemoment.base.boundary.caching import Cache
 from truemoment.base.errors import InputError, ProtocolError, UsageError
 from truemoment.base.records import Annotations, Predictions
 from truemoment.baselines import Choices, make_baseline
-from truemoment.baselines.floors import FloorResult, Setting, answers_a_query, run_floors
+from truemoment.baselines.floors import FloorResult, Setting, answers_a_query, pack_answers, run_floors, unpack_answers
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import Measure
 from truemoment.evaluation.protocols import Protocol
@@ -90,13 +91,16 @@ def run_ceilings(
     protocol: Protocol,
     *,
     top: int,
+    cache: Cache,
     on_status: Callable[[str], None],
 ) -> list[FloorResult]:
     """Run the ceilings: the best cells of 2D-TAN's map, and the references clipped to the video."""
     on_status("ceilings")
-    oracle = make_baseline("oracle", Choices(references=annotations))
+    oracle, queries = make_baseline("oracle", Choices(references=annotations)), annotations.queries
+    key = {"ceiling": "oracle", "annotations": annotations.sha256, "top": top}
+    best = cache.arrays("answers", key, lambda: pack_answers([[oracle.ground(queries, top)]]))
     answers = {
-        "oracle": ("Oracle on 16 clips (2D-TAN's map)", oracle.ground(annotations.queries, top)),
+        "oracle": ("Oracle on 16 clips (2D-TAN's map)", unpack_answers(best, queries.query_id)[0][0]),
         "perfect": ("References clipped to the video", _references_within_video(annotations)),
     }
     return [

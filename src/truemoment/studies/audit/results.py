@@ -132,7 +132,9 @@ class Results:
     def _ceilings(self) -> tuple[tuple[FloorResult, ...], int]:
         setup = self.setup
         top = answers_a_query(setup.predictions, setup.measures)
-        found = run_ceilings(setup.annotations, setup.measures, setup.protocol, top=top, on_status=self.on_status)
+        found = run_ceilings(
+            setup.annotations, setup.measures, setup.protocol, top=top, cache=setup.cache, on_status=self.on_status
+        )
         people, n_annotated = human_ceilings(setup.annotations, setup.measures, setup.protocol, self.scores)
         return (*found, *people), n_annotated
 
@@ -161,7 +163,7 @@ class Results:
             np.array([floor.standard_error for floor in self.floors]),
             self.stream("verdict"),
             resamples=self.setup.resamples,
-            margin=np.array([floor.training_spread for floor in self.floors]),
+            margin=np.array([floor.margin for floor in self.floors]),
             untaught=() if self.training is None else self.training.faults,
         )
 

@@ -18,9 +18,10 @@ alone would be too short. Intervals come from those of every floor, by the stude
 
 Floors that are drawn or trained by chance are means over draws, and the standard error of such a mean is added.
 
-Another training of the same network scores otherwise, and a lucky one is not better than guessing. So "better" also
-needs every lower end to be above a margin: the standard deviation between single networks of that floor, at the
-headline measure.
+Another training of the same network, or of one of another size, scores otherwise: a lucky one is not better than
+guessing, and an unlucky one is not worse. So "better" needs every lower end to be above a margin, and "worse" some
+upper end to be below the negative margin: two standard deviations between single networks of that floor, at the
+headline measure (:data:`truemoment.baselines.floors.MARGIN`).
 """
 
 from __future__ import annotations
@@ -67,6 +68,8 @@ class Verdict:
         Method less each floor.
     against_ci95 : (F, M, 2)
         Their 95 % intervals, each alone.
+    highest : (F, M)
+        Their upper ends at level 0.05 / F.
     resolves : (M,)
         Difference to the strongest floor that such a split finds in 80 of 100 cases.
     skill : (M,)
@@ -74,7 +77,7 @@ class Verdict:
     skill_ci95 : (M, 2)
         Its 95 % interval, which allows for the choice of the strongest.
     margin : (F,)
-        Standard deviation between trainings of each floor, which the lower end of a difference to it must exceed.
+        Difference to each floor that another training of it would make.
     untaught
         Why the floors had too little to learn from, so that nothing is decided; empty where they had enough.
     """
@@ -85,6 +88,7 @@ class Verdict:
     ci95: Floats
     against: Floats
     against_ci95: Floats
+    highest: Floats
     resolves: Floats
     skill: Floats
     skill_ci95: Floats
@@ -96,17 +100,22 @@ class Verdict:
         low, high = self.ci95[m]
         if not (np.isfinite(low) and np.isfinite(high)):
             return "undefined"
-        if self.untaught:
+        if self.untaught or self.within_margin(m) is not None:
             return "not decided"
-        if low > 0:
-            return "better" if self.within_margin(m) is None else "not decided"
-        return "worse" if high < 0 else "not decided"
+        return "better" if low > 0 else "worse" if high < 0 else "not decided"
 
     def within_margin(self, m: int) -> int | None:
-        """Return the floor whose margin is exceeded least, if it is not; None where every margin is exceeded."""
-        room = self.against_ci95[:, m, 0] - self.margin
-        least = int(room.argmin())
-        return least if room[least] <= 0 else None
+        """Return the floor whose margin keeps a difference at measure m from being shown; None where none does."""
+        low, high = self.ci95[m]
+        if low > 0:  # above every floor
+            beyond = self.against_ci95[:, m, 0] - self.margin
+            floor = int(beyond.argmin())
+        elif high < 0:  # below one floor or more
+            beyond = -self.highest[:, m] - self.margin
+            floor = int(beyond.argmax())
+        else:
+            return None
+        return floor if beyond[floor] <= 0 else None
 
     def is_little(self, m: int) -> bool:
         """Return whether the skill at measure m is shown to be below :data:`LITTLE`."""
@@ -127,17 +136,25 @@ def judge_floors(
     """Compare a method with F floors by M measures of the same queries.
 
     `spread` is the standard error of each floor's figure over its draws, (F, M), 0 for one that draws nothing, and
-    `margin` its standard deviation between trainings, (F,); None for none. With `untaught` nothing is decided.
+    `margin` the difference to it that another training would make, (F,); None for none. With `untaught` nothing is
+    decided.
     """
     own, weight = sums_by_video(method)
     best, _ = sums_by_video(ceiling)
     of_floors = np.stack([sums_by_video(of)[0] for of in floors])  # (F, V, M)
     n_floors, _, n_measures = of_floors.shape
     gains, room = own - of_floors, best - of_floors
-    numerator = np.concatenate([*gains, *gains], axis=1)
-    denominator = np.concatenate([*[weight] * n_floors, *room], axis=1)
-    both = resample_ratios(numerator, denominator, rng, resamples=DRAWS * resamples)
-    difference, skill = both[: n_floors * n_measures], both[n_floors * n_measures :]
+    n_gains = n_floors * n_measures
+    weights, rooms = np.tile(np.arange(n_measures), n_floors), n_measures + np.arange(n_gains)
+    both = resample_ratios(
+        np.concatenate(gains, axis=1),
+        np.concatenate([weight, *room], axis=1),
+        rng,
+        resamples=DRAWS * resamples,
+        above=np.tile(np.arange(n_gains), 2),
+        below=np.concatenate([weights, rooms]),
+    )
+    difference, skill = both[:n_gains], both[n_gains:]
     total = weight.sum(axis=0)
     strongest = (of_floors.sum(axis=1) / np.maximum(total, NO_WEIGHT)).argmax(axis=0)
     at = strongest, np.arange(n_measures)
@@ -145,13 +162,17 @@ def judge_floors(
     has_room = room.sum(axis=1)[at] > 0
     drawn = difference.drawn.reshape(-1, n_floors, n_measures)
     differ = (gains != 0).sum(axis=1)[at]
+    lower, upper = (end.reshape(n_floors, n_measures) for end in difference.bounds(LEVEL, spread.ravel()))
+    stricter = difference.bounds(LEVEL / n_floors, spread.ravel())[1].reshape(n_floors, n_measures)
+    highest = np.maximum(upper, stricter)
     return Verdict(
         strongest=strongest,
         strongest_in=np.stack([(drawn.argmin(axis=1) == f).mean(axis=0) for f in range(n_floors)]),
         difference=difference.value.reshape(n_floors, n_measures)[at],
-        ci95=interval_of_least(difference, n_floors, spread.ravel()),
+        ci95=np.stack([lower.min(axis=0), highest.min(axis=0)], axis=-1),
         against=difference.value.reshape(n_floors, n_measures),
-        against_ci95=np.stack(difference.bounds(LEVEL, spread.ravel()), axis=-1).reshape(n_floors, n_measures, 2),
+        against_ci95=np.stack([lower, upper], axis=-1),
+        highest=highest,
         resolves=minimum_detectable_difference(drawn[:, *at], n_differing=differ),
         skill=np.where(has_room, skill.value.reshape(n_floors, n_measures)[at], np.nan),
         margin=np.zeros(n_floors) if margin is None else margin,

@@ -138,12 +138,10 @@ class Comparison:
         """1 where the first of a pair is significantly above the second, -1 below, 0 where neither is shown, (P, M)."""
         shown = self.p_corrected <= LEVEL
         for pair, (i, j) in enumerate(self.pairs):
-            for method, other, sign in ((i, j, 1), (j, i, -1)):
+            for method, other in ((i, j), (j, i)):
                 if self.methods[other] in self.blind and len(self.values[method]) == 1:
-                    lucky = (sign * self.difference_interval[pair]).min(axis=-1) <= self.margin.get(
-                        self.methods[other], 0
-                    )
-                    shown[pair] &= ~(lucky & (sign * self.difference[pair] > 0))
+                    nearest = np.abs(self.difference_interval[pair]).min(axis=-1)
+                    shown[pair] &= nearest > self.margin.get(self.methods[other], 0)
         return np.where(shown, np.sign(np.nan_to_num(self.difference)), 0).astype(np.int64)
 
     @functools.cached_property

@@ -16,7 +16,7 @@ from truemoment.base.errors import InputError, MissingFileError, UsageError
 from truemoment.base.known_names import one_of_known
 from truemoment.base.records import Annotations, Predictions
 from truemoment.baselines.equal_depth import answers_compared, equal_depths
-from truemoment.baselines.floors import MOST_ANSWERS, NETWORK, PARAGRAPH, Setting, headline_of
+from truemoment.baselines.floors import MARGIN, MOST_ANSWERS, NETWORK, PARAGRAPH, Setting, headline_of
 from truemoment.baselines.network_row import (
     FloorRow,
     HitsBesideNetwork,
@@ -307,7 +307,7 @@ def _compared(
         {**scores, **{name: of.runs for name, of in blind.items()}},
         np.random.default_rng(testing.seed),
         baseline=against,
-        blind={name: of.training_spread for name, of in blind.items()},
+        blind={name: MARGIN * of.training_spread for name, of in blind.items()},
         resamples=testing.resamples,
         permutations=testing.permutations,
         progress=progress,

@@ -542,8 +542,9 @@ def explanations(compared: ComparedFiles) -> list[str]:
         )
     if comparison.blind and any(len(values) == 1 for values in comparison.values):
         lines.append(
-            "a method with one run is above a blind one only if its interval lies above the spread between trainings "
-            f"of that, too: {', '.join(f'{name} {points(of)}' for name, of in comparison.margin.items())} points"
+            "a method with one run is above or below a blind one only if its interval lies beyond twice the standard "
+            "deviation between trainings of that, too: "
+            f"{', '.join(f'{name} {points(of)}' for name, of in comparison.margin.items())} points"
         )
     lines.append(
         f"resolves: the smallest true difference, in points, that would be significant in {100 * POWER:.0f} % of such "

@@ -75,14 +75,14 @@ def baselines(results: Results) -> str:
 
 
 def _why_not_decided(results: Results) -> str:
-    """Write what the difference does not reach: the spread between trainings of a floor, or what can be detected."""
+    """Write what the difference does not exceed: what another training of a floor makes, or what can be detected."""
     verdict, m = results.verdict, results.headline
     close = verdict.within_margin(m)
-    if close is None or verdict.ci95[m, 0] <= 0:
+    if close is None:
         return detectable(float(verdict.resolves[m]))
     return (
-        f"the lower end against {results.floors[close].called(m)} is not above the spread between its trainings, "
-        f"{points(float(verdict.margin[close]))} points"
+        f"another training of {results.floors[close].called(m)} could make such a difference: its interval is not "
+        f"beyond {points(float(verdict.margin[close]))} points, twice the standard deviation between trainings"
     )
 
 
@@ -194,7 +194,7 @@ CHECK = Check(
     title="Better than guessing",
     looks_at="the difference to every blind baseline tried, and the skill",
     look=look,
-    passes="the 95 % interval against every one lies above 0, and above the spread between its trainings",
+    passes="the 95 % interval against every one lies above 0, and above two standard deviations between its trainings",
     figure="difference to the strongest floor on the audited split",
     blocks=verdict_section.blocks,
     document=verdict_section.document,

@@ -17,7 +17,7 @@ def excess_figure(probability: Floats, hits: Floats, measure: Measure) -> Figure
     looks = (
         ("the method", METHOD, "o", METHOD),
         ("sentence network", FLOOR, "D", FLOOR),
-        ("another seed", OTHER, "^", PAPER),
+        ("a second network", OTHER, "^", PAPER),
     )
     with drawing_style():
         figure = new_figure(3.2)

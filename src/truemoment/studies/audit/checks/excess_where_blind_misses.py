@@ -25,7 +25,7 @@ from truemoment.base.intervals import Floats, Ints
 from truemoment.base.records import Predictions
 from truemoment.baselines import ExpectedValue
 from truemoment.baselines.base import deal_folds
-from truemoment.baselines.floors import NETWORK, FloorResult, pack_answers, unpack_answers
+from truemoment.baselines.floors import NETWORK, pack_answers, unpack_answers
 from truemoment.baselines.network_row import count_hits, hit_of, hits_beside, shares_of_hits
 from truemoment.baselines.sentence_network import SentenceNetwork, Training
 from truemoment.evaluation.evaluate import evaluate
@@ -111,8 +111,13 @@ def where_blind_misses(results: Results) -> WhereBlindMisses | None:
         return None
     results.on_status("where the sentence network misses")
     of_method, first, second = (_hits(results, of, measure) for of in (setup.predictions, *answers))
-    found = hits_beside([of_method], first, second, results.stream(NAME), resamples=setup.resamples)
-    floors = [_beside_floor(results, of, of_method, first) for of in results.floors]
+    of_floors = [_hits(results, floor.predictions, measure) for floor in results.floors]
+    rng = results.stream(NAME)
+    found, *beside = hits_beside([of_method], first, [second, *of_floors], rng, resamples=setup.resamples)
+    floors = [
+        FloorWhereBlindMisses(floor.title, shares_of_hits([hits], first)[0], of.excess, of.ci95)
+        for floor, hits, of in zip(results.floors, of_floors, beside, strict=True)
+    ]
     systems = [shares_of_hits([of], first) for of in (of_method, first, second)]
     n_missed, n_hit = count_hits(first)
     row = answers[0].rows_of(setup.annotations.queries.query_id)
@@ -137,15 +142,6 @@ def where_blind_misses(results: Results) -> WhereBlindMisses | None:
 
 def _hits(results: Results, predictions: Predictions, measure: Recall) -> Scores:
     return evaluate(results.annotations, predictions, [measure], results.setup.protocol)
-
-
-def _beside_floor(results: Results, floor: FloorResult, of_method: Scores, first: Scores) -> FloorWhereBlindMisses:
-    """Compare the method with a floor in the place of the second network."""
-    own = _hits(results, floor.predictions, hit_of(results.measure))
-    rng = results.stream(f"{NAME} {floor.name}")
-    found = hits_beside([of_method], first, own, rng, resamples=results.setup.resamples)
-    where_missed, _ = shares_of_hits([own], first)
-    return FloorWhereBlindMisses(floor.title, where_missed, found.excess, found.ci95)
 
 
 def network_answers(results: Results) -> tuple[Predictions, Predictions] | None:
