@@ -7,9 +7,8 @@ InputError if the duration of a video is unknown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from truemoment.base.errors import UsageError
 from truemoment.base.known_names import one_of_known
 from truemoment.base.papers import CLOSER_LOOK, HIDDEN_CHALLENGES, MAD, TAN_2D, Paper
 from truemoment.base.records import Annotations
+from truemoment.base.registry import Registry
 from truemoment.baselines.action_aware import ActionAware
 from truemoment.baselines.best_constant import BestConstant
 from truemoment.baselines.bias_based import BiasBased
@@ -114,7 +114,8 @@ class Baseline(NamedTuple):
     """The paper that introduces it; none for ours."""
 
 
-BASELINES: Mapping[str, Baseline] = MappingProxyType(
+BASELINES = Registry[Baseline](
+    "baselines",
     {
         "predict-all": Baseline("floor", "the whole video", lambda _: PredictAll(), papers=(CLOSER_LOOK,)),
         "best-constant": Baseline(
@@ -227,7 +228,8 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
             takes=("proposals",),
             papers=(MAD,),
         ),
-    }
+    },
+    Baseline,
 )
 """Every baseline by name."""
 

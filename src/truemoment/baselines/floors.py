@@ -118,6 +118,13 @@ class Floor:
     setting: Setting
 
     @functools.cached_property
+    def kept_in(self) -> Cache:
+        """Where answers are kept: nowhere if parts of other packages make them, whose code the cache does not know."""
+        parts = (type(measure).__module__ for measure in self.setting.measures)
+        is_ours = self.name in BASELINES.own and all(part.startswith("truemoment.") for part in parts)
+        return self.setting.cache if is_ours else NO_CACHE
+
+    @functools.cached_property
     def fitted(self) -> tuple[tuple[Grounder, ...], ...]:
         """The fitted methods, a row a training and a column a measure.
 
@@ -159,18 +166,18 @@ class Floor:
         elif not isinstance(model, SentenceNetwork):
             return grounder.fit(train)
         key, network = self.setting.key(self.name) | {"fit": number}, model
-        packed = self.setting.cache.arrays(self.name, key, lambda: network.fit(train).packed())
+        packed = self.kept_in.arrays(self.name, key, lambda: network.fit(train).packed())
         return replace(grounder, model=network.unpacked(packed, train), protocol=self.setting.protocol)
 
     def answers(self, annotations: Annotations) -> list[list[Predictions]]:
         """Answer a split: a row a draw, a column a measure."""
         key = self._key_of_answers(annotations)
-        packed = self.setting.cache.arrays("answers", key, lambda: pack_answers(self._predictions(annotations)))
+        packed = self.kept_in.arrays("answers", key, lambda: pack_answers(self._predictions(annotations)))
         return unpack_answers(packed, annotations.queries.query_id)
 
     def has_answers(self, annotations: Annotations) -> bool:
         """Return whether its answers to a split are in the cache."""
-        return self.setting.cache.holds("answers", self._key_of_answers(annotations))
+        return self.kept_in.holds("answers", self._key_of_answers(annotations))
 
     def _key_of_answers(self, annotations: Annotations) -> dict[str, Any]:
         of = self.setting
@@ -216,7 +223,7 @@ class Floor:
         def measured() -> dict[str, Array]:
             return {"figures": np.array(list(self._figures_of_members(annotations, row)))}
 
-        figures = of.cache.arrays("spread", key, measured)["figures"]
+        figures = self.kept_in.arrays("spread", key, measured)["figures"]
         return float(figures.std(ddof=1)) if len(figures) > 1 else 0.0
 
     def _figures_of_members(self, annotations: Annotations, row: int) -> Iterator[float]:
@@ -397,8 +404,9 @@ def _ahead(setting: Setting, names: Sequence[str]) -> Iterator[Callable[[str], o
     train, annotations = setting.train, setting.annotations
     floors = [Floor(name, setting) for name in names]
     seconds = {of.name: expected_s(of.name, 0 if train is None else len(train), len(annotations)) for of in floors}
-    missing = [of for of in floors if seconds[of.name] >= LONG_S and not of.has_answers(annotations)]
-    if not missing or setting.cache.folder is None or (os.cpu_count() or 1) < 2:
+    kept = [of for of in floors if of.kept_in.folder is not None and seconds[of.name] >= LONG_S]
+    missing = [of for of in kept if not of.has_answers(annotations)]
+    if not missing or (os.cpu_count() or 1) < 2:
         yield lambda _: None
         return
     alone = replace(setting, cache=Cache(setting.cache.folder), on_status=say_nothing)

@@ -7,14 +7,13 @@ under its name.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.known_names import nearest
 from truemoment.base.records import Annotations
+from truemoment.base.registry import Registry
 from truemoment.data.datasets import (
     activitynet_captions,
     activitynet_cd,
@@ -54,7 +53,8 @@ __all__ = [
     "required_file",
 ]
 
-DATASETS: Mapping[str, Dataset] = MappingProxyType(
+DATASETS = Registry[Dataset](
+    "datasets",
     {
         dataset.name: dataset
         for dataset in (
@@ -75,7 +75,8 @@ DATASETS: Mapping[str, Dataset] = MappingProxyType(
             *timelens_bench.DATASETS,
             tvgbench.DATASET,
         )
-    }
+    },
+    Dataset,
 )
 """Every dataset by name."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Protocol
 
 from truemoment.base.boundary.files import BYTE_ORDER_MARK, UNREADABLE, open_binary
@@ -16,6 +15,7 @@ from truemoment.base.boundary.own_path import AnyPath, any_path
 from truemoment.base.errors import InputError, MissingFileError, UsageError
 from truemoment.base.known_names import one_of_known
 from truemoment.base.records import Annotations, OnUnknown, Predictions
+from truemoment.base.registry import Registry
 from truemoment.data.answers.reading import Reading
 from truemoment.data.axes import SECONDS, Axis
 from truemoment.data.formats import (
@@ -84,7 +84,7 @@ MODULES = (
     activitynet_challenge,
     fiftyone,
 )
-FORMATS: Mapping[str, Format] = MappingProxyType({module.FORMAT.name: module.FORMAT for module in MODULES})
+FORMATS = Registry[Format]("formats", {module.FORMAT.name: module.FORMAT for module in MODULES}, Format)
 """Every format by name."""
 
 HEAD_BYTES = 1 << 18
@@ -105,7 +105,7 @@ def sniff(path: AnyPath) -> tuple[Format, str]:
     head = _head(path)
     if not head.data:
         raise InputError("is empty, expected predictions", path=path)
-    found = [(format_, why) for format_ in FORMATS.values() if (why := format_.recognise(head))]
+    found = _recognised(head, FORMATS.own) or _recognised(head, FORMATS)
     if len(found) == 1:
         return found[0]
     if found:
@@ -119,6 +119,10 @@ def sniff(path: AnyPath) -> tuple[Format, str]:
     raise InputError(
         f"looks like none of the formats {', '.join(FORMATS)}", path=path, line=1, hint="name it with --format"
     )
+
+
+def _recognised(head: Head, formats: Mapping[str, Format]) -> list[tuple[Format, str]]:
+    return [(format_, why) for format_ in formats.values() if (why := format_.recognise(head))]
 
 
 def _head(path: AnyPath) -> Head:

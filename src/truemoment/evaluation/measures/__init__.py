@@ -23,11 +23,12 @@ without it the protocol's rule holds. Several measures are separated by ``;``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple
 
 from truemoment.base.errors import MeasureError
 from truemoment.base.known_names import one_of_known
+from truemoment.base.registry import Registry
 from truemoment.evaluation.measures.abstention import CorrectAbstention, FalseAbstention
 from truemoment.evaluation.measures.average_precision import AveragePrecisionAt, MeanAveragePrecision
 from truemoment.evaluation.measures.base import (
@@ -111,78 +112,82 @@ def _read_hit(written: Written) -> HighlightHit:
     return HighlightHit(written.option("min", str))
 
 
-FAMILIES: Mapping[str, MeasureFamily] = {
-    "R": MeasureFamily(
-        lambda w: Recall(w.rank(), w.option("IoU", float), w.maybe("length", str), w.ref()),
-        "R@5,IoU=0.7",
-        "recall: a hit among the first n answers (Closer Look, eq. 1)",
-    ),
-    "dR": MeasureFamily(
-        lambda w: DiscountedRecall(w.rank(), w.option("IoU", float), w.ref()),
-        "dR@1,IoU=0.5",
-        "discounted recall: hits count less the further their ends are off (Closer Look, eq. 2)",
-    ),
-    "mIoU": MeasureFamily(
-        lambda w: MeanIoU(w.ref()),
-        "mIoU",
-        "mean IoU of the first answer",
-    ),
-    "AxIoU": MeasureFamily(
-        lambda w: AxIoU(w.rank(), w.ref()),
-        "AxIoU@10",
-        "average max IoU: mean over k = 1..K of the best IoU so far (AxIoU paper, eq. 5)",
-    ),
-    "NCxIoU": MeasureFamily(
-        lambda w: NCxIoU(w.rank(), w.option("p", _read_distribution, ("uniform",)), w.ref()),
-        "NCxIoU@10,p=geometric(0.5)",
-        "best IoU at the rank where a user stops; p=uniform|geometric(s)|weights(...) (AxIoU paper, eq. 4)",
-    ),
-    "AP": MeasureFamily(
-        lambda w: AveragePrecisionAt(w.rank(), w.option("IoU", float), w.ref()),
-        "AP@10,IoU=0.5",
-        "mean precision over ranks 1..K (AxIoU paper, eq. 12)",
-    ),
-    "mAP": MeasureFamily(
-        lambda w: MeanAveragePrecision(w.maybe("IoU", float), w.maybe("length", str)),
-        "mAP,IoU=0.5",
-        "interpolated average precision over several windows (QVHighlights)",
-    ),
-    "DCG": MeasureFamily(
-        lambda w: DCG(w.rank(), w.ref()),
-        "DCG@10",
-        "discounted cumulative gain of the IoU (AxIoU paper, eq. 15)",
-    ),
-    "F1": MeasureFamily(
-        lambda w: MatchedF1(w.option("IoU", float)),
-        "F1,IoU=0.5",
-        "F1 of the set of answers, matched one to one",
-    ),
-    "SetIoU": MeasureFamily(
-        lambda _: SetIoU(),
-        "SetIoU",
-        "IoU of all answers together with all references together",
-    ),
-    "CorrectAbstention": MeasureFamily(
-        lambda _: CorrectAbstention(),
-        "CorrectAbstention",
-        "abstentions where the video holds no such moment: their share there",
-    ),
-    "FalseAbstention": MeasureFamily(
-        lambda _: FalseAbstention(),
-        "FalseAbstention",
-        "abstentions where it holds one: their share there; lower is better",
-    ),
-    "HIT": MeasureFamily(
-        _read_hit,
-        "HIT@1,min=VeryGood",
-        "is the clip rated highest a highlight? min=Fair|Good|VeryGood (QVHighlights)",
-    ),
-    "HL-mAP": MeasureFamily(
-        lambda w: HighlightAveragePrecision(w.option("min", str)),
-        "HL-mAP,min=Good",
-        "average precision of ranking clips; min=Fair|Good|VeryGood (QVHighlights)",
-    ),
-}
+FAMILIES = Registry[MeasureFamily](
+    "measures",
+    {
+        "R": MeasureFamily(
+            lambda w: Recall(w.rank(), w.option("IoU", float), w.maybe("length", str), w.ref()),
+            "R@5,IoU=0.7",
+            "recall: a hit among the first n answers (Closer Look, eq. 1)",
+        ),
+        "dR": MeasureFamily(
+            lambda w: DiscountedRecall(w.rank(), w.option("IoU", float), w.ref()),
+            "dR@1,IoU=0.5",
+            "discounted recall: hits count less the further their ends are off (Closer Look, eq. 2)",
+        ),
+        "mIoU": MeasureFamily(
+            lambda w: MeanIoU(w.ref()),
+            "mIoU",
+            "mean IoU of the first answer",
+        ),
+        "AxIoU": MeasureFamily(
+            lambda w: AxIoU(w.rank(), w.ref()),
+            "AxIoU@10",
+            "average max IoU: mean over k = 1..K of the best IoU so far (AxIoU paper, eq. 5)",
+        ),
+        "NCxIoU": MeasureFamily(
+            lambda w: NCxIoU(w.rank(), w.option("p", _read_distribution, ("uniform",)), w.ref()),
+            "NCxIoU@10,p=geometric(0.5)",
+            "best IoU at the rank where a user stops; p=uniform|geometric(s)|weights(...) (AxIoU paper, eq. 4)",
+        ),
+        "AP": MeasureFamily(
+            lambda w: AveragePrecisionAt(w.rank(), w.option("IoU", float), w.ref()),
+            "AP@10,IoU=0.5",
+            "mean precision over ranks 1..K (AxIoU paper, eq. 12)",
+        ),
+        "mAP": MeasureFamily(
+            lambda w: MeanAveragePrecision(w.maybe("IoU", float), w.maybe("length", str)),
+            "mAP,IoU=0.5",
+            "interpolated average precision over several windows (QVHighlights)",
+        ),
+        "DCG": MeasureFamily(
+            lambda w: DCG(w.rank(), w.ref()),
+            "DCG@10",
+            "discounted cumulative gain of the IoU (AxIoU paper, eq. 15)",
+        ),
+        "F1": MeasureFamily(
+            lambda w: MatchedF1(w.option("IoU", float)),
+            "F1,IoU=0.5",
+            "F1 of the set of answers, matched one to one",
+        ),
+        "SetIoU": MeasureFamily(
+            lambda _: SetIoU(),
+            "SetIoU",
+            "IoU of all answers together with all references together",
+        ),
+        "CorrectAbstention": MeasureFamily(
+            lambda _: CorrectAbstention(),
+            "CorrectAbstention",
+            "abstentions where the video holds no such moment: their share there",
+        ),
+        "FalseAbstention": MeasureFamily(
+            lambda _: FalseAbstention(),
+            "FalseAbstention",
+            "abstentions where it holds one: their share there; lower is better",
+        ),
+        "HIT": MeasureFamily(
+            _read_hit,
+            "HIT@1,min=VeryGood",
+            "is the clip rated highest a highlight? min=Fair|Good|VeryGood (QVHighlights)",
+        ),
+        "HL-mAP": MeasureFamily(
+            lambda w: HighlightAveragePrecision(w.option("min", str)),
+            "HL-mAP,min=Good",
+            "average precision of ranking clips; min=Fair|Good|VeryGood (QVHighlights)",
+        ),
+    },
+    MeasureFamily,
+)
 """Every family by name."""
 
 

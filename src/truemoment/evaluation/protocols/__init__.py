@@ -6,11 +6,9 @@ fields. To add one, write a small file with its fields and the source of each, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from truemoment.base.errors import ProtocolError
 from truemoment.base.known_names import one_of_known
+from truemoment.base.registry import Registry
 from truemoment.evaluation.protocols import (
     closer_look,
     cone,
@@ -39,7 +37,8 @@ __all__ = [
     "protocol_for_dataset",
 ]
 
-PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
+PROTOCOLS = Registry[Protocol](
+    "protocols",
     {
         module.PROTOCOL.name: module.PROTOCOL
         for module in (
@@ -60,7 +59,8 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
             hao2022,
             sets,
         )
-    }
+    },
+    Protocol,
 )
 """Every named protocol."""
 

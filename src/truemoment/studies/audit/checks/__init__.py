@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from truemoment.base.errors import MeasureError, UsageError
 from truemoment.base.known_names import one_of_known
+from truemoment.base.registry import Registry
 from truemoment.evaluation.measures import Measure, parse_measure
 from truemoment.studies.audit.checks import (
     abstention,
@@ -44,38 +45,36 @@ from truemoment.studies.audit.checks import (
 from truemoment.studies.audit.checks.base import Check
 from truemoment.studies.audit.findings import Condition
 
-CHECKS: tuple[Check, ...] = tuple(
-    of.CHECK
-    for of in (
-        better_than_guessing,
-        reads,
-        skill,
-        shortcut_share,
-        excess_where_blind_misses,
-        without_right_video,
-        uses_video,
-        looks_at_video,
-        text_only,
-        iid_ood_gap,
-        below_floor,
-        training_places,
-        order,
-        language_classes,
-        carrying_classes,
-        loose_threshold,
-        shallow_lists,
-        long_moments,
-        answer_pattern,
-        unread_share,
-        abstention,
-        validity,
-        leakage,
-        conventions,
-        resolution,
-        references,
-        errors,
-    )
+_OWN = (
+    better_than_guessing,
+    reads,
+    skill,
+    shortcut_share,
+    excess_where_blind_misses,
+    without_right_video,
+    uses_video,
+    looks_at_video,
+    text_only,
+    iid_ood_gap,
+    below_floor,
+    training_places,
+    order,
+    language_classes,
+    carrying_classes,
+    loose_threshold,
+    shallow_lists,
+    long_moments,
+    answer_pattern,
+    unread_share,
+    abstention,
+    validity,
+    leakage,
+    conventions,
+    resolution,
+    references,
+    errors,
 )
+CHECKS: tuple[Check, ...] = tuple(Registry("checks", {of.CHECK.name: of.CHECK for of in _OWN}, Check).values())
 """Every check, in the order of a report; the first one is its headline."""
 
 

@@ -1,0 +1,90 @@
+"""Parts by name: ours, and those that other installed packages add by entry points.
+
+A package adds a part in its ``pyproject.toml``, for example a format of prediction files::
+
+    [project.entry-points."truemoment.formats"]
+    ours = "package.module:FORMAT"
+
+Our own parts come first and their names cannot be taken. Other packages are looked for when a name is not ours, or all
+names are wanted: what is not asked for costs nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from truemoment.base.errors import UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+T = TypeVar("T")
+
+KINDS = ("measures", "protocols", "formats", "datasets", "baselines", "checks", "models", "commands")
+"""Kinds of parts: the group of entry points is ``truemoment.`` and one of these."""
+
+
+class Registry(Mapping[str, T]):
+    """Parts of a kind by name.
+
+    Parameters
+    ----------
+    kind
+        One of :data:`KINDS`.
+    own
+        Our parts, in order.
+    expected
+        Type of a part.
+    """
+
+    def __init__(self, kind: str, own: Mapping[str, T], expected: type[Any]) -> None:
+        self.kind, self.own, self.expected = kind, dict(own), expected
+
+    def __getitem__(self, name: str) -> T:
+        """Return a part.
+
+        Raises
+        ------
+        UsageError
+            If that of another package cannot be loaded, or is no such part.
+        """
+        return self.own[name] if name in self.own else self._loaded(self._others[name])
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.own
+        yield from self._others
+
+    def __len__(self) -> int:
+        return len(self.own) + len(self._others)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.own or name in self._others
+
+    @functools.cached_property
+    def _others(self) -> dict[str, EntryPoint]:
+        from importlib.metadata import entry_points  # noqa: PLC0415 - it reads what is known of every package
+
+        found: dict[str, EntryPoint] = {}
+        for entry in entry_points(group=f"truemoment.{self.kind}"):
+            if entry.name in self.own:
+                raise UsageError(f"{_origin(entry, self.kind)}, whose name is taken; rename it there")
+            found.setdefault(entry.name, entry)
+        return found
+
+    def _loaded(self, entry: EntryPoint) -> T:
+        origin = _origin(entry, self.kind)
+        try:
+            part = entry.load()
+        except Exception as error:  # a package of others may fail in any way
+            raise UsageError(f"{origin}, which cannot be loaded ({type(error).__name__}: {error})") from error
+        if not isinstance(part, self.expected):
+            what = f"{entry.value} is of type {type(part).__name__}, expected {self.expected.__name__}"
+            raise UsageError(f"{origin}, but {what}")
+        return cast(T, part)
+
+
+def _origin(entry: EntryPoint, kind: str) -> str:
+    package = "a package" if entry.dist is None else f"package {entry.dist.name} {entry.dist.version}"
+    return f"{package} adds {entry.name!r} to {kind}"
