@@ -15,10 +15,9 @@ import click
 
 from truemoment.base.boundary.caching import NO_CACHE, Cache
 from truemoment.base.boundary.documents import json_text
-from truemoment.base.boundary.files import atomic_write
 from truemoment.base.boundary.inputs import will_write
 from truemoment.base.boundary.own_path import AnyPath
-from truemoment.base.boundary.text import printable, printable_lines
+from truemoment.base.boundary.text import printable
 from truemoment.base.errors import UsageError
 from truemoment.base.records import OnUnknown
 from truemoment.cli import closed, completing
@@ -368,5 +367,4 @@ def write_json(path: Path, document: dict[str, Any]) -> None:
 
 def write_text(path: AnyPath, text: str) -> None:
     """Write a text to a file, complete or not at all; what would steer a terminal or hide is written as an escape."""
-    with atomic_write(path) as stream:
-        stream.write(printable_lines(text).encode())
+    write_text(path, text)

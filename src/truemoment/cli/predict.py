@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
+import msgspec
 
 from truemoment.base.boundary.inputs import updating
 from truemoment.base.boundary.own_path import OwnPath, open_regular
@@ -526,8 +526,8 @@ def _fields(texts: tuple[str, ...]) -> dict[str, Any]:
         if not equals or not name.isidentifier():
             raise UsageError(f"--set: got {text!r}, expected FIELD=JSON, e.g. --set temperature=0.5")
         try:
-            found[name] = json.loads(value)
-        except (ValueError, RecursionError):
+            found[name] = msgspec.json.decode(value)
+        except (msgspec.DecodeError, RecursionError):
             raise UsageError(
                 f"--set {name}: got {value!r}, expected JSON, e.g. 0.5, true, null or '\"text\"'"
             ) from None

@@ -399,7 +399,7 @@ def command(
         _refuse_with_page()
         serving.listening()
         target = video.target(_only_target(words), output)
-        index, _ = target.open()
+        index, _ = target.open_index()
         serve_search(index, target.options, serving, search_page)
         return
     _refuse_given(OF_A_PAGE, "goes with --serve")
@@ -430,7 +430,7 @@ def command(
     if of_queries:
         _search_split(target, data, queries, output, top=ranking.top, fps=video.fps)
         return
-    index, only = target.open()
+    index, only = target.open_index()
     session = SearchSession(index, target.options, ranking.of_sentence(), only, shared=machines.shared(index))
     if query == STANDARD_INPUT:
         _search_lines(session, output)

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from truemoment.base.boundary.documents import json_text
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.files import write_bytes
 from truemoment.base.boundary.folders import lock_folder
 from truemoment.base.boundary.inputs import updating
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
@@ -76,5 +76,4 @@ def discarded(films: Sequence[FoundFilm]) -> dict[str, Any]:
 
 
 def _write(path: OwnPath, content: bytes) -> None:
-    with atomic_write(path) as stream:
-        stream.write(content)
+    write_bytes(path, content)

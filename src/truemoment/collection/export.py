@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.files import atomic_write, write_json
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.collection.layout import ANNOTATIONS, MAD, CollectSettings, FoundFilm, StoredSentence
 from truemoment.collection.splits import NAMES
@@ -61,7 +60,6 @@ def write_mad(out: OwnPath, films: Sequence[FoundFilm], settings: CollectSetting
         }
         path = out / MAD / f"MAD_{split}.json"
         if entries:
-            with atomic_write(path) as stream:
-                stream.write(json.dumps(entries, ensure_ascii=False, indent=1).encode() + b"\n")
+            write_json(path, entries, indent=1)
         else:
             path.unlink(missing_ok=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from truemoment.base.boundary.files import atomic_folder, read_bytes
+from truemoment.base.boundary.files import atomic_folder, read_bytes, write_bytes
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import InputError
 from truemoment.collection import layout
@@ -50,7 +50,7 @@ def export_collection(
     with atomic_folder(out, lambda: on_complete(names)) as folder:
         for name in (layout.CARD, layout.CARD_TEXT, layout.DISCARDED, layout.SPLITS):
             if (own / name).is_file():
-                (folder / name).write_bytes(read_bytes(own / name))
+                write_bytes(folder / name, read_bytes(own / name))
         if with_sentences:
             write_annotations(folder, films, settings, splits)
             write_mad(folder, films, settings, splits)
@@ -61,6 +61,6 @@ def export_collection(
                 for film in films
                 for of in kept_of(film)
             )
-            (folder / TIMES).write_bytes(b"".join(encoder.encode(line) + b"\n" for line in lines))
+            write_bytes(folder / TIMES, b"".join(encoder.encode(line) + b"\n" for line in lines))
         names += [path.name for path in folder.iterdir()]
     return names

@@ -18,7 +18,7 @@ import msgspec
 
 from truemoment.base.boundary.distribution import Engine, JobRunner, begin_worker, distribute
 from truemoment.base.boundary.documents import json_text
-from truemoment.base.boundary.files import atomic_write, sha256_of
+from truemoment.base.boundary.files import sha256_of, write_bytes
 from truemoment.base.boundary.folders import lock_folder, remove_leftovers
 from truemoment.base.boundary.inputs import reading, updating
 from truemoment.base.boundary.own_path import OwnPath
@@ -196,8 +196,7 @@ def collect_film(task: FilmTask, recipe: CollectRecipe, on_status: Progress = un
 
 
 def _write(path: OwnPath, content: bytes) -> None:
-    with atomic_write(path) as stream:
-        stream.write(content)
+    write_bytes(path, content)
 
 
 def _about(task: FilmTask) -> FilmAbout:

@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.files import atomic_write, write_text
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
+from truemoment.base.boundary.tables import csv_of
 from truemoment.base.boundary.text import one_line
 from truemoment.base.density import Density
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Floats
-from truemoment.report.csv_text import csv_text
 from truemoment.report.marks import marks_of, marks_svg
 from truemoment.report.model import Drawing
 
@@ -187,8 +187,7 @@ def save_drawings(
                 paths.append(path.path)
         if drawing.numbers is not None:
             path = out / f"{drawing.name}.csv"
-            with atomic_write(path) as stream:
-                stream.write(csv_text(drawing.numbers()).encode())
+            write_text(path, csv_of(drawing.numbers()))
             paths.append(path.path)
     return paths
 

@@ -132,7 +132,7 @@ class SearchTarget:
     def _index(self, video: Path, out: Path) -> IndexReport:
         return index_videos([video], out, self.options, partial=self.partial)[1]
 
-    def open(self) -> tuple[Index, list[str] | None]:
+    def open_index(self) -> tuple[Index, list[str] | None]:
         """Open the index; return it with the videos to search, None for all."""
         where = printable(str(self.path))
         if is_index(self.path):
@@ -173,7 +173,7 @@ class SearchTarget:
     def store(self) -> Index | None:
         """Open the index, or return None for a file of features."""
         if self.path.suffix.lower() in VIDEO_SUFFIXES or is_index(self.path):
-            return self.open()[0]
+            return self.open_index()[0]
         return None
 
     def files(self) -> list[Path]:

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from truemoment.base.boundary.files import write_bytes
+from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.boundary.text import printable_json
 
 NO_INTERVAL = "it does not vary from video to video, or some resamples have no query that counts"
@@ -110,9 +112,14 @@ def as_json(value: Any) -> Any:  # noqa: ANN401 - a document holds whatever JSON
     raise TypeError(f"got a value of type {type(value).__name__}, expected one that JSON holds")
 
 
-def json_text(document: Mapping[str, Any]) -> str:
+def json_text(document: Mapping[str, Any] | Sequence[Any]) -> str:
     """Return a document as the text of a JSON file, see :func:`as_json`."""
     return printable_json(json.dumps(as_json(document), indent=2, allow_nan=False, ensure_ascii=False)) + "\n"
+
+
+def write_document(path: AnyPath, document: Mapping[str, Any]) -> None:
+    """Write a document as a JSON file."""
+    write_bytes(path, json_text(document).encode())
 
 
 def _sequence(values: Sequence[Any]) -> Any:  # noqa: ANN401 - see as_json

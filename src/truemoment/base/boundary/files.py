@@ -26,7 +26,7 @@ import msgspec
 from truemoment.base.boundary.folders import temporary_file, temporary_folder
 from truemoment.base.boundary.inputs import reading, writing
 from truemoment.base.boundary.own_path import AnyPath, OwnPath, any_path, in_its_folder, open_regular, refuse_no_file
-from truemoment.base.boundary.text import printable
+from truemoment.base.boundary.text import printable, printable_lines
 from truemoment.base.boundary.unpacking import BLOCK_BYTES, open_gzip
 from truemoment.base.errors import InputError, MissingFileError
 
@@ -285,6 +285,23 @@ def atomic_write(path: str | AnyPath) -> Iterator[IO[bytes]]:
             fresh.rename(target)
     except OSError as error:
         raise InputError(f"cannot be written ({error.strerror or error})", path=str(path)) from None
+
+
+def write_bytes(path: str | AnyPath, data: bytes) -> None:
+    """Write a file as :func:`atomic_write` does."""
+    with atomic_write(path) as stream:
+        stream.write(data)
+
+
+def write_text(path: str | AnyPath, text: str) -> None:
+    """Write a text for people; what would steer a terminal or hide is written as an escape."""
+    write_bytes(path, printable_lines(text).encode())
+
+
+def write_json(path: AnyPath, value: object, *, indent: int | None = 2) -> None:
+    """Write a value that :func:`read_json` reads; on one line without `indent`."""
+    data = msgspec.json.encode(value)
+    write_bytes(path, (data if indent is None else msgspec.json.format(data, indent=indent)) + b"\n")
 
 
 @contextlib.contextmanager

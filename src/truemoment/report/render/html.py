@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from truemoment.base.boundary.files import read_text
 from truemoment.base.boundary.text import one_line
 from truemoment.base.version import __version__ as version
 from truemoment.report.drawing import COLOURS, inline_svg
@@ -97,7 +98,7 @@ def _filled(template: str, report: Report, command: str = "") -> str:
     environment = page_environment()
     environment.filters["prose"] = _prose
     names = report.anchors
-    script = (TEMPLATES / "page.js").read_text(encoding="utf-8")
+    script = read_text(TEMPLATES / "page.js")
     return environment.get_template(template).render(
         report=report,
         command=command,

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from truemoment.base.boundary.documents import json_text
-from truemoment.base.boundary.files import atomic_folder, atomic_write
+from truemoment.base.boundary.files import atomic_folder, write_bytes
 from truemoment.base.boundary.text import printable_lines
 from truemoment.base.cells import cell_bounds, cell_of, n_cells
 from truemoment.base.errors import InputError
@@ -157,8 +157,7 @@ def write_folder(
         write_members(inside, {name: result.split.part(name) for name in result.split.members})
         save_drawings(shown.drawings, inside, ("png", "svg"))
         for name, text in texts.items():
-            with atomic_write(inside / name) as stream:
-                stream.write(text.encode())
+            write_bytes(inside / name, text.encode())
 
 
 # ---------------------------------------------------------------------------------------------- report

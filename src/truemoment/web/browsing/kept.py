@@ -25,7 +25,7 @@ import msgspec
 
 from truemoment.base.boundary.files import decode_json, iterate_json_lines
 from truemoment.base.boundary.folders import lock_folder, temporary_file
-from truemoment.base.boundary.own_path import AnyPath, OwnPath, in_its_folder
+from truemoment.base.boundary.own_path import AnyPath, OwnPath, in_its_folder, open_regular
 from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.records import MAX_TIME_S
@@ -215,7 +215,7 @@ def write_durably(path: AnyPath, data: bytes) -> None:
     """Write a file, whole or not at all; it is on the disk when this returns, also after a power cut."""
     path = in_its_folder(path)
     with temporary_file(path.parent) as fresh:
-        with fresh.open("wb") as stream:
+        with open_regular(fresh, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from truemoment.base.boundary.documents import json_text
-from truemoment.base.boundary.files import atomic_write, read_json, read_json_lines
+from truemoment.base.boundary.files import read_json, read_json_lines, write_bytes
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import UsageError
 from truemoment.base.version import __version__ as version
@@ -148,8 +148,7 @@ def make_described(out: Path, minutes: float = 3.0, seed: int = 0, settings: Des
 
 
 def _write_text(path: OwnPath, text: str) -> None:
-    with atomic_write(path) as stream:
-        stream.write(text.encode())
+    write_bytes(path, text.encode())
 
 
 def asdict_line(line: Line) -> dict[str, Any]:
