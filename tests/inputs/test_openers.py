@@ -27,7 +27,6 @@ NO_INPUT = {
     "web/annotating/store.py:copy_database": "a temporary file, to be renamed",
     "web/annotating/store.py:create_database": "as before",
     "web/annotating/video_seal.py:_key": "the user's own key",
-    "web/browsing/kept.py:write_durably": "a temporary file, to be renamed",
     "web/browsing/notes.py:opened": "a lock",
     "web/pages/media.py:open_media": "a video that a page shows: the study or index names it",
 }

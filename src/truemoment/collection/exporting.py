@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from truemoment.base.boundary.files import atomic_folder, read_bytes, write_bytes
+from truemoment.base.boundary.files import atomic_folder, read_bytes, write_bytes, write_json_lines
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import InputError
 from truemoment.collection import layout
@@ -55,12 +55,11 @@ def export_collection(
             write_annotations(folder, films, settings, splits)
             write_mad(folder, films, settings, splits)
         else:
-            encoder = msgspec.json.Encoder()
             lines = (
                 TimesLine(of.id, film.report.name, film.report.duration_s, [of.film_s], splits.get(film.report.name))
                 for film in films
                 for of in kept_of(film)
             )
-            write_bytes(folder / TIMES, b"".join(encoder.encode(line) + b"\n" for line in lines))
+            write_json_lines(folder / TIMES, lines)
         names += [path.name for path in folder.iterdir()]
     return names

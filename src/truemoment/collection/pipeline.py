@@ -178,13 +178,13 @@ def collect_film(task: FilmTask, recipe: CollectRecipe, on_status: Progress = un
         raise InputError(f"cannot be made ({error.strerror})", path=folder) from None
     remove_leftovers(folder)
     try:
-        _write(folder / layout.ABOUT, json_text(msgspec.to_builtins(about)).encode())
+        write_bytes(folder / layout.ABOUT, json_text(msgspec.to_builtins(about)).encode())
         for file, stage in STAGES.items():
             if file in SPOKEN and film.discarded:
                 continue
             if not (folder / file).is_file():
                 on_status(about.name, TITLES[file])
-                _write(folder / file, stage(film))
+                write_bytes(folder / file, stage(film))
     except TrueMomentError:
         with contextlib.suppress(OSError):
             folder.remove_tree()  # the same command would end in the same way
@@ -193,10 +193,6 @@ def collect_film(task: FilmTask, recipe: CollectRecipe, on_status: Progress = un
         final.remove_tree()
     folder.rename(final)
     return DoneFilm(task, layout.FoundFilm.at(final).report, before=False)
-
-
-def _write(path: OwnPath, content: bytes) -> None:
-    write_bytes(path, content)
 
 
 def _about(task: FilmTask) -> FilmAbout:
@@ -265,7 +261,7 @@ def collect_films(
         if not is_new:
             refuse_other_settings(out, collection)
         else:
-            _write(out / layout.COLLECTION, json_text(msgspec.to_builtins(collection)).encode())
+            write_bytes(out / layout.COLLECTION, json_text(msgspec.to_builtins(collection)).encode())
         collected = Collected(collection)
         try:
             for result in _results(tasks, recipe, engine, workers, on_status):

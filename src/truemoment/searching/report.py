@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from truemoment.base.boundary.tables import csv_text
-from truemoment.base.boundary.text import one_line, printable
 from truemoment.base.version import __version__ as version
 from truemoment.report.model import Block, Cell, Details, Gallery, Paragraph, Picture, Report, Section, Table
 from truemoment.report.words import clock, counted
@@ -28,7 +27,7 @@ def report(query: str, results: Sequence[SearchResult], index: Index, unknown: U
     rows = tuple(
         (
             Cell(str(of.rank)),
-            Cell(one_line(of.moment.video_id)),
+            Cell(of.moment.video_id),
             Cell(clock(of.moment.start_s)),
             Cell(clock(of.moment.end_s)),
             Cell(f"{of.moment.score:.{SCORE_DIGITS}f}"),
@@ -159,7 +158,7 @@ def document_of_split(found: SearchPrediction) -> dict[str, Any]:
         "made_by": found.made_by,
         "seed": None,
         "answered": found.n_predicted,
-        "predictions": printable(str(found.out)),
+        "predictions": str(found.out),
     }
 
 
@@ -179,7 +178,7 @@ def report_of_index(done: IndexReport, settings: Settings, folder: str, n_videos
     videos = ", ".join(f"{many:,} {what}" for many, what in counts if many)
     facts = [
         ("index", f"{folder}: {counted(n_videos, 'video')} ({videos})"),
-        ("model", f"{one_line(settings.encoder)}, {settings.n_dimensions:,} dimensions"),
+        ("model", f"{settings.encoder}, {settings.n_dimensions:,} dimensions"),
         ("frames", f"{settings.fps:g} a second"),
     ]
     if done.n_frames:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.files import atomic_write, write_json
+from truemoment.base.boundary.files import write_json, write_json_lines
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.errors import InputError
 from truemoment.base.records import Status
@@ -182,10 +182,7 @@ def lines_writer(entry: Callable[[FileRow], dict[str, object]]) -> Write:
 
 def write_lines(path: AnyPath, lines: Iterable[dict[str, object]]) -> None:
     """Write JSON Lines; keys whose value is None are left out."""
-    encoder = msgspec.json.Encoder()
-    with atomic_write(path) as stream:
-        for line in lines:
-            stream.write(encoder.encode(_known(line)) + b"\n")
+    write_json_lines(path, map(_known, lines))
 
 
 def _known(entry: dict[str, object]) -> dict[str, object]:

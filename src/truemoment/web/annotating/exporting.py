@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from truemoment.base.boundary.documents import write_document
-from truemoment.base.boundary.files import atomic_write, write_bytes
+from truemoment.base.boundary.files import write_bytes, write_json_lines, write_text
 from truemoment.base.boundary.folders import lock_folder
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.boundary.tables import csv_text
@@ -86,17 +86,17 @@ def export_study(
         answers = _in_new_order(answers, new_id)
     with lock_folder(out):
         folder = OwnPath(out)
-        files = {ANSWERS: _write_lines(folder / ANSWERS, [head, *answers.answers]) - 1}
+        files = {ANSWERS: write_json_lines(folder / ANSWERS, [head, *answers.answers]) - 1}
         if settings.task == "mark":
             queries = _own_queries(answers, moments)
-            files[ANNOTATIONS] = _write_lines(folder / ANNOTATIONS, queries)
+            files[ANNOTATIONS] = write_json_lines(folder / ANNOTATIONS, queries)
             files[PER_CENT] = _write_per_cent(folder / PER_CENT, queries)
         else:
-            files[VERDICTS] = _write_lines(folder / VERDICTS, _verdicts(answers))
+            files[VERDICTS] = write_json_lines(folder / VERDICTS, _verdicts(answers))
         exported = Exported(settings, answers, people, agreement, files, _several(answers, moments), order)
         document = datasheet_document(study, exported, state, moments, _decisions(connection, new_id))
         write_document(folder / SHEET_JSON, document)
-        write_bytes(folder / SHEET, datasheet_text(document, read_instructions(study.instructions)).encode())
+        write_text(folder / SHEET, datasheet_text(document, read_instructions(study.instructions)))
         study.record_export(exported_change)
     return exported
 
@@ -197,14 +197,6 @@ def _verdicts(answers: StudyAnswers) -> list[VerdictLine]:
         )
         found.append(line)
     return found
-
-
-def _write_lines(path: OwnPath, lines: Sequence[object]) -> int:
-    encoder = msgspec.json.Encoder()
-    with atomic_write(path) as stream:
-        for line in lines:
-            stream.write(encoder.encode(line) + b"\n")
-    return len(lines)
 
 
 class _OwnerDecision(msgspec.Struct):

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from truemoment.base.boundary.files import atomic_write, read_bytes, read_json, write_json
+from truemoment.base.boundary.files import read_bytes, read_json, write_json
 from truemoment.base.boundary.folders import lock_folder
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
 from truemoment.base.errors import InputError, MissingFileError, TrueMomentError
@@ -140,8 +140,8 @@ class StudyFolder:
 
     def record_export(self, last_change: int) -> None:
         """Write which change was exported last; a study that cannot be written is exported all the same."""
-        with contextlib.suppress(OSError), atomic_write(self.folder / EXPORTED) as stream:
-            stream.write(msgspec.json.encode(ExportRecord(last_change)) + b"\n")
+        with contextlib.suppress(OSError):
+            write_json(self.folder / EXPORTED, ExportRecord(last_change), indent=None)
 
     def media(self, video: int) -> OwnPath:
         """Return the folder of a video."""

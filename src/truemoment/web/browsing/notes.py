@@ -19,13 +19,13 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.files import read_json_lines
+from truemoment.base.boundary.files import read_json_lines, write_durably
 from truemoment.base.boundary.folders import LOCK, lock
 from truemoment.base.boundary.own_path import OwnPath, open_regular
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.records import Queries
 from truemoment.web.browsing.filters import Tagged
-from truemoment.web.browsing.kept import today, write_durably
+from truemoment.web.browsing.kept import today
 from truemoment.web.pages.errors import PageError
 
 MARK_ANEW = "mark-anew"
