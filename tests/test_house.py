@@ -1,5 +1,7 @@
-"""The folder listing is the architecture: fourteen packages in five layers, and imports look down (pyproject.toml)."""
+"""The architecture: fourteen packages in five layers, imports look down, and one boundary opens files."""
 
+import ast
+import re
 import tomllib
 from pathlib import Path
 
@@ -35,3 +37,58 @@ def test_the_map_has_a_line_a_package():
         if "| `" in line
     ]
     assert rows == [f"`{name}`" for name in layers()]
+
+
+# ------------------------------------------------------------------------------------------ one boundary
+
+OPENING = re.compile(
+    r"(os\.|io\.)?open|os\.(fdopen|dup2|write)|(json|tomllib)\.loads?"
+    r"|numpy\.(load|save\w*|memmap|fromfile|loadtxt|genfromtxt|savetxt|lib\.format\.open_memmap)"
+    r"|(bz2|csv|gzip|h5py|lzma|pickle|sqlite3|subprocess|tarfile|tempfile|yaml|zipfile)\.\w+"
+    r"|(http\.client|urllib\.request)\.\w+|socket\.(socket|create_\w+)"
+    r"|(?!(av|webbrowser)\.)(?!truemoment\.).*\.(open|(read|write)_(text|bytes))"  # these open a stream, and a browser
+)
+"""Calls that open, write, unpack or parse files, start processes or connect."""
+
+OUTSIDE = {
+    "cli/__init__.py": "standard streams that were closed become the null device, before anything is imported",
+    "cli/running.py": "a standard stream whose reader has gone becomes the null device",
+    "collection/same_film.py": "an array as bytes in memory, which the pipeline writes",
+    "learning/served/connection.py": "speaks to an endpoint over the network",
+    "learning/served/prompts/__init__.py": "parses text that the boundary has read",
+    "learning/training/examples.py": "maps a temporary file that has no name",
+    "learning/training/hardware.py": "asks git for the commit of a checkout",
+    "media/features/hdf5.py": "HDF5 opens its file itself, by a path that is registered",
+    "searching/shards.py": "speaks to other machines",
+    "web/annotating/exporting.py": "a ZIP in the system's temporary folder, for the browser",
+    "web/annotating/owner.py": "as before",
+    "web/annotating/store.py": "SQLite opens the database of a study itself",
+    "web/browsing/exports.py": "a ZIP in the system's temporary folder, for the browser",
+    "web/pages/launch.py": "listens as the server of a page",
+}
+"""Modules outside base/boundary with such calls, and why."""
+
+
+def calls(path):
+    """Return the functions that a module calls by their full names, e.g. ``numpy.save``."""
+    tree = ast.parse(path.read_text("utf-8"))
+    full = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            full |= {
+                of.asname or of.name.split(".")[0]: of.name if of.asname else of.name.split(".")[0] for of in node.names
+            }
+        elif isinstance(node, ast.ImportFrom):
+            full |= {of.asname or of.name: f"{node.module}.{of.name}" for of in node.names}
+    names = (ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return {re.sub(r"^\w+", lambda first: full.get(first[0], first[0]), name) for name in names}
+
+
+def test_only_the_boundary_opens_files():
+    files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*.py")}
+    outside = {
+        place: found
+        for place, path in files.items()
+        if not place.startswith("base/boundary/") and (found := sorted(filter(OPENING.fullmatch, calls(path))))
+    }
+    assert set(outside) == set(OUTSIDE), outside

@@ -57,8 +57,8 @@ def make_ready(folder):
             frames = VideoFrames(
                 runs.tick, runs.runs, runs.end, identity=identity, copy_why="", strip=layout, has_peaks=False
             )
-            (media / FRAMES).write_bytes(msgspec.json.encode(frames))
-            (media / STRIP).write_bytes(b"picture")
+            (media / FRAMES).path.write_bytes(msgspec.json.encode(frames))
+            (media / STRIP).path.write_bytes(b"picture")
             connection.execute(
                 "UPDATE videos SET state = 'ready', frames = ?, duration_s = ?, played = path, played_identity = ? "
                 "WHERE id = ?",

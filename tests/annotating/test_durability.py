@@ -168,8 +168,8 @@ def test_a_newer_study_is_refused(make_study):
         connection.execute("PRAGMA user_version = 2")
     with pytest.raises(InputError, match="form 2, expected 1"):
         connect(study.database)
-    text = study.settings_file.read_bytes().decode().replace("truemoment/study/1", "truemoment/study/2")
-    study.settings_file.write_bytes(text.encode())
+    text = study.settings_file.content().decode().replace("truemoment/study/1", "truemoment/study/2")
+    study.settings_file.path.write_bytes(text.encode())
     with pytest.raises(InputError, match="truemoment/study/2"):
         study.settings()
 
@@ -186,9 +186,9 @@ def test_a_newer_study_is_refused(make_study):
 def test_settings_that_mean_nothing_are_refused(make_study, is_there, instead, field):
     folder, _ = make_study(annotations_of(1, 1), people=1, per_query=1, controls=(0.05, 0.02, 0.03))
     study = StudyFolder(folder)
-    text = study.settings_file.read_bytes().decode()
+    text = study.settings_file.content().decode()
     assert is_there in text
-    study.settings_file.write_bytes(text.replace(is_there, instead).encode())
+    study.settings_file.path.write_bytes(text.replace(is_there, instead).encode())
     with pytest.raises(InputError, match=rf"study\.json:\d+: field {re.escape(field)}: got "):
         study.settings()
 

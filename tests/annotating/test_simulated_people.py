@@ -175,10 +175,10 @@ def _prepare(study, queries):
     def write(connection):
         for row in connection.execute("SELECT id, video_id FROM videos").fetchall():
             path = study.study.media(row["id"]) / FRAMES
-            frames = msgspec.json.decode(path.read_bytes(), type=VideoFrames)
+            frames = msgspec.json.decode(path.content(), type=VideoFrames)
             count = max(1, round(1000 * duration[row["video_id"]]))
             frames.tick, frames.runs, frames.end = (1, 1000), [(0, 1, count)], count
-            path.write_bytes(msgspec.json.encode(frames))
+            path.path.write_bytes(msgspec.json.encode(frames))
             values = (count, count / 1000, row["id"])
             connection.execute("UPDATE videos SET frames = ?, duration_s = ? WHERE id = ?", values)
             tables[row["id"]] = count

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from truemoment.base.boundary.terminal import clean_streams
 from truemoment.base.errors import UsageError
-from truemoment.cli.options import files_of_run, refuse_outputs, shown_path
+from truemoment.cli.options import files_of_run, refuse_outputs, say
 
 MAD = ["--dataset", "mad", "--split", "test", "--data-dir", "data"]
 FEATURES = ["frames.h5", "--sentences", "sentences.h5"]
@@ -148,7 +149,8 @@ def test_below_a_folder_that_is_read(tmp_path, monkeypatch):
         refuse_outputs([Path("run")], [Path("run")])
 
 
-def test_control_characters_of_a_path_are_told_as_such():
-    assert shown_path(Path("a\x07\x1b[31m\n.mp4")) == r"a\x07\x1b[31m\x0a.mp4"
-    assert shown_path(Path("電影　é.mp4")) == "電影　é.mp4"
-    assert shown_path(Path("a\udcff")) == r"a\xff"
+def test_a_name_begins_no_other_line(capsys):
+    with clean_streams():
+        say("note: a\x07\x1b[31m\nFORGED\u2028.mp4", err=True)
+        say(str(Path("電影　é\udcff.mp4")))
+    assert capsys.readouterr() == ("電影　é\\xff.mp4\n", "note: a\\x07\\x1b[31m FORGED .mp4\n")

@@ -132,7 +132,7 @@ def test_a_folder_may_be_made_behind_a_link_to_an_empty_one(tmp_path):
     (tmp_path / "disk").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "disk")
     with atomic_folder(tmp_path / "link") as folder:
-        (folder / "a").write_bytes(b"")
+        (folder / "a").path.write_bytes(b"")
     assert names(tmp_path / "disk") == ["a"]
     assert (tmp_path / "link").is_symlink()
 
@@ -178,8 +178,8 @@ def test_what_gets_its_name_is_on_the_disk(tmp_path, monkeypatch, kind):
     else:
         with atomic_folder(tmp_path / "a") as folder:
             (folder / "inner").mkdir()
-            (folder / "inner" / "b").write_bytes(b"x")
-            (folder / "c").write_bytes(b"y")
+            (folder / "inner" / "b").path.write_bytes(b"x")
+            (folder / "c").path.write_bytes(b"y")
         files = [tmp_path / "a" / "inner" / "b", tmp_path / "a" / "c", tmp_path / "a" / "inner"]
     named = done.index(("named", "a"))
     assert {("on the disk", path.stat().st_ino) for path in files} <= set(done[:named])
@@ -192,7 +192,7 @@ def test_a_report_comes_before_the_name(tmp_path):
         raise OSError(28, "No space left on device", "standard output")
 
     with pytest.raises(OSError, match="standard output"), atomic_folder(tmp_path / "a", fail) as folder:
-        (folder / "b").write_bytes(b"")
+        (folder / "b").path.write_bytes(b"")
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "theirs").touch()

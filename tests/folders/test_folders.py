@@ -132,8 +132,8 @@ def test_where_files_cannot_be_locked_work_goes_on_and_nothing_is_removed(tmp_pa
     ("context", "block"),
     [
         ("atomic_write(Path({!r}) / 'a')", "it.write(b'half')"),
-        ("atomic_folder(Path({!r}) / 'a')", "(it / 'half').write_bytes(b'')"),
-        ("temporary_folder(Path({!r}), FETCHING)", "(it / 'half').write_bytes(b'')"),
+        ("atomic_folder(Path({!r}) / 'a')", "(it / 'half').path.write_bytes(b'')"),
+        ("temporary_folder(Path({!r}), FETCHING)", "(it / 'half').path.write_bytes(b'')"),
     ],
 )
 def test_what_a_killed_process_left_is_removed_by_the_next_that_writes_there(tmp_path, context, block):
@@ -147,7 +147,7 @@ def test_what_a_killed_process_left_is_removed_by_the_next_that_writes_there(tmp
 def test_what_is_being_written_is_not_removed(tmp_path):
     with atomic_write(tmp_path / "a") as first, atomic_folder(tmp_path / "b") as second:
         first.write(b"x")
-        (second / "c").write_bytes(b"")
+        (second / "c").path.write_bytes(b"")
         before = names(tmp_path)
         remove_leftovers(tmp_path)
         assert names(tmp_path) == before

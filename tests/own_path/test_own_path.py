@@ -21,12 +21,12 @@ IS_LINK = "is a link, expected a file or folder that TrueMoment has made"
 SECRET = b"secret"
 
 USES = {
-    "read": lambda path: path.read_bytes(),
+    "read": lambda path: path.content(),
     "stat": lambda path: path.stat(),
     "is_file": lambda path: path.is_file(),
     "is_dir": lambda path: path.is_dir(),
     "exists": lambda path: path.exists(),
-    "write": lambda path: path.write_bytes(b"new"),
+    "write": lambda path: open_regular(path, "wb").close(),
     "append": lambda path: path.open("ab").close(),
     "unlink": lambda path: path.unlink(),
     "chmod": lambda path: (path / "x").chmod(0o600),
@@ -41,13 +41,13 @@ USES = {
 
 
 def _made(path):
-    path.write_bytes(b"mine")
+    _written(path, b"mine")
     return path
 
 
-def _written(path):
+def _written(path, data=b"new"):
     with atomic_write(path) as stream:
-        stream.write(b"new")
+        stream.write(data)
 
 
 @pytest.fixture(name="outside")
@@ -97,7 +97,7 @@ def test_the_folder_itself_may_be_a_link(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "disk")
     folder = OwnPath(tmp_path / "link")
     _written(folder / "file")
-    assert (folder / "file").read_bytes() == b"new"
+    assert (folder / "file").content() == b"new"
     assert (tmp_path / "disk" / "file").read_bytes() == b"new"
     assert (tmp_path / "link").is_symlink()
 
@@ -129,7 +129,7 @@ def test_a_file_with_another_name_is_not_written(tmp_path, outside):
             path.open(mode)
     _written(path)  # takes the place of the name, not of the content
     assert (outside / "file").read_bytes() == SECRET
-    assert path.read_bytes() == b"new"
+    assert path.content() == b"new"
 
 
 @pytest.mark.parametrize("of", [OwnPath, lambda folder: folder])
@@ -175,8 +175,8 @@ def test_listing(tmp_path, outside):
     folder = OwnPath(tmp_path / "ours")
     for name in ("b", "a"):
         (folder / name).mkdir(parents=True)
-        (folder / name / "1.npy").write_bytes(b"")
-    (folder / "c").write_bytes(b"")
+        (folder / name / "1.npy").path.write_bytes(b"")
+    (folder / "c").path.write_bytes(b"")
     (tmp_path / "ours" / "link").symlink_to(outside)
     assert [path.name for path in folder.iterdir()] == ["a", "b", "c", "link"]
     assert [path.name for path in folder.folders()] == ["a", "b"]
@@ -197,7 +197,7 @@ def test_names_of_what_the_user_named(tmp_path, monkeypatch):
 def test_an_opened_file_is_sent_whatever_takes_its_place(tmp_path, outside):
     (tmp_path / "ours").mkdir()
     path = OwnPath(tmp_path / "ours") / "file"
-    path.write_bytes(b"mine")
+    _written(path, b"mine")
     with path.open() as stream:
         (tmp_path / "ours" / "file").unlink()
         (tmp_path / "ours" / "file").symlink_to(outside / "file")
@@ -210,7 +210,7 @@ def test_without_descriptors_each_part_is_checked(tmp_path, outside, monkeypatch
     folder = OwnPath(tmp_path / "ours")
     (folder / "a").mkdir(parents=True)
     _written(folder / "a" / "file")
-    assert (folder / "a" / "file").read_bytes() == b"new"
+    assert (folder / "a" / "file").content() == b"new"
     assert [path.name for path in folder.iterdir()] == ["a"]
     (tmp_path / "ours" / "link").symlink_to(outside)
     before = contents(outside)

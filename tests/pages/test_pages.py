@@ -64,7 +64,7 @@ def page(video):
             route(
                 "GET",
                 "/media/{video:number}",
-                lambda _: VideoResponse(video, identities.open(video, identity), streams),
+                lambda _: VideoResponse(video, identities.open_video(video, identity), streams),
                 roles=("owner",),
             ),
         ],

@@ -28,7 +28,8 @@ def test_markdown():
 
 
 def test_latex():
-    lines = [" ".join(line.split()) for line in render(HEADINGS, ROWS, style="latex", numbers=[1, 2]).splitlines()]
+    headings = [escaped(heading, "latex") for heading in HEADINGS]
+    lines = [" ".join(line.split()) for line in render(headings, ROWS, style="latex", numbers=[1, 2]).splitlines()]
     # The rules of the package booktabs; the percent sign would otherwise begin a comment.
     assert lines == [
         r"\begin{tabular}{lrr}",
@@ -57,23 +58,11 @@ def test_no_rows(style):
 
 
 def test_text_that_would_break_a_table():
-    assert r"a \& b\_c \$d\$ \#e" in render(["x"], [["a & b_c $d$ #e"]], style="latex")
-
-
-@pytest.mark.parametrize(
-    "text", ["my_film", "5 % of a & b", "#1 {x}", "back\\slash", "a < b > c", "~ and ^ and |", "$2"]
-)
-@pytest.mark.parametrize("style", ["plain", "md", "latex"])
-def test_text_that_is_escaped_already_is_not_escaped_again(style, text):
-    for cell in (escaped(text, style), escaped(escaped(text, style), style)):
-        table = render(["film"], [[cell]], style=style)
-        assert escaped(text, style) in table
-        if style == "latex":  # a heading or cell that nobody has escaped looks the same
-            assert " ".join(render([text], [[text]], style=style).split()).count(escaped(text, style)) == 2
+    assert escaped("a & b_c $d$\n #e", "latex") == r"a \& b\_c \$d\$ \#e"
 
 
 def test_no_text_is_a_rule_of_the_table():
-    table = render(["a"], [[r"\hline"]], style="latex")
+    table = render(["a"], [[escaped(r"\hline", "latex")]], style="latex")
     assert r"\textbackslash{}hline" in table
     assert [line for line in table.splitlines() if line.endswith("rule")] == [r"\toprule", r"\midrule", r"\bottomrule"]
     assert r" \hline" not in render(["a"], [], style="latex")

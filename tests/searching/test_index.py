@@ -410,17 +410,12 @@ def test_parts_of_fewer_rows_than_were_due_are_refused(tmp_path, settings):
 def full_disk(request):
     """The disk is full when a film is put together, or when its folder is put in place; give what makes it so."""
 
-    def open_(path, mode="rb", original=OwnPath.open):
-        if path.name == NORMS and mode == "wb":
-            raise OSError(28, "No space left on device")
-        return original(path, mode)
-
     def rename(path, target, original=OwnPath.rename):
-        if path.name.startswith(".new-"):
+        if target.name == NORMS if request.param == "norms" else path.name.startswith(".new-"):
             raise OSError(28, "No space left on device")
         return original(path, target)
 
-    return {"norms": (OwnPath, "open", open_), "swap": (OwnPath, "rename", rename)}[request.param]
+    return OwnPath, "rename", rename
 
 
 def test_a_full_disk_takes_nothing_away(index, films, build, full_disk, monkeypatch):

@@ -49,7 +49,7 @@ def test_a_run_that_is_repeated_leaves_one_set_of_rows(tmp_path):
     ("text", "told"),
     [
         ("a,b\n1,2\n", "columns"),
-        (",".join(FIELDS) + "\n1,2\n", "2 columns"),
+        (",".join(FIELDS) + "\n1,2\n", "got 2 values"),
         (",".join(FIELDS) + "\n" + ",".join(["x"] * len(FIELDS)) + "\n", ":2"),
         ("", "columns"),
     ],

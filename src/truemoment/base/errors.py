@@ -22,6 +22,9 @@ from __future__ import annotations
 class TrueMomentError(Exception):
     """Root of the tree. Its text is one line for people."""
 
+    def __init__(self, text: str = "") -> None:
+        super().__init__(" ".join(text.splitlines()))  # values of a file may have line ends
+
 
 class InputError(TrueMomentError):
     """A file or value from outside is not what it must be.
@@ -54,7 +57,7 @@ class InputError(TrueMomentError):
         parts = [where, "" if field is None else f"field {field}", problem]
         text = ": ".join(part for part in parts if part)
         text += f"; {hint}" if hint else ""
-        super().__init__(" ".join(text.splitlines()))  # values of a file may have line ends
+        super().__init__(text)
 
     def at(self, path: object, line: int | None) -> InputError:
         """Return the same error at a place."""

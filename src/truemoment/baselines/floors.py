@@ -19,8 +19,8 @@ from typing import Any, Literal
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from truemoment.base.boundary.arrays import Array
-from truemoment.base.boundary.caching import NO_CACHE, Cache, pack_text, say_nothing, unpack_text
+from truemoment.base.boundary.arrays import Array, pack_json, unpack_json
+from truemoment.base.boundary.caching import NO_CACHE, Cache, say_nothing
 from truemoment.base.boundary.processes import end_with_parent, processes
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Floats
@@ -264,7 +264,7 @@ def pack_answers(rows: Sequence[Sequence[Predictions]]) -> dict[str, Array]:
     distinct = {id(answers): answers for row in rows for answers in row}
     number = {key: at for at, key in enumerate(distinct)}
     packed: dict[str, Array] = {
-        "names": pack_text([answers.name for answers in distinct.values()]),
+        "names": pack_json([answers.name for answers in distinct.values()]),
         "which": np.array([[number[id(answers)] for answers in row] for row in rows]),
     }
     for at, answers in enumerate(distinct.values()):
@@ -277,7 +277,7 @@ def pack_answers(rows: Sequence[Sequence[Predictions]]) -> dict[str, Array]:
 
 def unpack_answers(packed: Mapping[str, Array], query_id: Strings) -> list[list[Predictions]]:
     """Return the answers of :func:`pack_answers`; the queries are in the same order."""
-    names = unpack_text(packed["names"])
+    names = unpack_json(packed["names"], list[str])
     distinct = []
     for at, name in enumerate(names):
         start_s, end_s, score = packed[f"moments{at}"]

@@ -18,8 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from truemoment.base.boundary.arrays import Array
-from truemoment.base.boundary.caching import pack_text, unpack_text
+from truemoment.base.boundary.arrays import Array, pack_json, unpack_json
 from truemoment.base.errors import UsageError
 from truemoment.base.intervals import Floats, Ints
 from truemoment.base.records import Annotations, Queries, Strings
@@ -131,7 +130,7 @@ class SentenceNetwork:
         """Return what it has learned as arrays; it has to be fitted."""
         if self.edges_s is None or self.places is None or self.networks is None or self.fold is None:
             raise UsageError(f"{self.name} has to be fitted first")
-        packed: dict[str, Array] = {"terms": pack_text(self.terms), "edges_s": self.edges_s, "fold": self.fold}
+        packed: dict[str, Array] = {"terms": pack_json(self.terms), "edges_s": self.edges_s, "fold": self.fold}
         packed |= {name: getattr(self.places, name) for name in ("cells", "prior", "rows", "cell")}
         return packed | dict(zip(PARTS, self.networks.parts, strict=True))
 
@@ -140,7 +139,7 @@ class SentenceNetwork:
         rows = packed["rows"]
         return replace(
             self,
-            terms=tuple(unpack_text(packed["terms"])),
+            terms=tuple(unpack_json(packed["terms"], list[str])),
             edges_s=packed["edges_s"],
             networks=BagNetworks(*(packed[name] for name in PARTS)),
             places=Places(packed["cells"], packed["prior"], rows, alone(train_split, rows), packed["cell"]),

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from truemoment.base.boundary.text import printable
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import (
@@ -33,6 +32,7 @@ from truemoment.cli.options import (
     files_of_run,
     reading_options,
     refuse_outputs,
+    say,
     source_file,
     status_line,
 )
@@ -175,6 +175,6 @@ def command(
     deliver(report, lambda: reports.document(found), output, page)
     for outcome in found.outcomes:
         words = f"gate {outcome.condition.text}: {'passes' if outcome.passed else 'FAILS'} ({outcome.why})"
-        click.echo(printable(words), err=True)
+        say(words, err=True)
     if not found.passed:
         click.get_current_context().exit(1)

@@ -14,7 +14,7 @@ from truemoment.cli import completing
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Measuring, Output, bound, data_options, measuring_options, output_options
-from truemoment.cli.options import FILE, count_option, fit_options, refuse_outputs, seed_option, shown_path
+from truemoment.cli.options import FILE, count_option, fit_options, refuse_outputs, seed_option
 from truemoment.cli.threads import threads_option
 from truemoment.data.datasets.source import AnnotationSource
 
@@ -126,7 +126,7 @@ def command(
     )
     if out is not None:
         write_predictions(out, run.predictions, annotations, format=form)
-    written = None if out is None else shown_path(out)
+    written = None if out is None else str(out)
     deliver(reports.report(run, written), lambda: reports.document(run, written), output)
 
 
@@ -135,7 +135,7 @@ def _format(out: Path | None) -> str:
     if out is None:
         return "native"
     if out.suffix.lower() not in FORMATS:
-        raise UsageError(f"--out: got {shown_path(out)}, expected a name that ends in .jsonl or .parquet")
+        raise UsageError(f"--out: got {out}, expected a name that ends in .jsonl or .parquet")
     return FORMATS[out.suffix.lower()]
 
 

@@ -22,7 +22,6 @@ from truemoment.cli.options import (
     floors_cache,
     refuse_files,
     refuse_outputs,
-    shown_path,
     source_file,
     status_line,
     worker_options,
@@ -200,7 +199,7 @@ def _refuse_outputs(
     page.refuse()
     refuse_files({"-o": out})
     if not out.absolute().parent.is_dir():
-        raise UsageError(f"-o {shown_path(out)}: cannot be made, {shown_path(out.parent)} is no folder")
+        raise UsageError(f"-o {out}: cannot be made, {out.parent} is no folder")
     own = [Path(text) for text in recipes if text.lower().endswith((".yaml", ".yml"))]
     stems = [path.stem for path in own]
     runs = [out / name for name in recipes if not name.lower().endswith((".yaml", ".yml"))]

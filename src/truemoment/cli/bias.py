@@ -18,7 +18,6 @@ from truemoment.cli.options import (
     engine_option,
     refuse_outputs,
     seed_option,
-    shown_path,
     status_line,
 )
 from truemoment.cli.threads import threads_option
@@ -53,11 +52,9 @@ class Datasets:
 
     def sources(self) -> list[dict[str, str] | None]:
         """Return path and hash of each file; None for each dataset."""
-        from truemoment.base.boundary.files import sha256_of
+        from truemoment.base.boundary.files import source_of
 
-        return [None] * len(self.datasets) + [
-            {"path": shown_path(path), "sha256": sha256_of(path)} for path in self.files
-        ]
+        return [None] * len(self.datasets) + [source_of(path) for path in self.files]
 
 
 datasets_options = bound(

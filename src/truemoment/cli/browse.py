@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from truemoment.base.boundary.text import printable
 from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.groups import Fitting, bound, data_options, fitting_options
-from truemoment.cli.options import FILE, PredictionOptions, engine_option, reading_options, shown_path, status_line
+from truemoment.cli.options import FILE, PredictionOptions, engine_option, reading_options, say, status_line
 from truemoment.cli.search_page import (
     SearchPageOptions,
     cache_folder,
@@ -160,7 +159,7 @@ def named_files(words: Sequence[str]) -> list[tuple[str, Path]]:
         if not os.path.exists(named.path):  # noqa: PTH110 - pathlib raises at a name that is too long
             from truemoment.base.errors import MissingFileError
 
-            raise MissingFileError(f"{shown_path(named.path)}: no such file or index")
+            raise MissingFileError(f"{named.path}: no such file or index")
         found[named.name] = named.path
     return list(found.items())
 
@@ -170,15 +169,15 @@ def show_counts(looked: AnswerColumns) -> None:
     from truemoment.report.words import points
 
     queries = looked.annotations
-    click.echo(f"{queries.dataset}/{queries.split}: {looked.n_queries:,} queries, {queries.n_videos:,} videos")
+    say(f"{queries.dataset}/{queries.split}: {looked.n_queries:,} queries, {queries.n_videos:,} videos")
     if looked.n_without_moment:
         click.echo(f"note: {looked.n_without_moment:,} queries have no reference moment and are left out", err=True)
     for of in looked.systems:
-        click.echo(f"{of.name}: {looked.measure} {points(of.figure, 2)}")
+        say(f"{of.name}: {looked.measure} {points(of.figure, 2)}")
     for floor, figure in zip(looked.floors, looked.floor_figures, strict=True):
-        click.echo(f"floor {floor.title}: {points(figure, 2)}")
+        say(f"floor {floor.title}: {points(figure, 2)}")
     for line in looked.left_out:
-        click.echo(f"note: {printable(line)}", err=True)
+        say(f"note: {line}", err=True)
 
 
 def serve_looking(
@@ -225,11 +224,11 @@ def serve_looking(
             address=listening.address(),
         ) as server:
             if server.service.notes.read_only:
-                click.echo(f"note: notes are read-only: {server.service.notes.read_only}", err=True)
+                say(f"note: notes are read-only: {server.service.notes.read_only}", err=True)
             if looking.videos is not None:
                 shown = server.service.videos.shown
                 here = sum(shown.state(of) == "here" for of in shown.rows)
-                click.echo(f"{here:,} of {len(shown.rows):,} videos are in {shown_path(looking.videos)}")
+                say(f"{here:,} of {len(shown.rows):,} videos are in {looking.videos}")
             links = {"link": f"{base}/in#{server.tokens.owner}"}
             if server.tokens.guest is not None:
                 links["link for guests, who only look"] = f"{base}/in#{server.tokens.guest}"

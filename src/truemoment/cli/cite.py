@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from truemoment.base.boundary.files import write_text
 from truemoment.cli.groups import Output, output_options
-from truemoment.cli.options import FILE, STANDARD_OUTPUT, refuse_outputs, write_text
+from truemoment.cli.options import FILE, STANDARD_OUTPUT, refuse_outputs
 
 
 @click.command("cite")

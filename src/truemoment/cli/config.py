@@ -9,7 +9,7 @@ import msgspec
 
 from truemoment.base.errors import UsageError
 from truemoment.cli.command import Group
-from truemoment.cli.options import shown_path
+from truemoment.cli.options import say
 from truemoment.cli.settings_file import UserSettings, read_settings, settings_path, write_settings
 
 NAMES = tuple(UserSettings.__struct_encode_fields__)
@@ -25,8 +25,8 @@ def command(context: click.Context) -> None:
     if context.invoked_subcommand is None:
         remembered = msgspec.to_builtins(read_settings())
         for name in NAMES:
-            click.echo(f"{name}: {shown_path(Path(remembered.get(name) or 'not set'))}")
-        click.echo(f"file: {shown_path(settings_path())}")
+            say(f"{name}: {Path(remembered.get(name) or 'not set')}")
+        say(f"file: {settings_path()}")
 
 
 @command.command("set")
@@ -36,9 +36,9 @@ def set_value(name: str, value: str) -> None:
     """Remember VALUE as NAME."""
     folder = Path(value).expanduser().absolute()
     if not folder.is_dir():
-        raise UsageError(f"{name}: {shown_path(folder)} is not a folder, expected a folder with one folder a dataset")
+        raise UsageError(f"{name}: {folder} is not a folder, expected a folder with one folder a dataset")
     path = write_settings(msgspec.structs.replace(read_settings(), **{name.replace("-", "_"): str(folder)}))
-    click.echo(f"{name}: {shown_path(folder)} (kept in {shown_path(path)})")
+    say(f"{name}: {folder} (kept in {path})")
 
 
 @command.command("unset")

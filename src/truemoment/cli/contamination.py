@@ -22,7 +22,7 @@ from truemoment.cli.groups import (
     testing_options,
 )
 from truemoment.cli.humans import file_by_system
-from truemoment.cli.options import FILE, PredictionOptions, reading_options, refuse_files, refuse_outputs, shown_path
+from truemoment.cli.options import FILE, PredictionOptions, reading_options, refuse_files, refuse_outputs, say
 from truemoment.data.datasets.source import AnnotationSource, files_of
 from truemoment.evaluation.uncertainty import DrawSettings
 
@@ -146,7 +146,7 @@ def _write_probes(data: AnnotationSource, folder: Path, seed: int, output: Outpu
         for name, probe in probes(official, seed).items():
             write(OwnPath(folder) / paths[name].name, [probe])
     if not output.quiet:
-        click.echo(f"probes: {', '.join(map(shown_path, paths.values()))}")
+        say(f"probes: {', '.join(map(str, paths.values()))}")
     suggest(
         "predict the queries of each file with your model, then:",
         ["truemoment", "contamination", "PREDICTIONS", *data.words(), *_probe_words(PROBES)],

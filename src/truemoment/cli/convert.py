@@ -10,7 +10,7 @@ import click
 from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.groups import data_options
-from truemoment.cli.options import FILE, PredictionOptions, reading_options, refuse_outputs, shown_path
+from truemoment.cli.options import FILE, PredictionOptions, reading_options, refuse_outputs, say
 from truemoment.data.datasets.source import AnnotationSource
 
 
@@ -62,10 +62,10 @@ def command(
     named = get_format(rows.format)
     loose = not matched and (named.videos != "ids" or named.numbers_queries)
     if not quiet:
-        click.echo(f"{shown_path(predictions)}: {rows.format} ({why}); {len(rows):,} rows")
+        say(f"{predictions}: {rows.format} ({why}); {len(rows):,} rows")
         if rows.parsing is not None:
             click.echo(read_in_words(rows.parsing))
-        click.echo(f"{shown_path(out)}: {to}")
+        say(f"{out}: {to}")
         if loose:
             click.echo(
                 f"note: {rows.format} names videos or queries in its own way, and so does the new file; with "

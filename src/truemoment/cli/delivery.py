@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from truemoment.base.boundary.text import printable
+from truemoment.cli.options import say
 from truemoment.report.model import Cell, Report, Section, Table
 
 if TYPE_CHECKING:
@@ -34,11 +34,11 @@ def deliver(
         if closing:
             click.echo("\n".join(closing if to_error else ["", *closing]), err=to_error)
     if page is not None and page.html is not None:
-        from truemoment.cli.options import open_page, shown_path
+        from truemoment.cli.options import open_page
 
         opened = page.open_it and open_page(page.html)
         if not output.quiet:
-            click.echo(printable(f"page: {shown_path(page.html)}{' (opened)' if opened else ''}"), err=output.json_only)
+            say(f"page: {page.html}{' (opened)' if opened else ''}", err=output.json_only)
 
 
 def deliver_log(report: Report, document: Callable[[], Mapping[str, Any]], output: Output) -> None:
@@ -57,7 +57,8 @@ def write_files(
 ) -> None:
     """Write the files of a result, as :func:`deliver` does, and print nothing."""
     from truemoment.base.boundary.documents import as_json
-    from truemoment.cli.options import write_json, write_text
+    from truemoment.base.boundary.files import write_text
+    from truemoment.cli.options import write_json
 
     if page is not None and page.html is not None:
         from truemoment.report.render import html
@@ -107,4 +108,5 @@ def suggest(why: str, words: Sequence[str], output: Output) -> None:
     """Write a command that usually comes next, unless notes are left out."""
     if not output.quiet:
         to_error = output.json_only or output.style is not None
-        click.echo(f"{printable(why)}\n  {printable(shlex.join(words))}", err=to_error)
+        say(why, err=to_error)
+        say(f"  {shlex.join(words)}", err=to_error)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.base.boundary.files import write_text
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
@@ -18,10 +19,9 @@ from truemoment.cli.options import (
     count_option,
     floors_cache,
     open_page,
+    say,
     seed_option,
-    shown_path,
     status_line,
-    write_text,
 )
 from truemoment.cli.search_page import SearchPageOptions, page_serving_options
 from truemoment.cli.serving import ServingOptions
@@ -131,10 +131,11 @@ def command(
         pages = [_audit(world, name, out, seed, _status_of(name, on_status)) for name in PERCEPTION]
     if not quiet:
         names = "annotations.jsonl, the predictions of both methods (*.jsonl), and a page each:"
-        click.echo(f"\nwritten to {shown_path(out)}: {names}")
+        say(f"\nwritten to {out}: {names}")
         for path in pages:
-            click.echo(f"  {shown_path(path)}")
-        click.echo(f"audit one yourself:\n  {_command(out, 'seeing', seed)}")
+            say(f"  {path}")
+        click.echo("audit one yourself:")
+        say(f"  {_command(out, 'seeing', seed)}")
     if not no_open:
         for path in pages:
             open_page(path)

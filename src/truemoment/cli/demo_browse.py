@@ -6,11 +6,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import click
-
 from truemoment.cli.browse import LookingOptions, serve_looking, show_counts
 from truemoment.cli.demo_folder import claim
-from truemoment.cli.options import shown_path, status_line
+from truemoment.cli.options import say, status_line
 from truemoment.cli.search_page import SearchPageOptions
 from truemoment.cli.serving import ServingOptions
 
@@ -41,9 +39,7 @@ def browse_demo(out: Path, seed: int, serving: ServingOptions, page: SearchPageO
     looked = look_at(list(files.items()), AnnotationSource(None, out / ANNOTATIONS, None, None))
     show_counts(looked)
     if not quiet:
-        click.echo(
-            f"in {shown_path(out)}: {VIDEOS}, {INDEX}, {ANNOTATIONS}, {', '.join(of.name for of in files.values())}"
-        )
+        say(f"in {out}: {VIDEOS}, {INDEX}, {ANNOTATIONS}, {', '.join(of.name for of in files.values())}")
     options = LookingOptions(out / VIDEOS, None, "best", out / INDEX, out / "notes.jsonl")
     words = ["--annotations", str(out / ANNOTATIONS)]
     serve_looking(looked, options, serving, page, first=files[GUESSING], data_words=words)

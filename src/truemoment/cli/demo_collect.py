@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
+from truemoment.base.boundary.files import write_text
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import InputError, UsageError
 from truemoment.cli.demo_folder import claim
-from truemoment.cli.options import open_page, shown_path, status_line, write_text
+from truemoment.cli.options import open_page, say, status_line
 from truemoment.report.render import terminal
 
 FILM, COLLECTION, PAGE = "described", "collection", "collected.html"
@@ -51,7 +52,7 @@ def collect_demo(out: Path, minutes: float, seed: int, *, speech: str, no_open: 
                 (folder / old).remove_tree()
         (folder / PAGE).unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(f"cannot be replaced ({error.strerror})", path=shown_path(out)) from None
+        raise InputError(f"cannot be replaced ({error.strerror})", path=out) from None
     with status_line(show=not quiet) as on_status:
         result = run_demo(out / FILM, out / COLLECTION, minutes, seed, speech=speech, on_status=on_status)
         on_status("writing the page")
@@ -72,6 +73,7 @@ def _command(out: Path, minutes: float, seed: int, speech: str) -> str:
 
 def _write_next_steps(out: Path) -> None:
     """Write the names of the files, and commands that use them."""
-    annotations = shown_path(out / COLLECTION / "annotations.jsonl")
-    click.echo(f"\nwritten to {shown_path(out)}: {FILM}, {COLLECTION}, {PAGE}")
-    click.echo(f"the biases of the sentences:\n  {shlex.join(['truemoment', 'bias', '--annotations', annotations])}")
+    annotations = str(out / COLLECTION / "annotations.jsonl")
+    say(f"\nwritten to {out}: {FILM}, {COLLECTION}, {PAGE}")
+    click.echo("the biases of the sentences:")
+    say(f"  {shlex.join(['truemoment', 'bias', '--annotations', annotations])}")

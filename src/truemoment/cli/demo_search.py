@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.base.boundary.files import write_text
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import InputError, UsageError
 from truemoment.cli.demo_folder import claim
-from truemoment.cli.options import open_page, shown_path, status_line, write_text
+from truemoment.cli.options import open_page, say, status_line
 from truemoment.report.model import Cell, Report, Section, Table
 from truemoment.report.render import terminal
 from truemoment.report.words import clock, points
@@ -98,7 +99,7 @@ def _claim(out: Path) -> None:
         for old in (PREDICTIONS, PAGE):
             (OwnPath(out) / old).unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(f"cannot be replaced ({error.strerror})", path=shown_path(out)) from None
+        raise InputError(f"cannot be replaced ({error.strerror})", path=out) from None
     if is_index(out / INDEX):
         remove_index(out / INDEX)
 
@@ -191,15 +192,17 @@ def _page(sentence: str, index: Index, encoder: Encoder, out: Path) -> str:
 
     found = search_index(index, encoder.sentences([sentence]), SHOWN, apart_s=APART_S)[0]
     results = Pictures(index, in_memory=True).add(ranked(index, found))
-    words = ["truemoment", "search", sentence, shown_path(out / INDEX), "--html", shown_path(out / PAGE)]
+    words = ["truemoment", "search", sentence, str(out / INDEX), "--html", str(out / PAGE)]
     return html.page(reports.report(sentence, results, index), command=shlex.join(words))
 
 
 def _write_next_steps(out: Path, annotations: Annotations) -> None:
     """Write the names of the files, and commands that use them."""
-    file = {name: shown_path(out / name) for name in (VIDEO, ANNOTATIONS, PREDICTIONS, INDEX)}
+    file = {name: str(out / name) for name in (VIDEO, ANNOTATIONS, PREDICTIONS, INDEX)}
     words = ["truemoment", "search", annotations.queries.sentence[0], file[INDEX]]
     measure = ["truemoment", "evaluate", file[PREDICTIONS], "--annotations", file[ANNOTATIONS]]
-    click.echo(f"\nwritten to {shown_path(out)}: {VIDEO}, {INDEX}, {ANNOTATIONS}, {PREDICTIONS}, {PAGE}")
-    click.echo(f"search it yourself:\n  {shlex.join(words)}")
-    click.echo(f"measure what was found:\n  {shlex.join([*measure, '--measures', MEASURES])}")
+    say(f"\nwritten to {out}: {VIDEO}, {INDEX}, {ANNOTATIONS}, {PREDICTIONS}, {PAGE}")
+    click.echo("search it yourself:")
+    say(f"  {shlex.join(words)}")
+    click.echo("measure what was found:")
+    say(f"  {shlex.join([*measure, '--measures', MEASURES])}")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from truemoment.base.boundary.files import source_of
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import (
@@ -25,7 +26,6 @@ from truemoment.cli.options import (
     reading_options,
     refuse_outputs,
     seed_option,
-    shown_path,
 )
 from truemoment.data.datasets.source import AnnotationSource
 
@@ -80,7 +80,6 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     import numpy as np
 
-    from truemoment.base.boundary.files import sha256_of
     from truemoment.data.language.paragraphs import order_in_signature
     from truemoment.evaluation.evaluate import evaluate
     from truemoment.evaluation.uncertainty import bootstrap, interval95, stream
@@ -104,7 +103,7 @@ def command(
         scores=scores,
         figures=scores.measured(intervals),
         match=match,
-        source={"path": shown_path(predictions), "sha256": sha256_of(predictions)},
+        source=source_of(predictions),
         depth=int(answers.lengths.max(initial=0)),
         resamples=resamples or 0,
         seed=seed,

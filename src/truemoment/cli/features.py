@@ -13,7 +13,7 @@ from truemoment.cli import EXIT_CHECK_FAILED
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, data_options
-from truemoment.cli.options import FILE, json_option, refuse_folder, refuse_outputs, seed_option, shown_path
+from truemoment.cli.options import FILE, json_option, refuse_folder, refuse_outputs, seed_option
 from truemoment.data.datasets.source import AnnotationSource
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def command(
         alignment=alignment,
         interval_share=share,
         seed=seed if source.startswith(SIMULATED) else None,
-        written="" if out is None else f"{shown_path(out)}: {len(store):,} videos as {dtype}",
+        written="" if out is None else f"{out}: {len(store):,} videos as {dtype}",
     )
     report = reports.problems(found) if quiet else reports.report(found)
     tell = partial(deliver, report, lambda: reports.document(found), output)

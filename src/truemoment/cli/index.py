@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from truemoment.base.boundary.text import one_line, short_line
+from truemoment.base.boundary.text import short_line
 from truemoment.base.errors import InputError, UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.groups import Output, Workers, bound, workers_options
 from truemoment.cli.model_options import device_option, model_option
-from truemoment.cli.options import FILE, json_option, refuse_outputs, shown_path, status_line
+from truemoment.cli.options import FILE, json_option, refuse_outputs, say, status_line
 from truemoment.cli.threads import threads_option
 from truemoment.searching.encoder_options import DEFAULT_FPS, EncoderOptions, index_of
 
@@ -117,7 +117,7 @@ def command(
     if done.failed and not durations_s:
         others = f" (and {len(done.failed) - 1:,} others)" if len(done.failed) > 1 else ""
         raise InputError(next(iter(done.failed.values())) + others)
-    where = shown_path(out)
+    where = str(out)
     report = reports.report_of_index(done, settings, where, len(durations_s))
     deliver_log(report, lambda: reports.document_of_index(done, settings, where, durations_s), output)
     suggest("search it:", ["truemoment", "search", _example(settings.model), where], output)
@@ -129,7 +129,7 @@ def command(
 def _warn(done: IndexReport) -> None:
     """Write notes on videos, and name those that could not be read."""
     for name, note in done.notes.items():
-        click.echo(f"note: {one_line(f'{name}: {note}')}", err=True)
+        say(f"note: {name}: {note}", err=True)
     failed = list(done.failed.values())
     for why in failed[:SHOWN]:
         click.echo(short_line(f"not indexed: {why}"), err=True)

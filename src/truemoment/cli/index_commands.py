@@ -12,7 +12,7 @@ from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver_log
 from truemoment.cli.groups import Output
 from truemoment.cli.model_options import device_option, model_option
-from truemoment.cli.options import FILE, count_option, json_option, refuse_outputs, seed_option, shown_path
+from truemoment.cli.options import FILE, count_option, json_option, refuse_outputs, say, seed_option
 from truemoment.searching.encoder_options import EncoderOptions
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def calibrate_command(
         track=track,
     )
     write_calibration(index_path, found)
-    where = shown_path(index_path)
+    where = str(index_path)
     deliver_log(
         reports.report_of_calibration(found, where), lambda: reports.document_of_calibration(found, where), output
     )
@@ -132,7 +132,7 @@ def serve_command(index_path: Path, shard: str, host: str, port: int, quiet: boo
     with serving(server, host, port) as listening:
         if not quiet:
             where = f"[{host}]:{listening.server_port}" if ":" in host else f"{host}:{listening.server_port}"
-            click.echo(f"shard {share} of {shown_path(index_path)}, {len(server.videos):,} videos: {where}")
+            say(f"shard {share} of {index_path}, {len(server.videos):,} videos: {where}")
         listening.serve_forever()
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from truemoment.base.boundary.text import printable
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, output_options, testing_options
@@ -19,7 +18,7 @@ from truemoment.cli.options import (
     no_cache_option,
     refuse_files,
     refuse_outputs,
-    shown_path,
+    say,
     status_line,
 )
 from truemoment.cli.threads import threads_option
@@ -71,9 +70,9 @@ def command(
         site.write_site(found, out, command=shlex.join(["truemoment", *sys.argv[1:]]))
     deliver(reports.report(found), lambda: reports.document(found), output)
     if not output.quiet:
-        click.echo(f"\nsite: {shown_path(out / site.INDEX)}", err=output.json_only)
+        say(f"\nsite: {out / site.INDEX}", err=output.json_only)
     for name, outcome in site.outcomes(found):
         words = f"{name}, gate {outcome.condition.text}: {'passes' if outcome.passed else 'FAILS'} ({outcome.why})"
-        click.echo(printable(words), err=True)
+        say(words, err=True)
     if not found.passed:
         click.get_current_context().exit(1)

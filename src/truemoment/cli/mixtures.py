@@ -28,7 +28,6 @@ from truemoment.cli.options import (
     count_option,
     refuse_files,
     refuse_outputs,
-    shown_path,
     source_file,
     status_line,
 )
@@ -130,7 +129,7 @@ def command(
     loaded = with_sources(read_recipe(recipe, learning.changes), read_mix(mix))
     names = read_mixture_measures(measures, retrieves=get_family(loaded.model).retrieves)
     if not out.absolute().parent.is_dir():
-        raise UsageError(f"-o {shown_path(out)}: cannot be made, {shown_path(out.parent)} is no folder")
+        raise UsageError(f"-o {out}: cannot be made, {out.parent} is no folder")
     read = [*learning.files(), *map(source_file, sentences), *(Path(of.annotations or "") for of in loaded.data or ())]
     refuse_outputs(read, [results, output.json_path, page.html])
     click.get_current_context().with_resource(lock_folder(out))

@@ -15,10 +15,9 @@ import click
 
 from truemoment.base.boundary.caching import NO_CACHE, Cache
 from truemoment.base.boundary.documents import json_text
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.files import write_text
 from truemoment.base.boundary.inputs import will_write
-from truemoment.base.boundary.own_path import AnyPath
-from truemoment.base.boundary.text import printable, printable_lines
+from truemoment.base.boundary.text import printable
 from truemoment.base.errors import UsageError
 from truemoment.base.records import OnUnknown
 from truemoment.cli import closed, completing
@@ -216,7 +215,7 @@ no_cache_option = click.option(
 
 def floors_cache(*, no_cache: bool = False) -> Cache:
     """Return what keeps floors: the user's cache, which warns once if nothing can be kept, or nothing."""
-    return NO_CACHE if no_cache else Cache.of_user(lambda why: click.echo(printable(f"truemoment: {why}"), err=True))
+    return NO_CACHE if no_cache else Cache.of_user(lambda why: say(f"truemoment: {why}", err=True))
 
 
 train_options = together(
@@ -285,12 +284,12 @@ def refuse_files(folders: Mapping[str, Path | None]) -> None:
         if folder is None:
             continue
         if folder.exists() and not folder.is_dir():
-            raise UsageError(f"{option} {shown_path(folder)}: is a file, expected a folder")
+            raise UsageError(f"{option} {folder}: is a file, expected a folder")
         there = next(of for of in (folder.absolute(), *folder.absolute().parents) if of.exists())
         if not there.is_dir():
-            raise UsageError(f"{option} {shown_path(folder)}: cannot be made, {shown_path(there)} is a file")
+            raise UsageError(f"{option} {folder}: cannot be made, {there} is a file")
         if not os.access(there, os.W_OK):
-            raise UsageError(f"{option} {shown_path(folder)}: cannot be written, {shown_path(there)} is read-only")
+            raise UsageError(f"{option} {folder}: cannot be written, {there} is read-only")
 
 
 def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
@@ -306,13 +305,11 @@ def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]
             continue
         real = os.path.realpath(path)
         if real in taken:
-            raise UsageError(f"{shown_path(path)}: is read or written already, expected another file to write to")
+            raise UsageError(f"{path}: is read or written already, expected another file to write to")
         if not path.parent.is_dir():
-            raise UsageError(f"{shown_path(path)}: cannot be written, {shown_path(path.parent)} is no folder")
+            raise UsageError(f"{path}: cannot be written, {path.parent} is no folder")
         if inside := next((folder for folder in folders if Path(real).is_relative_to(folder)), None):
-            raise UsageError(
-                f"{shown_path(path)}: lies in {shown_path(read[inside])}, which is read, expected another place"
-            )
+            raise UsageError(f"{path}: lies in {read[inside]}, which is read, expected another place")
         taken.add(real)
         will_write(path)
 
@@ -325,9 +322,9 @@ def files_of_run(run: Path) -> list[Path]:
 def refuse_folder(out: Path) -> None:
     """Refuse a new folder that is not empty, or whose parent does not exist, before any work."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"-o {shown_path(out)}: is there already, expected a new or empty folder")
+        raise UsageError(f"-o {out}: is there already, expected a new or empty folder")
     if not out.absolute().parent.is_dir():
-        raise UsageError(f"-o {shown_path(out)}: cannot be made, {shown_path(out.parent)} is no folder")
+        raise UsageError(f"-o {out}: cannot be made, {out.parent} is no folder")
 
 
 @contextmanager
@@ -352,9 +349,11 @@ def source_file(source: str | None) -> Path | None:
     return Path(source) if source and os.path.exists(source) else None  # noqa: PTH110 - as in NamedFile.read
 
 
-def shown_path(path: Path) -> str:
-    r"""Write a path as text: bytes that are no text and control characters become ``\x07``."""
-    return printable(str(path))
+def say(line: str, *, err: bool = False) -> None:
+    """Print a line on standard output or error, perhaps after a blank one; a name in it begins no other line."""
+    if line.startswith("\n"):
+        click.echo(err=err)
+    click.echo(printable(" ".join(line.lstrip("\n").splitlines())), err=err)  # click would leave codes of colours out
 
 
 def write_json(path: Path, document: dict[str, Any]) -> None:
@@ -364,9 +363,3 @@ def write_json(path: Path, document: dict[str, Any]) -> None:
         click.echo(text, nl=False)
         return
     write_text(path, text)
-
-
-def write_text(path: AnyPath, text: str) -> None:
-    """Write a text to a file, complete or not at all; what would steer a terminal or hide is written as an escape."""
-    with atomic_write(path) as stream:
-        stream.write(printable_lines(text).encode())

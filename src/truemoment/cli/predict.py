@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
+import msgspec
 
 from truemoment.base.boundary.inputs import updating
 from truemoment.base.boundary.own_path import OwnPath, open_regular
-from truemoment.base.boundary.text import printable
 from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver_log, suggest
@@ -24,8 +23,8 @@ from truemoment.cli.options import (
     files_of_run,
     json_option,
     refuse_outputs,
+    say,
     seed_option,
-    shown_path,
     source_file,
 )
 from truemoment.cli.threads import OF_MODELS, threads_option
@@ -144,7 +143,7 @@ class _PredictionFiles:
     def refuse_names(self) -> None:
         """Refuse a file of predictions of another format."""
         if self.out.suffix.lower() not in (".jsonl", ".json"):
-            raise UsageError(f"-o: got {shown_path(self.out)}, expected a name that ends in .jsonl")
+            raise UsageError(f"-o: got {self.out}, expected a name that ends in .jsonl")
 
     def raw_file(self) -> Path:
         """Return the file of raw answers; only one that the user names may be a link."""
@@ -342,7 +341,7 @@ def _predict_with_run(
         raise
     deliver_log(reports.report_of_run(found), lambda: reports.document_of_run(found), files.output)
     for note in found.notes:
-        click.echo(printable(f"note: {note}"), err=True)
+        say(f"note: {note}", err=True)
 
 
 def _predict_with_endpoint(
@@ -381,12 +380,12 @@ def _predict_with_endpoint(
     try:
         found = predict_with_endpoint(model, reference, queries, files.out)
     except KeyboardInterrupt:
-        click.echo(f"truemoment: {_saved(raw)}; the same command resumes from there", err=True)
+        say(f"truemoment: {_saved(raw)}; the same command resumes from there", err=True)
         raise
     deliver_log(reports.report(found, price), lambda: reports.document(found, price), files.output)
-    suggest("measure them:", ["truemoment", "evaluate", shown_path(files.out), *data.words()], files.output)
+    suggest("measure them:", ["truemoment", "evaluate", str(files.out), *data.words()], files.output)
     for line in reports.warnings(found):
-        click.echo(printable(line), err=True)
+        say(line, err=True)
     if found.answers.unanswered:
         click.get_current_context().exit(EXIT_NOT_ALL)
 
@@ -478,12 +477,12 @@ def _predict_with_prompts(
         study = predict_with_prompts(models, reference, queries, outs, DrawSettings(seed=seed))
     except KeyboardInterrupt:
         for raw in raws.values():
-            click.echo(f"truemoment: {_saved(raw)}; the same command resumes from there", err=True)
+            say(f"truemoment: {_saved(raw)}; the same command resumes from there", err=True)
         raise
     deliver_log(prompts.report(study, price), lambda: prompts.document(study, price), files.output)
     for name, found in study.found.items():
         for line in prediction.warnings(found):
-            click.echo(printable(f"{name}: {line}"), err=True)
+            say(f"{name}: {line}", err=True)
     if any(found.answers.unanswered for found in study.found.values()):
         click.get_current_context().exit(EXIT_NOT_ALL)
 
@@ -504,14 +503,14 @@ def _refuse_others(folder: Path) -> None:
         and context.get_parameter_source(parameter.name or "") == ParameterSource.COMMANDLINE
     ]
     if given:
-        raise UsageError(f"{', '.join(given)}: needs an endpoint, and {shown_path(folder)} is a folder")
+        raise UsageError(f"{', '.join(given)}: needs an endpoint, and {folder} is a folder")
 
 
 def _refuse_no_endpoint(endpoint: str, given: list[str]) -> None:
     """Refuse what is neither a run nor an address, and options of a run that were given with an address."""
     if "://" not in endpoint:
         raise UsageError(
-            f"{shown_path(Path(endpoint))}: no such run of truemoment train, and no address of a served model, "
+            f"{Path(endpoint)}: no such run of truemoment train, and no address of a served model, "
             "expected e.g. runs/tan2d or http://localhost:8000/v1"
         )
     if given:
@@ -526,8 +525,8 @@ def _fields(texts: tuple[str, ...]) -> dict[str, Any]:
         if not equals or not name.isidentifier():
             raise UsageError(f"--set: got {text!r}, expected FIELD=JSON, e.g. --set temperature=0.5")
         try:
-            found[name] = json.loads(value)
-        except (ValueError, RecursionError):
+            found[name] = msgspec.json.decode(value)
+        except (msgspec.DecodeError, RecursionError):
             raise UsageError(
                 f"--set {name}: got {value!r}, expected JSON, e.g. 0.5, true, null or '\"text\"'"
             ) from None
@@ -552,4 +551,4 @@ def _saved(raw: Path) -> str:
     if raw.is_file():
         with open_regular(updating(raw)) as stream:
             lines = sum(1 for _ in stream) - 1
-    return f"{max(0, lines)} raw answers are saved in {shown_path(raw)}"
+    return f"{max(0, lines)} raw answers are saved in {raw}"

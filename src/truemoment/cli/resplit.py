@@ -28,8 +28,8 @@ from truemoment.cli.options import (
     no_cache_option,
     refuse_folder,
     refuse_outputs,
+    say,
     seed_option,
-    shown_path,
     status_line,
 )
 from truemoment.cli.threads import threads_option
@@ -68,7 +68,7 @@ class Whole:
             raise UsageError("which dataset? give --dataset NAME or --annotations FILE")
         found = whole_dataset(self.dataset, self.splits, data_dir=self.data_dir)
         for name in found.missing:
-            click.echo(f"{self.dataset}: {name} is missing and is left out", err=True)
+            say(f"{self.dataset}: {name} is missing and is left out", err=True)
         return found
 
 
@@ -233,7 +233,7 @@ def command(
     plan = planning.plan()
     get_engine(measuring.engine)
     refuse_outputs([data.annotations, *files_of(data.dataset, data.data_dir)], [output.json_path])
-    shown, out = shown_path(out), Path(os.path.realpath(out))  # behind a link
+    shown, out = str(out), Path(os.path.realpath(out))  # behind a link
     _refuse(out, output.json_path)
 
     whole = data.read(out)
@@ -258,15 +258,15 @@ def command(
         on_complete=lambda: deliver(report, lambda: reports.document(result, whole.source), output),
     )
     if not output.quiet:
-        click.echo(f"\nwritten to {shown}: use it as --dataset {shown}", err=output.json_only)
+        say(f"\nwritten to {shown}: use it as --dataset {shown}", err=output.json_only)
 
 
 def _refuse(out: Path, json_path: Path | None) -> None:
     """Refuse a folder with the name of a dataset or with files in it, and JSON in that folder."""
     if out.name in DATASETS:
-        raise UsageError(f"-o {shown_path(out)}: is the name of a dataset, expected another one")
+        raise UsageError(f"-o {out}: is the name of a dataset, expected another one")
     refuse_folder(out)
     if json_path is not None and json_path != STANDARD_OUTPUT:
         real = Path(os.path.realpath(json_path))
         if out in (real, real.parent):
-            raise UsageError(f"--json {shown_path(json_path)}: is in the new folder, expected another place")
+            raise UsageError(f"--json {json_path}: is in the new folder, expected another place")

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truemoment.base.boundary.text import as_text, one_line, short_line
+from truemoment.base.boundary.files import write_text
+from truemoment.base.boundary.text import as_text, short_line
 from truemoment.base.errors import InputError, UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver, deliver_log, suggest, write_files
@@ -26,10 +27,9 @@ from truemoment.cli.options import (
     count_option,
     refuse_files,
     refuse_outputs,
+    say,
     seed_option,
-    shown_path,
     status_line,
-    write_text,
 )
 from truemoment.cli.search_page import SearchPageOptions, page_serving_options, search_page_options, serve_search
 from truemoment.cli.serving import ServingOptions
@@ -200,7 +200,7 @@ class _QueryOptions:
         if self.out is None:
             raise UsageError("where do the answers go? give -o FILE.jsonl")
         if self.out.suffix.lower() not in (".jsonl", ".json"):
-            raise UsageError(f"-o: got {shown_path(self.out)}, expected a name that ends in .jsonl")
+            raise UsageError(f"-o: got {self.out}, expected a name that ends in .jsonl")
         return self.settings(top, fps), self.out
 
     def settings(self, top: int | None, fps: float | None) -> SplitSearch:
@@ -399,7 +399,7 @@ def command(
         _refuse_with_page()
         serving.listening()
         target = video.target(_only_target(words), output)
-        index, _ = target.open()
+        index, _ = target.open_index()
         serve_search(index, target.options, serving, search_page)
         return
     _refuse_given(OF_A_PAGE, "goes with --serve")
@@ -430,7 +430,7 @@ def command(
     if of_queries:
         _search_split(target, data, queries, output, top=ranking.top, fps=video.fps)
         return
-    index, only = target.open()
+    index, only = target.open_index()
     session = SearchSession(index, target.options, ranking.of_sentence(), only, shared=machines.shared(index))
     if query == STANDARD_INPUT:
         _search_lines(session, output)
@@ -456,7 +456,7 @@ def _search_split(
     note = _silent if output.quiet else _note
     found = search_split(target, data, search, out, note=note, track=track)
     deliver_log(reports.report_of_split(found), lambda: reports.document_of_split(found), output)
-    words = ["truemoment", "evaluate", shown_path(out), *data.words()]
+    words = ["truemoment", "evaluate", str(out), *data.words()]
     words += ["--protocol", "mad-clip,nms_threshold=none"] if data.dataset == "mad" else []
     suggest("measure them:", words, output)
 
@@ -579,9 +579,9 @@ def _note_places(pictures: Pictures, answer: SharedAnswer, session: SearchSessio
     index = session.index
     for what, path in (("clips", pictures.clips), ("pictures", pictures.thumbnails)):
         if path is not None:
-            click.echo(f"{what}: {shown_path(path)}", err=output.style is not None or output.json_only)
+            say(f"{what}: {path}", err=output.style is not None or output.json_only)
     if pictures.among_videos():
-        where = f"{shown_path(pictures.clips or Path())} is in the folder of the videos of {shown_path(index.path)}"
+        where = f"{pictures.clips or Path()} is in the folder of the videos of {index.path}"
         _note(f"{where}: if the folder is indexed again, the clips are indexed as videos")
     if session.n_videos == len(index) and (ending := reports.ending(answer, index)):
         _note(ending)
@@ -594,7 +594,7 @@ def _note_silent(answer: SharedAnswer) -> None:
 
 
 def _note(line: str) -> None:
-    click.echo(f"note: {one_line(line)}", err=True)
+    say(f"note: {line}", err=True)
 
 
 def _silent(line: str) -> None:
@@ -626,7 +626,7 @@ def _refuse_files(*folders: tuple[str, Path | None]) -> None:
     """Refuse files, where folders are to be written into."""
     for option, folder in folders:
         if folder is not None and (folder == STANDARD_OUTPUT or (folder.exists() and not folder.is_dir())):
-            raise UsageError(f"{option} {shown_path(folder)}: expected a folder")
+            raise UsageError(f"{option} {folder}: expected a folder")
 
 
 def _refuse_others(of_queries: bool) -> None:

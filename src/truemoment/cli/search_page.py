@@ -12,7 +12,7 @@ import click
 from truemoment.base.boundary.caching import Cache
 from truemoment.base.errors import UsageError
 from truemoment.cli.groups import bound
-from truemoment.cli.options import FILE, shown_path
+from truemoment.cli.options import FILE, say
 from truemoment.cli.serving import ServingOptions, make_serving_options, serve_links
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class SearchPageOptions:
         """Refuse files in place of folders."""
         for option, folder in (("--collections", self.collections), ("--export", self.export_dir)):
             if folder is not None and folder.exists() and not folder.is_dir():
-                raise UsageError(f"{option} {shown_path(folder)}: is a file, expected a folder")
+                raise UsageError(f"{option} {folder}: is a file, expected a folder")
 
 
 guest_option = click.option("--guest", is_flag=True, help="Print a second link, for people who only look.")
@@ -91,9 +91,9 @@ def serve_search(index: Index, options: EncoderOptions, serving: ServingOptions,
             address=listening.address(),
         ) as server:
             if server.collections.read_only:
-                click.echo(f"note: collections are read-only: {server.collections.read_only}", err=True)
+                say(f"note: collections are read-only: {server.collections.read_only}", err=True)
             for folder in server.service.videos.shown.folders():
-                click.echo(f"videos in {shown_path(Path(folder))}")
+                say(f"videos in {Path(folder)}")
             links = {"link": f"{base}/in#{server.tokens.owner}"}
             if server.tokens.guest is not None:
                 links["link for guests, who only look"] = f"{base}/in#{server.tokens.guest}"

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from truemoment.base.boundary.documents import json_text
-from truemoment.base.boundary.files import atomic_write, read_json
+from truemoment.base.boundary.files import read_json, write_json
 from truemoment.base.boundary.inputs import updating
 
 VARIABLE = "TRUEMOMENT_CONFIG"
@@ -51,6 +50,5 @@ def write_settings(settings: UserSettings) -> Path:
     """Keep settings, and return the file."""
     path = updating(settings_path())
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path) as stream:
-        stream.write(json_text(msgspec.to_builtins(settings)).encode())
+    write_json(path, settings)
     return path

@@ -21,7 +21,6 @@ from truemoment.cli.options import (
     floors_cache,
     refuse_files,
     refuse_outputs,
-    shown_path,
     status_line,
 )
 from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, changes_option, read_seeds, seeds_option, trial_lines
@@ -183,7 +182,7 @@ def _refuse_outputs(
     """Refuse outputs that cannot be written, or would overwrite what is read."""
     refuse_files({"-o": out, "--figures": figures})
     if not out.absolute().parent.is_dir():
-        raise UsageError(f"-o {shown_path(out)}: cannot be made, {shown_path(out.parent)} is no folder")
+        raise UsageError(f"-o {out}: cannot be made, {out.parent} is no folder")
     own = [Path(text) for text in recipes if text.lower().endswith((".yaml", ".yml"))]
     written = [None if path is not None and path.parent == out and not out.exists() else path for path in files]
     refuse_outputs([*own, out / "cells", out / "worlds", *files_of(data.dataset, data.data_dir)], written)

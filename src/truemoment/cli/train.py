@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truemoment.base.boundary.text import printable
 from truemoment.base.errors import UsageError
 from truemoment.cli import completing
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver, suggest
 from truemoment.cli.groups import Learning, Output, learning_options, output_options
-from truemoment.cli.options import FILE, files_of_run, refuse_outputs, seed_option, shown_path, source_file
+from truemoment.cli.options import FILE, files_of_run, refuse_outputs, say, seed_option, source_file
 from truemoment.cli.threads import OF_MODELS, threads_option
 
 if TYPE_CHECKING:
@@ -137,12 +136,13 @@ def command(
 
     def warn(line: str) -> None:
         if first:
-            click.echo(printable(line), err=True)
+            say(line, err=True)
 
     task, tests = prepare(loaded, data, seed, warn=warn)
     with _epoch_lines(loaded.train, output) as (track, on_epoch):
         if not output.quiet:
-            click.echo("\n".join(reports.opening(task, shown_path(out))), err=True)
+            for line in reports.opening(task, str(out)):
+                say(line, err=True)
         result = perform(task, out, tests, measures=measures, track=track, on_epoch=on_epoch)
     if not first:
         return
@@ -163,7 +163,7 @@ def _refuse_outputs(inputs: list[Path | None], outputs: list[Path | None]) -> No
     refuse_outputs(inputs, outputs)
     for path in outputs:
         if path is not None and path.is_dir():
-            raise UsageError(f"{shown_path(path)}: is a folder, expected the name of a file to write")
+            raise UsageError(f"{path}: is a folder, expected the name of a file to write")
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import suggest
 from truemoment.cli.groups import Learning, Output, learning_options
-from truemoment.cli.options import FILE, refuse_files, refuse_outputs, seed_option, shown_path, status_line
+from truemoment.cli.options import FILE, refuse_files, refuse_outputs, say, seed_option, status_line
 from truemoment.cli.threads import OF_MODELS, threads_option
 
 NMS = "1,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,0.99"
@@ -83,12 +83,12 @@ def command(
     if quiet:
         return
     splits = [task.val.split, *tests]
-    where = f"{shown_path(out)}, scores on {printable(', '.join(splits))}"
+    where = f"{out}, scores on {printable(', '.join(splits))}"
     click.echo(f"{n_variants:,} variants of {loaded.model} in {where}")
     for note in task.notes:
-        click.echo(printable(f"note: {note}"))
-    words = ["truemoment", "meta", "selection", "--validation", shown_path(out / splits[0])]
-    suggest("which measure chooses well among them?", [*words, "--test", shown_path(out / splits[-1])], output)
+        say(f"note: {note}")
+    words = ["truemoment", "meta", "selection", "--validation", str(out / splits[0])]
+    suggest("which measure chooses well among them?", [*words, "--test", str(out / splits[-1])], output)
 
 
 def _numbers(option: str, text: str, low: float, high: float) -> tuple[float, ...]:

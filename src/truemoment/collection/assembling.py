@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from truemoment.base.boundary.documents import json_text
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.documents import write_document
+from truemoment.base.boundary.files import write_json_lines, write_text
 from truemoment.base.boundary.folders import lock_folder
 from truemoment.base.boundary.inputs import updating
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
@@ -44,18 +42,17 @@ def assemble(folder: AnyPath) -> dict[str, Any]:
     write_annotations(out, films, collection.settings, splits)
     write_mad(out, films, collection.settings, splits)
     card = card_of(collection, films, splits, read_review(out))
-    _write(out / layout.DISCARDED, json_text(discarded(films)).encode())
-    _write(out / layout.CARD, json_text(card).encode())
-    _write(out / layout.CARD_TEXT, card_text(card).encode())
+    write_document(out / layout.DISCARDED, discarded(films))
+    write_document(out / layout.CARD, card)
+    write_text(out / layout.CARD_TEXT, card_text(card))
     return card
 
 
 def write_splits(out: OwnPath, splits: Mapping[str, str], groups: Mapping[str, str]) -> None:
     """Write splits.jsonl with the split and group of each film, and all files that depend on it."""
     films = {film.report.name: film.report for film in films_in(out)}
-    encoder = msgspec.json.Encoder()
     lines = [SplitLine(name, splits[name], groups.get(name, ""), films[name].n_kept) for name in sorted(splits)]
-    _write(out / layout.SPLITS, b"".join(encoder.encode(line) + b"\n" for line in lines))
+    write_json_lines(out / layout.SPLITS, lines)
     assemble(out)
 
 
@@ -73,8 +70,3 @@ def discarded(films: Sequence[FoundFilm]) -> dict[str, Any]:
         "sentences_by_film": by_film,
         "kept": sum(len(kept_of(film)) for film in films),
     }
-
-
-def _write(path: OwnPath, content: bytes) -> None:
-    with atomic_write(path) as stream:
-        stream.write(content)

@@ -11,10 +11,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.files import write_json
 from truemoment.base.boundary.folders import lock_folder
 from truemoment.base.boundary.inputs import updating
 from truemoment.base.boundary.own_path import OwnPath
@@ -100,8 +99,7 @@ def estimate_review(out: Path, paths: Sequence[Path], *, resamples: int = 1000, 
     with lock_folder(folder):
         n_kept = sum(film.report.n_kept for film in films_in(folder) if not film.report.discarded)
         found = estimates_of(answered, n_kept, resamples=resamples, seed=seed)
-        with atomic_write(folder / layout.REVIEW) as file:
-            file.write(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
+        write_json(folder / layout.REVIEW, found)
         assemble(folder)
     return found
 

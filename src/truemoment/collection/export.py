@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
-import msgspec
-
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.files import write_json, write_json_lines
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.collection.layout import ANNOTATIONS, MAD, CollectSettings, FoundFilm, StoredSentence
 from truemoment.collection.splits import NAMES
@@ -28,19 +25,19 @@ def write_annotations(
     out: OwnPath, films: Sequence[FoundFilm], settings: CollectSettings, splits: Mapping[str, str]
 ) -> None:
     """Write annotations.jsonl; without splits all sentences belong to all splits."""
-    encoder = msgspec.json.Encoder()
-    with atomic_write(out / ANNOTATIONS) as stream:
-        for film in films:
-            for of in kept_of(film):
-                line = OwnQuery(
-                    query_id=of.id,
-                    video_id=film.report.name,
-                    duration_s=film.report.duration_s,
-                    sentence=text_of(of, settings),
-                    moments=[of.film_s],
-                    split=splits.get(film.report.name),
-                )
-                stream.write(encoder.encode(line) + b"\n")
+    lines = (
+        OwnQuery(
+            query_id=of.id,
+            video_id=film.report.name,
+            duration_s=film.report.duration_s,
+            sentence=text_of(of, settings),
+            moments=[of.film_s],
+            split=splits.get(film.report.name),
+        )
+        for film in films
+        for of in kept_of(film)
+    )
+    write_json_lines(out / ANNOTATIONS, lines)
 
 
 def write_mad(out: OwnPath, films: Sequence[FoundFilm], settings: CollectSettings, splits: Mapping[str, str]) -> None:
@@ -61,7 +58,6 @@ def write_mad(out: OwnPath, films: Sequence[FoundFilm], settings: CollectSetting
         }
         path = out / MAD / f"MAD_{split}.json"
         if entries:
-            with atomic_write(path) as stream:
-                stream.write(json.dumps(entries, ensure_ascii=False, indent=1).encode() + b"\n")
+            write_json(path, entries, indent=1)
         else:
             path.unlink(missing_ok=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from truemoment.base.boundary.files import atomic_folder, read_bytes
+from truemoment.base.boundary.files import atomic_folder, read_bytes, write_bytes, write_json_lines
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import InputError
 from truemoment.collection import layout
@@ -50,17 +50,16 @@ def export_collection(
     with atomic_folder(out, lambda: on_complete(names)) as folder:
         for name in (layout.CARD, layout.CARD_TEXT, layout.DISCARDED, layout.SPLITS):
             if (own / name).is_file():
-                (folder / name).write_bytes(read_bytes(own / name))
+                write_bytes(folder / name, read_bytes(own / name))
         if with_sentences:
             write_annotations(folder, films, settings, splits)
             write_mad(folder, films, settings, splits)
         else:
-            encoder = msgspec.json.Encoder()
             lines = (
                 TimesLine(of.id, film.report.name, film.report.duration_s, [of.film_s], splits.get(film.report.name))
                 for film in films
                 for of in kept_of(film)
             )
-            (folder / TIMES).write_bytes(b"".join(encoder.encode(line) + b"\n" for line in lines))
+            write_json_lines(folder / TIMES, lines)
         names += [path.name for path in folder.iterdir()]
     return names

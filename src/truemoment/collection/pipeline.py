@@ -18,7 +18,7 @@ import msgspec
 
 from truemoment.base.boundary.distribution import Engine, JobRunner, begin_worker, distribute
 from truemoment.base.boundary.documents import json_text
-from truemoment.base.boundary.files import atomic_write, sha256_of
+from truemoment.base.boundary.files import sha256_of, write_bytes
 from truemoment.base.boundary.folders import lock_folder, remove_leftovers
 from truemoment.base.boundary.inputs import reading, updating
 from truemoment.base.boundary.own_path import OwnPath
@@ -178,13 +178,13 @@ def collect_film(task: FilmTask, recipe: CollectRecipe, on_status: Progress = un
         raise InputError(f"cannot be made ({error.strerror})", path=folder) from None
     remove_leftovers(folder)
     try:
-        _write(folder / layout.ABOUT, json_text(msgspec.to_builtins(about)).encode())
+        write_bytes(folder / layout.ABOUT, json_text(msgspec.to_builtins(about)).encode())
         for file, stage in STAGES.items():
             if file in SPOKEN and film.discarded:
                 continue
             if not (folder / file).is_file():
                 on_status(about.name, TITLES[file])
-                _write(folder / file, stage(film))
+                write_bytes(folder / file, stage(film))
     except TrueMomentError:
         with contextlib.suppress(OSError):
             folder.remove_tree()  # the same command would end in the same way
@@ -193,11 +193,6 @@ def collect_film(task: FilmTask, recipe: CollectRecipe, on_status: Progress = un
         final.remove_tree()
     folder.rename(final)
     return DoneFilm(task, layout.FoundFilm.at(final).report, before=False)
-
-
-def _write(path: OwnPath, content: bytes) -> None:
-    with atomic_write(path) as stream:
-        stream.write(content)
 
 
 def _about(task: FilmTask) -> FilmAbout:
@@ -266,7 +261,7 @@ def collect_films(
         if not is_new:
             refuse_other_settings(out, collection)
         else:
-            _write(out / layout.COLLECTION, json_text(msgspec.to_builtins(collection)).encode())
+            write_bytes(out / layout.COLLECTION, json_text(msgspec.to_builtins(collection)).encode())
         collected = Collected(collection)
         try:
             for result in _results(tasks, recipe, engine, workers, on_status):

@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from truemoment.base.boundary.text import one_line
 from truemoment.base.version import __version__ as version
 from truemoment.collection.layout import FilmReport
 from truemoment.collection.pipeline import Collected
@@ -38,7 +37,7 @@ def report(collected: Collected, where: str) -> Report:
     engine = collected.collection.engine
     facts = [
         ("collection", f"{where}: {counted(len(reports), 'film')}, {counted(n_kept, 'sentence')} kept"),
-        ("recogniser", f"{one_line(engine.name)}{'#' + engine.fingerprint if engine.fingerprint else ''}"),
+        ("recogniser", f"{engine.name}{'#' + engine.fingerprint if engine.fingerprint else ''}"),
         ("rules", f"--dialogue {collected.collection.settings.dialogue}"),
     ]
     if before:
@@ -46,16 +45,14 @@ def report(collected: Collected, where: str) -> Report:
     blocks: list[Block] = [films_table(reports)]
     if any(of.dropped for of in reports):
         blocks.append(dropped_table(reports))
-    blocks += [
-        Finding((f"{one_line(of.name)}: {one_line(of.discarded)}",), level="warning") for of in reports if of.discarded
-    ]
+    blocks += [Finding((f"{of.name}: {of.discarded}",), level="warning") for of in reports if of.discarded]
     notes = [f"{of.name}: {note}" for of in reports for note in notes_of(of)]
     return Report(
         title="Collection",
         question="Which sentences of description were found, and where?",
         facts=tuple(facts),
         sections=(Section("films", "Films", tuple(blocks)),),
-        notes=tuple(map(one_line, notes)),
+        notes=tuple(notes),
     )
 
 
@@ -75,7 +72,7 @@ def films_table(reports: Sequence[FilmReport]) -> Table:
     """Return a row for each film."""
     rows = tuple(
         (
-            Cell(one_line(of.name)),
+            Cell(of.name),
             Cell(of.verdict),
             Cell({True: "passed", False: "failed", None: "-"}[of.paper_passed]),
             Cell(str(of.n_pieces)),

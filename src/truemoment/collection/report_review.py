@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from truemoment.base.boundary.text import one_line
 from truemoment.base.version import __version__ as version
 from truemoment.collection.card import figure_text, interval_text
 from truemoment.collection.review_file import Review
@@ -33,7 +32,7 @@ def report_of_sample(sample: ReviewSample, where: str) -> Report:
         why = "--most-per-film allows more" if sample.full else "the collection has no more"
         notes.append(f"{sample.requested:,} sentences were requested; {why}")
     if sample.full:
-        names = few([one_line(name) for name in sample.full])
+        names = few(sample.full)
         notes.append(f"{counted(len(sample.full), 'film')} with less than their share of the sample: {names}")
     return Report(
         title=f"Review of {where}",
@@ -88,7 +87,7 @@ def report_of_estimates(found: Review, where: str) -> Report:
         facts=(
             ("reviewed", f"{found.n_sentences:,} of {counted(found.n_kept, 'sentence')}"),
             ("films", f"{found.n_films:,}"),
-            ("reviewers", few([one_line(name) for name in found.reviewers])),
+            ("reviewers", few(found.reviewers)),
         ),
         sections=tuple(sections),
         notes=tuple(notes),
@@ -100,7 +99,7 @@ def report_of_estimates(found: Review, where: str) -> Report:
 def _agreement(found: Review) -> Block:
     rows = tuple(
         (
-            Cell(" and ".join(map(one_line, of.reviewers))),
+            Cell(" and ".join(of.reviewers)),
             Cell(f"{of.n_sentences:,}"),
             Cell(figure_text(of.kind, "fraction")),
             Cell(_or_undefined(of.kind_kappa)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.files import write_json
 from truemoment.base.errors import InputError, UsageError
 from truemoment.collection.clips import PlacedClips, place_clips
 from truemoment.data.datasets.clip_lines import ClipLine, read_clip_lines
@@ -140,5 +139,4 @@ def _moved(times_s: Sequence[float], delay_s: float, duration_s: float) -> list[
 
 def write_transfer(path: Path, transfer: Transfer) -> None:
     """Write the sentences in MAD's form, as ``MAD_val.json`` of the authors."""
-    with atomic_write(path) as stream:
-        stream.write(json.dumps(mad_entries(transfer), ensure_ascii=False, indent=1).encode() + b"\n")
+    write_json(path, mad_entries(transfer), indent=1)

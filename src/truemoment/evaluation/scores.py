@@ -14,9 +14,8 @@ from typing import Any, ClassVar
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.arrays import read_npz, refusing_damage
+from truemoment.base.boundary.arrays import pack_json, read_npz, refusing_damage, unpack_json, write_npz
 from truemoment.base.boundary.documents import Measured
-from truemoment.base.boundary.files import atomic_write
 from truemoment.base.boundary.own_path import AnyPath, any_path
 from truemoment.base.errors import InputError, MeasureError
 from truemoment.base.intervals import Floats, Ints
@@ -149,14 +148,14 @@ class Scores:
             query_id=self.query_id.tolist(),
             video_id=self.video_id.tolist(),
         )
-        with atomic_write(any_path(path)) as stream:
-            np.savez_compressed(
-                stream,
-                header=np.frombuffer(msgspec.json.encode(header), dtype=np.uint8),
-                numerator=self.numerator,
-                weight=self.weight,
-                on_threshold=self.on_threshold,
-            )
+        write_npz(
+            path,
+            packed=True,
+            header=pack_json(header),
+            numerator=self.numerator,
+            weight=self.weight,
+            on_threshold=self.on_threshold,
+        )
 
     @classmethod
     def load(cls, path: AnyPath | str) -> Scores:
@@ -164,7 +163,7 @@ class Scores:
         path = any_path(path)
         with refusing_damage(path, "is not a file of saved scores"):
             head, numerator, weight, on_threshold = read_npz(path, "header", "numerator", "weight", "on_threshold")
-            header = msgspec.json.decode(head.tobytes(), type=_Saved)
+            header = unpack_json(head, _Saved)
             protocol = msgspec.convert(header.protocol, Protocol)
             measures = tuple(parse_measure(text) for text in header.measures)
         shape = (len(measures), len(header.query_id))

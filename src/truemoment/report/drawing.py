@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.files import write_bytes, write_text
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
-from truemoment.base.boundary.text import one_line
+from truemoment.base.boundary.tables import csv_of
+from truemoment.base.boundary.text import one_line, printable_lines
 from truemoment.base.density import Density
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Floats
-from truemoment.report.csv_text import csv_text
 from truemoment.report.marks import marks_of, marks_svg
 from truemoment.report.model import Drawing
 
@@ -182,15 +182,20 @@ def save_drawings(
             figure = drawing.draw()
             for name in formats:
                 path = out / f"{drawing.name}.{name}"
-                with atomic_write(path) as stream:
-                    figure.savefig(stream, format=name, metadata=dict(_METADATA[name]))
+                write_bytes(path, _saved(figure, name, dict(_METADATA[name])))
                 paths.append(path.path)
         if drawing.numbers is not None:
             path = out / f"{drawing.name}.csv"
-            with atomic_write(path) as stream:
-                stream.write(csv_text(drawing.numbers()).encode())
+            write_text(path, csv_of(drawing.numbers()))
             paths.append(path.path)
     return paths
+
+
+def _saved(figure: Figure, form: str, metadata: dict[str, str | None]) -> bytes:
+    """Return a figure as a file; an SVG has its text, in which what would hide is written as an escape."""
+    stream = io.BytesIO()
+    figure.savefig(stream, format=form, metadata=metadata)
+    return printable_lines(stream.getvalue().decode()).encode() if form == "svg" else stream.getvalue()
 
 
 _METADATA: dict[str, dict[str, str | None]] = {
@@ -208,14 +213,13 @@ def inline_svg(drawing: Drawing) -> str:
     with the figure's, so that no two figures of a page share one. The page gives it a size. Boxes without colour
     lie over what it shows, with its values in words (:mod:`truemoment.report.marks`).
     """
-    stream = io.BytesIO()
     with drawing_style():
         import_matplotlib().rcParams.update({"svg.fonttype": "none", "svg.hashsalt": drawing.name})
         figure = drawing.draw()
-        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+        svg = _saved(figure, "svg", {"Date": None, "Creator": None, "Format": None, "Type": None}).decode()
         values = marks_svg(marks_of(figure))
     title = html.escape(one_line(drawing.title))
-    box, body = _for_page(stream.getvalue().decode("utf-8"), drawing.name)
+    box, body = _for_page(svg, drawing.name)
     return f'<svg viewBox="{box}" role="img" aria-label="{title}"><title>{title}</title>{body}{values}</svg>'
 
 
@@ -393,7 +397,8 @@ def wrapped(text: str, width: int = 21, measure: Callable[[str], float] = len, *
 
 
 def shortened(text: str, width: int, measure: Callable[[str], float] = len) -> str:
-    """Cut a text that is too long, and say so by an ellipsis."""
+    """Write a text on one line; cut one that is too long, and say so by an ellipsis."""
+    text = one_line(text)
     if measure(text) <= width:
         return text
     fits = itertools.takewhile(lambda end: measure(f"{text[:end]}…") <= width, range(1, len(text)))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from truemoment.base.boundary.documents import as_json
+from truemoment.base.boundary.documents import json_text
 from truemoment.report.model import Report
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class Result(ABC):
 
     def to_json(self) -> str:
         """Return the document as JSON text."""
-        return json.dumps(as_json(self.document()), indent=2, allow_nan=False, ensure_ascii=False)
+        return json_text(self.document()).rstrip("\n")
 
     def to_html(self) -> str:
         """Return the page of the report: one HTML file that needs no network."""

@@ -26,7 +26,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.base.boundary.arrays import read_npz, refusing_damage
+from truemoment.base.boundary.arrays import pack_json, read_npz, refusing_damage, unpack_json, write_npz
 from truemoment.base.boundary.distribution import free_memory_mb
 from truemoment.base.boundary.files import atomic_write
 from truemoment.base.boundary.inputs import reading
@@ -176,15 +176,14 @@ def make_codes(
                 old.unlink()
     except OSError as error:
         raise InputError(f"cannot be written ({error.strerror or error})", path=folder) from None
-    _write_npz(folder / CODEBOOK, mean=codebook.mean, centroids=codebook.centroids)
+    write_npz(folder / CODEBOOK, mean=codebook.mean, centroids=codebook.centroids)
     numbers = range(first_file, -(-n_pieces // FILE_PIECES))
     rows = _from_piece(index, videos, first_file * FILE_PIECES)
     for number, blocks in zip(track(numbers), _in_files(rows), strict=False):
         with atomic_write(folder / f"{number:04}.codes") as stream:
             for block in blocks:
                 stream.write(codebook.encode(block).tobytes())
-    about = msgspec.json.encode({"codebook": codebook.digest, "videos": videos})
-    _write_npz(folder / PIECES, about=np.frombuffer(about, dtype=np.uint8))
+    write_npz(folder / PIECES, about=pack_json({"codebook": codebook.digest, "videos": videos}))
     return n_pieces, n_pieces - first_file * FILE_PIECES
 
 
@@ -275,7 +274,7 @@ def _read(index: Index) -> tuple[Codebook, list[CodedVideo]]:
             problem = f"holds {array.dtype} of shape {array.shape}, expected finite float32 of shape {expected[name]}"
             raise InputError(problem, path=path / CODEBOOK, field=name, hint=MAKE)
     with refusing_damage(path / PIECES, "is no list of coded pieces", hint=MAKE):
-        about = msgspec.json.decode(read_npz(path / PIECES, "about")[0].tobytes(), type=_CodedPieces)
+        about = unpack_json(read_npz(path / PIECES, "about")[0], _CodedPieces)
     codebook = Codebook(mean, centroids)
     if about.codebook != codebook.digest:
         raise InputError("lists codes of another codebook", path=path / PIECES, field="codebook", hint=MAKE)
@@ -325,11 +324,6 @@ def _taken(blocks: Iterator[Codes], taken: npt.NDArray[np.bool_]) -> Iterator[Co
         first += len(block)
         if some.any():
             yield block if some.all() else np.ascontiguousarray(block[some])
-
-
-def _write_npz(path: OwnPath, **arrays: npt.NDArray[Any]) -> None:
-    with atomic_write(path) as stream:
-        np.savez(stream, **arrays)  # type: ignore[arg-type]  # its stub takes no names
 
 
 def _from_piece(index: Index, videos: Sequence[CodedVideo], first: int) -> Iterator[npt.NDArray[Any]]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from truemoment.base.boundary.text import printable
 from truemoment.base.errors import InputError, UsageError
 from truemoment.media.features.own import DType
 from truemoment.searching.extraction import Loader
@@ -77,7 +76,7 @@ class EncoderOptions:
             model = full_name(made.model)  # the commit of the given model that was used
         if self.model is None and model != default and not is_here(model):
             raise UsageError(
-                f"{printable(str(index))}: its model {model} is not on this machine; an index can name any model: if "
+                f"{index}: its model {model} is not on this machine; an index can name any model: if "
                 f"you trust it, give --model {model.partition('@')[0]}"
             )
         return Loader(pinned(model), self.device)
@@ -109,7 +108,7 @@ class EncoderOptions:
             encoder = loader.load()
         if encoder.fingerprint != settings.fingerprint:
             raise UsageError(
-                f"{printable(str(index.path))}: was made with {settings.encoder}#{settings.fingerprint[:8]}, and "
+                f"{index.path}: was made with {settings.encoder}#{settings.fingerprint[:8]}, and "
                 f"{encoder.name}#{encoder.fingerprint[:8]} is another model; give --model {settings.model}, or index "
                 "again"
             )

@@ -36,7 +36,7 @@ from msgspec import UNSET, UnsetType
 
 from truemoment.base.boundary.arrays import map_npy, refusing_damage
 from truemoment.base.boundary.files import read_json
-from truemoment.base.boundary.own_path import AnyPath, OwnPath
+from truemoment.base.boundary.own_path import AnyPath, OwnPath, open_regular
 from truemoment.base.errors import InputError, MissingFileError, UsageError
 from truemoment.base.intervals import Ints
 from truemoment.base.records import Seed
@@ -178,7 +178,7 @@ def is_index(path: AnyPath) -> bool:
     """Whether a folder is an index, damaged perhaps: other tools call files index.json too."""
     folder = OwnPath.of(path)
     try:
-        with (folder / SETTINGS).open() as file:
+        with open_regular(folder / SETTINGS) as file:
             return b"truemoment/index" in file.read(HEAD) or (folder / VIDEOS).is_dir()
     except OSError:
         return False

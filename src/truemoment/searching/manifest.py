@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from truemoment.base.boundary.files import DATA_BYTES, atomic_write, read_bytes
+from truemoment.base.boundary.files import DATA_BYTES, read_bytes, write_bytes
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
 from truemoment.base.errors import InputError
 from truemoment.searching.layout import ABOUT, MANIFEST, VIDEOS, About, folder_name, read_about
@@ -48,8 +48,7 @@ def write_manifest(index: AnyPath, found: Mapping[str, About]) -> None:
         return
     videos = [found[name] for name in sorted(found)]
     manifest = IndexManifest(changed_ns=(path / VIDEOS).stat().st_mtime_ns, videos=videos)
-    with atomic_write(path / MANIFEST) as stream:
-        stream.write(msgspec.msgpack.encode(manifest))
+    write_bytes(path / MANIFEST, msgspec.msgpack.encode(manifest))
 
 
 def read_manifest(index: AnyPath) -> dict[str, tuple[OwnPath, About]] | None:

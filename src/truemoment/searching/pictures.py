@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.files import write_bytes
 from truemoment.base.boundary.own_path import OwnPath
-from truemoment.base.boundary.text import printable
 from truemoment.base.errors import InputError, MissingFileError
 from truemoment.media.video.clips import cut_clip, thumbnail
 from truemoment.media.video.frames import Outline, outline_of
@@ -112,8 +111,8 @@ class Pictures:
         if self.thumbnails is None:
             return replace(result, picture=picture)
         file = OwnPath(self.thumbnails) / f"{name_of_files(result)}.jpg"
-        with _folder_of(file), atomic_write(file) as stream:
-            stream.write(picture)
+        with _folder_of(file):
+            write_bytes(file, picture)
         return replace(result, picture=picture, thumbnail=file.path)
 
     def _clip_of(self, result: SearchResult) -> SearchResult:
@@ -142,7 +141,7 @@ def _folder_of(file: OwnPath) -> Iterator[None]:
     try:
         folder.path.mkdir(exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot be made ({error.strerror})", path=printable(str(folder))) from None
+        raise InputError(f"cannot be made ({error.strerror})", path=folder) from None
     try:
         yield
     except BaseException:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from truemoment.base.boundary.text import no_formula, one_line, printable, printable_lines
+from truemoment.base.boundary.tables import csv_text
 from truemoment.base.version import __version__ as version
 from truemoment.report.model import Block, Cell, Details, Gallery, Paragraph, Picture, Report, Section, Table
 from truemoment.report.words import clock, counted
@@ -29,7 +27,7 @@ def report(query: str, results: Sequence[SearchResult], index: Index, unknown: U
     rows = tuple(
         (
             Cell(str(of.rank)),
-            Cell(one_line(of.moment.video_id)),
+            Cell(of.moment.video_id),
             Cell(clock(of.moment.start_s)),
             Cell(clock(of.moment.end_s)),
             Cell(f"{of.moment.score:.{SCORE_DIGITS}f}"),
@@ -79,14 +77,9 @@ def _gallery(results: Sequence[SearchResult]) -> Gallery:
 
 def as_csv(query: str, results: Sequence[SearchResult]) -> str:
     """Return the moments as CSV, seconds in full; a spreadsheet takes no text for a formula."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["rank", "query", "video_id", "path", "start_s", "end_s", "score", "z"])
-    for result in results:
-        of = result.moment
-        words = (no_formula(printable_lines(text)) for text in (query, of.video_id, str(result.path)))
-        writer.writerow([result.rank, *words, of.start_s, of.end_s, of.score, of.z])
-    return stream.getvalue()
+    moments = ((of.rank, query, of.moment.video_id, str(of.path), of.moment) for of in results)
+    rows = ((*about, of.start_s, of.end_s, of.score, of.z) for *about, of in moments)
+    return csv_text(("rank", "query", "video_id", "path", "start_s", "end_s", "score", "z"), rows)
 
 
 def ending(answer: SharedAnswer, index: Index) -> str:
@@ -165,7 +158,7 @@ def document_of_split(found: SearchPrediction) -> dict[str, Any]:
         "made_by": found.made_by,
         "seed": None,
         "answered": found.n_predicted,
-        "predictions": printable(str(found.out)),
+        "predictions": str(found.out),
     }
 
 
@@ -185,7 +178,7 @@ def report_of_index(done: IndexReport, settings: Settings, folder: str, n_videos
     videos = ", ".join(f"{many:,} {what}" for many, what in counts if many)
     facts = [
         ("index", f"{folder}: {counted(n_videos, 'video')} ({videos})"),
-        ("model", f"{one_line(settings.encoder)}, {settings.n_dimensions:,} dimensions"),
+        ("model", f"{settings.encoder}, {settings.n_dimensions:,} dimensions"),
         ("frames", f"{settings.fps:g} a second"),
     ]
     if done.n_frames:

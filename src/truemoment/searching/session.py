@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from truemoment.base.boundary.distribution import Engine
-from truemoment.base.boundary.text import printable
 from truemoment.base.errors import InputError, MissingFileError, MissingPackageError, UsageError
 from truemoment.media.video import VIDEO_SUFFIXES, identity_of
 from truemoment.media.video.frames import opened
@@ -65,7 +64,7 @@ def index_videos(
     """
     paths = list_videos(videos)
     if not out.absolute().parent.is_dir():
-        raise UsageError(f"-o {printable(str(out))}: cannot be made, {printable(str(out.parent))} is no folder")
+        raise UsageError(f"-o {out}: cannot be made, {out.parent} is no folder")
     on_status("loading the model")
     settings = options.settings(out)
     on_status("")
@@ -132,9 +131,9 @@ class SearchTarget:
     def _index(self, video: Path, out: Path) -> IndexReport:
         return index_videos([video], out, self.options, partial=self.partial)[1]
 
-    def open(self) -> tuple[Index, list[str] | None]:
+    def open_index(self) -> tuple[Index, list[str] | None]:
         """Open the index; return it with the videos to search, None for all."""
-        where = printable(str(self.path))
+        where = str(self.path)
         if is_index(self.path):
             if self.index_path is not None or self.partial:
                 raise UsageError(f"{where} is an index, expected --index and --partial with a video")
@@ -144,7 +143,7 @@ class SearchTarget:
             return index, None
         if self.path.is_dir():
             inside = "videos in it" if any(of.suffix.lower() in VIDEO_SUFFIXES for of in self.path.iterdir()) else "it"
-            words = ["truemoment", "index", where, "-o", printable(str(index_of(self.path)))]
+            words = ["truemoment", "index", where, "-o", str(index_of(self.path))]
             raise UsageError(f"{where}: is no index; index {inside} first: {shlex.join(words)}")
         if not self.path.exists():
             raise MissingFileError(f"{where}: no such video or index")
@@ -161,7 +160,7 @@ class SearchTarget:
         # A file that is no video is refused before a model is loaded; a missing package, by the model.
         with suppress(MissingPackageError), opened(self.path):
             pass
-        self._note(f"indexing {printable(str(self.path))} once, into {printable(str(out))}")
+        self._note(f"indexing {self.path} once, into {out}")
         report = self._make_index(self.path, out)
         for why in report.failed.values():
             raise InputError(why)
@@ -173,7 +172,7 @@ class SearchTarget:
     def store(self) -> Index | None:
         """Open the index, or return None for a file of features."""
         if self.path.suffix.lower() in VIDEO_SUFFIXES or is_index(self.path):
-            return self.open()[0]
+            return self.open_index()[0]
         return None
 
     def files(self) -> list[Path]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import msgspec
 
-from truemoment.base.boundary.text import one_line
 from truemoment.base.errors import InputError, UsageError
 from truemoment.media.features.base import Frames
 from truemoment.searching.layout import Settings
@@ -84,9 +83,7 @@ class ShardAddress:
         if len(content) > MOST_ANSWER_BYTES:
             raise InputError(f"shard {self}: answers more than {MOST_ANSWER_BYTES:,} bytes")
         if answer.status != 200:
-            raise InputError(
-                f"shard {self}: answers {answer.status}: {one_line(content[:200].decode('utf-8', 'replace'))}"
-            )
+            raise InputError(f"shard {self}: answers {answer.status}: {content[:200].decode('utf-8', 'replace')}")
         return content
 
 

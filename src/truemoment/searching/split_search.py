@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from truemoment.base.boundary.text import printable
 from truemoment.base.errors import InputError, MissingFileError, UsageError
 from truemoment.base.records import Annotations
 from truemoment.baselines.proposals import WindowedGrid, read_proposals
@@ -182,12 +181,11 @@ def _sentences(
 
 def _refuse_no_features(path: Path, sentences: Path | None) -> None:
     """Refuse a missing file, and features without vectors of the sentences."""
-    where = printable(str(path))
     if not path.exists():
-        raise MissingFileError(f"{where}: no such index, video or features")
+        raise MissingFileError(f"{path}: no such index, video or features")
     if sentences is None:
         what = "is no index (truemoment index makes one), and as features contains" if path.is_dir() else "contains"
-        raise UsageError(f"{where}: {what} frames, and no sentence vectors; give --sentences FILE.h5")
+        raise UsageError(f"{path}: {what} frames, and no sentence vectors; give --sentences FILE.h5")
 
 
 def _refuse_missing(index: Index, annotations: Annotations) -> None:

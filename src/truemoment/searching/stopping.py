@@ -23,7 +23,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.files import write_json
 from truemoment.base.boundary.folders import lock_folder
 from truemoment.base.errors import UsageError
 from truemoment.base.intervals import Floats
@@ -190,5 +190,4 @@ def write_calibration(path: Path, calibration: Calibration) -> None:
     index = Index(path)
     with lock_folder(index.folder):
         settings = msgspec.structs.replace(Index(path).settings, calibration=calibration)
-        with atomic_write(index.folder / SETTINGS) as stream:
-            stream.write(msgspec.json.format(msgspec.json.encode(settings), indent=1) + b"\n")
+        write_json(index.folder / SETTINGS, settings, indent=1)

@@ -16,8 +16,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.arrays import DAMAGED, map_npy
-from truemoment.base.boundary.files import atomic_folder, atomic_write
+from truemoment.base.boundary.arrays import DAMAGED, map_npy, write_npy
+from truemoment.base.boundary.files import atomic_folder, write_json
 from truemoment.base.boundary.folders import LOCK, TEMPORARY, lock_folder, remove_leftovers
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.boundary.text import as_text
@@ -189,8 +189,7 @@ class IndexWriter:
         """Make what is not there yet, and put right what a command that was broken off left."""
         self._is_new = not is_index(self.folder)
         if self._is_new:
-            with atomic_write(self.folder / SETTINGS) as stream:
-                stream.write(msgspec.json.format(msgspec.json.encode(self.settings), indent=1) + b"\n")
+            write_json(self.folder / SETTINGS, self.settings, indent=1)
         (self.folder / MANIFEST).unlink(missing_ok=True)  # it is written again when all is done
         videos, parts = self.folder / VIDEOS, self.folder / PARTS
         try:
@@ -293,8 +292,7 @@ class IndexWriter:
             raise InputError(
                 f"{self.settings.encoder} gives numbers that are not finite, or too large", path=video.path
             )
-        with atomic_write(folder / f"{number:06}.npy") as stream:
-            np.save(stream, cast, allow_pickle=False)
+        write_npy(folder / f"{number:06}.npy", cast)
 
     def finish(
         self,
@@ -330,8 +328,7 @@ class IndexWriter:
                 (NORMS, np.asarray(span_norms(rows, first, end), dtype=np.float32)),
                 (PIECES, piece_means(rows, self.settings.fps)),
             ):
-                with (folder / name).open("wb") as stream:
-                    np.save(stream, table, allow_pickle=False)
+                write_npy(folder / name, table)
             self._write_about(folder, about)
         _take_place(fresh, target)
         self.forget_parts(video)
@@ -379,8 +376,7 @@ class IndexWriter:
 
     @staticmethod
     def _write_about(folder: OwnPath, about: About) -> None:
-        with atomic_write(folder / ABOUT) as stream:
-            stream.write(msgspec.json.format(msgspec.json.encode(about), indent=1) + b"\n")
+        write_json(folder / ABOUT, about, indent=1)
 
 
 def remove_index(path: Path) -> None:

@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 
-import msgspec
-
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.files import write_json
 from truemoment.base.boundary.own_path import AnyPath, OwnPath, any_path
 from truemoment.base.errors import InputError
 from truemoment.base.version import __version__ as version
@@ -56,5 +54,4 @@ def write_world(world: World, folder: AnyPath | str) -> None:
     own.write(humans, world.humans.values())
     write_features(features, world.features)
     settings = {"schema": "world/1", "truemoment": version, **dataclasses.asdict(world.settings)}
-    with atomic_write(about) as stream:
-        stream.write(msgspec.json.format(msgspec.json.encode(settings), indent=2) + b"\n")
+    write_json(about, settings)

@@ -40,7 +40,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.files import atomic_folder
+from truemoment.base.boundary.files import atomic_folder, write_bytes, write_json
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import InputError, MissingPackageError, UsageError
 from truemoment.base.intervals import Floats, Ints
@@ -459,7 +459,7 @@ def write_films(
         _write_vectors(hdf5, made / FRAMES, ((film_id, films[film_id]) for film_id in progress(list(films))), dtype)
         for split in dict.fromkeys(film.split for film in films.films.values()):
             of_split = [film for film in films.films.values() if film.split == split]
-            (made / ANNOTATIONS.format(split=split)).write_bytes(msgspec.json.encode(_entries(of_split)))
+            write_bytes(made / ANNOTATIONS.format(split=split), msgspec.json.encode(_entries(of_split)))
             vectors = (
                 (str(film.first_query + k), vector)
                 for film in of_split
@@ -472,7 +472,7 @@ def write_films(
             "caution": CAUTION,
             **dataclasses.asdict(films.settings),
         }
-        (made / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=2) + b"\n")
+        write_json(made / MANIFEST, about)
     return folder / "mad"
 
 

@@ -23,9 +23,7 @@ of a video depend only on the seed and its id.
 from __future__ import annotations
 
 import copy
-import csv
 import hashlib
-import io
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -38,6 +36,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truemoment.base.boundary.files import DATA_BYTES, read_number, read_text
+from truemoment.base.boundary.tables import read_csv
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Bools, Floats, Ints
 from truemoment.data.datasets.base import required_file
@@ -312,38 +311,31 @@ def calibrate(folder: Path, dials: Floats, *, seed: int) -> Floats:
 
 def read_actions(path: Path, n_classes: int) -> dict[str, AnnotatedActions]:
     """Return the intervals of a Charades list by video: columns ``id``, ``length``, ``actions``."""
-    reader = csv.DictReader(io.StringIO(read_text(path, most=DATA_BYTES), newline=""))
     found: dict[str, AnnotatedActions] = {}
-    try:
-        missing = {"id", "length", "actions"} - set(reader.fieldnames or ())
-        if missing:
-            raise InputError(f"columns {', '.join(sorted(missing))} are missing", path=path, line=1)
-        for record in reader:
-            video_id, line = record["id"] or "", reader.line_num
-            if not video_id or video_id in found:
-                raise InputError(f"got {video_id!r}, expected each id once", path=path, line=line, field="id")
-            duration_s = read_number(record["length"])
-            if not 0 < duration_s <= LONGEST_VIDEO_S:
+    for line, record in read_csv(path, ("id", "length", "actions")):
+        video_id = record["id"] or ""
+        if not video_id or video_id in found:
+            raise InputError(f"got {video_id!r}, expected each id once", path=path, line=line, field="id")
+        duration_s = read_number(record["length"])
+        if not 0 < duration_s <= LONGEST_VIDEO_S:
+            raise InputError(
+                f"got {record['length']!r}, expected seconds above 0 and at most {LONGEST_VIDEO_S:g}",
+                path=path,
+                line=line,
+                field="length",
+            )
+        intervals = []
+        for text in filter(None, map(str.strip, (record["actions"] or "").split(";"))):
+            interval = _read_interval(text, n_classes)
+            if interval is None:
                 raise InputError(
-                    f"got {record['length']!r}, expected seconds above 0 and at most {LONGEST_VIDEO_S:g}",
+                    f"got {text[:60]!r}, expected 'cNNN START END' with a class below {n_classes} and seconds",
                     path=path,
                     line=line,
-                    field="length",
+                    field="actions",
                 )
-            intervals = []
-            for text in filter(None, map(str.strip, (record["actions"] or "").split(";"))):
-                interval = _read_interval(text, n_classes)
-                if interval is None:
-                    raise InputError(
-                        f"got {text[:60]!r}, expected 'cNNN START END' with a class below {n_classes} and seconds",
-                        path=path,
-                        line=line,
-                        field="actions",
-                    )
-                intervals.append(interval)
-            found[video_id] = join_intervals(duration_s, intervals)
-    except csv.Error as error:
-        raise InputError(f"{error}, expected CSV", path=path, line=reader.line_num) from None
+            intervals.append(interval)
+        found[video_id] = join_intervals(duration_s, intervals)
     return found
 
 

@@ -16,17 +16,19 @@ import warnings
 import zipfile
 from collections.abc import Iterator
 from types import EllipsisType
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, TypeVar
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.base.boundary.files import UNREADABLE
+from truemoment.base.boundary.files import UNREADABLE, atomic_write
 from truemoment.base.boundary.inputs import reading
 from truemoment.base.boundary.own_path import AnyPath, open_regular
 from truemoment.base.boundary.unpacking import BLOCK_BYTES, FREE_BYTES, refuse_swollen
 from truemoment.base.errors import InputError, MissingFileError, MissingPackageError, OutputError, TrueMomentError
 
+T = TypeVar("T")
 Array = npt.NDArray[Any]
 
 NPY = ".npy"
@@ -110,6 +112,34 @@ def names_in_npz(path: AnyPath) -> list[str]:
     """Return the names of the arrays in an NPZ file."""
     with _open_npz(path) as archive:
         return list(dict.fromkeys(name.removesuffix(NPY) for name in archive.namelist()))
+
+
+def write_npy(path: AnyPath, array: Array) -> None:
+    """Write an array as an NPY file, complete or not at all."""
+    with atomic_write(path) as stream:
+        np.save(stream, array, allow_pickle=False)
+
+
+def write_npz(path: str | AnyPath, *, packed: bool = False, **arrays: npt.ArrayLike) -> None:
+    """Write arrays as an NPZ file, complete or not at all; `packed` makes it smaller."""
+    with atomic_write(path) as stream:
+        (np.savez_compressed if packed else np.savez)(stream, **arrays)  # type: ignore[arg-type]  # its stub takes no names
+
+
+def pack_json(value: object) -> Array:
+    """Return a value as JSON in an array of bytes, for an NPZ file.
+
+    Examples
+    --------
+    >>> unpack_json(pack_json(["a", "ü"]), list[str])
+    ['a', 'ü']
+    """
+    return np.frombuffer(msgspec.json.encode(value), dtype=np.uint8)
+
+
+def unpack_json(packed: Array, kind: type[T]) -> T:
+    """Return the value of :func:`pack_json`, which is of type `kind`."""
+    return msgspec.json.decode(packed.tobytes(), type=kind)
 
 
 class PackedArray:

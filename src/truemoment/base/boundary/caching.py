@@ -13,14 +13,11 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from truemoment.base.boundary.arrays import Array, names_in_npz, read_npz, refusing_damage
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.arrays import Array, names_in_npz, read_npz, refusing_damage, write_npz
 from truemoment.base.boundary.inputs import updating
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import TrueMomentError
@@ -102,8 +99,7 @@ class Cache:
     def _keep(self, path: OwnPath, arrays: Mapping[str, Array]) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with atomic_write(path) as stream:
-                np.savez(stream, allow_pickle=False, **arrays)
+            write_npz(path, packed=False, **arrays)
             self._prune(path.parent)
         except (TrueMomentError, OSError) as error:
             warn, self._warn = self._warn, say_nothing
@@ -126,23 +122,6 @@ class Cache:
 
 NO_CACHE = Cache(None)
 """Keeps nothing."""
-
-
-def pack_text(texts: Sequence[str]) -> Array:
-    """Return texts as an array of bytes.
-
-    Examples
-    --------
-    >>> unpack_text(pack_text(["a", "ü"]))
-    ['a', 'ü']
-    """
-    return np.frombuffer(json.dumps(list(texts)).encode(), dtype=np.uint8)
-
-
-def unpack_text(packed: Array) -> list[str]:
-    """Return the texts of :func:`pack_text`."""
-    texts: list[str] = json.loads(packed.tobytes())
-    return texts
 
 
 COMPUTING = (

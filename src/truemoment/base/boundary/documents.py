@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from truemoment.base.boundary.text import printable_json
+from truemoment.base.boundary.files import write_bytes
+from truemoment.base.boundary.own_path import AnyPath, OwnPath
+from truemoment.base.boundary.text import as_text, printable_json
 
 NO_INTERVAL = "it does not vary from video to video, or some resamples have no query that counts"
 """Why an interval is undefined, where nothing else is known."""
@@ -110,9 +112,14 @@ def as_json(value: Any) -> Any:  # noqa: ANN401 - a document holds whatever JSON
     raise TypeError(f"got a value of type {type(value).__name__}, expected one that JSON holds")
 
 
-def json_text(document: Mapping[str, Any]) -> str:
+def json_text(document: Mapping[str, Any] | Sequence[Any]) -> str:
     """Return a document as the text of a JSON file, see :func:`as_json`."""
     return printable_json(json.dumps(as_json(document), indent=2, allow_nan=False, ensure_ascii=False)) + "\n"
+
+
+def write_document(path: AnyPath, document: Mapping[str, Any]) -> None:
+    """Write a document as a JSON file."""
+    write_bytes(path, json_text(document).encode())
 
 
 def _sequence(values: Sequence[Any]) -> Any:  # noqa: ANN401 - see as_json
@@ -123,11 +130,11 @@ def _sequence(values: Sequence[Any]) -> Any:  # noqa: ANN401 - see as_json
 
 _CONVERSIONS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((type(None), bool, int), lambda value: value),
-    ((str, Path), str),
+    ((str, Path, OwnPath), lambda value: as_text(str(value))),
     (float, lambda value: float(value) if math.isfinite(value) else None),
     ((np.ndarray, np.generic), lambda value: as_json(value.tolist())),
     (Measured, lambda value: as_json(value.as_dict())),
-    (Mapping, lambda value: {str(key): as_json(of) for key, of in value.items()}),
+    (Mapping, lambda value: {as_text(str(key)): as_json(of) for key, of in value.items()}),
     ((list, tuple), _sequence),
 )
 """How values of each type are written; the first type that fits counts."""

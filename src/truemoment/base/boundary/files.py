@@ -16,7 +16,7 @@ import re
 import stat
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -26,7 +26,7 @@ import msgspec
 from truemoment.base.boundary.folders import temporary_file, temporary_folder
 from truemoment.base.boundary.inputs import reading, writing
 from truemoment.base.boundary.own_path import AnyPath, OwnPath, any_path, in_its_folder, open_regular, refuse_no_file
-from truemoment.base.boundary.text import printable
+from truemoment.base.boundary.text import printable_lines
 from truemoment.base.boundary.unpacking import BLOCK_BYTES, open_gzip
 from truemoment.base.errors import InputError, MissingFileError
 
@@ -287,6 +287,46 @@ def atomic_write(path: str | AnyPath) -> Iterator[IO[bytes]]:
         raise InputError(f"cannot be written ({error.strerror or error})", path=str(path)) from None
 
 
+def write_bytes(path: str | AnyPath, data: bytes) -> None:
+    """Write a file as :func:`atomic_write` does."""
+    with atomic_write(path) as stream:
+        stream.write(data)
+
+
+def write_durably(path: AnyPath, data: bytes) -> None:
+    """Write a file, whole or not at all; it is on the disk when this returns, also after a power cut."""
+    path = in_its_folder(path)
+    with temporary_file(path.parent) as fresh:
+        with fresh.open("wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        fresh.chmod(0o644)
+        fresh.rename(path)
+    path.parent.sync()
+
+
+def write_text(path: str | AnyPath, text: str) -> None:
+    """Write a text for people; what would steer a terminal or hide is written as an escape."""
+    write_bytes(path, printable_lines(text).encode())
+
+
+def write_json(path: AnyPath, value: object, *, indent: int | None = 2) -> None:
+    """Write a value that :func:`read_json` reads; on one line without `indent`."""
+    data = msgspec.json.encode(value)
+    write_bytes(path, (data if indent is None else msgspec.json.format(data, indent=indent)) + b"\n")
+
+
+def write_json_lines(path: AnyPath, values: Iterable[object]) -> int:
+    """Write a line of JSON for each value, as :func:`read_json_lines` reads them; return how many."""
+    encoder, count = msgspec.json.Encoder(), 0
+    with atomic_write(path) as stream:
+        for value in values:
+            stream.write(encoder.encode(value) + b"\n")
+            count += 1
+    return count
+
+
 @contextlib.contextmanager
 def atomic_folder(path: AnyPath, on_complete: Callable[[], None] = lambda: None) -> Iterator[OwnPath]:
     """Yield a folder to write into that appears under its name only when complete, and only if the name is free.
@@ -359,8 +399,8 @@ def sha256_of(path: AnyPath) -> str:
 
 
 def source_of(path: AnyPath) -> dict[str, str]:
-    """Return the path of a file, as text that JSON and a terminal can show, and the SHA-256 of its bytes."""
-    return {"path": printable(str(path)), "sha256": sha256_of(path)}
+    """Return the path of a file, and the SHA-256 of its bytes."""
+    return {"path": str(path), "sha256": sha256_of(path)}
 
 
 def _invalid(error: msgspec.ValidationError, data: bytes, path: AnyPath, line: int, field: str) -> InputError:

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
-from truemoment.base.boundary.text import printable
 from truemoment.base.errors import InputError, OutputError
 
 P = TypeVar("P", bound=str | Path | OwnPath)
@@ -129,11 +128,10 @@ def has_written() -> bool:
 
 def _refuse(output: str, as_named: str, read: str, as_read: str) -> None:
     """Refuse to write what is read, or into it."""
-    shown = printable(as_named)
     if output == read:
-        raise OutputError(f"{shown}: is read or written already, expected another file to write to")
+        raise OutputError(f"{as_named}: is read or written already, expected another file to write to")
     if read in _with_folders(output):
-        raise OutputError(f"{shown}: lies in {printable(as_read)}, which is read, expected another place")
+        raise OutputError(f"{as_named}: lies in {as_read}, which is read, expected another place")
 
 
 def _with_folders(path: str) -> set[str]:

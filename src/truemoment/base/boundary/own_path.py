@@ -234,15 +234,10 @@ class OwnPath:
         """
         return _opened(self.open_number(_MODES[mode]), mode, self)
 
-    def read_bytes(self) -> bytes:
-        """Return the content of a file."""
+    def content(self) -> bytes:
+        """Return the bytes of a file."""
         with self.open() as stream:
             return stream.read()
-
-    def write_bytes(self, data: bytes) -> None:
-        """Write a file of a folder that is not complete yet; others are replaced by ``atomic_write``."""
-        with self.open("wb") as stream:
-            stream.write(data)
 
     # ------------------------------------------------------------------------------------------ changing
 

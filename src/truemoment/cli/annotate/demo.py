@@ -12,7 +12,7 @@ from truemoment.cli.annotate.shared import folder_of, run_server, serving_option
 from truemoment.cli.annotate.start import study_of_one
 from truemoment.cli.command import Command
 from truemoment.cli.demo_folder import claim
-from truemoment.cli.options import FILE, seed_option, shown_path, status_line
+from truemoment.cli.options import FILE, say, seed_option, status_line
 from truemoment.cli.serving import ServingOptions
 
 VIDEOS = ("park.mp4", "street.mp4", "beach.mp4")
@@ -69,6 +69,7 @@ def command(out: Path, seed: int, serving: ServingOptions, no_open: bool) -> Non
     serving.listening()
     render_demo(out, seed, show=True)
     study_of_one(out / QUERIES, out / "videos", out / STUDY, title="Demo: mark the moments")
-    words = ["truemoment", "annotate", "export", shown_path(out / STUDY), "-o", shown_path(out / "marked")]
-    click.echo(f"when you are done:\n  {shlex.join(words)}")
+    words = ["truemoment", "annotate", "export", str(out / STUDY), "-o", str(out / "marked")]
+    click.echo("when you are done:")
+    say(f"  {shlex.join(words)}")
     run_server(folder_of(out / STUDY), serving, role="w01", open_it=not no_open)

@@ -10,7 +10,7 @@ import click
 from truemoment.base.errors import UsageError
 from truemoment.cli.annotate.shared import folder_of, study_argument
 from truemoment.cli.command import Command
-from truemoment.cli.options import FILE, refuse_files, shown_path
+from truemoment.cli.options import FILE, refuse_files, say
 from truemoment.data.datasets.random_order import ORDERS, Order
 
 
@@ -49,14 +49,14 @@ def command(
     folder.settings()
     refuse_files({"-o": out})
     if out.resolve() == study.resolve():
-        raise UsageError(f"-o {shown_path(out)}: is the study itself, expected another folder")
+        raise UsageError(f"-o {out}: is the study itself, expected another folder")
     with opened(folder.database) as connection:
         found = export_study(folder, connection, out, moments=moments, order=order)
     if quiet:
         return
     for name, count in found.files.items():
-        click.echo(f"{shown_path(out / name)}: {count:,} lines")
-    click.echo(f"{shown_path(out / 'datasheet.md')}")
+        say(f"{out / name}: {count:,} lines")
+    say(f"{out / 'datasheet.md'}")
     click.echo(f"order: {ORDERS[found.order]}")
     verdicts = ", ".join(f"{name} {count:,}" for name, count in sorted(found.agreement.verdicts.items()))
     click.echo(f"answers: {verdicts or 'none'}")

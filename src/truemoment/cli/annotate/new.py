@@ -11,7 +11,7 @@ from truemoment.base.errors import UsageError
 from truemoment.cli.annotate.shared import address_option, check_address, lang_option, show_links, study_argument
 from truemoment.cli.command import Command
 from truemoment.cli.groups import data_options
-from truemoment.cli.options import FILE, count_option, seed_option, shown_path
+from truemoment.cli.options import FILE, count_option, say, seed_option
 from truemoment.data.datasets.source import AnnotationSource
 
 
@@ -121,12 +121,13 @@ def command(
     )
     made = new_study(study, annotations, videos, plan, source=f"{annotations.dataset}/{annotations.split}")
     dealt = f"{plan.per_query} answers each, {made.settings.people or 'any number of'} people"
-    click.echo(f"{shown_path(study)}: {made.n_queries:,} queries in {made.n_videos:,} videos, {dealt}")
+    say(f"{study}: {made.n_queries:,} queries in {made.n_videos:,} videos, {dealt}")
     if made.n_without_file:
         click.echo(f"warning: {made.n_without_file:,} videos have no file; their queries are left out", err=True)
     show_links(made.links, address)
     if open_study:
-        click.echo(f"add people:\n  {shlex.join(['truemoment', 'annotate', 'people', shown_path(study), 'add', '5'])}")
+        click.echo("add people:")
+        say(f"  {shlex.join(['truemoment', 'annotate', 'people', str(study), 'add', '5'])}")
     click.echo("\nnext:")
     for verb in ("prepare", "serve"):
-        click.echo(f"  {shlex.join(['truemoment', 'annotate', verb, shown_path(study)])}")
+        say(f"  {shlex.join(['truemoment', 'annotate', verb, str(study)])}")

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import click
 
-from truemoment.base.boundary.text import printable
 from truemoment.cli.annotate.shared import folder_of, study_argument, videos_option
 from truemoment.cli.command import Command
-from truemoment.cli.options import count_option
+from truemoment.cli.options import count_option, say
 
 
 @click.command("prepare", cls=Command)
@@ -50,4 +49,4 @@ def command(study: Path, videos: Path | None, workers: int, quiet: bool) -> None
         copies = store.read(lambda connection: connection.execute("SELECT sum(copy) FROM videos").fetchone()[0])
     click.echo(f"{state.videos.get('ready', 0):,} videos are ready, {copies or 0:,} by a playable copy")
     for video_id, why in state.not_playable.items():
-        click.echo(printable(f"not playable: {video_id}: {why}"), err=True)
+        say(f"not playable: {video_id}: {why}", err=True)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from truemoment.base.boundary.text import printable
 from truemoment.base.errors import InputError
-from truemoment.cli.options import FILE
+from truemoment.cli.options import FILE, say
 from truemoment.cli.serving import ServingOptions, make_serving_options, serve_links
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def show_links(links: Iterable[Link], base: str) -> None:
         return
     click.echo("\nlinks (shown only once; give each person their own):")
     for link in links:
-        click.echo(f"  {link.name}  {printable(base.rstrip('/'))}/in#{link.token}")
+        say(f"  {link.name}  {base.rstrip('/')}/in#{link.token}")
 
 
 def check_address(address: str) -> None:

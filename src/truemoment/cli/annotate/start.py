@@ -9,7 +9,7 @@ import click
 
 from truemoment.cli.annotate.shared import folder_of, lang_option, run_server, serving_options
 from truemoment.cli.command import Command
-from truemoment.cli.options import FILE, shown_path
+from truemoment.cli.options import FILE, say
 from truemoment.cli.serving import ServingOptions
 
 
@@ -36,7 +36,7 @@ def study_of_one(queries: Path, videos: Path, study: Path, *, title: str = "", l
         title=title or f"Moments of {annotations.dataset}",
     )
     made = new_study(study, annotations, videos, plan, source=f"{annotations.dataset}/{annotations.split}")
-    click.echo(f"{shown_path(study)}: {made.n_queries:,} queries in {made.n_videos:,} videos")
+    say(f"{study}: {made.n_queries:,} queries in {made.n_videos:,} videos")
     if made.n_without_file:
         click.echo(f"warning: {made.n_without_file:,} videos have no file; their queries are left out", err=True)
 
@@ -62,6 +62,7 @@ def command(queries: Path, videos: Path, study: Path | None, lang: str, serving:
     serving.listening()
     study = study or queries.with_name(f"{queries.stem}.study")
     study_of_one(queries, videos, study, lang=lang)
-    words = ["truemoment", "annotate", "export", shown_path(study), "-o", f"{shown_path(study.with_suffix(''))}-marked"]
-    click.echo(f"when you are done:\n  {shlex.join(words)}")
+    words = ["truemoment", "annotate", "export", str(study), "-o", f"{study.with_suffix('')}-marked"]
+    click.echo("when you are done:")
+    say(f"  {shlex.join(words)}")
     run_server(folder_of(study), serving, role="w01", open_it=not no_open)

@@ -10,7 +10,6 @@ from typing import Any
 
 from truemoment.base.boundary.documents import as_json
 from truemoment.base.boundary.files import DATA_BYTES, read_json
-from truemoment.base.boundary.text import printable
 from truemoment.base.errors import InputError, MeasureError, MissingFileError, UsageError
 from truemoment.base.papers import TRUEMOMENT, Paper
 from truemoment.baselines import BASELINES
@@ -107,7 +106,7 @@ def cite(*of: str | os.PathLike[str] | Result) -> Citations:
 def _of_file(path: Path) -> list[Citation]:
     if not path.exists() and path.suffix != ".json":
         raise UsageError(
-            f"got {printable(str(path))!r}, expected a report (a JSON file), or the name of a measure, dataset, "
+            f"got {str(path)!r}, expected a report (a JSON file), or the name of a measure, dataset, "
             "protocol or baseline; 'truemoment measures list' and 'truemoment datasets list' show them"
         )
     if not path.exists():
@@ -189,7 +188,7 @@ def _dataset(name: str) -> Citation:
 
 
 def _own(name: str) -> Citation:
-    return Citation("dataset", printable(name), (), "TrueMoment does not know its source; cite it yourself")
+    return Citation("dataset", name, (), "TrueMoment does not know its source; cite it yourself")
 
 
 def _protocol(text: str) -> Citation:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from truemoment.base.boundary.files import sha256_of
-from truemoment.base.boundary.text import printable
+from truemoment.base.boundary import files
 from truemoment.base.errors import UsageError
 from truemoment.base.records import Annotations, Predictions
 from truemoment.data.datasets.source import AnnotationSource
@@ -69,4 +68,4 @@ def read(predictions: AnyPredictions, annotations: Annotations, **reading: Any) 
         return Read(predictions)
     path = Path(predictions)
     found, match = read_predictions(path, annotations, **reading)
-    return Read(found, match, {"path": printable(str(path)), "sha256": sha256_of(path)})
+    return Read(found, match, files.source_of(path))

@@ -111,7 +111,7 @@ def search(
         If there is no such video or index, it is damaged, or a package of the extra ``search`` is missing.
     """
     options = EncoderOptions(model, fps, None, device)
-    index, videos = SearchTarget(Path(target), options).open()
+    index, videos = SearchTarget(Path(target), options).open_index()
     session = SearchSession(index, options, RankingOptions(top, apart_s, exact, None), videos)
     answer = session.find(query)
     return FoundMoments(query, tuple(ranked(index, answer.found.moments)), index, answer)

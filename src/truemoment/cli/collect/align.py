@@ -13,7 +13,7 @@ from truemoment.cli import EXIT_CHECK_FAILED
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, bound, output_options
-from truemoment.cli.options import FILE, count_option, refuse_outputs, shown_path, status_line
+from truemoment.cli.options import FILE, count_option, refuse_outputs, status_line
 
 if TYPE_CHECKING:
     from truemoment.media.audio.aligning import AlignSettings, Method
@@ -110,7 +110,7 @@ def command(film: str, track: str, aligning: Aligning, out: Path | None, output:
     with status_line(show=output.progress) as on_status:
         found = align(film_source, track_source, settings, on_status=on_status)
     if found.verdict == "not this film":
-        raise InputError(f"is not the sound of {shown_path(film_source.path)}: {found.why}", path=track_source.path)
+        raise InputError(f"is not the sound of {film_source.path}: {found.why}", path=track_source.path)
     if out is not None:
         found.write(out)
     deliver(reports.report(found, settings.method), found.document, output)

@@ -10,7 +10,7 @@ import click
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, output_options
-from truemoment.cli.options import FILE, refuse_outputs, shown_path
+from truemoment.cli.options import FILE, refuse_outputs
 
 
 @click.command("clips", cls=Command)
@@ -37,7 +37,7 @@ def command(films: Path, clips: Path, annotations: Path, out: Path, fps: float |
     refuse_outputs([films, clips, annotations], [out, output.json_path])
     found = transfer_clips(films, clips, annotations, fps=fps, track=_with_bar if output.progress else list)
     write_transfer(out, found)
-    deliver(reports.report(found, shown_path(out)), lambda: reports.document(found), output)
+    deliver(reports.report(found, str(out)), lambda: reports.document(found), output)
 
 
 def _with_bar(films: list[str]) -> Iterable[str]:

@@ -9,7 +9,7 @@ import click
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, output_options
-from truemoment.cli.options import FILE, count_option, refuse_outputs, seed_option, shown_path
+from truemoment.cli.options import FILE, count_option, refuse_outputs, seed_option
 
 
 @click.command("estimate", cls=Command)
@@ -32,4 +32,4 @@ def command(out: Path, answers: tuple[Path, ...], resamples: int, seed: int, out
 
     refuse_outputs([out, *answers], [output.json_path])
     found = estimate_review(out, answers, resamples=resamples, seed=seed)
-    deliver(reports.report_of_estimates(found, shown_path(out)), lambda: reports.document_of_estimates(found), output)
+    deliver(reports.report_of_estimates(found, str(out)), lambda: reports.document_of_estimates(found), output)

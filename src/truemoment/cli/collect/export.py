@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from truemoment.cli.command import Command
-from truemoment.cli.options import FILE, refuse_folder, shown_path
+from truemoment.cli.options import FILE, refuse_folder, say
 
 
 @click.command("export", cls=Command)
@@ -34,6 +34,6 @@ def command(collection: Path, out: Path, without: str | None, quiet: bool) -> No
 
     def tell(names: list[str]) -> None:
         if not quiet:
-            click.echo(f"{shown_path(out)}: {', '.join(names)}")
+            say(f"{out}: {', '.join(names)}")
 
     export_collection(collection, out, with_sentences=without is None, on_complete=tell)

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
+from truemoment.base.boundary.files import write_text
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver, suggest
 from truemoment.cli.groups import Output, output_options
-from truemoment.cli.options import FILE, count_option, refuse_outputs, refuse_page, seed_option, shown_path, write_text
+from truemoment.cli.options import FILE, count_option, refuse_outputs, refuse_page, seed_option
 
 
 @click.command("review", cls=Command)
@@ -35,6 +36,6 @@ def command(out: Path, page: Path, sample: int, most_per_film: int, seed: int, o
     refuse_outputs([out], [page, output.json_path])
     drawn = draw_sample(out, sample, most_per_film=most_per_film, seed=seed)
     write_text(page, review_page(drawn, f"Review of {out.resolve().name}"))
-    deliver(reports.report_of_sample(drawn, shown_path(out)), lambda: reports.document_of_sample(drawn), output)
-    words = ["truemoment", "collect", "estimate", shown_path(out), "answers.jsonl"]
-    suggest(f"open {shown_path(page)} in a browser, save the answers, and then:", words, output)
+    deliver(reports.report_of_sample(drawn, str(out)), lambda: reports.document_of_sample(drawn), output)
+    words = ["truemoment", "collect", "estimate", str(out), "answers.jsonl"]
+    suggest(f"open {page} in a browser, save the answers, and then:", words, output)

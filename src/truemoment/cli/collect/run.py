@@ -15,7 +15,7 @@ from truemoment.cli.collect.options import Films, Hearing, Judging, all_options,
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.groups import Output, Workers, workers_options
-from truemoment.cli.options import FILE, count_option, json_option, refuse_outputs, shown_path, status_line
+from truemoment.cli.options import FILE, count_option, json_option, refuse_outputs, status_line
 
 if TYPE_CHECKING:
     from truemoment.base.boundary.distribution import Engine
@@ -77,13 +77,13 @@ def command(
     if collected.failed and not collected.done:
         others = f" (and {len(collected.failed) - 1:,} others)" if len(collected.failed) > 1 else ""
         raise InputError(collected.failed[0].why + others)
-    where = shown_path(out)
+    where = str(out)
     deliver_log(reports.report(collected, where), lambda: reports.document(collected, where), output)
     for film in collected.failed:
         click.echo(short_line(f"not collected: {film.why}"), err=True)
     n_used = sum(not film.report.discarded for film in collected.done)
     if n_used:
-        suggest("its biases:", ["truemoment", "bias", "--annotations", shown_path(out / "annotations.jsonl")], output)
+        suggest("its biases:", ["truemoment", "bias", "--annotations", str(out / "annotations.jsonl")], output)
     if n_used < at_least_films:
         click.echo(f"{n_used} films give sentences, expected at least {at_least_films}", err=True)
     if collected.failed or n_used < at_least_films:

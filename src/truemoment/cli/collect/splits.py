@@ -10,7 +10,7 @@ from truemoment.base.errors import UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, output_options
-from truemoment.cli.options import FILE, refuse_outputs, seed_option, shown_path, status_line
+from truemoment.cli.options import FILE, refuse_outputs, seed_option, status_line
 
 
 @click.command("splits", cls=Command)
@@ -45,8 +45,8 @@ def command(out: Path, shares: str, clean: Path | None, no_compare: bool, seed: 
     from truemoment.collection.splitting import split_collection
 
     if clean is not None and not clean.is_file():
-        raise UsageError(f"--clean {shown_path(clean)}: no such file")
+        raise UsageError(f"--clean {clean}: no such file")
     refuse_outputs([out, clean], [output.json_path])
     with status_line(show=output.progress) as on_status:
         made = split_collection(out, shares=shares, clean=clean, seed=seed, compare=not no_compare, on_status=on_status)
-    deliver(reports.report_of_splits(made, shown_path(out)), lambda: reports.document_of_splits(made), output)
+    deliver(reports.report_of_splits(made, str(out)), lambda: reports.document_of_splits(made), output)

@@ -13,7 +13,7 @@ from truemoment.base.errors import UsageError
 from truemoment.cli import options
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, PageOutput, bound, data_options
-from truemoment.cli.options import MOST_RESAMPLES, count_option, refuse_outputs, shown_path, status_line
+from truemoment.cli.options import MOST_RESAMPLES, count_option, refuse_outputs, status_line
 from truemoment.studies.meta.loading import LoadedSystems, SystemSource
 
 if TYPE_CHECKING:
@@ -80,13 +80,10 @@ def refuse(output: Output, page: PageOutput, inputs: Sequence[Path | None] = (),
         if path is None or path == options.STANDARD_OUTPUT:
             continue
         if path != page.figures and path.is_dir():
-            raise UsageError(f"{shown_path(path)}: is a folder, expected a file to write to")
+            raise UsageError(f"{path}: is a folder, expected a file to write to")
         above = {os.path.realpath(one) for one in (path, *path.absolute().parents)}
         if inside := next((one for one in folders if os.path.realpath(one) in above), None):
-            raise UsageError(
-                f"{shown_path(path)}: lies in {shown_path(inside)}, where every file is read as a system; expected "
-                "another place"
-            )
+            raise UsageError(f"{path}: lies in {inside}, where every file is read as a system; expected another place")
 
 
 def load(

@@ -10,7 +10,7 @@ from truemoment.base.boundary.files import atomic_folder
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Measuring, Output, data_options, measuring_options, output_options
-from truemoment.cli.options import FILE, count_option, refuse_folder, refuse_outputs, seed_option, shown_path
+from truemoment.cli.options import FILE, count_option, refuse_folder, refuse_outputs, seed_option
 from truemoment.data.datasets.source import AnnotationSource
 
 MEASURES = "R@1,IoU=0.5; R@1,IoU=0.7; R@5,IoU=0.5"
@@ -82,7 +82,7 @@ def command(
     scores: dict[str, Scores] = {}
 
     def deliver_report() -> None:
-        run = PopulationRun(recipes, Systems(scores), fitted_on, seed, top, shown_path(out))
+        run = PopulationRun(recipes, Systems(scores), fitted_on, seed, top, str(out))
         deliver(report(run), lambda: document(run), output)
 
     with atomic_folder(out, deliver_report) as folder:

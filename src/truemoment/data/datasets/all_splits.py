@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from truemoment.base.boundary.text import printable
 from truemoment.base.errors import MissingFileError, UsageError
 from truemoment.base.known_names import one_of_known
 from truemoment.base.records import Annotations
@@ -64,11 +63,11 @@ def splits_of_file(path: Path, only: Sequence[str] = ()) -> AllSplits:
     names, whole = own.splits_of(path), read_own_annotations(path)
     if not names:
         if only:
-            raise UsageError(f"{printable(str(path))}: its lines name no split, expected no --split")
+            raise UsageError(f"{path}: its lines name no split, expected no --split")
         return AllSplits(path.name, {whole.split: whole})
     ordered = [*(name for name in _USUAL if name in names), *sorted(names - set(_USUAL))]
     if unknown := next((name for name in only if name not in names), None):
-        raise UsageError(f"{printable(str(path))} has no split {unknown!r}, expected {one_of_known(unknown, ordered)}")
+        raise UsageError(f"{path} has no split {unknown!r}, expected {one_of_known(unknown, ordered)}")
     splits = {name: read_own_annotations(path, name) for name in ordered}
     # Lines without a split are read with every split; if there is only one split, they belong to it.
     shared = set.intersection(*(set(part.query_id) for part in splits.values())) if len(splits) > 1 else set()

@@ -6,11 +6,9 @@ To add a dataset: write one module in this folder with a ``DATASET`` and its rea
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -18,10 +16,9 @@ from typing import Literal
 
 import msgspec
 
-from truemoment.base.boundary.files import DATA_BYTES, read_text, sha256_of
+from truemoment.base.boundary.files import sha256_of
 from truemoment.base.boundary.inputs import reading
 from truemoment.base.boundary.own_path import open_regular
-from truemoment.base.boundary.text import from_cell
 from truemoment.base.errors import InputError, MissingFileError, UsageError
 from truemoment.base.known_names import one_of_known
 from truemoment.base.papers import Paper
@@ -169,19 +166,6 @@ class VideoEntry(msgspec.Struct):
         n_sentences, n_times = len(self.sentences), len(self.timestamps)
         if n_sentences != n_times:
             raise ValueError(f"got {n_sentences} sentences and {n_times} timestamps, expected as many")
-
-
-def read_csv(path: Path, columns: Collection[str], *, strict: bool = False) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield (line number, values by heading) for each row of a CSV file that has these columns."""
-    reader = csv.DictReader(io.StringIO(read_text(path, most=DATA_BYTES), newline=""), strict=strict)
-    try:
-        missing = set(columns) - set(reader.fieldnames or ())
-        if missing:
-            raise InputError(f"columns {', '.join(sorted(missing))} are missing", path=path, line=1)
-        for record in reader:
-            yield reader.line_num, {k: from_cell(cell) if isinstance(cell, str) else cell for k, cell in record.items()}
-    except csv.Error as error:
-        raise InputError(f"{error}, expected CSV", path=path, line=reader.reader.line_num) from None
 
 
 def numbered(video_ids: Iterable[str]) -> list[str]:

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from truemoment.base.boundary.files import DATA_BYTES, read_number, read_text
+from truemoment.base.boundary.tables import read_csv
 from truemoment.base.errors import InputError
 from truemoment.base.papers import CHARADES, TALL
 from truemoment.base.records import Annotations
@@ -15,7 +16,6 @@ from truemoment.data.datasets.base import (
     Split,
     VideoRow,
     checked_seconds,
-    read_csv,
     required_file,
     source_files,
     with_ids,

@@ -11,14 +11,17 @@ import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from importlib import resources
+from pathlib import Path
 
 import msgspec
 import numpy as np
 
+from truemoment.base.boundary.files import read_json
 from truemoment.base.intervals import Bools, temporal_iou
 from truemoment.base.records import Annotations
 from truemoment.evaluation.references import all_references
+
+KNOWN_FAULTS = Path(__file__).with_name("known_faults.json")
 
 PAST_END_S = 1e-6
 """An end later than the duration by more than this lies past the end; less is float noise of the files."""
@@ -244,9 +247,7 @@ class Recorded(msgspec.Struct, frozen=True):
 
 def known_faults(dataset: str) -> Mapping[str, Mapping[str, Recorded]]:
     """Return the recorded faults of a dataset by split and kind."""
-    text = resources.files("truemoment.data.datasets").joinpath("known_faults.json").read_bytes()
-    table = msgspec.json.decode(text, type=dict[str, dict[str, dict[str, Recorded]]])
-    return table.get(dataset, {})
+    return read_json(KNOWN_FAULTS, dict[str, dict[str, dict[str, Recorded]]]).get(dataset, {})
 
 
 def unexpected(findings: Iterable[Fault], dataset: str, splits: Iterable[str]) -> list[str]:

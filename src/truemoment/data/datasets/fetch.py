@@ -122,7 +122,7 @@ class _Downloader:
         download = pooch.HTTPDownloader(
             progressbar=self.progress, timeout=TIMEOUT_S, hooks={"response": self._refuse_by_header}
         )
-        with Path(place).open("wb") as stream:
+        with open_regular(Path(place), "wb") as stream:
             download(url, _Bounded(stream, self.refuse_longer), store)
 
     def refuse_longer(self, n_bytes: int) -> None:

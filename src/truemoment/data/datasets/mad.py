@@ -12,10 +12,11 @@ from typing import NamedTuple
 import msgspec
 
 from truemoment.base.boundary.files import read_json_mapping, read_number
+from truemoment.base.boundary.tables import read_csv
 from truemoment.base.errors import InputError
 from truemoment.base.papers import MAD, MOVIE_DESCRIPTION
 from truemoment.base.records import Annotations, Seconds
-from truemoment.data.datasets.base import Dataset, SourceFile, Split, read_csv, required_file
+from truemoment.data.datasets.base import Dataset, SourceFile, Split, required_file
 
 
 class DescribedFilm(msgspec.Struct):

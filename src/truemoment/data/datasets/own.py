@@ -12,13 +12,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 
-from truemoment.base.boundary.files import atomic_write, read_json_lines
+from truemoment.base.boundary.files import read_json_lines, write_json_lines
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError
@@ -99,20 +99,20 @@ def splits_of(path: Path) -> set[str]:
 
 def write(path: AnyPath, splits: Iterable[Annotations]) -> None:
     """Write annotations as :func:`read` reads them; each line names its split."""
-    encoder = msgspec.json.Encoder()
-    with atomic_write(path) as stream:
-        for annotations in splits:
-            columns = (annotations.start_s.tolist(), annotations.end_s.tolist(), annotations.annotator.tolist())
-            for low, high in pairwise(annotations.offsets.tolist()):
-                start_s, end_s, annotators = (column[low:high] for column in columns)
-                duration_s = float(annotations.duration_s[low])
-                line = OwnQuery(
-                    query_id=annotations.query_id[low],
-                    video_id=annotations.video_id[low],
-                    duration_s=None if math.isnan(duration_s) else duration_s,
-                    sentence=annotations.sentence[low],
-                    moments=[] if math.isnan(start_s[0]) else list(zip(start_s, end_s, strict=True)),
-                    annotators=annotators if any(annotators) else None,
-                    split=annotations.split,
-                )
-                stream.write(encoder.encode(line) + b"\n")
+    write_json_lines(path, (line for annotations in splits for line in _lines(annotations)))
+
+
+def _lines(annotations: Annotations) -> Iterator[OwnQuery]:
+    columns = (annotations.start_s.tolist(), annotations.end_s.tolist(), annotations.annotator.tolist())
+    for low, high in pairwise(annotations.offsets.tolist()):
+        start_s, end_s, annotators = (column[low:high] for column in columns)
+        duration_s = float(annotations.duration_s[low])
+        yield OwnQuery(
+            query_id=annotations.query_id[low],
+            video_id=annotations.video_id[low],
+            duration_s=None if math.isnan(duration_s) else duration_s,
+            sentence=annotations.sentence[low],
+            moments=[] if math.isnan(start_s[0]) else list(zip(start_s, end_s, strict=True)),
+            annotators=annotators if any(annotators) else None,
+            split=annotations.split,
+        )

@@ -17,11 +17,12 @@ from types import MappingProxyType
 import numpy as np
 
 from truemoment.base.boundary.files import read_number
+from truemoment.base.boundary.tables import read_csv
 from truemoment.base.errors import InputError
 from truemoment.base.intervals import norm_to_seconds
 from truemoment.base.papers import HIDDEN_CHALLENGES
 from truemoment.base.records import Annotations, Queries
-from truemoment.data.datasets.base import Dataset, SourceFile, Split, read_csv, required_file
+from truemoment.data.datasets.base import Dataset, SourceFile, Split, required_file
 from truemoment.data.datasets.faults import normalised_sentence
 
 COMMIT = "e0c4546b5a614a20b680765fd4ad250564327b6a"

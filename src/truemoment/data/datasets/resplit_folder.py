@@ -21,7 +21,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.files import atomic_write, read_json, read_json_lines
+from truemoment.base.boundary.files import read_json, read_json_lines, write_json_lines
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError, MissingFileError, TrueMomentError
@@ -193,9 +193,5 @@ def files_of_folder(folder: Path) -> list[Path]:
 
 def write_members(folder: OwnPath, members: Mapping[str, Annotations]) -> None:
     """Write the query ids of each split."""
-    encoder = msgspec.json.Encoder()
     for name, part in members.items():
-        queries = part.queries
-        with atomic_write(folder / f"{name}.jsonl") as stream:
-            for query_id, video_id in zip(queries.query_id, queries.video_id, strict=True):
-                stream.write(encoder.encode(ResplitLine(query_id, video_id)) + b"\n")
+        write_json_lines(folder / f"{name}.jsonl", map(ResplitLine, part.queries.query_id, part.queries.video_id))

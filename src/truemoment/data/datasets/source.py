@@ -6,7 +6,6 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from truemoment.base.boundary.text import printable
 from truemoment.base.errors import MissingFileError, UsageError
 from truemoment.base.records import Annotations
 from truemoment.data.datasets import DATASETS, get_dataset, load_annotations, own, read_own_annotations
@@ -56,7 +55,7 @@ class AnnotationSource:
             "--split": self.split,
             "--data-dir": self.data_dir,
         }
-        return [word for name, value in given.items() if value is not None for word in (name, printable(str(value)))]
+        return [word for name, value in given.items() if value is not None for word in (name, str(value))]
 
     def beside(self, name: str) -> Annotations | None:
         """Read another split; None if it does not exist."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from truemoment.base.boundary.text import as_text, printable
+from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import MissingFileError, UsageError
 from truemoment.base.records import Annotations
 from truemoment.data.datasets import DATASETS, get_dataset, load_annotations, own, read_own_annotations
@@ -59,12 +59,10 @@ def whole_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | None 
 def whole_file(path: Path, folder: Path) -> WholeDataset:
     """Read all of a file of annotations, which a datasheet in `folder` refers to."""
     if path.exists() and not path.is_file():
-        raise UsageError(
-            f"{printable(str(path))}: is not a regular file; expected one, because the folder refers to it"
-        )
+        raise UsageError(f"{path}: is not a regular file; expected one, because the folder refers to it")
     seen_from_folder = os.path.relpath(os.path.realpath(path), folder)
     if as_text(seen_from_folder) != seen_from_folder:
-        raise UsageError(f"{printable(str(path))}: its name is not text, expected one that a datasheet can contain")
+        raise UsageError(f"{path}: its name is not text, expected one that a datasheet can contain")
     whole = read_own_annotations(path)
     original = _original(lambda split: read_own_annotations(path, split), own.splits_of(path))
     return WholeDataset(whole, ResplitSource(annotations=seen_from_folder, splits={"all": whole.sha256}), original)

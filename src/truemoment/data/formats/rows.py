@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.files import write_json, write_json_lines
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.errors import InputError
 from truemoment.base.records import Status
@@ -182,10 +182,7 @@ def lines_writer(entry: Callable[[FileRow], dict[str, object]]) -> Write:
 
 def write_lines(path: AnyPath, lines: Iterable[dict[str, object]]) -> None:
     """Write JSON Lines; keys whose value is None are left out."""
-    encoder = msgspec.json.Encoder()
-    with atomic_write(path) as stream:
-        for line in lines:
-            stream.write(encoder.encode(_known(line)) + b"\n")
+    write_json_lines(path, map(_known, lines))
 
 
 def _known(entry: dict[str, object]) -> dict[str, object]:
@@ -200,7 +197,7 @@ def document_writer(entry: Callable[[FileRow], dict[str, object]], within: str =
             entries = [_known(entry(row)) for row in written_rows(rows)]
         except InputError as error:
             raise error.at(path, None) from None
-        write_document(path, {**about, within: entries} if within else entries)
+        write_json(path, {**about, within: entries} if within else entries, indent=None)
 
     return write
 
@@ -216,12 +213,6 @@ def by_video_writer(within: str, *, sentence: str, times: str, score: str, **abo
                 if scores:
                     entry[score] = scores[0]
                 videos.setdefault(row.video_id or "", []).append(entry)
-        write_document(path, {**about, within: videos})
+        write_json(path, {**about, within: videos}, indent=None)
 
     return write
-
-
-def write_document(path: AnyPath, document: object) -> None:
-    """Write one JSON document."""
-    with atomic_write(path) as stream:
-        stream.write(msgspec.json.encode(document) + b"\n")

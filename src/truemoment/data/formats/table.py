@@ -7,14 +7,12 @@ Headings, in any case and order: ``query_id`` or ``qid``; ``video_id``, ``video`
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Collection, Iterator, Mapping
 
-from truemoment.base.boundary.files import DATA_BYTES, atomic_write, read_number, read_text
+from truemoment.base.boundary.files import DATA_BYTES, read_number, write_bytes
 from truemoment.base.boundary.own_path import AnyPath
-from truemoment.base.boundary.text import from_cell, no_formula
+from truemoment.base.boundary.tables import cells_of, csv_text, read_cells
 from truemoment.base.errors import InputError
 from truemoment.data.formats.base import AnswerRows, Format, PredictionRows
 from truemoment.data.formats.head import Head
@@ -63,21 +61,12 @@ def headings(head: Head) -> list[str]:
     """Return the headings of a table; none if the file is JSON or its first line is no CSV."""
     if head.is_object or head.is_list:
         return []
-    first = head.line.decode("utf-8", "replace")
-    try:
-        return next(csv.reader([first], delimiter=delimiter(first)), [])
-    except csv.Error:
-        return []
+    return cells_of(head.line.decode("utf-8", "replace"))
 
 
 def headings_text(head: Head) -> str:
     """Return the headings for messages."""
     return head.line.decode("utf-8", "replace").strip()[:60]
-
-
-def delimiter(first: str) -> str:
-    """Return the delimiter: a tab if the headings contain one, else a comma."""
-    return "\t" if "\t" in first else ","
 
 
 def columns_of(header: list[str], headings: Headings) -> dict[str, int]:
@@ -98,33 +87,23 @@ def read_table(path: AnyPath, headings: Headings, needed: Collection[str]) -> It
     `headings` has the possible names of each column; other columns are ignored. `needed` are the required columns,
     beside a query id, or video and sentence.
     """
-    text = read_text(path, most=DATA_BYTES)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter(text.split("\n", 1)[0]))
+    rows = read_cells(path, most=DATA_BYTES)
+    _, header = next(rows)
     try:
-        header: list[str] = next(reader, [])
-        try:
-            columns = columns_of(header, headings)
-        except ValueError as error:
-            raise InputError(str(error), path=path, line=1) from None
-        if not set(needed) <= set(columns) or not ("query_id" in columns or {"video_id", "sentence"} <= set(columns)):
-            raise InputError(
-                f"got headings {', '.join(header)[:80] or 'none'}, expected {', '.join(needed)}, query_id "
-                "(or video_id, sentence)",
-                path=path,
-                line=1,
-            )
-        for row in reader:
-            if not row:
-                continue
-            line = reader.line_num
-            if len(row) != len(header):
-                came = f"got {len(row)} values, expected {len(header)} as in the headings"
-                raise InputError(came, path=path, line=line)
-            fields = {name: from_cell(row[at]) for name, at in columns.items()}
-            require_query(path, line, *_about(fields))
-            yield line, fields
-    except csv.Error as error:
-        raise InputError(f"{error}, expected CSV", path=path, line=reader.line_num) from None
+        columns = columns_of(header, headings)
+    except ValueError as error:
+        raise InputError(str(error), path=path, line=1) from None
+    if not set(needed) <= set(columns) or not ("query_id" in columns or {"video_id", "sentence"} <= set(columns)):
+        raise InputError(
+            f"got headings {', '.join(header)[:80] or 'none'}, expected {', '.join(needed)}, query_id "
+            "(or video_id, sentence)",
+            path=path,
+            line=1,
+        )
+    for line, row in rows:
+        fields = {name: row[at] for name, at in columns.items()}
+        require_query(path, line, *_about(fields))
+        yield line, fields
 
 
 def _about(fields: dict[str, str]) -> Key:
@@ -162,14 +141,11 @@ def _number(text: str, field: str, path: AnyPath, line: int) -> float:
 
 
 def _write(path: AnyPath, rows: PredictionRows) -> None:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(["query_id", "video_id", "sentence", "start_s", "end_s", *(["score"] if rows.scored else [])])
-    for row in written_rows(rows):
-        cells = [no_formula(text or "") for text in (row.query_id, row.video_id, row.sentence)]
-        writer.writerows((*cells, *moment) for moment in row.moments)
-    with atomic_write(path) as stream:
-        stream.write(text.getvalue().encode("utf-8"))
+    headings = ["query_id", "video_id", "sentence", "start_s", "end_s", *(["score"] if rows.scored else [])]
+    cells = (
+        (row.query_id, row.video_id, row.sentence, *moment) for row in written_rows(rows) for moment in row.moments
+    )
+    write_bytes(path, csv_text(headings, cells, line_end="\r\n").encode())
 
 
 FORMAT = Format(

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from truemoment.base.boundary.text import printable
 from truemoment.base.errors import MissingFileError
 from truemoment.base.records import Annotations, Queries
 from truemoment.data.formats import write_predictions
@@ -111,7 +110,7 @@ def files_of_videos(folder: Path, queries: Queries, *, skip_missing: bool) -> di
     if missing and not (skip_missing and found):
         named = ", ".join(missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
         raise MissingFileError(
-            f"{printable(str(folder))}: {len(missing)} of {len(wanted)} videos are missing ({named}), expected their "
+            f"{folder}: {len(missing)} of {len(wanted)} videos are missing ({named}), expected their "
             f"id and one of {' '.join(VIDEO_SUFFIXES)}; --on-missing-video skip leaves their queries unanswered"
         )
     return found

@@ -24,7 +24,14 @@ from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from truemoment.base.boundary.arrays import refusing_damage
-from truemoment.base.boundary.files import DATA_BYTES, atomic_folder, atomic_write, read_bytes, read_json
+from truemoment.base.boundary.files import (
+    DATA_BYTES,
+    atomic_folder,
+    read_bytes,
+    read_json,
+    write_bytes,
+    write_json,
+)
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
 from truemoment.base.errors import InputError, MissingFileError
 from truemoment.base.records import Seed
@@ -161,12 +168,6 @@ class Epoch:
     stage: int = 0
 
 
-def write_document(path: AnyPath, document: object) -> None:
-    """Write JSON, complete or not at all."""
-    with atomic_write(path) as stream:
-        stream.write(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
-
-
 def read_run(folder: AnyPath) -> Run:
     """Read the request of a run."""
     path = OwnPath.of(folder) / "run.json"
@@ -197,8 +198,7 @@ def another_run(folder: AnyPath, there: Run, recipe: Recipe, differing: Sequence
 
 def write_tensors(path: AnyPath, tensors: Mapping[str, Tensor]) -> None:
     """Write tensors by name, complete or not at all."""
-    with atomic_write(path) as stream:
-        stream.write(save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}))
+    write_bytes(path, save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}))
 
 
 def read_tensors(path: OwnPath) -> dict[str, Tensor]:
@@ -249,7 +249,7 @@ def save_epoch(
     with atomic_folder(epoch_folder(folder, len(history))) as made:
         write_tensors(made / "network.safetensors", network.state_dict())
         write_tensors(made / "optimiser.safetensors", state)
-        write_document(made / "history.json", history)
+        write_json(made / "history.json", history)
     for path in older:
         path.remove_tree()
 

@@ -25,8 +25,8 @@ import numpy as np
 import torch
 
 from truemoment.base.boundary.distribution import Engine, JobRunner, begin_worker, distribute
-from truemoment.base.boundary.documents import json_text
-from truemoment.base.boundary.files import atomic_write, read_json
+from truemoment.base.boundary.documents import write_document
+from truemoment.base.boundary.files import read_json
 from truemoment.base.boundary.folders import lock_folder, remove_leftovers
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import InputError, TrueMomentError, UsageError
@@ -209,8 +209,7 @@ def _claim(folder: OwnPath, request: Mapping[str, Any]) -> None:
         if differing:
             raise UsageError(f"{folder}: holds parts of other predictions ({', '.join(differing)} differ): remove it")
         return
-    with atomic_write(file) as stream:
-        stream.write(json_text(dict(request)).encode())
+    write_document(file, dict(request))
 
 
 def _file_of(folder: OwnPath, part: FilmPart) -> OwnPath:

@@ -10,7 +10,7 @@ import msgspec
 import torch
 from msgspec import UNSET
 
-from truemoment.base.boundary.files import read_json
+from truemoment.base.boundary.files import read_json, write_json
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
 from truemoment.base.boundary.yaml_files import naming
 from truemoment.base.errors import InputError, UsageError
@@ -113,7 +113,7 @@ class TrainedGrounder:
 
 def write_vocabulary(path: AnyPath, vocabulary: TokenVocabulary) -> None:
     """Write the words known; their vectors lie with the network."""
-    checkpoints.write_document(path, list(vocabulary.words))
+    write_json(path, list(vocabulary.words))
 
 
 def read_vocabulary(path: AnyPath) -> TokenVocabulary:

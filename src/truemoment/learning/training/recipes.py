@@ -24,13 +24,13 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from truemoment.base.boundary.files import read_bytes
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.boundary.yaml_files import convert, leaves, naming, parse_yaml, read_yaml
 from truemoment.base.errors import InputError, UsageError
@@ -50,6 +50,8 @@ Positive = Annotated[int, Meta(ge=1, le=1_000_000)]
 Above0 = Annotated[float, Meta(gt=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 
+
+RECIPES = Path(__file__).with_name("recipe_files")
 
 WINDOWED = "truemoment.searching.windowed.Windowed"
 """What predicts long videos with any method."""
@@ -375,8 +377,7 @@ class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
 
 def names() -> list[str]:
     """Return the recipes that come with the package."""
-    files = resources.files(__package__).joinpath("recipe_files").iterdir()
-    return sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml"))
+    return sorted(file.stem for file in RECIPES.glob("*.yaml"))
 
 
 def read_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
@@ -400,7 +401,7 @@ def read_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
         values = read_yaml(path)
     elif text in names():
         path = Path(f"{text}.yaml")
-        values = parse_yaml(resources.files(__package__).joinpath("recipe_files", path.name).read_bytes(), path)
+        values = parse_yaml(read_bytes(RECIPES / path.name), path)
     else:
         raise UsageError(f"unknown recipe {text!r}, expected a file FILE.yaml, or {one_of_known(text, names())}")
     if not isinstance(values, dict):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truemoment.base.boundary.text import one_line, printable
 from truemoment.report.model import Cell, Report, Section, Table
 from truemoment.report.words import UNDEFINED, counted, low_to_high, points
 from truemoment.searching.clips.measures import parse_retrieval_measures
@@ -30,8 +29,8 @@ def opening(task: TrainingTask, folder: str) -> list[str]:
         f"learns from {_size(task.train)}; {_size(task.val)} {use} {recipe.select.measure}",
     ]
     if task.store is not None:
-        lines.append(f"features: {one_line(task.store.name)}, {task.store.n_dimensions} dimensions")
-    return [printable(line) for line in (*lines, *(f"note: {note}" for note in task.notes), f"run: {folder}")]
+        lines.append(f"features: {task.store.name}, {task.store.n_dimensions} dimensions")
+    return [*lines, *(f"note: {note}" for note in task.notes), f"run: {folder}"]
 
 
 def _size(of: Annotations) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from truemoment.base.boundary.text import printable
 from truemoment.base.version import __version__
 from truemoment.learning.served.prediction import Price, ServedPrediction, tokens_of
 from truemoment.report.model import Report
@@ -92,8 +91,8 @@ def document(found: ServedPrediction, price: Price | None) -> dict[str, Any]:
         },
         "name": found.name,
         "made_by": found.made_by,
-        "predictions": printable(str(found.out)),
-        "raw": printable(str(found.raw)),
+        "predictions": str(found.out),
+        "raw": str(found.raw),
         "queries": {
             "asked": len(answers.new),
             "from_raw": len(answers.answers) - len(answers.new),
@@ -129,5 +128,5 @@ def document_of_run(found: RunPrediction) -> dict[str, Any]:
         "made_by": found.made_by,
         "seed": found.seed,
         "answered": found.n_predicted,
-        "predictions": printable(str(found.out)),
+        "predictions": str(found.out),
     }

@@ -7,16 +7,14 @@ leaves one set of rows.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 
-from truemoment.base.boundary.files import atomic_write, read_text
+from truemoment.base.boundary.files import write_bytes
 from truemoment.base.boundary.folders import lock_file
-from truemoment.base.boundary.text import from_cell, no_formula
+from truemoment.base.boundary.tables import csv_text, read_cells
 from truemoment.base.errors import InputError
 from truemoment.base.records import Seed
 
@@ -89,21 +87,14 @@ def read_rows(path: Path) -> list[ResultRow]:
     MissingFileError, InputError
         If it is not there, or is no such file; line and column are named.
     """
-    reader = csv.reader(io.StringIO(read_text(path)))
-    try:
-        lines = list(reader)
-    except csv.Error as error:
-        raise InputError(f"is no CSV ({error})", path=path, line=reader.line_num) from None
-    head = lines[0] if lines else []
+    lines = read_cells(path)
+    _, head = next(lines)
     if tuple(head) != FIELDS:
         raise InputError(f"has the columns {', '.join(head[:20])}; expected {', '.join(FIELDS)}", path=path, line=1)
     rows = []
-    for line, values in enumerate(lines[1:], 2):
-        if len(values) != len(FIELDS):
-            raise InputError(f"got {len(values)} columns, expected {len(FIELDS)}", path=path, line=line)
+    for line, values in lines:
         try:
-            cells = dict(zip(FIELDS, map(from_cell, values), strict=True))
-            rows.append(msgspec.convert(cells, ResultRow, strict=False))
+            rows.append(msgspec.convert(dict(zip(FIELDS, values, strict=True)), ResultRow, strict=False))
         except msgspec.ValidationError as error:
             raise InputError(str(error), path=path, line=line) from None
     return rows
@@ -120,15 +111,6 @@ def keep(path: Path, rows: Sequence[ResultRow]) -> None:
         write_rows(path, [*(row for row in old if row.place not in replaced), *rows])
 
 
-def _cell(value: object) -> object:
-    return no_formula(value) if isinstance(value, str) else value
-
-
 def write_rows(path: Path, rows: Iterable[ResultRow]) -> None:
     """Write a file of figures, complete or not at all."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(FIELDS)
-    writer.writerows([_cell(getattr(row, name)) for name in FIELDS] for row in rows)
-    with atomic_write(path) as stream:
-        stream.write(text.getvalue().encode())
+    write_bytes(path, csv_text(FIELDS, ([getattr(row, name) for name in FIELDS] for row in rows)).encode())

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 import torch
 
+from truemoment.base.boundary.files import write_json
 from truemoment.base.boundary.folders import lock_folder
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
 from truemoment.base.errors import UsageError
@@ -260,7 +261,7 @@ def perform(
         network, rows, beside = answer(task, folder, run, tests, measures=measures, history=history, track=track)
         n_parameters = network.model.n_parameters()
         result = TrainingResult(folder.path, run, history, n_parameters, parts_of(network), rows, beside)
-        checkpoints.write_document(folder / "result.json", document(result))
+        write_json(folder / "result.json", document(result))
         return result
 
 
@@ -325,7 +326,7 @@ def _claim(folder: OwnPath, run: checkpoints.Run, vocabulary: TokenVocabulary) -
     if folder.exists() and any(path != words and not path.name.startswith(".") for path in folder.iterdir()):
         raise UsageError(f"{folder}: is there already and holds no training run; give -o another folder")
     write_vocabulary(words, vocabulary)
-    checkpoints.write_document(folder / "run.json", run)
+    write_json(folder / "run.json", run)
 
 
 # The best network, its figures on the test splits, and those beside the network before training.

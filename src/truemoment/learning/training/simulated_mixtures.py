@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.files import atomic_folder, read_json
+from truemoment.base.boundary.files import atomic_folder, read_json, write_json
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
 from truemoment.base.errors import UsageError
 from truemoment.base.records import Annotations, as_strings
@@ -113,7 +113,7 @@ def write_study_films(folder: AnyPath, films: StudyFilms, on_status: Callable[[s
         ids = [query_id for of, _ in splits.values() for query_id in of.queries.query_id.tolist()]
         write_sentences(new / SENTENCES, ids, np.concatenate([vectors for _, vectors in splits.values()]))
         write_features(new / FEATURES, Features({name: made[name] for name in made}, fps=FPS))
-        (new / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=2) + b"\n")
+        write_json(new / MANIFEST, about)
 
 
 def _splits(made: SimulatedFilms, films: StudyFilms) -> dict[str, tuple[Annotations, Frames]]:

@@ -12,7 +12,6 @@ import msgspec
 
 from truemoment.base.boundary.files import decode_json, read_bytes
 from truemoment.base.boundary.own_path import OwnPath
-from truemoment.base.boundary.text import printable
 from truemoment.base.errors import UsageError
 from truemoment.base.records import Annotations
 from truemoment.data.datasets import get_dataset, made_of
@@ -164,8 +163,7 @@ class SweepData:
                     found = decode_json(read_bytes(path), dict[str, Any], path=path)
                     expected = msgspec.to_builtins(dataclasses.asdict(settings))
                     if {name: found.get(name) for name in expected} != expected:
-                        where = printable(str(folder))
-                        raise UsageError(f"{where}: contains another world; give -o another folder")
+                        raise UsageError(f"{folder}: contains another world; give -o another folder")
                     continue
                 on_status(f"world {self.grid.dial.name}={value:g}")
                 write_world(make_world(**dataclasses.asdict(settings)), folder)

@@ -13,7 +13,6 @@ import msgspec
 from accelerate import Accelerator
 
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
-from truemoment.base.boundary.text import printable
 from truemoment.base.errors import InputError, MissingPackageError, UsageError
 from truemoment.learning.training.checkpoints import Epoch
 from truemoment.learning.training.epochs import TRACKED
@@ -61,7 +60,7 @@ def _refusing(tracker: Tracker) -> Iterator[None]:
         yield
     except known as error:
         hint = "with WANDB_MODE=offline it needs no server"
-        raise UsageError(f"train.track: wandb does not start: {printable(str(error)).rstrip('.')}; {hint}") from error
+        raise UsageError(f"train.track: wandb does not start: {str(error).rstrip('.')}; {hint}") from error
 
 
 def track_epoch(accelerator: Accelerator, epoch: Epoch) -> None:

@@ -25,7 +25,7 @@ from msgspec import UNSET
 
 from truemoment.base.boundary.files import atomic_write
 from truemoment.base.boundary.folders import lock_folder
-from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.boundary.own_path import OwnPath, open_regular
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.records import Annotations
 from truemoment.evaluation.evaluate import evaluate
@@ -182,8 +182,10 @@ def _keep(run: OwnPath, epoch: int) -> None:
     """Copy the weights of the newest epoch, complete or not at all."""
     kept = run / "weights"
     kept.mkdir(exist_ok=True)
-    name = f"{epoch:04d}.safetensors"
-    with (epoch_folder(run, epoch) / "network.safetensors").open() as whole, atomic_write(kept / name) as stream:
+    with (
+        open_regular(epoch_folder(run, epoch) / "network.safetensors") as whole,
+        atomic_write(kept / f"{epoch:04d}.safetensors") as stream,
+    ):
         shutil.copyfileobj(whole, stream)
 
 

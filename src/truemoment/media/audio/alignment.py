@@ -11,8 +11,8 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.documents import json_text
-from truemoment.base.boundary.files import atomic_write, read_json
+from truemoment.base.boundary.documents import write_document
+from truemoment.base.boundary.files import read_json
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.errors import InputError
 from truemoment.base.intervals import Floats
@@ -170,8 +170,7 @@ class Alignment(msgspec.Struct, frozen=True, kw_only=True):
 
     def write(self, path: AnyPath) -> None:
         """Write ``alignment.json``."""
-        with atomic_write(path) as stream:
-            stream.write(json_text(self.document()).encode())
+        write_document(path, self.document())
 
 
 ROUNDING_S = 1e-9

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.documents import json_text
-from truemoment.base.boundary.files import atomic_write, read_json
+from truemoment.base.boundary.documents import write_document
+from truemoment.base.boundary.files import read_json
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.intervals import Bools, Floats
 from truemoment.base.version import __version__ as version
@@ -71,8 +71,7 @@ class Narration(msgspec.Struct, frozen=True):
     def write(self, path: AnyPath) -> None:
         """Write ``speech.json``."""
         document = {"schema": SCHEMA, "truemoment": version, **msgspec.to_builtins(self)}
-        with atomic_write(path) as stream:
-            stream.write(json_text(document).encode())
+        write_document(path, document)
 
 
 def read_narration(path: AnyPath) -> Narration:

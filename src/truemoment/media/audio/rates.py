@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from truemoment.base.boundary.text import printable
 from truemoment.base.errors import UsageError
 from truemoment.media.audio.bands import stretched_bands
 from truemoment.media.audio.reading import Samples
@@ -59,9 +58,9 @@ def parse_rate(text: str) -> float:
         upper, _, lower = text.partition("/")
         rate = float(Fraction(upper.strip()) / Fraction(lower.strip() or "1"))
     except (ValueError, ZeroDivisionError):
-        raise UsageError(f"got the rate {printable(text)!r}, expected a number or a quotient such as 25/24") from None
+        raise UsageError(f"got the rate {text!r}, expected a number or a quotient such as 25/24") from None
     if not 0.5 <= rate <= 2:
-        raise UsageError(f"got the rate {printable(text)}, expected 0.5 to 2 film seconds per track second")
+        raise UsageError(f"got the rate {text}, expected 0.5 to 2 film seconds per track second")
     return rate
 
 

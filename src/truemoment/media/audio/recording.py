@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.base.boundary.text import printable
+from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError
 from truemoment.media.audio.alignment import Side
 from truemoment.media.audio.reading import RATE_HZ, Samples, sound_of
@@ -112,4 +112,4 @@ def side_of(source: Source, duration_s: float) -> Side:
     """Return what an alignment states about a sound."""
     with opened_sound(source) as (_, sound):
         number = sound.index
-    return Side(printable(str(source.path)), identity_of(source.path), number, duration_s)
+    return Side(as_text(str(source.path)), identity_of(source.path), number, duration_s)

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from truemoment.base.boundary.text import printable
 from truemoment.base.errors import InputError, UsageError
 from truemoment.media.video.frames import CONTAINERS, error_in_words, has_decoder, opened_container, read_errors
 
@@ -45,7 +44,7 @@ class SoundStream(NamedTuple):
     def __str__(self) -> str:
         """Return how it is named in messages: ``#2 eng-ad "Described"``."""
         kind = f"{self.language or 'und'}{'-ad' if self.describes else ''}"
-        return printable(f"#{self.number} {kind}" + (f' "{self.title}"' if self.title else ""))
+        return f"#{self.number} {kind}" + (f' "{self.title}"' if self.title else "")
 
 
 class Source(NamedTuple):
@@ -71,7 +70,7 @@ def parse_source(text: str) -> Source:
     if not mark or Path(text).exists():
         return Source(Path(text))
     if not name or not re.fullmatch(r"\d{1,4}|[A-Za-z]{2,8}(-ad)?", stream):
-        raise UsageError(f"{printable(text)}: got #{printable(stream)}, expected FILE#NUMBER or FILE#LANGUAGE[-ad]")
+        raise UsageError(f"{text}: got #{stream}, expected FILE#NUMBER or FILE#LANGUAGE[-ad]")
     return Source(Path(name), stream)
 
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
-import msgspec
 import numpy as np
 
-from truemoment.base.boundary.arrays import read_npz, refusing_damage
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.arrays import pack_json, read_npz, refusing_damage, unpack_json, write_npz
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError
@@ -26,14 +24,13 @@ def write_features(path: AnyPath, features: Features) -> None:
     lengths = [len(features[video_id]) for video_id in features]
     none = np.zeros((0, features.n_dimensions), dtype=np.float32)
     frames = np.concatenate([none, *(features[video_id] for video_id in features)])
-    with atomic_write(path) as stream:
-        np.savez(
-            stream,
-            frames=frames.astype("<f4", copy=False),
-            offsets=np.concatenate([[0], np.cumsum(lengths)]).astype("<i8"),
-            video_id=np.frombuffer(msgspec.json.encode(list(features)), dtype=np.uint8),
-            fps=np.array(features.fps, dtype="<f8"),
-        )
+    write_npz(
+        path,
+        frames=frames.astype("<f4", copy=False),
+        offsets=np.concatenate([[0], np.cumsum(lengths)]).astype("<i8"),
+        video_id=pack_json(list(features)),
+        fps=np.array(features.fps, dtype="<f8"),
+    )
 
 
 def read_features(path: Path | str) -> Features:
@@ -41,7 +38,7 @@ def read_features(path: Path | str) -> Features:
     path = Path(path)
     with refusing_damage(path, "is not a file of frame features"):
         frames, offsets, fps, video_id = read_npz(path, "frames", "offsets", "fps", "video_id")
-        names = msgspec.json.decode(video_id.tobytes(), type=list[str])
+        names = unpack_json(video_id, list[str])
         _check(frames, offsets, names)
         bounds = itertools.pairwise(offsets.tolist())
         by_video = {name: frames[low:high] for name, (low, high) in zip(names, bounds, strict=True)}

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truemoment.base.boundary.arrays import Array, map_npy, refusing_damage
-from truemoment.base.boundary.files import DATA_BYTES, atomic_folder, read_json
+from truemoment.base.boundary.files import DATA_BYTES, atomic_folder, atomic_write, read_json, write_json
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.version import __version__ as version
@@ -155,7 +155,7 @@ def write_store(
     if not ids:
         raise InputError("there is no video to write", field="features")
     with atomic_folder(Path(folder), on_complete) as made:
-        with (made / ROWS).open("wb") as stream:
+        with atomic_write(made / ROWS) as stream:
             lengths = _write_rows(stream, store, progress(ids), dtype)
         about = _Manifest(
             schema=SCHEMA,
@@ -167,7 +167,7 @@ def write_store(
             video_id=ids,
             n_rows=lengths,
         )
-        (made / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=1) + b"\n")
+        write_json(made / MANIFEST, about, indent=1)
 
 
 def _write_rows(stream: IO[bytes], store: FeatureStore, video_ids: Iterable[str], dtype: DType) -> list[int]:

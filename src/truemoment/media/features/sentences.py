@@ -15,11 +15,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
-import msgspec
 import numpy as np
 
-from truemoment.base.boundary.arrays import read_npz, refusing_damage
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.arrays import pack_json, read_npz, refusing_damage, unpack_json, write_npz
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError, UsageError
@@ -157,18 +155,13 @@ def write_sentences(path: AnyPath, query_ids: Sequence[str], vectors: Frames) ->
     if path.suffix.lower() != ".npz":
         raise UsageError(f"{path}: expected a name that ends in .npz")
     _pairs(query_ids, vectors)
-    with atomic_write(path) as stream:
-        np.savez(
-            stream,
-            vectors=np.asarray(vectors, dtype="<f4"),
-            query_id=np.frombuffer(msgspec.json.encode(list(query_ids)), dtype=np.uint8),
-        )
+    write_npz(path, vectors=np.asarray(vectors, dtype="<f4"), query_id=pack_json(list(query_ids)))
 
 
 def _read_npz(path: Path) -> dict[str, Frames]:
     with refusing_damage(path, "is not a file of sentence features"):
         vectors, query_id = read_npz(path, "vectors", "query_id")
-        return _pairs(msgspec.json.decode(query_id.tobytes(), type=list[str]), vectors)
+        return _pairs(unpack_json(query_id, list[str]), vectors)
 
 
 def _pairs(query_ids: Sequence[str], vectors: Any) -> dict[str, Frames]:  # noqa: ANN401 - whatever a file holds

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from truemoment.base.boundary.text import as_text
@@ -67,5 +67,5 @@ class VoskRecogniser:
         return [
             HeardWord(word["word"], at_s + word["start"], at_s + word["end"], word.get("conf"))
             for result in results
-            for word in json.loads(result).get("result", ())
+            for word in msgspec.json.decode(result).get("result", ())
         ]

@@ -147,7 +147,7 @@ def write_playable(path: AnyPath, out: OwnPath, table: FrameTable, outline: Outl
     with temporary_file(out.parent) as fresh:
         try:
             with (
-                fresh.open("r+b") as stream,  # FFmpeg opens it again to move its index to the front
+                open_regular(fresh, "r+b") as stream,  # FFmpeg opens it again to move its index to the front
                 av.open(path_of_opened(stream, fresh), "w", format="mp4", options=FAST_START) as container,
             ):
                 encode_part(container, path, outline, (0.0, outline.duration_s), form=form)

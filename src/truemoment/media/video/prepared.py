@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.files import write_bytes, write_json
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
 from truemoment.media.video.files import identity_of
 from truemoment.media.video.peaks import make_peaks
@@ -88,30 +88,32 @@ def prepare_video(path: Path, folder: AnyPath, *, copy_slow: bool = True) -> Pre
         table, outline = frame_table(played)
     runs = table.runs()
     found = VideoFrames(runs.tick, runs.runs, runs.end, identity=identity, copy_why=why, strip=None, has_peaks=False)
-    _write(folder / FRAMES, msgspec.json.encode(found))
+    write_json(folder / FRAMES, found, indent=None)
     strip = make_strip(played, outline)
-    _write(folder / STRIP, strip.jpeg)
+    write_bytes(folder / STRIP, strip.jpeg)
     peaks = make_peaks(played, outline)
     (folder / PEAKS).unlink(missing_ok=True)
     if peaks is not None:
-        _write(folder / PEAKS, peaks)
+        write_bytes(folder / PEAKS, peaks)
     found = msgspec.structs.replace(found, strip=strip.layout, has_peaks=peaks is not None)
-    _write(folder / FRAMES, msgspec.json.encode(found))
+    write_json(folder / FRAMES, found, indent=None)
     return PreparedVideo(played, identity, identity_of(played), table, why)
+
+
+def read_frames(folder: OwnPath) -> VideoFrames | None:
+    """Return the frame table in the folder of a prepared video; None if there is none, or it is damaged."""
+    try:
+        return msgspec.json.decode((folder / FRAMES).content(), type=VideoFrames)
+    except (OSError, msgspec.DecodeError):
+        return None
 
 
 def read_prepared(path: Path, folder: OwnPath, identity: str) -> PreparedVideo | None:
     """Return a video that was prepared in a folder; None if it was not, or another file was."""
-    try:
-        found = msgspec.json.decode((folder / FRAMES).read_bytes(), type=VideoFrames)
-    except (OSError, msgspec.DecodeError):
+    found = read_frames(folder)
+    if found is None:
         return None
     played: AnyPath = folder / COPY if found.copy_why else path
     if found.identity != identity or not played.is_file() or found.strip is None or not (folder / STRIP).is_file():
         return None
     return PreparedVideo(played, identity, identity_of(played), FrameTable.of_runs(found), found.copy_why)
-
-
-def _write(path: OwnPath, data: bytes) -> None:
-    with atomic_write(path) as stream:
-        stream.write(data)

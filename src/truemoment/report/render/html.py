@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from truemoment.base.boundary.text import one_line
+from truemoment.base.boundary.files import read_text
+from truemoment.base.boundary.text import printable_lines
 from truemoment.base.version import __version__ as version
 from truemoment.report.drawing import COLOURS, inline_svg
 from truemoment.report.model import (
@@ -77,19 +78,25 @@ def fragment(report: Report) -> str:
     return _filled("fragment.html.j2", report)
 
 
-def page_environment() -> jinja2.Environment:
-    """Return the templates of pages, which escape all text and refuse unknown names."""
+def page_environment(*folders: Path) -> jinja2.Environment:
+    """Return the templates in folders, which escape all text and refuse unknown names.
+
+    What would hide in a text is written as an escape.
+    """
     import jinja2  # noqa: PLC0415 - importing takes time that only pages need
 
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folders or [TEMPLATES]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_clean,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["one_line"] = one_line
-    return environment
+
+
+def _clean(value: object) -> object:
+    return type(value)(printable_lines(value)) if isinstance(value, str) else value  # Markup stays Markup
 
 
 def _filled(template: str, report: Report, command: str = "") -> str:
@@ -97,7 +104,7 @@ def _filled(template: str, report: Report, command: str = "") -> str:
     environment = page_environment()
     environment.filters["prose"] = _prose
     names = report.anchors
-    script = (TEMPLATES / "page.js").read_text(encoding="utf-8")
+    script = read_text(TEMPLATES / "page.js")
     return environment.get_template(template).render(
         report=report,
         command=command,
@@ -117,7 +124,7 @@ def _filled(template: str, report: Report, command: str = "") -> str:
 
 def _prose(text: str) -> str:
     """Write a sentence so that no line ends between a number and its sign."""
-    return one_line(text).replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0").replace(" > ", "\u00a0>\u00a0")
+    return text.replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0").replace(" > ", "\u00a0>\u00a0")
 
 
 HEADLINE_CHARACTERS = 130

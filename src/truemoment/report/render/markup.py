@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from truemoment.base.boundary.text import one_line
 from truemoment.report.model import Block, Cell, Finding, Paragraph, Report, Table
-from truemoment.report.render.tabular import Escaped, escaped, render
+from truemoment.report.render.tabular import escaped, render
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Markup:
 
     def text(self, text: str) -> str:
         """Escape a text, on one line."""
-        return escaped(one_line(text), self.style)
+        return escaped(text, self.style)
 
     def block(self, block: Block) -> list[str]:
         """Return the lines of a block; none for figures, examples and folded blocks, which pages show."""
@@ -66,9 +65,9 @@ class Markup:
         caption = [self.text(table.caption), ""] if table.caption else []
         return [*caption, *text.splitlines(), ""]
 
-    def _bold(self, text: str) -> Escaped:
-        return Escaped(self.bold.format(self.text(text)))
+    def _bold(self, text: str) -> str:
+        return self.bold.format(self.text(text))
 
-    def _cell(self, cell: Cell) -> Escaped:
+    def _cell(self, cell: Cell) -> str:
         below = f" ({self.text(cell.below)})" if cell.below else ""
-        return Escaped(f"{self._bold(cell.text) if cell.marked else self.text(cell.text)}{below}")
+        return f"{self._bold(cell.text) if cell.marked else self.text(cell.text)}{below}"

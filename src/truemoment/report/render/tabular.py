@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Literal
 
-from truemoment.base.boundary.text import printable, printable_lines
+from truemoment.base.boundary.text import one_line
 
 TableStyle = Literal["plain", "md", "latex"]
 
@@ -19,28 +19,18 @@ _LATEX |= {"~": r"\~{}", "^": r"\^{}", "\\": r"\textbackslash{}", "<": "$<$", ">
 _LATEX |= {"±": r"$\pm$", "↑": r"$\uparrow$", "↓": r"$\downarrow$"}
 
 
-class Escaped(str):
-    """Text that is written for a style already, so that a table does not do it again."""
-
-    __slots__ = ()
-
-
 def escaped(text: str, style: TableStyle) -> str:
-    r"""Write text so that Markdown or LaTeX shows it as it is; what was written so already stays.
-
-    What would steer a terminal is written as :func:`~truemoment.base.boundary.text.printable` does.
+    r"""Write text on one line, so that a terminal, Markdown or LaTeX shows it as it is.
 
     Examples
     --------
     >>> escaped("loc*act", "md"), escaped("5 %", "latex"), escaped("a_b", "plain")
     ('loc\\*act', '5 \\%', 'a_b')
     """
-    if isinstance(text, Escaped):
-        return text
-    text = printable(text)
+    text = one_line(text)
     if style == "latex":
-        return Escaped(text.translate(str.maketrans(_LATEX)))
-    return Escaped(re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text) if style == "md" else text)
+        return text.translate(str.maketrans(_LATEX))
+    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text) if style == "md" else text
 
 
 def render(
@@ -51,8 +41,7 @@ def render(
     Parameters
     ----------
     headings, rows
-        One heading a column, of one line or several; cells are text already. Those that :func:`escaped` has not
-        written are written by it for LaTeX, and else by :func:`~truemoment.base.boundary.text.printable`.
+        One heading a column, of one line or several; text that :func:`escaped` has written for the style.
     style
         ``plain`` for the terminal, ``md`` for Markdown, ``latex`` for a booktabs table.
     numbers
@@ -68,8 +57,6 @@ def render(
     from tabulate import tabulate  # noqa: PLC0415 - importing takes time that JSON output need not spend
 
     alignment = ["right" if column in numbers else "left" for column in range(len(headings))]
-    headings = [_fit(heading, style, printable_lines) for heading in headings]
-    rows = [[_fit(cell, style, printable) for cell in row] for row in rows]
     text = tabulate(
         rows, headings, tablefmt=_TABULATE_NAME[style], colalign=alignment if rows else None, disable_numparse=True
     )
@@ -77,10 +64,6 @@ def render(
         for rule in (r"\toprule", r"\midrule", r"\bottomrule"):
             text = text.replace(r"\hline", rule, 1)
     return text
-
-
-def _fit(cell: str, style: TableStyle, write: Callable[[str], str]) -> str:
-    return escaped(cell, style) if style == "latex" or isinstance(cell, Escaped) else write(cell)
 
 
 def tightened(text: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from truemoment.base.boundary.files import sha256_of
-from truemoment.base.boundary.text import printable
+from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError, MeasureError
 from truemoment.base.intervals import Ints
 from truemoment.base.records import Annotations, Strings
@@ -103,7 +103,7 @@ def rank_similarities(path: Path, choices: RetrievalChoices) -> RankedClips:
     similarities = given.similarities
     result = _evaluated(similarities, given.clip_of, given.video_id, choices)
     pool = (similarities.n_texts, similarities.n_clips, len(np.unique(given.video_id)))
-    source = (("similarities", f"{printable(path.name)}#{sha256_of(path)[:8]}"),)
+    source = (("similarities", f"{as_text(path.name)}#{sha256_of(path)[:8]}"),)
     return RankedClips(result, None, pool, source, choices)
 
 

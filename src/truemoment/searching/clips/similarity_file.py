@@ -16,10 +16,8 @@ from dataclasses import dataclass
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
-from truemoment.base.boundary.arrays import names_in_npz, read_npz, refusing_damage
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.arrays import names_in_npz, pack_json, read_npz, refusing_damage, unpack_json, write_npz
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.errors import InputError
 from truemoment.base.intervals import Ints
@@ -70,7 +68,7 @@ def read_similarities(path: AnyPath) -> SimilarityFile:
             )
         videos = [str(n) for n in range(n_clips)]
         if "video_id" in names:
-            videos = msgspec.json.decode(read_npz(path, "video_id")[0].tobytes(), type=list[str])
+            videos = unpack_json(read_npz(path, "video_id")[0], list[str])
             if len(videos) != n_clips:
                 raise InputError(
                     f"found {len(videos)} videos, expected one for each of {n_clips} clips",
@@ -105,15 +103,9 @@ def _numbers(path: AnyPath, name: str, expected: str) -> Frames:
 
 def write_similarities(path: AnyPath, matrix: Frames, clip_of: Ints, video_id: Strings) -> None:
     """Write a file that :func:`read_similarities` reads."""
-    with atomic_write(path) as file:
-        np.savez(file, similarity=matrix, clip_of=clip_of, video_id=_as_bytes(video_id))
+    write_npz(path, similarity=matrix, clip_of=clip_of, video_id=pack_json(video_id.tolist()))
 
 
 def write_vectors(path: AnyPath, texts: Frames, clips: Frames, clip_of: Ints, video_id: Strings) -> None:
     """Write vectors of texts (T, D) and clips (N, D) as a file that :func:`read_similarities` reads."""
-    with atomic_write(path) as file:
-        np.savez(file, texts=texts, clips=clips, clip_of=clip_of, video_id=_as_bytes(video_id))
-
-
-def _as_bytes(names: Strings) -> npt.NDArray[np.uint8]:
-    return np.frombuffer(msgspec.json.encode(names.tolist()), dtype=np.uint8)
+    write_npz(path, texts=texts, clips=clips, clip_of=clip_of, video_id=pack_json(video_id.tolist()))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
+from truemoment.base.boundary import documents
+from truemoment.base.boundary.tables import csv_of
+from truemoment.base.boundary.text import printable_lines
 from truemoment.base.errors import UsageError
-from truemoment.report.csv_text import csv_text
 from truemoment.report.words import clock
 from truemoment.searching.exporting.fcpxml import fcpxml_text
 from truemoment.searching.exporting.moments import ExportedMoment
@@ -23,12 +24,12 @@ TIMELINES: Mapping[str, Callable[..., str]] = MappingProxyType(
 
 def table_text(moments: Sequence[ExportedMoment]) -> str:
     """Return a row a moment as CSV: frames, seconds and clock times."""
-    return csv_text(_rows(moments))
+    return csv_of(_rows(moments))
 
 
 def json_text(moments: Sequence[ExportedMoment]) -> str:
     """Return the same rows as JSON."""
-    return json.dumps(_rows(moments), indent=2, ensure_ascii=False) + "\n"
+    return documents.json_text(_rows(moments))
 
 
 OTHERS: Mapping[str, Callable[[Sequence[ExportedMoment]], str]] = MappingProxyType(
@@ -68,8 +69,8 @@ def exported(moments: Sequence[ExportedMoment], ending: str, *, names_only: bool
         If a library is not installed.
     """
     if ending in TIMELINES:
-        return TIMELINES[ending](moments, names_only=names_only)
-    return OTHERS[ending](moments)
+        return printable_lines(TIMELINES[ending](moments, names_only=names_only))
+    return printable_lines(OTHERS[ending](moments))
 
 
 def _rows(moments: Sequence[ExportedMoment]) -> list[dict[str, object]]:

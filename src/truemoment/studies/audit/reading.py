@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from truemoment.base.boundary.caching import NO_CACHE, Cache
-from truemoment.base.boundary.files import sha256_of
-from truemoment.base.boundary.text import printable
+from truemoment.base.boundary.files import source_of
 from truemoment.base.errors import UsageError
 from truemoment.base.records import Annotations, Predictions
 from truemoment.baselines.floors import answers_a_query
@@ -219,7 +218,7 @@ def _ask_model(
     features = grounder.features
     caution = controls.caution or getattr(features, "caution", "")
     model = {
-        "path": printable(str(folder)),
+        "path": str(folder),
         "name": grounder.name,
         "features": "" if features is None else features.name,
     }
@@ -241,4 +240,4 @@ def _sources(predictions: PredictionFile, beside: Mapping[str, PredictionFile]) 
 def _source(file: PredictionFile) -> dict[str, Any]:
     if isinstance(file, Predictions):
         return {"path": file.name}
-    return {"path": printable(str(file)), "sha256": sha256_of(Path(file))}
+    return source_of(Path(file))

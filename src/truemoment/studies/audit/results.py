@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from truemoment.base.boundary.caching import Cache, pack_text, unpack_text
+from truemoment.base.boundary.arrays import pack_json, unpack_json
+from truemoment.base.boundary.caching import Cache
 from truemoment.base.intervals import Floats
 from truemoment.base.records import Annotations, Predictions
 from truemoment.baselines import ExpectedValue
@@ -222,6 +223,6 @@ def first_verbs(annotations: Annotations, engine: str, cache: Cache) -> list[str
     packed = cache.arrays(
         "verbs",
         {"engine": engine, "sentences": annotations.sha256},
-        lambda: {"verbs": pack_text([first_verb(of) for of in verbs_of(sentences, get_engine(engine))])},
+        lambda: {"verbs": pack_json([first_verb(of) for of in verbs_of(sentences, get_engine(engine))])},
     )
-    return unpack_text(packed["verbs"])
+    return unpack_json(packed["verbs"], list[str])

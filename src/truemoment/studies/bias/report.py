@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from truemoment.base.boundary.documents import Measured
-from truemoment.base.boundary.text import one_line
 from truemoment.base.errors import UsageError
 from truemoment.base.version import __version__ as version
 from truemoment.evaluation.uncertainty import LEVEL
@@ -268,7 +267,7 @@ def report(
     """
     for verb in verbs:
         if not any(len(survey.whole.points_of_verb(verb)) for survey in surveys):
-            raise UsageError(f"no moment of {listed([of.title for of in surveys])} has the verb {one_line(verb)!r}")
+            raise UsageError(f"no moment of {listed([of.title for of in surveys])} has the verb {verb!r}")
     several = len(surveys) > 1
     findings = [Finding(tuple(verdict(survey)), title=survey.title) for survey in surveys]
     together = [*figures.drawings_of_datasets(surveys), *scatter_drawings(surveys)] if several else []
@@ -315,7 +314,7 @@ def signature(surveys: Sequence[Survey], seed: int) -> str:
         f"{survey.dataset}/{split.name}#{split.sha256[:8]}" for survey in surveys for split in survey.splits
     )
     first = surveys[0]
-    return one_line(
+    return (
         f"bias|data:{read}|engine:{first.engine}|permutations:{first.permutations} of videos|draws:{first.draws}|"
         f"seed:{seed}|truemoment:{version}"
     )
@@ -486,7 +485,7 @@ def _reading(survey: Survey) -> tuple[tuple[str, str], ...]:
         ),
         (
             "Words and verbs",
-            f"Found by the language engine {one_line(survey.engine)}. A word has a letter or a digit; tokens are words "
+            f"Found by the language engine {survey.engine}. A word has a letter or a digit; tokens are words "
             "and punctuation. The vocabulary counts words in lower case, each under its most frequent part of speech.",
         ),
         ("Unique sentences", "METEOR with every other sentence of the video is below the threshold (MAD, A.1.2)."),

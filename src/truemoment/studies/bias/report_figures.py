@@ -33,7 +33,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from truemoment.base.boundary.text import one_line
 from truemoment.base.intervals import Floats
 from truemoment.report.drawing import (
     CEILING,
@@ -230,8 +229,8 @@ def verb_drawings(survey: Survey, name: str, top_verbs: int = 30, chosen: Sequen
             drawings.append(
                 Drawing(
                     f"{name}-verb-{number}",
-                    f"Moments of {one_line(verb)}",
-                    f"Start and end as shares of the video for the queries with the verb {one_line(verb)}, with their "
+                    f"Moments of {verb}",
+                    f"Start and end as shares of the video for the queries with the verb {verb}, with their "
                     "number. After Closer Look, Fig. 4c.",
                     partial(verb_figure, drawn, verb),
                 )
@@ -261,7 +260,7 @@ def verb_drawings(survey: Survey, name: str, top_verbs: int = 30, chosen: Sequen
         drawings.append(
             Drawing(
                 f"{name}-verb-shift",
-                f"The same verbs in {shortened(one_line(train.name), 30)} and {shortened(one_line(test.name), 30)}",
+                f"The same verbs in {shortened(train.name, 30)} and {shortened(test.name, 30)}",
                 f"Start and end for the {len(verbs)} most frequent verbs with at least {FEW} moments in both splits, "
                 "with the number of moments. Where the rows differ, the locations learned for a verb mislead. After "
                 "Closer Look, Fig. 4c.",
@@ -319,7 +318,7 @@ def _splits(survey: Survey, *, with_moments: bool = True) -> list[DrawnSplit]:
         usual = _STYLES[_OF_SPLIT.get(split.name, len(_STYLES) - 1)]
         styles[split.name] = usual if usual in free else free[0]
     return [
-        DrawnSplit(one_line(split.name), split, styles[split.name])
+        DrawnSplit(split.name, split, styles[split.name])
         for split in shown
         if split.locations.value is not None or not with_moments
     ]
@@ -334,7 +333,7 @@ def _with_all(survey: Survey, drawn: Sequence[DrawnSplit]) -> list[DrawnSplit]:
 def _datasets(surveys: Sequence[Survey], *, with_moments: bool = True) -> list[DrawnSplit]:
     """Return the datasets that are drawn."""
     return [
-        DrawnSplit(one_line(survey.title), survey.whole, style)
+        DrawnSplit(survey.title, survey.whole, style)
         for survey, style in zip(surveys, _STYLES, strict=False)
         if survey.whole.locations.value is not None or not with_moments
     ]
@@ -430,7 +429,7 @@ def verb_densities_figure(densities: Sequence[tuple[str, Floats]]) -> Figure:
             else:
                 draw_contours(axes, density, of_duration=True, corner=(x, y))
             axes.plot([x, x, x + 1, x], [y, y + 1, y, y], color=SOFT, linewidth=0.7)
-            axes.text(x + 1.04, y + 1, shortened(one_line(verb), 11), ha="right", va="top", fontsize=SMALL)
+            axes.text(x + 1.04, y + 1, shortened(verb, 11), ha="right", va="top", fontsize=SMALL)
             axes.text(x + 1.04, y + 0.8, f"{len(points):,}", ha="right", va="top", fontsize=SMALL, color=SOFT)
         scale_legend(figure, DENSITY_BOUNDS, SCALE_MEANS)
     return figure
@@ -458,8 +457,8 @@ def verb_shift_figure(train: SplitSurvey, test: SplitSurvey, verbs: Sequence[str
             for axes, verb in zip(row, verbs, strict=True):
                 points = split.points_of_verb(verb)
                 draw_locations(axes, points)
-                axes.set_title(f"{shortened(one_line(verb), 10)} ({len(points):,})", fontsize=SMALL)
-            row[0].set_ylabel(f"{shortened(one_line(split.name), 16)}\nend")
+                axes.set_title(f"{shortened(verb, 10)} ({len(points):,})", fontsize=SMALL)
+            row[0].set_ylabel(f"{shortened(split.name, 16)}\nend")
         for axes in panels[1]:
             axes.set_xlabel("start")
         scale_legend(figure, DENSITY_BOUNDS, SCALE_MEANS)
@@ -668,7 +667,7 @@ def constant_figure(drawn: Sequence[DrawnSplit]) -> Figure:
 def distances_figure(survey: Survey) -> Figure:
     """Draw how far splits lie apart, energy distance and Jensen-Shannon divergence, beside what chance gives."""
     pairs = [pair for pair in survey.pairs if pair.distance.value is not None][:15]
-    names = [f"{shortened(one_line(pair.a), 12)} to\n{shortened(one_line(pair.b), 14)}" for pair in pairs]
+    names = [f"{shortened(pair.a, 12)} to\n{shortened(pair.b, 14)}" for pair in pairs]
     found = [pair.distance.value for pair in pairs if pair.distance.value is not None]
     with drawing_style():
         figure = new_figure(1.2 + 0.42 * len(pairs))
@@ -687,7 +686,7 @@ def verb_information_figure(survey: Survey, top_verbs: int) -> Figure:
     """Draw how far the moments of each verb lie from all others, beside what chance gives."""
     information = survey.information.value
     of_verb = () if information is None else information.by_verb[:top_verbs]
-    rows = [(shortened(one_line(of.verb), 18), of.raw_bits, of.by_chance_bits) for of in of_verb]
+    rows = [(shortened(of.verb, 18), of.raw_bits, of.by_chance_bits) for of in of_verb]
     with drawing_style():
         figure = new_figure(0.95 + 0.185 * len(rows))
         axes = figure.add_subplot()
@@ -725,7 +724,7 @@ def verbs_figure(survey: Survey, top_verbs: int) -> Figure:
                 mew=1.1,
                 clip_on=False,
             )
-        axes.set_yticks(at, [shortened(one_line(verb), 18) for verb in top])
+        axes.set_yticks(at, [shortened(verb, 18) for verb in top])
         axes.set_ylim(len(top) - 0.4, -0.6)
         axes.tick_params(axis="y", length=0, pad=7)
         axes.set_xlim(0, float(np.max(shares, initial=1)) * 1.05)

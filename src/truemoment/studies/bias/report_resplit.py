@@ -10,8 +10,7 @@ import msgspec
 import numpy as np
 
 from truemoment.base.boundary.documents import json_text
-from truemoment.base.boundary.files import atomic_folder, atomic_write
-from truemoment.base.boundary.text import printable_lines
+from truemoment.base.boundary.files import atomic_folder, write_text
 from truemoment.base.cells import cell_bounds, cell_of, n_cells
 from truemoment.base.errors import InputError
 from truemoment.base.intervals import Floats
@@ -150,15 +149,14 @@ def write_folder(
     """
     shown = report(result, source, name=folder.name)
     texts = {
-        "datasheet.md": printable_lines(markdown.document(shown, command=command)),
+        "datasheet.md": markdown.document(shown, command=command),
         DATASHEET: json_text(document(result, source)),
     }
     with atomic_folder(folder, on_complete) as inside:
         write_members(inside, {name: result.split.part(name) for name in result.split.members})
         save_drawings(shown.drawings, inside, ("png", "svg"))
         for name, text in texts.items():
-            with atomic_write(inside / name) as stream:
-                stream.write(text.encode())
+            write_text(inside / name, text)
 
 
 # ---------------------------------------------------------------------------------------------- report

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from truemoment.base.boundary.text import one_line
 from truemoment.report.drawing import shortened
 from truemoment.report.model import Cell, Table
 from truemoment.report.words import UNDEFINED, low_to_high, number, p_number, p_value, points
@@ -16,7 +15,7 @@ from truemoment.studies.bias.surveys import OVER, SplitSurvey, Survey
 
 def short_name(name: str) -> str:
     """Return the name of a dataset or split, short enough for a table or a sentence."""
-    return shortened(one_line(name), 32)
+    return shortened(name, 32)
 
 
 def _table(
@@ -108,7 +107,7 @@ def verb_tables(survey: Survey) -> list[Table]:
     else:
         most = sorted(found.by_verb, key=lambda of: -of.bits)[:4]
         row += [number(found.bits, 3), number(found.by_chance_bits, 3), p_number(found.p_value)]
-        row += [points(found.share_of_location), ", ".join(one_line(of.verb) for of in most)]
+        row += [points(found.share_of_location), ", ".join(of.verb for of in most)]
     return [
         _table(
             "Mutual information of the verb of a query and the location of its moment, in bits, after subtracting "
@@ -163,7 +162,7 @@ def _shared_words_table(survey: Survey) -> Table:
                 points(of.overlap.share_of_test),
                 f"{new.n_words:,}",
                 points(new.share_of_occurrences, 2),
-                ", ".join(map(one_line, new.frequent[:4])) or UNDEFINED,
+                ", ".join(new.frequent[:4]) or UNDEFINED,
             ]
         )
     return _table(

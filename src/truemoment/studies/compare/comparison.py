@@ -19,9 +19,7 @@ for many comparisons, and the minimum detectable difference.
 
 from __future__ import annotations
 
-import csv
 import functools
-import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +30,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from truemoment.base.boundary.files import read_number, read_text
+from truemoment.base.boundary.files import read_number
+from truemoment.base.boundary.tables import read_cells
 from truemoment.base.errors import InputError, MeasureError, UsageError
 from truemoment.base.intervals import Bools, Floats, Ints
 from truemoment.base.known_names import one_of_known
@@ -405,31 +404,22 @@ def read_published(path: Path) -> list[PublishedFigure]:
 
 
 def _read_file(path: Path) -> list[PublishedFigure]:
-    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    rows = read_cells(path)
+    _, header = next(rows)
+    if sorted(header) != sorted(PUBLISHED_COLUMNS):
+        came = ", ".join(header)[:100] or "none"
+        raise InputError(f"got headings {came}, expected {', '.join(PUBLISHED_COLUMNS)}", path=path, line=1)
     figures = []
-    try:
-        header = next(reader, [])
-        if sorted(header) != sorted(PUBLISHED_COLUMNS):
-            came = ", ".join(header)[:100] or "none"
-            raise InputError(f"got headings {came}, expected {', '.join(PUBLISHED_COLUMNS)}", path=path, line=1)
-        for row in reader:
-            if not row:
-                continue
-            line = reader.line_num
-            if len(row) != len(header):
-                expected = f"expected {len(header)} as in the headings"
-                raise InputError(f"got {len(row)} values, {expected}", path=path, line=line)
-            fields = dict(zip(header, row, strict=True))
-            for name in ("source", "measure", "unit"):
-                if not fields[name]:
-                    raise InputError("is empty, expected text", path=path, line=line, field=name)
-            text = fields.pop("value")
-            value = _decimal(text)
-            if value is None:
-                raise InputError(f"got {text[:40]!r}, expected a number", path=path, line=line, field="value")
-            figures.append(PublishedFigure(**fields, value=value, path=path, line=line))
-    except csv.Error as error:
-        raise InputError(f"{error}, expected CSV", path=path, line=reader.line_num) from None
+    for line, row in rows:
+        fields = dict(zip(header, row, strict=True))
+        for name in ("source", "measure", "unit"):
+            if not fields[name]:
+                raise InputError("is empty, expected text", path=path, line=line, field=name)
+        text = fields.pop("value")
+        value = _decimal(text)
+        if value is None:
+            raise InputError(f"got {text[:40]!r}, expected a number", path=path, line=line, field="value")
+        figures.append(PublishedFigure(**fields, value=value, path=path, line=line))
     return figures
 
 

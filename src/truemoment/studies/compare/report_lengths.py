@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from truemoment.base.boundary.text import one_line
 from truemoment.evaluation.uncertainty import stream
 from truemoment.report.drawing import (
     FLOOR,
@@ -164,7 +163,7 @@ def lengths_figure(methods: Sequence[MethodSlices], measure: str, words: str) ->
                 mfc=PAPER if method.is_floor else colour,
                 linestyle="none",
                 markersize=4.5,
-                label=shortened(one_line(method.method), 28),
+                label=shortened(method.method, 28),
             )
             highest = max(highest, float(np.nanmax([values, ends[:, 1]], initial=0)))
         for row, of in enumerate(classes):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from truemoment.base.boundary.text import one_line
 from truemoment.base.intervals import temporal_iou
 from truemoment.report.drawing import (
     CEILING,
@@ -144,8 +143,8 @@ def timeline_drawings(files: AnnotatedFiles, most: int) -> list[Drawing]:
         drawings.append(
             Drawing(
                 f"timeline-{number}",
-                f"{number}. {shortened(one_line(of.sentence), 70)}",
-                f"{one_line(of.query_id)}: moments in seconds; {area}filled bars are annotators, hollow ones systems. "
+                f"{number}. {shortened(of.sentence, 70)}",
+                f"{of.query_id}: moments in seconds; {area}filled bars are annotators, hollow ones systems. "
                 f"At the right: IoU {against}. Mean IoU of two annotators: {of.agreement:.2f}. After Hidden "
                 "Challenges, Fig. 7.",
                 partial(timeline_figure, of),
@@ -176,7 +175,7 @@ def timeline_figure(of: Timeline) -> Figure:
             axes.axvspan(row.start_s, row.end_s, facecolor=OTHER_FAINT, edgecolor=OTHER, linewidth=0.8)
         for at, row in enumerate(shown):
             _draw_row(axes, at, row)
-        axes.set_yticks(range(len(shown)), [shortened(one_line(row.name), 20) for row in shown])
+        axes.set_yticks(range(len(shown)), [shortened(row.name, 20) for row in shown])
         axes.set_ylim(len(shown) - 0.35, -0.65)
         axes.tick_params(axis="y", length=0)
         ends = [end for row in of.rows for end in (row.start_s, row.end_s) if math.isfinite(end)]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from truemoment.base.boundary.documents import Measured
-from truemoment.base.boundary.text import one_line
 from truemoment.data.formats import MatchReport, Parsing
 from truemoment.data.formats.base import Sample
 from truemoment.evaluation.head import head
@@ -166,13 +165,13 @@ def _shown(sample: Sample) -> str:
         text = f"{text[:begin]}[[{text[begin:end]}]]{text[end:]}"
     ends = ((start, "the end" if end is None else f"{end:g}") for start, end in sample.moments)
     moments = ", ".join(f"{start:g} to {end}" for start, end in ends) or sample.why
-    return one_line(f"{sample.place}: {sample.status} ({moments}): {text}")
+    return f"{sample.place}: {sample.status} ({moments}): {text}"
 
 
 def notes(evaluation: EvaluatedFile) -> list[str]:
     """Return what a reader of the figures has to know, most serious first."""
     match, scores = evaluation.match, evaluation.scores
-    found = [one_line(f"the file states: {note}") for note in match.notes]
+    found = [f"the file states: {note}" for note in match.notes]
     found += _counted(
         (match.unmatched, "row matches no query and is ignored", "rows match no query and are ignored"),
         (match.missing, "query has no prediction", "queries have no prediction"),
@@ -221,7 +220,7 @@ def _counted(*things: tuple[int, str, str]) -> list[str]:
 
 def signature(evaluation: EvaluatedFile) -> str:
     """Return the signature that belongs to every figure of the table."""
-    windows = f"|windows:{one_line(evaluation.match.windows)}" if evaluation.match.windows else ""
+    windows = f"|windows:{evaluation.match.windows}" if evaluation.match.windows else ""
     order = f"|order:{evaluation.order}" if evaluation.order else ""
     return f"{evaluation.scores.signature()}{order}{windows}" + (
         f"|intervals:{evaluation.resamples} resamples of videos, seed {evaluation.seed}" if evaluation.resamples else ""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truemoment.base.boundary.text import one_line
 from truemoment.report.drawing import (
     CEILING,
     FLOOR,
@@ -40,7 +39,7 @@ def curves_figure(shown: Sequence[tuple[str, Curves]]) -> Figure:
         for number, (name, of) in enumerate(shown[:MOST]):
             colour, marker = LOOKS[number]
             every = (number, min(len(shown), MOST) + 1)
-            title = shortened(one_line(name), 24)
+            title = shortened(name, 24)
             recall, discounted = 100 * of.recall[0], 100 * of.discounted[0]
             axes.plot(of.thresholds, recall, color=colour, marker=marker, markevery=every, label=title)
             axes.plot(

@@ -19,7 +19,6 @@ from pathlib import Path
 import numpy as np
 
 from truemoment.base.boundary.caching import NO_CACHE, Cache
-from truemoment.base.boundary.text import printable
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Floats, Ints
 from truemoment.baselines.floors import FloorResult
@@ -184,4 +183,4 @@ def _named_run(run: FileRun, folder: Path) -> FileRun:
 
 
 def _inside(path: str, folder: Path) -> str:
-    return path.removeprefix(printable(str(folder))).lstrip("/")
+    return path.removeprefix(str(folder)).lstrip("/")

@@ -7,11 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from truemoment.base.boundary.documents import json_text
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.files import write_text
 from truemoment.base.boundary.own_path import OwnPath
-from truemoment.base.boundary.text import printable_lines
+from truemoment.base.boundary.tables import csv_of
 from truemoment.base.errors import UsageError
-from truemoment.report.csv_text import csv_text
 from truemoment.report.render import html
 from truemoment.studies.audit import report as audit_reports
 from truemoment.studies.audit.findings import Outcome
@@ -35,7 +34,7 @@ def write_site(found: Leaderboard, out: Path, *, command: str = "") -> None:
     texts = {
         INDEX: html.page(reports.report(found), command=command),
         JSON: json_text(reports.document(found)),
-        CSV: csv_text(reports.rows(found)),
+        CSV: csv_of(reports.rows(found)),
     }
     for system, files, addresses in zip(found.systems, found.entries.files, reports.pages(found), strict=True):
         for audit, file, address in zip(system.audits, files, addresses, strict=True):
@@ -44,8 +43,7 @@ def write_site(found: Leaderboard, out: Path, *, command: str = "") -> None:
     folder = OwnPath(out)
     (folder / reports.SYSTEMS).mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
-        with atomic_write(folder / name) as stream:
-            stream.write(printable_lines(text).encode())
+        write_text(folder / name, text)
 
 
 def refuse_folder(out: Path) -> None:

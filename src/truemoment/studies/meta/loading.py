@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.base.boundary.text import printable
 from truemoment.base.errors import UsageError
 from truemoment.base.records import Annotations, Predictions
 from truemoment.data.datasets.source import AnnotationSource, files_of
@@ -133,7 +132,7 @@ class SystemSource:
         saved = [file for file in files if not has_predictions(file)]
         if need_predictions and saved:
             raise UsageError(
-                f"{printable(str(saved[0].path))}: saved scores contain no predictions, which this study compares with "
+                f"{saved[0].path}: saved scores contain no predictions, which this study compares with "
                 "other references; expected prediction files"
             )
         protocol = None if self.protocol is None else get_protocol(self.protocol)

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.base.boundary.files import sha256_of
-from truemoment.base.boundary.text import printable
+from truemoment.base.boundary.files import source_of
 from truemoment.base.errors import MeasureError, MissingFileError, UsageError
 from truemoment.base.records import Annotations, Predictions
 from truemoment.data.formats.prediction_files import NamedFile, PredictionOptions
@@ -28,7 +27,7 @@ def named_files(words: Sequence[str]) -> tuple[NamedFile, ...]:
     """Read SYSTEM or NAME=SYSTEM: a file, or a folder whose files are all systems, in the order of their names."""
     files: list[NamedFile] = []
     for named in map(NamedFile.read, words):
-        path = printable(str(named.path))
+        path = named.path
         if not named.path.exists():
             raise MissingFileError(f"{path}: there is no such file or folder")
         if not named.path.is_dir():
@@ -40,16 +39,13 @@ def named_files(words: Sequence[str]) -> tuple[NamedFile, ...]:
         if not inside:
             raise UsageError(f"{path}: contains no file, expected predictions or saved scores")
         if unread := next((of for of in inside if not of.is_file()), None):
-            raise UsageError(
-                f"{printable(str(unread))}: cannot be read as a file, expected predictions or saved scores"
-            )
+            raise UsageError(f"{unread}: cannot be read as a file, expected predictions or saved scores")
         files += [NamedFile.checked(NamedFile.own_name(of), of, given=False) for of in inside]
     by_name: dict[str, NamedFile] = {}
     for file in files:
         if file.name in by_name:
             raise UsageError(
-                f"{printable(str(by_name[file.name].path))} and {printable(str(file.path))} would both be called "
-                f"{file.name!r}; give NAME=SYSTEM"
+                f"{by_name[file.name].path} and {file.path} would both be called {file.name!r}; give NAME=SYSTEM"
             )
         by_name[file.name] = file
     return tuple(files)
@@ -67,9 +63,7 @@ def has_predictions(file: NamedFile) -> bool:
 
 def sources_of(files: Sequence[NamedFile], **more: str) -> tuple[dict[str, str], ...]:
     """Return name, path and SHA-256 of each file."""
-    return tuple(
-        {"name": file.name, **more, "path": printable(str(file.path)), "sha256": sha256_of(file.path)} for file in files
-    )
+    return tuple({"name": file.name, **more, **source_of(file.path)} for file in files)
 
 
 def measured_files(
@@ -112,7 +106,7 @@ def measures_for(scores: Mapping[str, Scores], protocol: Protocol) -> tuple[Meas
 
 def paired_systems(scores: Mapping[str, Scores], files: Sequence[NamedFile]) -> Systems:
     """Pair scores; an error names the file of the system that does not fit."""
-    names, paths = list(scores), {file.name: printable(str(file.path)) for file in files}
+    names, paths = list(scores), {file.name: str(file.path) for file in files}
     for name in names[1:]:
         try:
             check_paired([scores[names[0]], scores[name]])
@@ -135,13 +129,13 @@ def _saved_scores(path: Path, measures: Sequence[Measure] | None, protocol: Prot
     scores = Scores.load(path)
     if protocol is not None and scores.protocol.signature() != protocol.signature():
         raise UsageError(
-            f"{printable(str(path))}: has scores by protocol {scores.protocol.name} and no predictions to measure by "
+            f"{path}: has scores by protocol {scores.protocol.name} and no predictions to measure by "
             f"{protocol.name}; expected predictions, or no --protocol"
         )
     try:
         return scores if measures is None else scores.only(measures)
     except MeasureError as error:
-        raise UsageError(f"{printable(str(path))}: {error}") from None
+        raise UsageError(f"{path}: {error}") from None
 
 
 def _sharing(one: Scores, first: Scores) -> Scores:

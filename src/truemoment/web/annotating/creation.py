@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.files import atomic_folder, atomic_write
+from truemoment.base.boundary.files import atomic_folder, write_bytes
 from truemoment.base.boundary.inputs import reading
 from truemoment.base.errors import MissingFileError, UsageError
 from truemoment.base.records import Annotations
@@ -71,8 +71,7 @@ def new_study(folder: Path, annotations: Annotations, videos: Path, plan: StudyP
     with written(folder), atomic_folder(folder) as fresh:
         made = StudyFolder(fresh)
         made.write_settings(settings)
-        with atomic_write(made.instructions) as stream:
-            stream.write(text.encode())
+        write_bytes(made.instructions, text.encode())
         create_database(made.database)
         connection = connect(made.database)
         with contextlib.closing(connection):

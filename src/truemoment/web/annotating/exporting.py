@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import sqlite3
 import tempfile
@@ -17,11 +15,11 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.documents import json_text
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.documents import write_document
+from truemoment.base.boundary.files import write_bytes, write_json_lines, write_text
 from truemoment.base.boundary.folders import lock_folder
 from truemoment.base.boundary.own_path import OwnPath
-from truemoment.base.boundary.text import no_formula
+from truemoment.base.boundary.tables import csv_text
 from truemoment.base.records import Queries
 from truemoment.base.version import __version__ as version
 from truemoment.data.datasets.answer_file import SCHEMA, AnswersHead, StudyAnswers, one_moment
@@ -88,19 +86,17 @@ def export_study(
         answers = _in_new_order(answers, new_id)
     with lock_folder(out):
         folder = OwnPath(out)
-        files = {ANSWERS: _write_lines(folder / ANSWERS, [head, *answers.answers]) - 1}
+        files = {ANSWERS: write_json_lines(folder / ANSWERS, [head, *answers.answers]) - 1}
         if settings.task == "mark":
             queries = _own_queries(answers, moments)
-            files[ANNOTATIONS] = _write_lines(folder / ANNOTATIONS, queries)
+            files[ANNOTATIONS] = write_json_lines(folder / ANNOTATIONS, queries)
             files[PER_CENT] = _write_per_cent(folder / PER_CENT, queries)
         else:
-            files[VERDICTS] = _write_lines(folder / VERDICTS, _verdicts(answers))
+            files[VERDICTS] = write_json_lines(folder / VERDICTS, _verdicts(answers))
         exported = Exported(settings, answers, people, agreement, files, _several(answers, moments), order)
         document = datasheet_document(study, exported, state, moments, _decisions(connection, new_id))
-        with atomic_write(folder / SHEET_JSON) as stream:
-            stream.write(json_text(document).encode())
-        with atomic_write(folder / SHEET) as stream:
-            stream.write(datasheet_text(document, read_instructions(study.instructions)).encode())
+        write_document(folder / SHEET_JSON, document)
+        write_text(folder / SHEET, datasheet_text(document, read_instructions(study.instructions)))
         study.record_export(exported_change)
     return exported
 
@@ -177,21 +173,17 @@ def _own_queries(answers: StudyAnswers, moments: MomentRule) -> list[OwnQuery]:
 
 def _write_per_cent(path: OwnPath, queries: Sequence[OwnQuery]) -> int:
     """Write the table of Hidden Challenges: a row per moment, in per cent of the video."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("HITId", "video_id", "description", "start", "end"))
-    count = 0
-    for query in queries:
-        if not query.duration_s:
-            continue
-        for start_s, end_s in query.moments:
-            start, end = (min(100.0, 100 * time_s / query.duration_s) for time_s in (start_s, end_s))
-            about = (no_formula(str(text)) for text in (query.query_id, query.video_id, query.sentence))
-            writer.writerow((*about, f"{start:.9g}", f"{end:.9g}"))
-            count += 1
-    with atomic_write(path) as stream:
-        stream.write(text.getvalue().encode())
-    return count
+    rows = [
+        (
+            *(query.query_id, query.video_id, query.sentence),
+            *(f"{min(100.0, 100 * time_s / query.duration_s):.9g}" for time_s in moment),
+        )
+        for query in queries
+        if query.duration_s
+        for moment in query.moments
+    ]
+    write_bytes(path, csv_text(("HITId", "video_id", "description", "start", "end"), rows).encode())
+    return len(rows)
 
 
 def _verdicts(answers: StudyAnswers) -> list[VerdictLine]:
@@ -205,14 +197,6 @@ def _verdicts(answers: StudyAnswers) -> list[VerdictLine]:
         )
         found.append(line)
     return found
-
-
-def _write_lines(path: OwnPath, lines: Sequence[object]) -> int:
-    encoder = msgspec.json.Encoder()
-    with atomic_write(path) as stream:
-        for line in lines:
-            stream.write(encoder.encode(line) + b"\n")
-    return len(lines)
 
 
 class _OwnerDecision(msgspec.Struct):

@@ -29,7 +29,7 @@ class StudyFrameTables:
     def _read(self, video: int) -> FrameTable:
         path = self._study.media(video) / FRAMES
         try:
-            data = path.read_bytes()
+            data = path.content()
         except OSError:
             raise InputError("is missing; 'truemoment annotate prepare' makes it", path=path) from None
         return FrameTable.of_runs(decode_json(data, VideoFrames, path=path))

@@ -182,7 +182,7 @@ class StudyService:
         """Return a video, whole or in ranges."""
         row = self._video(visit)
         path: AnyPath = Path(row["played"]) if row["played"] else self.study.media(row["id"]) / COPY
-        return VideoResponse(path, self.identities.open(path, row["played_identity"]), self.streams)
+        return VideoResponse(path, self.identities.open_video(path, row["played_identity"]), self.streams)
 
     def file_of_video(self, name: str, kind: str) -> Callable[[Visit], Response]:
         """Return the handler of a file that belongs to a video."""

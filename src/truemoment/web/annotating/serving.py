@@ -18,7 +18,7 @@ from truemoment.web.annotating.owner import OwnerService
 from truemoment.web.annotating.people import find_visitor
 from truemoment.web.annotating.preparing import BackgroundPreparation
 from truemoment.web.annotating.routes import StudyService
-from truemoment.web.annotating.store import Store, connect
+from truemoment.web.annotating.store import Store, copy_database
 from truemoment.web.annotating.study import StudyFolder
 from truemoment.web.annotating.video_seal import check_videos
 from truemoment.web.pages.app import Site, make_app
@@ -120,11 +120,7 @@ def back_up(study: StudyFolder) -> OwnPath:
     study.backups.mkdir(exist_ok=True)
     name = dt.datetime.now(dt.UTC).strftime("study-%Y%m%d-%H%M%S.sqlite")
     with temporary_file(study.backups) as fresh:
-        with (
-            contextlib.closing(connect(study.database, read_only=True)) as source,
-            contextlib.closing(sqlite3.connect(fresh.checked())) as copy,
-        ):
-            source.backup(copy)
+        copy_database(study.database, fresh)
         fresh.rename(study.backups / name)
     for old in study.backups.glob(f"study-{'[0-9]' * 8}-{'[0-9]' * 6}.sqlite")[:-BACKUPS]:
         old.unlink()

@@ -20,7 +20,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from truemoment.base.boundary.own_path import AnyPath, OwnPath, in_its_folder
+from truemoment.base.boundary.files import read_text
+from truemoment.base.boundary.own_path import AnyPath, OwnPath, in_its_folder, open_regular
 from truemoment.base.errors import InputError, TrueMomentError
 
 T = TypeVar("T")
@@ -70,7 +71,7 @@ def connect(path: AnyPath, *, read_only: bool = False) -> sqlite3.Connection:
         raise InputError(problem, path=journal, hint="remove it")
     address = f"{path.checked().absolute().as_uri()}?mode={mode}"
     if not read_only and path.exists():
-        path.open("r+b").close()  # refuses a file that has another name outside of the study
+        open_regular(path, "r+b").close()  # refuses a file that has another name outside of the study
     try:
         connection = sqlite3.connect(address, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
         connection.row_factory = sqlite3.Row
@@ -116,7 +117,7 @@ def _schema_of(connection: sqlite3.Connection) -> set[tuple[str, ...]]:
 @functools.cache
 def _own_schema() -> set[tuple[str, ...]]:
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(SCHEMA_FILE.read_text(encoding="utf-8"))
+        connection.executescript(read_text(SCHEMA_FILE))
         return _schema_of(connection)
 
 
@@ -151,9 +152,16 @@ def create_database(path: AnyPath) -> None:
     connection = sqlite3.connect(in_its_folder(path).checked(), isolation_level=None)
     with contextlib.closing(connection):
         connection.execute("PRAGMA journal_mode=WAL")
-        connection.executescript(
-            f"BEGIN; {SCHEMA_FILE.read_text(encoding='utf-8')} PRAGMA user_version={FORM}; COMMIT;"
-        )
+        connection.executescript(f"BEGIN; {read_text(SCHEMA_FILE)} PRAGMA user_version={FORM}; COMMIT;")
+
+
+def copy_database(path: AnyPath, to: OwnPath) -> None:
+    """Copy the database of a study, also while it is served."""
+    with (
+        contextlib.closing(connect(path, read_only=True)) as source,
+        contextlib.closing(sqlite3.connect(to.checked())) as copy,
+    ):
+        source.backup(copy)
 
 
 class Store:

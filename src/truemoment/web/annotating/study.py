@@ -12,10 +12,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from truemoment.base.boundary.files import atomic_write, read_json
+from truemoment.base.boundary.files import read_bytes, read_json, write_json
 from truemoment.base.boundary.folders import lock_folder
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
-from truemoment.base.errors import InputError, MissingFileError
+from truemoment.base.errors import InputError, MissingFileError, TrueMomentError
 from truemoment.base.records import Seed
 
 SCHEMA = "truemoment/study/1"
@@ -140,8 +140,8 @@ class StudyFolder:
 
     def record_export(self, last_change: int) -> None:
         """Write which change was exported last; a study that cannot be written is exported all the same."""
-        with contextlib.suppress(OSError), atomic_write(self.folder / EXPORTED) as stream:
-            stream.write(msgspec.json.encode(ExportRecord(last_change)) + b"\n")
+        with contextlib.suppress(OSError):
+            write_json(self.folder / EXPORTED, ExportRecord(last_change), indent=None)
 
     def media(self, video: int) -> OwnPath:
         """Return the folder of a video."""
@@ -163,8 +163,7 @@ class StudyFolder:
 
     def write_settings(self, settings: StudySettings) -> None:
         """Write ``study.json``."""
-        with atomic_write(self.settings_file) as stream:
-            stream.write(msgspec.json.format(msgspec.json.encode(settings), indent=2) + b"\n")
+        write_json(self.settings_file, settings)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -197,8 +196,8 @@ def refuse_network(folder: Path) -> None:
 def file_system_of(path: Path, mounts: Path = Path("/proc/mounts")) -> str:
     """Return the kind of file system that a path lies on; "" where the system does not list it."""
     try:
-        lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
+        lines = read_bytes(mounts).decode("utf-8", "replace").splitlines()
+    except TrueMomentError:
         return ""
     real = os.path.realpath(path)
     best, kind = "", ""

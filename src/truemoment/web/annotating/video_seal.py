@@ -16,9 +16,9 @@ from pathlib import Path
 
 import msgspec
 
-from truemoment.base.boundary.files import atomic_write, read_bytes
+from truemoment.base.boundary.files import read_bytes, write_bytes
 from truemoment.base.boundary.folders import lock_file, temporary_file
-from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.boundary.own_path import OwnPath, open_regular
 from truemoment.base.errors import InputError, MissingFileError
 from truemoment.media.video.files import find_videos
 from truemoment.web.annotating.events import identity_of_study
@@ -32,8 +32,7 @@ KEY_BYTES = 32
 
 def seal_videos(study: StudyFolder, connection: sqlite3.Connection) -> None:
     """Write the seal of the videos that a study names now."""
-    with atomic_write(study.folder / SEAL) as stream:
-        stream.write(_seal_of(study, connection).encode() + b"\n")
+    write_bytes(study.folder / SEAL, _seal_of(study, connection).encode() + b"\n")
 
 
 def check_videos(study: StudyFolder, videos: Path | None) -> None:
@@ -101,9 +100,10 @@ def _key() -> bytes:
         with lock_file(file.path):
             if not file.is_file():
                 with temporary_file(folder) as fresh:  # which nobody else can read
-                    fresh.write_bytes(secrets.token_bytes(KEY_BYTES))
+                    with open_regular(fresh, "wb") as stream:
+                        stream.write(secrets.token_bytes(KEY_BYTES))
                     fresh.rename(file)
-            key = file.read_bytes()
+            key = file.content()
     except OSError as error:
         raise InputError(f"cannot be made ({error.strerror or error})", path=file) from None
     if len(key) != KEY_BYTES:

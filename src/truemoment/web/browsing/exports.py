@@ -14,8 +14,8 @@ from types import MappingProxyType
 import msgspec
 from starlette.responses import FileResponse, Response
 
-from truemoment.base.boundary.files import atomic_write
-from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.boundary.files import atomic_write, write_bytes
+from truemoment.base.boundary.own_path import OwnPath, open_regular
 from truemoment.base.boundary.processes import RestartingPool, begin_quietly
 from truemoment.base.errors import TrueMomentError, UsageError
 from truemoment.media.video.clips import cut_clip
@@ -206,8 +206,7 @@ class ExportService:
         assert self.folder is not None  # noqa: S101 - callers look
         folder = OwnPath(self.folder)
         folder.mkdir(parents=True, exist_ok=True)
-        with atomic_write(folder / name) as stream:
-            stream.write(data)
+        write_bytes(folder / name, data)
         return name
 
     def _clips(self, job: PageJob, chosen: Sequence[ChosenMoment], name: str) -> Path:
@@ -232,7 +231,7 @@ class ExportService:
         if self.folder is not None:
             out = OwnPath(self.folder)
             out.mkdir(parents=True, exist_ok=True)
-            with atomic_write(out / target.name) as stream, target.open("rb") as source:
+            with atomic_write(out / target.name) as stream, open_regular(target) as source:
                 shutil.copyfileobj(source, stream)
         return target
 

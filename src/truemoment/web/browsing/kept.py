@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,9 +22,9 @@ from typing import Annotated
 
 import msgspec
 
-from truemoment.base.boundary.files import decode_json, iterate_json_lines
-from truemoment.base.boundary.folders import lock_folder, temporary_file
-from truemoment.base.boundary.own_path import AnyPath, OwnPath, in_its_folder
+from truemoment.base.boundary.files import decode_json, iterate_json_lines, write_durably
+from truemoment.base.boundary.folders import lock_folder
+from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.records import MAX_TIME_S
@@ -209,16 +208,3 @@ class Collections:
 def today() -> str:
     """Return the day, which is as exact as a collection says when a moment was kept."""
     return dt.datetime.now(dt.UTC).date().isoformat()
-
-
-def write_durably(path: AnyPath, data: bytes) -> None:
-    """Write a file, whole or not at all; it is on the disk when this returns, also after a power cut."""
-    path = in_its_folder(path)
-    with temporary_file(path.parent) as fresh:
-        with fresh.open("wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        fresh.chmod(0o644)
-        fresh.rename(path)
-    path.parent.sync()

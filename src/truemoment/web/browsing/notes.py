@@ -19,13 +19,13 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.files import read_json_lines
+from truemoment.base.boundary.files import read_json_lines, write_durably
 from truemoment.base.boundary.folders import LOCK, lock
-from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.boundary.own_path import OwnPath, open_regular
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.records import Queries
 from truemoment.web.browsing.filters import Tagged
-from truemoment.web.browsing.kept import today, write_durably
+from truemoment.web.browsing.kept import today
 from truemoment.web.pages.errors import PageError
 
 MARK_ANEW = "mark-anew"
@@ -101,7 +101,7 @@ class Notes:
             raise UsageError(f"--notes {path}: cannot be written, {path.parent} is no folder")
         beside = OwnPath(path.parent) / f"{LOCK}-{path.name}"
         try:
-            stream = beside.open("ab")
+            stream = open_regular(beside, "ab")
         except OSError as error:
             yield cls(path, queries, read_only=f"{path}: cannot be written ({error.strerror or error})")
             return

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from truemoment.base.boundary.files import atomic_write
+from truemoment.base.boundary.files import write_bytes
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.boundary.processes import RestartingPool
 from truemoment.base.errors import InputError, TrueMomentError
@@ -112,8 +112,7 @@ class MomentPictures:
 
     def _keep(self, file: OwnPath, time_s: float, jpeg: bytes) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(file) as stream:
-            stream.write(struct.pack("<d", time_s) + jpeg)
+        write_bytes(file, struct.pack("<d", time_s) + jpeg)
         self._written += 1
         if self._written % PRUNED_EVERY == 0:
             self.prune()
@@ -136,7 +135,7 @@ class MomentPictures:
 def read_picture(file: OwnPath) -> MomentPicture | None:
     """Read a picture that is kept; None if there is none, or it is damaged."""
     try:
-        data = file.read_bytes()
+        data = file.content()
         file.touch_now()
     except (OSError, InputError):
         return None

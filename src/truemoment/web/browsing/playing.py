@@ -20,7 +20,7 @@ from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.boundary.processes import RestartingPool, begin_quietly
 from truemoment.base.errors import TrueMomentError
 from truemoment.media.video.playable import why_unplayable
-from truemoment.media.video.prepared import COPY, FRAMES, VideoFrames, prepare_video
+from truemoment.media.video.prepared import COPY, FRAMES, VideoFrames, prepare_video, read_frames
 from truemoment.media.video.stamps import FrameTable
 from truemoment.web.browsing.videos import ShownVideo, ShownVideos
 from truemoment.web.pages.errors import PageError
@@ -161,11 +161,8 @@ class VideoMedia:
 
     def _frames(self, video: ShownVideo) -> VideoFrames | None:
         self.shown.path(video)
-        try:
-            found = msgspec.json.decode((self.folder(video) / FRAMES).read_bytes(), type=VideoFrames)
-        except (OSError, msgspec.DecodeError):
-            return None
-        return found if found.identity == self.shown.identity(video) else None
+        found = read_frames(self.folder(video))
+        return found if found and found.identity == self.shown.identity(video) else None
 
     def _run(self) -> None:
         while True:

@@ -114,7 +114,7 @@ class ShownVideos:
         refusal = PageError(404, "the video is gone")
         for path in video.paths:
             try:
-                self._identities.open(path, identity).close()
+                self._identities.open_video(path, identity).close()
             except PageError as error:
                 refusal = error if path.exists() else refusal
                 continue

@@ -35,7 +35,7 @@ class Identities:
         self._known: dict[tuple[str, int, int, int], str] = {}
         self._lock = threading.Lock()
 
-    def open(self, path: AnyPath, identity: str) -> BinaryIO:
+    def open_video(self, path: AnyPath, identity: str) -> BinaryIO:
         """Open a regular file; refuse a file that is gone, is no file, or was exchanged."""
         stream = open_media(path)
         with contextlib.ExitStack() as opened:
@@ -122,7 +122,7 @@ class VideoResponse(FileResponse):
 def small_file(path: OwnPath, kind: str) -> Response:
     """Return a file of ours that belongs to a video (frame table, pictures, peaks); 404 while it is not ready."""
     try:
-        data = path.read_bytes()
+        data = path.content()
     except (OSError, TrueMomentError):
         raise PageError(404, "not ready") from None
     return Response(data, media_type=kind, headers=CACHED)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from starlette.responses import Response
 
+from truemoment.base.boundary.files import read_bytes
 from truemoment.web.pages.errors import PageError
 
 SHARED = Path(__file__).parent / "static"
@@ -36,7 +37,7 @@ class StaticFiles:
         for folder in self._folders:
             for path in sorted(folder.iterdir()):
                 if path.suffix in TYPES:
-                    data = path.read_bytes()
+                    data = read_bytes(path)
                     found[path.name] = data, TYPES[path.suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"'
         return found
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import jinja2
-
-from truemoment.base.boundary.text import one_line, printable_lines
 from truemoment.base.version import __version__ as version
+from truemoment.report.render.html import page_environment
 
 SHARED = Path(__file__).parent / "templates"
 
@@ -22,23 +20,9 @@ class PageTemplates:
     """
 
     def __init__(self, *folders: Path) -> None:
-        self._environment = jinja2.Environment(
-            loader=jinja2.FileSystemLoader([*folders, SHARED]),
-            autoescape=True,
-            undefined=jinja2.StrictUndefined,
-            finalize=_shown,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._environment.filters["one_line"] = one_line
+        self._environment = page_environment(*folders, SHARED)
         self._environment.globals["version"] = version
 
     def render(self, name: str, **values: object) -> str:
         """Return a template, filled."""
         return self._environment.get_template(name).render(**values)
-
-
-def _shown(value: object) -> object:
-    if isinstance(value, str):
-        return type(value)(printable_lines(value))  # Markup stays Markup
-    return value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.documents import json_text
-from truemoment.base.boundary.files import atomic_write, read_json, read_json_lines
+from truemoment.base.boundary.documents import write_document
+from truemoment.base.boundary.files import read_json, read_json_lines, write_json_lines, write_text
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import UsageError
 from truemoment.base.version import __version__ as version
@@ -131,7 +130,7 @@ def make_described(out: Path, minutes: float = 3.0, seed: int = 0, settings: Des
     write_film(folder / FILM, film, of.rate_hz, script.videos if of.pictures else ())
     track_path = folder / TRACKS[of.damage.codec]
     write_sound(track_path, result.samples, of.rate_hz, of.damage.codec, of.damage.bitrate)
-    _write_text(folder / SUBTITLES, write_cues(cued, script.lines, of.cues))
+    write_text(folder / SUBTITLES, write_cues(cued, script.lines, of.cues))
     truth = Truth(
         out / FILM,
         track_path.path,
@@ -142,14 +141,9 @@ def make_described(out: Path, minutes: float = 3.0, seed: int = 0, settings: Des
         result.pieces,
         {"minutes": minutes, "seed": seed, **asdict(of)},
     )
-    _write_text(folder / TRUTH_LINES, "".join(json.dumps(asdict_line(line)) + "\n" for line in truth.lines))
-    _write_text(folder / TRUTH, json_text(_document(truth)))
+    write_json_lines(folder / TRUTH_LINES, map(asdict_line, truth.lines))
+    write_document(folder / TRUTH, _document(truth))
     return truth
-
-
-def _write_text(path: OwnPath, text: str) -> None:
-    with atomic_write(path) as stream:
-        stream.write(text.encode())
 
 
 def asdict_line(line: Line) -> dict[str, Any]:

@@ -28,7 +28,6 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -169,7 +168,7 @@ def clock(time_s: float) -> str:
 def get_prompt(name: str) -> Prompt:
     """Return one of :data:`PROMPTS` by name, or read a prompt from a file that ends in ``.toml``."""
     if name in PROMPTS:
-        return _read(name, files(__name__).joinpath(f"{name}.toml").read_text("utf-8"), None)
+        return _read(name, read_text(Path(__file__).with_name(f"{name}.toml")), None)
     if not name.lower().endswith(".toml"):
         raise UsageError(
             f"unknown prompt {name!r}, expected a file that ends in .toml, or {one_of_known(name, PROMPTS)}"

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truemoment.base.boundary.text import one_line
 from truemoment.base.intervals import Floats
 from truemoment.report.drawing import (
     DENSITY_BOUNDS,
@@ -79,7 +78,7 @@ def densities_figure(results: Results) -> Figure:
 
 
 def _draw_cloud(axes: Axes, title: str, points: Floats) -> None:
-    axes.set_title(shortened(one_line(title), 28), fontsize=SMALL)
+    axes.set_title(shortened(title, 28), fontsize=SMALL)
     if not len(points):
         axes.text(0.5, 0.5, "none", ha="center", va="center", color=SOFT)
         return

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truemoment.base.boundary.documents import Measured
-from truemoment.base.boundary.text import one_line
 from truemoment.report.drawing import FLOOR, METHOD, METHOD_FAINT, drawing_style, new_figure, shortened
 from truemoment.report.model import Block, Cell, Drawing, Level, Table
 from truemoment.report.words import counted, interval95_points, number, p_number, points
@@ -138,7 +137,7 @@ def changed_figure(results: Results, changed: Changed) -> Figure:
             look = (METHOD, METHOD, None) if row == 0 else (METHOD_FAINT, METHOD, "////")
             draw_bar(axes, row, value, 100 * intervals[row], look)
         if np.isfinite(floor):
-            label = f"strongest floor, {shortened(one_line(results.strongest(m)), 30)}"
+            label = f"strongest floor, {shortened(results.strongest(m), 30)}"
             axes.axvline(floor, color=FLOOR, linewidth=1.1, linestyle=(0, (4, 3)), zorder=0.5, label=label)
             figure.legend(loc="outside upper center", handletextpad=0.5)
         name_rows(axes, names, 20)

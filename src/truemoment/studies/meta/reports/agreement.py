@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truemoment.base.boundary.documents import Measured
-from truemoment.base.boundary.text import one_line
 from truemoment.base.intervals import Floats, Ints
 from truemoment.evaluation.measures import why_undefined
 from truemoment.evaluation.uncertainty import ROUNDING
@@ -197,7 +196,7 @@ def systems_table(result: Agreement) -> Table:
     best = np.fmax.reduce(towards, axis=0)
     rows = []
     for at in order_of(systems):
-        cells = [Cell(shortened(one_line(systems.names[at]), 60))]
+        cells = [Cell(shortened(systems.names[at], 60))]
         for column in range(len(systems.measures)):
             value, (low, high) = float(systems.figures[at, column]), result.figure_interval[at, column]
             if math.isnan(value):
@@ -279,7 +278,7 @@ def document(result: Agreement) -> dict[str, Any]:
         ],
         "conflicts": [[names[a], names[b]] for a, b in conflicts_of(result)],
         "systems": [
-            {"system": one_line(system), "measures": [_figure(result, row, at) for at in range(len(names))]}
+            {"system": system, "measures": [_figure(result, row, at) for at in range(len(names))]}
             for row, system in enumerate(systems.names)
         ],
         "resamples": result.resamples,
@@ -328,7 +327,7 @@ def systems_figure(result: Agreement) -> Figure:
             drawn_as = looks[at].of_line() | {"linewidth": 0.7, "markersize": 3.8}
             axes.plot(100 * systems.figures[order, at], down, **drawn_as)
         axes.tick_params(length=0)
-    columns[0].set_yticks(down, [shortened(one_line(systems.names[at]), _NAME_WIDTH) for at in order])
+    columns[0].set_yticks(down, [shortened(systems.names[at], _NAME_WIDTH) for at in order])
     columns[0].set_ylim(len(order) - 0.4, -0.6)
     columns[len(columns) // 2].set_xlabel("%")
     kinds: dict[tuple[str, str], MeasureLook] = {}  # by marker: the panel shows K

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truemoment.base.boundary.text import one_line
 from truemoment.base.intervals import Floats, Ints
 from truemoment.report.drawing import shortened
 from truemoment.report.model import Block, Cell, Drawing, Finding, Paragraph, Section, Table
@@ -164,7 +163,7 @@ def _pairs_figure(result: Ambiguity, shown: Ints) -> Figure:
     level = result.levels[-1]
     first, second = pairs_of(len(result.names))
     ahead = order_of_pairs((level.direction * level.original).T).sum(axis=0, dtype=np.int64) >= 0
-    names = [one_line(name) for name in result.names]
+    names = result.names
     labels = [
         " > ".join(shortened(names[at], 16) for at in ((first[p], second[p]) if ahead[p] else (second[p], first[p])))
         for p in shown
@@ -224,7 +223,7 @@ def _notes(result: Ambiguity) -> list[str]:
         )
     if result.model == "annotators":
         notes.append(
-            f"Learned on {one_line(result.source)}: a label moves as one annotator's moment differs from another's, "
+            f"Learned on {result.source}: a label moves as one annotator's moment differs from another's, "
             "among the most similar moments. Noise of one annotator is as large as between two real ones. Medians of "
             "several are optimistic: they are drawn around the label, which is itself one annotator's answer."
         )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from truemoment.base.boundary.text import one_line
 from truemoment.base.intervals import Floats, Ints
 from truemoment.report.drawing import FLOOR, GRID, INK, METHOD, METHOD_FAINT, OTHER, SMALL, SOFT, new_figure, shortened
 from truemoment.report.model import Block, Cell, Details, Drawing, Finding, Paragraph, Section, Table
@@ -269,7 +268,7 @@ _SAME: dict[str, Any] = {"facecolor": OTHER, "edgecolor": OTHER}
 def _title_of(case: _Case) -> str:
     before, after = _shown(case.pair)
     moves = f"stays {before}" if before == after else f"goes from {before} to {after}"
-    name = shortened(one_line(str(case.results[0].measure)), 26)
+    name = shortened(str(case.results[0].measure), 26)
     others = f"; {len(case.results) - 1} more" if len(case.results) > 1 else ""
     return f"{case.heading}: {name} {moves}{others}"
 

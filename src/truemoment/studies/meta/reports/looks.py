@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from truemoment.base.boundary.text import one_line
 from truemoment.base.intervals import Floats
 from truemoment.report.drawing import (
     CEILING,
@@ -101,7 +100,7 @@ def named(system: str) -> str:
     >>> named("a\nb"), len(named("z" * 900))
     ('a b', 40)
     """
-    return shortened(one_line(system), 40)
+    return shortened(system, 40)
 
 
 def short_label(measure: Measure | str) -> str:
@@ -112,7 +111,7 @@ def short_label(measure: Measure | str) -> str:
     >>> [short_label(name) for name in ("R@1,IoU=0.5", "AxIoU@10", "dR@1,IoU=0.7", "mIoU")]
     ['R@1 .5', 'Ax@10', 'dR@1 .7', 'mIoU']
     """
-    text = one_line(str(measure))
+    text = str(measure)
     parts = re.fullmatch(r"([A-Za-z]+)@(\d+)(?:,IoU=0?(\.\d+|1))?", text)
     if parts is None:
         return shortened(text, _LABEL_WIDTH)
@@ -124,7 +123,7 @@ def measure_looks(measures: Sequence[Measure | str]) -> tuple[MeasureLook, ...]:
     """Return a look for each measure: usual ones always have the same; no two of one K share a marker if possible."""
     looks: list[MeasureLook] = []
     for measure in measures:
-        text = one_line(str(measure))
+        text = str(measure)
         named = re.match(r"([A-Za-z][A-Za-z0-9-]*)(?:@(\d+))?", text)
         family, rank = (named[1], int(named[2]) if named[2] else None) if named else (text, None)
         found = re.search(r"IoU=([0-9.]+)", text)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from truemoment.base.boundary.text import one_line
 from truemoment.base.version import __version__ as version
 from truemoment.evaluation.head import head
 from truemoment.report.model import Finding, Paragraph, Report, Section
@@ -99,7 +98,7 @@ def report(
         sections=sections,
         notes=tuple(notes),
         reading=reading_of(study.section.name for study in studies),
-        signature=one_line(f"{f'truemoment:{version}' if scores is None else scores.signature()}|seed:{seed}"),
+        signature=(f"{f'truemoment:{version}' if scores is None else scores.signature()}|seed:{seed}"),
         hashes=_hashes(systems),
     )
 
@@ -118,7 +117,7 @@ def _facts(systems: LoadedSystems | None) -> tuple[tuple[str, str], ...]:
     data = f"{counted(len(scores), 'query', 'queries')}, {counted(scores.n_videos, 'video')}"
     return (
         ("data", f"{scores.dataset}/{scores.split}: {data}"),
-        ("systems", f"{len(systems.systems)}: {few([one_line(name)[:40] for name in systems.systems.names])}"),
+        ("systems", f"{len(systems.systems)}: {few([name[:40] for name in systems.systems.names])}"),
     )
 
 

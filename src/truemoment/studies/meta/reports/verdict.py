@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truemoment.base.boundary.text import one_line
 from truemoment.evaluation.uncertainty import ROUNDING
 from truemoment.report.model import Cell, Finding, Section, Table
 from truemoment.report.words import listed
@@ -122,9 +121,9 @@ def _to_select_by(studies: Studies, ranking: MeasureRanking) -> list[str]:
 def _notes(studies: Studies, ranking: MeasureRanking) -> tuple[str, ...]:
     scores = studies.systems.first
     notes = [
-        *map(one_line, studies.notes),
-        f"These findings are about {len(studies.systems)} systems on {one_line(scores.dataset)}, "
-        f"{one_line(scores.split)}; other systems, data or seeds may give others.",
+        *studies.notes,
+        f"These findings are about {len(studies.systems)} systems on {scores.dataset}, "
+        f"{scores.split}; other systems, data or seeds may give others.",
     ]
     if studies.selection is not None and studies.simulated_variants:
         notes.append("The variants of model selection are simulated.")
