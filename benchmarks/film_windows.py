@@ -27,10 +27,11 @@ from truemoment.data.datasets import load_annotations
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.learning.models import get_family
 from truemoment.learning.models.base import Inputs
-from truemoment.learning.training.grounder import load_grounder
+from truemoment.learning.training.grounding import load_grounder
 from truemoment.learning.training.network import Network
+from truemoment.learning.training.performing import perform
 from truemoment.learning.training.recipes import read_recipe
-from truemoment.learning.training.runs import TrainingTask, perform
+from truemoment.learning.training.run import Run
 from truemoment.learning.training.vocabulary import make_vocabulary
 from truemoment.learning.training.windows import AllCandidates, in_windows
 from truemoment.media.features.sentences import SentenceFile, SentenceVectors
@@ -104,8 +105,8 @@ def trained() -> None:
         train, val, test = (load_annotations("mad", split, data_dir=Path(folder)) for split in ("train", "val", "test"))
         store = open_features(frames, test, data_dir=Path(folder), fps=5.0)
         recipe = read_recipe("tan2d-windows", ["train.epochs=8"])
-        task = TrainingTask(recipe=recipe, seed=0, train=train, val=val, features=str(frames), store=store)
-        perform(task, Path(folder) / "run", {})
+        run = Run(recipe=recipe, seed=0, train=train, val=val, features=str(frames), store=store)
+        perform(run, Path(folder) / "run")
         method = load_grounder(Path(folder) / "run", store=store)
         sentences = SentenceFile(data / "CLIP_B32_language_features_MAD_test.h5")
         for most in (5, *LOOKS):

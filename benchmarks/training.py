@@ -25,9 +25,9 @@ import numpy as np
 import torch
 
 from truemoment.base.records import Annotations
-from truemoment.learning.models import get_family
+from truemoment.learning.training.performing import perform
 from truemoment.learning.training.recipes import Recipe, read_recipe
-from truemoment.learning.training.runs import TrainingTask, perform
+from truemoment.learning.training.run import Run
 from truemoment.media.features.base import Features
 
 N_VIDEOS, N_PAIRS, N_VAL = 4564, 11_071, 64
@@ -94,12 +94,12 @@ def measure(name: str) -> None:
     """Print a line on an epoch of a recipe."""
     recipe = one_epoch(name)
     train, val, features = made(np.random.default_rng(0))
-    store = features if "video" in get_family(recipe.model).needs else None
-    task = TrainingTask(recipe=recipe, seed=0, train=train, val=val, features="made" if store else "", store=store)
+    store = features if recipe.family.sees_video else None
+    run = Run(recipe=recipe, seed=0, train=train, val=val, features="made" if store else "", store=store)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     timer = EpochTimer()
     with tempfile.TemporaryDirectory() as folder:
-        result = perform(task, Path(folder) / "run", {}, track=timer)
+        result = perform(run, Path(folder) / "run", track=timer)
     grown_mb = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1e3
     epoch = result.history[0]
     print(

@@ -57,9 +57,9 @@ def loads(monkeypatch, toy):
         calls.append((folder, features, data_dir))
         return toy.with_features(Careful(toy.features))
 
-    module = types.ModuleType("truemoment.learning.training.grounder")
+    module = types.ModuleType("truemoment.learning.training.grounding")
     module.load_grounder = load_grounder
-    monkeypatch.setitem(sys.modules, "truemoment.learning.training.grounder", module)
+    monkeypatch.setitem(sys.modules, "truemoment.learning.training.grounding", module)
     return calls
 
 

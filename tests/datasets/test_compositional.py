@@ -54,7 +54,7 @@ class TestBoth:
 
     def test_tests_are_known_as_tests(self, name):
         pytest.importorskip("torch")
-        from truemoment.learning.training.runs import is_test
+        from truemoment.learning.training.run import is_test
 
         # Choosing by one of them is refused without --force.
         assert {split.name for split in get_dataset(name).splits if is_test(split.name)} == set(TESTS)

@@ -118,7 +118,7 @@ def answered(model, batch):
     return torch.stack([column.expand_as(found.score).double() for column in found], dim=1)
 
 
-GROUNDING = [name for name in FAMILIES if not get_family(name).retrieves]
+GROUNDING = [name for name in FAMILIES if "sentence" not in get_family(name).needs]
 """Those that answer with moments; what ranks clips is tested in tests/training/test_retrieval_runs.py."""
 
 

@@ -10,8 +10,7 @@ import torch
 from torch import nn
 
 from truemoment.learning.models.base import Batch, Inputs, VideoRows
-from truemoment.learning.models.drn import Drn, DrnSettings
-from truemoment.learning.models.layers.feature_pyramid import conv_block
+from truemoment.learning.models.drn import Drn, DrnSettings, conv_block
 
 T, H, D, E = 8, 3, 4, 5
 SMALL = DrnSettings(

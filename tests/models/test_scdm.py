@@ -11,9 +11,8 @@ import torch
 
 from truemoment.baselines.targets import usable
 from truemoment.data.datasets import load_annotations
-from truemoment.learning.models.anchors import Anchors
 from truemoment.learning.models.base import Batch, Inputs, ModelOutput, VideoRows
-from truemoment.learning.models.scdm import Scdm, ScdmSettings
+from truemoment.learning.models.scdm import Anchors, Scdm, ScdmSettings
 
 T, H, D, E = 16, 3, 4, 5
 SMALL = ScdmSettings(seconds=T, levels=2, hidden=H, head_hidden=3, dropout=0.0, hard_logit=0.0, shortest_s=0.0)

@@ -1,16 +1,13 @@
 """A small world and small films, a small recipe for each family, and what a run is made of."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 torch.set_num_threads(1)
 
-from truemoment.learning.models import get_family  # noqa: E402 - PyTorch may be missing
-from truemoment.learning.training.recipes import read_recipe  # noqa: E402 - as above
-from truemoment.learning.training.runs import TrainingTask  # noqa: E402 - as above
+from truemoment.learning.training.recipes import read_recipe  # noqa: E402 - PyTorch may be missing
+from truemoment.learning.training.run import Run  # noqa: E402 - as above
 from truemoment.worlds import FilmSettings, make_films, make_world  # noqa: E402 - as above
 
 MAP = ("settings.n_clips=8", "settings.hidden=16", "settings.layers=2", "settings.kernel=3")
@@ -73,31 +70,16 @@ def tiny():
 
 
 @pytest.fixture
-def task(world, tiny, tiny_films):
-    """Make a task on the world, or on films for models that rank clips: task("tan2d", "train.epochs=3", seed=1)."""
+def make_run(world, tiny, tiny_films):
+    """Make a run on the world, or on films for models that rank clips: make_run("tan2d", "train.epochs=3", seed=1)."""
 
     def make(name="tan2d", *changes, seed=0, **parts):
         recipe = tiny(name, *changes)
-        if get_family(name).retrieves:
-            return TrainingTask(
-                recipe=recipe,
-                seed=seed,
-                train=tiny_films.annotations("train"),
-                val=tiny_films.annotations("val"),
-                features="films",
-                store=tiny_films,
-                text_sources=("films",),
-                texts=tiny_films,
-            )
-        sees = name != "blind-tan"
-        made = TrainingTask(
-            recipe=recipe,
-            seed=seed,
-            train=world.splits["train"],
-            val=world.splits["val"],
-            features="world" if sees else "",
-            store=world.features if sees else None,
-        )
-        return dataclasses.replace(made, **parts)
+        if "sentence" in recipe.family.needs:
+            train, val = tiny_films.annotations("train"), tiny_films.annotations("val")
+            films = {"features": "films", "store": tiny_films, "text_sources": ("films",), "texts": tiny_films}
+            return Run(recipe, seed, train, val, **films, **parts)
+        seen = {"features": "world", "store": world.features} if recipe.family.sees_video else {}
+        return Run(recipe, seed, world.splits["train"], world.splits["val"], **seen | parts)
 
     return make

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from truemoment.learning.training import checkpoints
+from truemoment.learning.training.performing import perform
 from truemoment.learning.training.recipes import read_recipe
-from truemoment.learning.training.runs import perform
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +24,7 @@ def after(tmp_path_factory):
 
 
 @pytest.fixture
-def weights(task, after):
+def weights(make_run, after):
     folder, known = after
 
     def of(n_stages, *changes):
@@ -32,7 +32,7 @@ def weights(task, after):
         if key not in known:
             stages = f"train.stages=[{', '.join((FIRST, SECOND, THIRD)[:n_stages])}]"
             path = folder / str(len(known))
-            result = perform(task("drn", stages, *changes), path, {})
+            result = perform(make_run("drn", stages, *changes), path)
             assert {epoch.stage for epoch in result.history} == set(range(n_stages))
             assert result.best.stage == n_stages - 1
             known[key] = result.history, checkpoints.read_tensors(path / "best.safetensors")
@@ -82,17 +82,17 @@ def test_without_a_segment_to_learn_from_the_second_stage_changes_statistics_alo
     assert names == {name for name in one if name.endswith(STATISTICS)}
 
 
-def test_a_run_that_is_cut_off_within_its_second_stage_ends_the_same(task, tmp_path):
+def test_a_run_that_is_cut_off_within_its_second_stage_ends_the_same(make_run, tmp_path):
     stages = f"train.stages=[{FIRST}, {SECOND.replace('1', '2')}, {THIRD}]"
-    whole = perform(task("drn", stages, *ALL_SEGMENTS), tmp_path / "whole", {})
+    whole = perform(make_run("drn", stages, *ALL_SEGMENTS), tmp_path / "whole")
 
     def cut(epoch):
         if epoch.epoch == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        perform(task("drn", stages, *ALL_SEGMENTS), tmp_path / "cut", {}, on_epoch=cut)
-    resumed = perform(task("drn", stages, *ALL_SEGMENTS), tmp_path / "cut", {})
+        perform(make_run("drn", stages, *ALL_SEGMENTS), tmp_path / "cut", on_epoch=cut)
+    resumed = perform(make_run("drn", stages, *ALL_SEGMENTS), tmp_path / "cut")
     assert [(of.stage, of.loss, of.val) for of in resumed.history] == [
         (of.stage, of.loss, of.val) for of in whole.history
     ]

@@ -11,7 +11,7 @@ from truemoment.baselines.proposals import SparseMap
 from truemoment.baselines.targets import cell_ious, usable
 from truemoment.learning.training import examples
 from truemoment.learning.training.examples import make_pairs, make_table, other_videos
-from truemoment.learning.training.loop import build_network
+from truemoment.learning.training.network import build_network
 from truemoment.learning.training.vocabulary import TokenVocabulary
 from truemoment.media.features.base import Features
 

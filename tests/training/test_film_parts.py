@@ -11,7 +11,7 @@ from truemoment.cli import run as run_command
 from truemoment.data.datasets import load_annotations
 from truemoment.data.formats import read_predictions
 from truemoment.learning.training import film_parts
-from truemoment.learning.training.grounder import load_grounder
+from truemoment.learning.training.grounding import load_grounder
 from truemoment.learning.training.windows import AllCandidates, in_windows
 from truemoment.media.features.sentences import SentenceFile
 from truemoment.searching.first_look import FirstLook, looked_at

@@ -12,8 +12,9 @@ from truemoment.base.errors import InputError, MissingFileError, TrueMomentError
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.learning.models import FAMILIES, get_family
 from truemoment.learning.training import checkpoints, hardware
-from truemoment.learning.training.grounder import load_grounder
-from truemoment.learning.training.runs import hold_out, is_test, perform
+from truemoment.learning.training.grounding import load_grounder
+from truemoment.learning.training.performing import perform
+from truemoment.learning.training.run import hold_out, is_test
 
 from ..thorough import quick_are
 
@@ -24,11 +25,11 @@ def weights(folder):
     return checkpoints.read_tensors(folder / "best.safetensors")
 
 
-@pytest.mark.parametrize("name", [name for name in FAMILIES if not get_family(name).retrieves])
-def test_every_family_trains_answers_and_is_read_back(name, task, world, tmp_path):
+@pytest.mark.parametrize("name", [name for name in FAMILIES if "sentence" not in get_family(name).needs])
+def test_every_family_trains_answers_and_is_read_back(name, make_run, world, tmp_path):
     """Of those that answer with moments; for those that rank clips see test_retrieval_runs."""
     test = world.splits["test-iid"]
-    result = perform(task(name), tmp_path / "run", {"test-iid": test})
+    result = perform(make_run(name, tests={"test-iid": test}), tmp_path / "run")
     assert len(result.history) == 2
     if name != "tsp-prl":  # rewards draw windows elsewhere: its loss need not fall, see test_it_learns_a_batch_by_heart
         assert result.history[1].loss["total"] < result.history[0].loss["total"]
@@ -42,8 +43,8 @@ def test_every_family_trains_answers_and_is_read_back(name, task, world, tmp_pat
     assert again.value("mIoU") == pytest.approx(kept["mIoU"], abs=1e-6)
 
 
-def test_the_best_epoch_by_validation_is_kept(task, tmp_path, world):
-    result = perform(task("tan2d", "train.epochs=4"), tmp_path / "run", {})
+def test_the_best_epoch_by_validation_is_kept(make_run, tmp_path, world):
+    result = perform(make_run("tan2d", "train.epochs=4"), tmp_path / "run")
     figures = [epoch.val["AxIoU@10"] for epoch in result.history]
     assert result.best.epoch == 1 + int(np.argmax(figures))
     grounder = load_grounder(tmp_path / "run", store=world.features)
@@ -52,18 +53,18 @@ def test_the_best_epoch_by_validation_is_kept(task, tmp_path, world):
 
 
 @pytest.mark.parametrize("name", quick_are(("tan2d", "tcn-dcm"), list(FAMILIES)))
-def test_a_run_that_is_cut_off_ends_as_one_that_was_not(name, task, tmp_path):
+def test_a_run_that_is_cut_off_ends_as_one_that_was_not(name, make_run, tmp_path):
     """TCN-DCM draws most: dropout, other videos, rows of the distance correlation."""
-    whole = perform(task(name, "train.epochs=3"), tmp_path / "whole", {})
+    whole = perform(make_run(name, "train.epochs=3"), tmp_path / "whole")
 
     def cut(epoch):
         if epoch.epoch == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        perform(task(name, "train.epochs=3"), tmp_path / "cut", {}, on_epoch=cut)
+        perform(make_run(name, "train.epochs=3"), tmp_path / "cut", on_epoch=cut)
     assert checkpoints.newest_epoch(tmp_path / "cut").name == "epoch-0002"
-    resumed = perform(task(name, "train.epochs=3"), tmp_path / "cut", {})
+    resumed = perform(make_run(name, "train.epochs=3"), tmp_path / "cut")
     assert [epoch.loss for epoch in resumed.history] == [epoch.loss for epoch in whole.history]
     assert [epoch.val for epoch in resumed.history] == [epoch.val for epoch in whole.history]
     one, other = weights(tmp_path / "whole"), weights(tmp_path / "cut")
@@ -71,74 +72,74 @@ def test_a_run_that_is_cut_off_ends_as_one_that_was_not(name, task, tmp_path):
     assert not [name for name in one if not torch.equal(one[name], other[name])]
 
 
-def test_a_finished_run_is_not_trained_again(task, tmp_path):
-    perform(task(), tmp_path / "run", {})
+def test_a_finished_run_is_not_trained_again(make_run, tmp_path):
+    perform(make_run(), tmp_path / "run")
     before = (tmp_path / "run" / "best.safetensors").stat().st_mtime_ns
     told = []
-    perform(task(), tmp_path / "run", {}, on_epoch=told.append)
+    perform(make_run(), tmp_path / "run", on_epoch=told.append)
     assert not told
     assert (tmp_path / "run" / "best.safetensors").stat().st_mtime_ns == before
 
 
-def test_seeds_differ_and_a_seed_repeats_itself(task, tmp_path):
-    runs = [perform(task(seed=seed), tmp_path / str(at), {}) for at, seed in enumerate((0, 0, 1))]
+def test_seeds_differ_and_a_seed_repeats_itself(make_run, tmp_path):
+    runs = [perform(make_run(seed=seed), tmp_path / str(at)) for at, seed in enumerate((0, 0, 1))]
     losses = [run.history[-1].loss["total"] for run in runs]
     assert losses[0] == losses[1] != losses[2]
 
 
-def test_training_stops_when_nothing_gets_better(task, tmp_path):
+def test_training_stops_when_nothing_gets_better(make_run, tmp_path):
     result = perform(
-        task("tan2d", "train.learning_rate=1e-12", "train.epochs=9", "select.patience=2"), tmp_path / "r", {}
+        make_run("tan2d", "train.learning_rate=1e-12", "train.epochs=9", "select.patience=2"), tmp_path / "r"
     )
     assert result.best.epoch == 1
     assert len(result.history) == 3
 
 
-def test_a_folder_of_another_run_is_refused(task, tmp_path):
-    perform(task(), tmp_path / "run", {})
+def test_a_folder_of_another_run_is_refused(make_run, tmp_path):
+    perform(make_run(), tmp_path / "run")
     with pytest.raises(UsageError, match="seed"):
-        perform(task(seed=1), tmp_path / "run", {})
+        perform(make_run(seed=1), tmp_path / "run")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.tex").write_text("mine")
     with pytest.raises(UsageError, match="no training run"):
-        perform(task(), tmp_path / "other", {})
+        perform(make_run(), tmp_path / "other")
     assert (tmp_path / "other" / "thesis.tex").read_text() == "mine"
 
 
-def test_the_message_on_another_run_names_the_values_of_the_recipe_that_differ(task, tmp_path):
+def test_the_message_on_another_run_names_the_values_of_the_recipe_that_differ(make_run, tmp_path):
     """Such as text.tokens of a full recipe, which --set puts back to resume a run of an older version."""
-    perform(task("tan2d", "train.epochs=1"), tmp_path / "run", {})
+    perform(make_run("tan2d", "train.epochs=1"), tmp_path / "run")
     told = r"differs in recipe\.text\.tokens, recipe\.decode\.nms, seed\)"
     with pytest.raises(UsageError, match=told):
-        perform(task("tan2d", "train.epochs=1", "text.tokens=blanks", "decode.nms=1", seed=1), tmp_path / "run", {})
+        perform(make_run("tan2d", "train.epochs=1", "text.tokens=blanks", "decode.nms=1", seed=1), tmp_path / "run")
 
 
-def test_a_run_whose_notes_have_another_wording_is_resumed(task, tmp_path):
+def test_a_run_whose_notes_have_another_wording_is_resumed(make_run, tmp_path):
     """Point 12: a new wording of the caution on simulated features refused every run of an older version."""
-    asked = task("tan2d", "train.epochs=3")
+    asked = make_run("tan2d", "train.epochs=3")
     older = dataclasses.replace(asked, notes=("Simulated: a wording of an older version.",))
     with pytest.raises(KeyboardInterrupt):
-        perform(older, tmp_path / "run", {}, on_epoch=cut_after(2))
-    resumed = perform(dataclasses.replace(asked, notes=("Simulated: a newer wording.",)), tmp_path / "run", {})
-    whole = perform(asked, tmp_path / "whole", {})
+        perform(older, tmp_path / "run", on_epoch=cut_after(2))
+    resumed = perform(dataclasses.replace(asked, notes=("Simulated: a newer wording.",)), tmp_path / "run")
+    whole = perform(asked, tmp_path / "whole")
     assert [epoch.loss for epoch in resumed.history] == [epoch.loss for epoch in whole.history]
 
 
-def test_a_loss_that_is_not_finite_is_told(task, tmp_path):
+def test_a_loss_that_is_not_finite_is_told(make_run, tmp_path):
     with pytest.raises(TrueMomentError, match="learning_rate"):
-        perform(task("tan2d", "train.learning_rate=1e30", "train.clip=0"), tmp_path / "run", {})
+        perform(make_run("tan2d", "train.learning_rate=1e30", "train.clip=0"), tmp_path / "run")
 
 
-def test_a_blind_model_takes_no_features_and_a_seeing_one_asks_for_them(task, world):
+def test_a_blind_model_takes_no_features_and_a_seeing_one_asks_for_them(make_run, world):
     with pytest.raises(UsageError, match="sees no video"):
-        dataclasses.replace(task("blind-tan"), store=world.features)
+        dataclasses.replace(make_run("blind-tan"), store=world.features)
     with pytest.raises(UsageError, match="--features"):
-        dataclasses.replace(task("tan2d"), store=None)
+        dataclasses.replace(make_run("tan2d"), store=None)
 
 
-def test_answers_of_a_blind_model_do_not_depend_on_video_or_duration(task, world, tmp_path):
+def test_answers_of_a_blind_model_do_not_depend_on_video_or_duration(make_run, world, tmp_path):
     """blind_tan.md, check 1: fractions are the same whatever the duration; seconds scale with it."""
-    perform(task("blind-tan"), tmp_path / "run", {})
+    perform(make_run("blind-tan"), tmp_path / "run")
     grounder = load_grounder(tmp_path / "run")
     queries = world.splits["test-iid"].queries
     one = grounder.ground(queries)
@@ -149,8 +150,8 @@ def test_answers_of_a_blind_model_do_not_depend_on_video_or_duration(task, world
     assert other.score.tolist() == one.score.tolist()
 
 
-def test_an_unknown_duration_is_refused(task, world, tmp_path):
-    perform(task("blind-tan", "train.epochs=1"), tmp_path / "run", {})
+def test_an_unknown_duration_is_refused(make_run, world, tmp_path):
+    perform(make_run("blind-tan", "train.epochs=1"), tmp_path / "run")
     queries = world.splits["test-iid"].queries
     with pytest.raises(InputError, match="duration_s"):
         load_grounder(tmp_path / "run").ground(dataclasses.replace(queries, duration_s=0 * queries.duration_s))
@@ -158,8 +159,8 @@ def test_an_unknown_duration_is_refused(task, world, tmp_path):
 
 class TestDamage:
     @pytest.fixture
-    def run(self, task, tmp_path):
-        perform(task("blind-tan", "train.epochs=1"), tmp_path / "run", {})
+    def run(self, make_run, tmp_path):
+        perform(make_run("blind-tan", "train.epochs=1"), tmp_path / "run")
         return tmp_path / "run"
 
     def test_a_folder_that_is_no_run(self, tmp_path):
@@ -235,22 +236,22 @@ class TestDamage:
     @pytest.mark.parametrize(
         "log", ["[]", "{}", "[1]", '[{"epoch": 1}]', '[{"epoch": 2, "loss": {}, "val": {}, "best": true}]']
     )
-    def test_a_damaged_log(self, run, task, log):
+    def test_a_damaged_log(self, run, make_run, log):
         (run / "epoch-0001" / "history.json").write_text(log)
         with pytest.raises(InputError, match=r"history\.json"):
-            perform(task("blind-tan", "train.epochs=1"), run, {})
+            perform(make_run("blind-tan", "train.epochs=1"), run)
 
     @pytest.mark.parametrize("key", ["x/y", "999/step", "9" * 5000 + "/step", "0/other", "0/exp_avg"])
-    def test_a_damaged_optimiser(self, task, key, tmp_path):
+    def test_a_damaged_optimiser(self, make_run, key, tmp_path):
         def cut(_):
             raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            perform(task("blind-tan"), tmp_path / "cut", {}, on_epoch=cut)
+            perform(make_run("blind-tan"), tmp_path / "cut", on_epoch=cut)
         path = tmp_path / "cut" / "epoch-0001" / "optimiser.safetensors"
         checkpoints.write_tensors(path, {key: torch.zeros(2, 3, 4)})
         with pytest.raises(InputError, match=r"optimiser\.safetensors"):
-            perform(task("blind-tan"), tmp_path / "cut", {})
+            perform(make_run("blind-tan"), tmp_path / "cut")
 
     def test_no_epoch_ended(self, run):
         (run / "best.safetensors").unlink()
@@ -264,30 +265,30 @@ def test_split_names_of_tests():
     assert not any(is_test(name) for name in ("val", "train", "latest", "held out of train"))
 
 
-def test_a_task_on_a_test_split_is_refused_unless_forced(task, world):
+def test_a_task_on_a_test_split_is_refused_unless_forced(make_run, world):
     test = world.splits["test-iid"]
     for part in ("train", "val"):
         with pytest.raises(UsageError, match="test-iid is a test split"):
-            dataclasses.replace(task(), **{part: test})
-        assert dataclasses.replace(task(), **{part: test}, forced=True).forced
+            dataclasses.replace(make_run(), **{part: test})
+        assert dataclasses.replace(make_run(), **{part: test}, forced=True).forced
 
 
-def test_other_words_do_not_destroy_a_finished_run(task, tmp_path):
+def test_other_words_do_not_destroy_a_finished_run(make_run, tmp_path):
     """Fixed vectors of another list of sentences: the folder keeps its words, and can still be read."""
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("".join(f"{word} {at} 1\n" for at, word in enumerate(("person", "door", "zebra", "the"))))
-    asked = task("blind-tan", f"text.vectors={vectors}", "train.epochs=1")
-    perform(dataclasses.replace(asked, sentences=("the person", "a door")), tmp_path / "run", {})
+    asked = make_run("blind-tan", f"text.vectors={vectors}", "train.epochs=1")
+    perform(dataclasses.replace(asked, sentences=("the person", "a door")), tmp_path / "run")
     before = (tmp_path / "run" / "words.json").read_bytes()
     with pytest.raises(UsageError, match="other words"):
-        perform(dataclasses.replace(asked, sentences=("the person", "a zebra")), tmp_path / "run", {})
+        perform(dataclasses.replace(asked, sentences=("the person", "a zebra")), tmp_path / "run")
     assert (tmp_path / "run" / "words.json").read_bytes() == before
     assert load_grounder(tmp_path / "run").vocabulary.words == ("door", "person", "the")
 
 
-def test_names_of_splits_do_not_become_paths(task, world, tmp_path):
+def test_names_of_splits_do_not_become_paths(make_run, world, tmp_path):
     with pytest.raises(UsageError, match="file's name"):
-        perform(task(), tmp_path / "run", {"../away": world.splits["test-iid"]})
+        perform(make_run(tests={"../away": world.splits["test-iid"]}), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -299,11 +300,11 @@ def test_held_out_videos_are_apart(world):
     assert hold_out(train_split, seed=3)[1].query_id.tolist() == held.query_id.tolist()
 
 
-def test_nothing_to_learn_from_is_told(task, world, tmp_path):
+def test_nothing_to_learn_from_is_told(make_run, world, tmp_path):
     train = world.splits["train"]
     swapped = dataclasses.replace(train, start_s=train.end_s, end_s=train.start_s)
     with pytest.raises(UsageError, match="no query"):
-        perform(dataclasses.replace(task(), train=swapped), tmp_path / "run", {})
+        perform(dataclasses.replace(make_run(), train=swapped), tmp_path / "run")
 
 
 # ------------------------------------------------------------------- folders of the user, links, two at once
@@ -317,16 +318,16 @@ def cut_after(n_epochs):
     return tell
 
 
-def test_folders_of_the_user_that_are_called_like_epochs_stay_when_a_run_is_resumed(task, tmp_path):
+def test_folders_of_the_user_that_are_called_like_epochs_stay_when_a_run_is_resumed(make_run, tmp_path):
     """Point 2: epoch-notes was deleted by the next epoch."""
     run = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt):
-        perform(task("tan2d", "train.epochs=3"), run, {}, on_epoch=cut_after(1))
+        perform(make_run("tan2d", "train.epochs=3"), run, on_epoch=cut_after(1))
     mine = ["epoch-notes/x", "epoch-00012/x", "epoch-1/x", "epoch-0009.old/x"]
     for name in mine:
         (run / name).parent.mkdir()
         (run / name).write_text("mine")
-    perform(task("tan2d", "train.epochs=3"), run, {})
+    perform(make_run("tan2d", "train.epochs=3"), run)
     assert [name for name in mine if not (run / name).is_file()] == []
     assert checkpoints.newest_epoch(run).name == "epoch-0003"
     assert not (run / "epoch-0001").exists()
@@ -335,39 +336,39 @@ def test_folders_of_the_user_that_are_called_like_epochs_stay_when_a_run_is_resu
 @pytest.mark.parametrize(
     "name", ["run.json", "words.json", "best.safetensors", "epoch-0001", "epoch-0001/history.json", "test-iid.jsonl"]
 )
-def test_a_run_with_a_link_inside_is_refused(name, task, world, tmp_path):
+def test_a_run_with_a_link_inside_is_refused(name, make_run, world, tmp_path):
     """Point 1: what a link in a foreign run leads to is neither written nor removed."""
     run, mine = tmp_path / "run", tmp_path / "mine"
     with pytest.raises(KeyboardInterrupt):
-        perform(task(), run, {}, on_epoch=cut_after(1))
+        perform(make_run(), run, on_epoch=cut_after(1))
     mine.mkdir()
     if (run / name).exists():
         (run / name).rename(mine / "file")
     (run / name).symlink_to(mine / "file")
     before = {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()}
     with pytest.raises(InputError, match=f"{name}: is a link, expected a file or folder that TrueMoment has made"):
-        perform(task(), run, {"test-iid": world.splits["test-iid"]})
+        perform(make_run(tests={"test-iid": world.splits["test-iid"]}), run)
     assert {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()} == before
 
 
-def test_a_run_s_folder_itself_may_be_a_link(task, tmp_path):
+def test_a_run_s_folder_itself_may_be_a_link(make_run, tmp_path):
     """People link to large disks."""
     (tmp_path / "disk").mkdir()
     (tmp_path / "run").symlink_to(tmp_path / "disk")
-    perform(task(), tmp_path / "run", {})
+    perform(make_run(), tmp_path / "run")
     assert (tmp_path / "disk" / "result.json").is_file()
     assert (tmp_path / "run").is_symlink()
 
 
-def test_two_runs_in_one_folder_do_not_train_at_once(task, tmp_path):
+def test_two_runs_in_one_folder_do_not_train_at_once(make_run, tmp_path):
     """Point 25: the second says so; the first is not disturbed."""
-    whole = perform(task(), tmp_path / "whole", {})
+    whole = perform(make_run(), tmp_path / "whole")
 
     def tell(_):
         with pytest.raises(UsageError, match="run: is being written by another command, wait for its end"):
-            perform(task(), tmp_path / "run", {})
+            perform(make_run(), tmp_path / "run")
 
-    found = perform(task(), tmp_path / "run", {}, on_epoch=tell)
+    found = perform(make_run(), tmp_path / "run", on_epoch=tell)
     assert [epoch.loss for epoch in found.history] == [epoch.loss for epoch in whole.history]
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
         "best.safetensors", "epoch-0002", "result.json", "run.json", "words.json",
@@ -391,11 +392,11 @@ def git(tmp_path, monkeypatch):
     hardware.commit.cache_clear()
 
 
-def test_a_git_that_does_not_answer_does_not_end_training(task, world, tmp_path, monkeypatch, git):
+def test_a_git_that_does_not_answer_does_not_end_training(make_run, world, tmp_path, monkeypatch, git):
     """Point 22: after 20 s training ended in status 3, without result.json."""
     git("exec sleep 60")
     monkeypatch.setattr(hardware, "TIMEOUT_S", 0.3)
-    result = perform(task(), tmp_path / "run", {"test-iid": world.splits["test-iid"]})
+    result = perform(make_run(tests={"test-iid": world.splits["test-iid"]}), tmp_path / "run")
     assert {row.commit for row in result.tests} == {"0123456789ab?"}
     assert json.loads((tmp_path / "run" / "result.json").read_text())["commit"] == "0123456789ab?"
 

@@ -18,12 +18,12 @@ from truemoment.collection.review_file import Review, ReviewFigure
 from truemoment.collection.review_noise import noise_of_review
 from truemoment.data.datasets import own
 from truemoment.learning.training.examples import drawn_pairs
-from truemoment.learning.training.mixed_stores import MixedFeatures
 from truemoment.learning.training.mixture_grid import GRIDS, MixtureRow, read_grid
 from truemoment.learning.training.mixture_study import questions_of
 from truemoment.learning.training.mixtures import in_share, read_mix, read_mixture, shared_films
 from truemoment.learning.training.recipes import read_recipe
 from truemoment.learning.training.simulated_mixtures import StudyFilms, study_sources, write_study_films
+from truemoment.learning.training.stores import MixedFeatures
 from truemoment.media.features.base import Features
 from truemoment.worlds import CollectionNoise, FilmSettings, make_films
 

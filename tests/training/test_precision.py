@@ -8,7 +8,7 @@ from torch import nn
 from truemoment.learning.models import FAMILIES
 from truemoment.learning.models.retrieval_model import ResidualMap
 from truemoment.learning.training import checkpoints, loop
-from truemoment.learning.training.runs import perform
+from truemoment.learning.training.performing import perform
 
 from ..thorough import quick_are
 
@@ -50,7 +50,7 @@ def products(monkeypatch):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_every_epoch_is_trained_in_bf16_and_judged_in_float32(name, task, products, tmp_path):
+def test_every_epoch_is_trained_in_bf16_and_judged_in_float32(name, make_run, products, tmp_path):
     """Point 12: the autocast wrapper was stripped after epoch 1, and epochs 2 and 3 were trained in float32.
 
     Answers are given in float32, and so is the figure that chooses the epoch.
@@ -61,7 +61,7 @@ def test_every_epoch_is_trained_in_bf16_and_judged_in_float32(name, task, produc
         by_epoch.append(set(products))
         products.clear()
 
-    perform(task(name, "train.epochs=3", BF16), tmp_path / "run", {}, on_epoch=tell)
+    perform(make_run(name, "train.epochs=3", BF16), tmp_path / "run", on_epoch=tell)
     judged_and_trained = {(True, torch.bfloat16), (False, torch.float32)}
     if name == "wssl":  # its captions are made within a step, by a generator without dropout
         assert all(seen >= judged_and_trained for seen in by_epoch)
@@ -70,18 +70,18 @@ def test_every_epoch_is_trained_in_bf16_and_judged_in_float32(name, task, produc
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_run_in_bf16_that_is_cut_off_ends_as_one_that_was_not(name, task, tmp_path):
+def test_a_run_in_bf16_that_is_cut_off_ends_as_one_that_was_not(name, make_run, tmp_path):
     """Point 12: the epoch after resuming was trained in bf16 again, and weights differed by 3e-3."""
-    asked = task(name, "train.epochs=3", BF16)
-    whole = perform(asked, tmp_path / "whole", {})
+    asked = make_run(name, "train.epochs=3", BF16)
+    whole = perform(asked, tmp_path / "whole")
 
     def cut(epoch):
         if epoch.epoch == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        perform(asked, tmp_path / "cut", {}, on_epoch=cut)
-    resumed = perform(asked, tmp_path / "cut", {})
+        perform(asked, tmp_path / "cut", on_epoch=cut)
+    resumed = perform(asked, tmp_path / "cut")
     assert [epoch.loss for epoch in resumed.history] == [epoch.loss for epoch in whole.history]
     assert [epoch.val for epoch in resumed.history] == [epoch.val for epoch in whole.history]
     last = [checkpoints.newest_epoch(tmp_path / run) / "network.safetensors" for run in ("whole", "cut")]

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 
 from truemoment.base.errors import InputError, UsageError
 from truemoment.learning.models.base import Batch, Inputs
-from truemoment.learning.models.contrastive import symmetric_cross_entropy
 from truemoment.learning.models.frame_sequence import FrameSequence, FrameSequenceSettings
 from truemoment.learning.models.mean_pool import MeanPool, MeanPoolSettings
-from truemoment.learning.training.clip_pairs import make_clip_texts, vectors_of
-from truemoment.learning.training.contrastive import contrastive_batches
-from truemoment.learning.training.grounder import load_grounder
+from truemoment.learning.models.retrieval_model import symmetric_cross_entropy
+from truemoment.learning.training.clip_pairs import contrastive_batches, make_clip_texts, vectors_of
+from truemoment.learning.training.grounding import load_grounder
 from truemoment.learning.training.network import Network
+from truemoment.learning.training.performing import perform
+from truemoment.learning.training.ranking import load_retriever
 from truemoment.learning.training.recipes import read_recipe
-from truemoment.learning.training.retriever import load_retriever
-from truemoment.learning.training.runs import TrainingTask, perform
+from truemoment.learning.training.run import Run
 from truemoment.learning.training.vocabulary import NO_WORDS
 from truemoment.searching.clips.clips import clips_of
 from truemoment.searching.clips.pooling import pooled_clips, unit
@@ -122,7 +122,7 @@ def test_the_scale_is_held_at_a_hundred():
 
 GATHER = """
     import sys, torch, torch.distributed as dist
-    from truemoment.learning.models.contrastive import gathered, symmetric_cross_entropy, unit
+    from truemoment.learning.models.retrieval_model import gathered, symmetric_cross_entropy, unit
     rank, path = int(sys.argv[1]), sys.argv[2]
     dist.init_process_group("gloo", init_method=f"file://{path}", rank=rank, world_size=2)
     torch.manual_seed(0)
@@ -179,13 +179,14 @@ def films():
     return make_films({"train": 20, "val": 3, "test": 12}, settings, np.random.default_rng(0))
 
 
-def task_on(films, *changes, name="mean-pool"):
+def run_on(films, *changes, name="mean-pool", tests=None):
     recipe = read_recipe(name, ["settings.scale=20", "train.batch=64", *changes])
-    return TrainingTask(
+    return Run(
         recipe=recipe,
         seed=0,
         train=films.annotations("train"),
         val=films.annotations("val"),
+        tests=tests or {},
         features="films",
         store=films,
         text_sources=("films",),
@@ -194,7 +195,7 @@ def task_on(films, *changes, name="mean-pool"):
 
 
 def trained(films, folder, *changes, **more):
-    return perform(task_on(films, *changes, **more), folder, {"test": films.annotations("test")})
+    return perform(run_on(films, *changes, tests={"test": films.annotations("test")}, **more), folder)
 
 
 def test_training_beats_zero_shot(films, tmp_path):
@@ -237,7 +238,7 @@ def test_a_resumed_run_is_equal_to_the_bit(films, tmp_path):
     changes = ("train.epochs=3", "train.warm_up=0.3", "train.decay=cosine")
     whole = trained(films, tmp_path / "whole", *changes)
     with pytest.raises(StoppedError):
-        perform(task_on(films, *changes), tmp_path / "parts", {}, on_epoch=stop)
+        perform(run_on(films, *changes), tmp_path / "parts", on_epoch=stop)
     parts = trained(films, tmp_path / "parts", *changes)
     assert [of.value for of in parts.beside_zero_shot] == [of.value for of in whole.beside_zero_shot]
     one, other = ((tmp_path / name / "best.safetensors").read_bytes() for name in ("whole", "parts"))

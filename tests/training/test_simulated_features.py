@@ -12,8 +12,8 @@ import truemoment as tm
 from truemoment import load_annotations
 from truemoment.cli import run
 from truemoment.evaluation.measures import parse_measure
-from truemoment.learning.training.grounder import load_grounder
-from truemoment.learning.training.rule_figures import run_rules, simulate
+from truemoment.learning.training.floors import run_rules, simulate
+from truemoment.learning.training.grounding import load_grounder
 from truemoment.searching.opening import open_features
 from truemoment.worlds.concepts import CAUTION
 

@@ -124,7 +124,7 @@ def test_a_file_is_called_by_its_stem(tmp_path):
     (tmp_path / "wide.yaml").write_text("{model: tan2d, settings: {hidden: 64}, train: {precision: bf16}}")
     (tmp_path / "a b.yaml").write_text("model: tan2d")
     method = read_methods([str(tmp_path / "wide.yaml")])[0]
-    assert (method.name, method.family, method.sees) == ("wide", "2D-TAN", True)
+    assert (method.name, method.recipe.family.title) == ("wide", "2D-TAN")
     with pytest.raises(UsageError, match="becomes a folder's"):
         read_methods([str(tmp_path / "a b.yaml")])
     with pytest.raises(UsageError, match=r"differ in train.precision \(bf16, no\)"):
@@ -174,8 +174,8 @@ def test_a_worker_imports_no_command(swept):
         "import pickle, sys\n"
         "import truemoment.learning.training.trials\n"
         "data, cell = pickle.load(sys.stdin.buffer)\n"
-        "task, tests = data(cell)\n"
-        "assert sorted(tests) == ['test-iid', 'test-ood'] and task.train.n_queries\n"
+        "run = data(cell)\n"
+        "assert sorted(run.tests) == ['test-iid', 'test-ood'] and run.train.n_queries\n"
         "print([name for name in sys.modules if name.startswith(('truemoment.cli', 'truemoment.report', 'click'))])\n"
     )
     sent = pickle.dumps((data, grid.cells()[0]))
@@ -241,8 +241,8 @@ def test_a_loss_that_is_not_finite_leaves_its_cell_empty_and_others_go_on(swept,
 
     def spoiled(cell):
         """At perception 0 each step is so long that nothing is finite behind it."""
-        task, tests = data(cell)
-        return (dataclasses.replace(task, recipe=wild) if cell.value == 0 else task), tests
+        run = data(cell)
+        return dataclasses.replace(run, recipe=wild) if cell.value == 0 else run
 
     empty, whole = trained(grid, grid.cells(), spoiled)
     assert (empty.trial.value, empty.rows) == (0, ())

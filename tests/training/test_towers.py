@@ -14,9 +14,10 @@ from truemoment.base.records import Queries  # noqa: E402 - as above
 from truemoment.learning.models.base import Inputs  # noqa: E402 - as above
 from truemoment.learning.models.mean_pool import MeanPool, MeanPoolSettings  # noqa: E402 - as above
 from truemoment.learning.training.checkpoints import read_tensors  # noqa: E402 - as above
-from truemoment.learning.training.clip_features import open_clip_features  # noqa: E402 - as above
+from truemoment.learning.training.performing import perform  # noqa: E402 - as above
 from truemoment.learning.training.recipes import read_recipe  # noqa: E402 - as above
-from truemoment.learning.training.runs import TrainingTask, perform  # noqa: E402 - as above
+from truemoment.learning.training.run import Run  # noqa: E402 - as above
+from truemoment.learning.training.stores import open_clip_features  # noqa: E402 - as above
 from truemoment.media.video.encoders import load_encoder  # noqa: E402 - as above
 from truemoment.worlds.scenes import render_video  # noqa: E402 - as above
 
@@ -46,12 +47,13 @@ def recipe_of(*changes):
     return read_recipe("mean-pool", [*TOWERS, *STAGE, *changes])
 
 
-def task_on(videos, *changes):
+def run_on(videos, *changes):
     folder, splits = videos
     recipe = recipe_of(*changes)
     features = f"pictures:{folder}"
     store = open_clip_features(features, recipe, None)
-    return TrainingTask(recipe, 0, splits["train"], splits["val"], features=features, store=store)
+    tests = {"test": splits["test"]}
+    return Run(recipe, 0, splits["train"], splits["val"], tests, features=features, store=store)
 
 
 def test_towers_return_what_the_encoder_does(videos):
@@ -75,13 +77,12 @@ def test_towers_return_what_the_encoder_does(videos):
 @pytest.mark.thorough
 def test_both_towers_learn_more_slowly_than_the_scale(videos, tmp_path):
     losses = []
-    task = task_on(videos)
-    first = task.train.select_rows(task.train.offsets[:-1])  # each clip with the sentence of another: much to learn
-    task = dataclasses.replace(task, train=dataclasses.replace(first, sentence=np.roll(first.sentence, 1)))
+    run = run_on(videos)
+    first = run.train.select_rows(run.train.offsets[:-1])  # each clip with the sentence of another: much to learn
+    run = dataclasses.replace(run, train=dataclasses.replace(first, sentence=np.roll(first.sentence, 1)))
     result = perform(
-        task,
+        run,
         tmp_path / "run",
-        {"test": videos[1]["test"]},
         on_epoch=lambda of: losses.append(of.loss["total"]),
     )
     assert losses[-1] < losses[0]

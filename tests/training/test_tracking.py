@@ -13,17 +13,17 @@ from truemoment.data.datasets.source import AnnotationSource
 from truemoment.learning.training import report as reports
 from truemoment.learning.training.checkpoints import Epoch
 from truemoment.learning.training.network import Network
-from truemoment.learning.training.preparation import RunData, prepare
+from truemoment.learning.training.performing import perform
 from truemoment.learning.training.recipes import Optimisation, TrainingStage, read_recipe
-from truemoment.learning.training.report_curves import save_curves
-from truemoment.learning.training.runs import perform
+from truemoment.learning.training.report import save_curves
+from truemoment.learning.training.run import Run, RunSources
 from truemoment.learning.training.tracking import start_tracking, tracker_of
 
 
 @pytest.mark.slow
-def test_tensorboard_has_the_log_of_the_run(task, tmp_path):
+def test_tensorboard_has_the_log_of_the_run(make_run, tmp_path):
     reading = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
-    result = perform(task("tan2d", "train.track=tensorboard"), tmp_path / "run", {})
+    result = perform(make_run("tan2d", "train.track=tensorboard"), tmp_path / "run")
     events = reading.EventAccumulator(str(tmp_path / "run" / "tracked" / "truemoment")).Reload()
     for name, values in (("loss", "loss"), ("val", "val")):
         for key in getattr(result.history[0], values):
@@ -57,14 +57,14 @@ def test_a_missing_tracker_is_named_with_its_extra(tiny, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["tracked", "tracked/truemoment", "curves.svg"])
-def test_a_link_in_a_run_is_not_followed(task, tmp_path, name):
+def test_a_link_in_a_run_is_not_followed(make_run, tmp_path, name):
     elsewhere, run = tmp_path / "elsewhere", tmp_path / "run"
     elsewhere.mkdir()
-    perform(task("blind-tan", "train.epochs=1"), run, {})
+    perform(make_run("blind-tan", "train.epochs=1"), run)
     (run / name).parent.mkdir(exist_ok=True)
     (run / name).symlink_to(elsewhere)
     with pytest.raises(InputError, match="is a link, expected a file or folder that TrueMoment has made"):
-        perform(task("blind-tan", "train.epochs=1"), run, {})
+        perform(make_run("blind-tan", "train.epochs=1"), run)
     assert not list(elsewhere.iterdir())
 
 
@@ -79,9 +79,9 @@ def test_an_epoch_is_called_best_only_where_one_is_chosen(keep, marks):
 
 def test_it_is_named_before_anything_is_read_or_written(tiny, monkeypatch, tmp_path):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    nowhere = RunData(AnnotationSource(annotations=tmp_path / "absent.jsonl"))
+    nowhere = RunSources(AnnotationSource(annotations=tmp_path / "absent.jsonl"))
     with pytest.raises(MissingPackageError, match="wandb"):
-        prepare(tiny("tan2d", "train.track=wandb"), nowhere, 0)
+        Run.resolve(tiny("tan2d", "train.track=wandb"), nowhere, 0)
 
 
 def test_a_tracker_that_cannot_start_is_one_line(tiny, monkeypatch, tmp_path):
@@ -100,9 +100,9 @@ def test_a_tracker_that_cannot_start_is_one_line(tiny, monkeypatch, tmp_path):
         start_tracking(accelerator, tiny("tan2d", "train.track=wandb"), 0, tmp_path)
 
 
-def test_curves_and_parts(task, tmp_path):
-    made = task("blind-tan")
-    result = perform(made, tmp_path / "run", {})
+def test_curves_and_parts(make_run, tmp_path):
+    made = make_run("blind-tan")
+    result = perform(made, tmp_path / "run")
     assert [path.name for path in save_curves(result)] == ["curves.png", "curves.svg"]
     svg = (tmp_path / "run" / "curves.svg").read_text()
     assert svg.count("<svg") == 1
@@ -112,10 +112,10 @@ def test_curves_and_parts(task, tmp_path):
     assert [row[0].text for row in table.groups[0][1]] == list(result.parts)
 
 
-def test_a_model_is_compiled_if_the_recipe_says_so(task, tmp_path, monkeypatch):
+def test_a_model_is_compiled_if_the_recipe_says_so(make_run, tmp_path, monkeypatch):
     """A stand-in for the compiler: real ones need a tool chain."""
     compiled = []
     monkeypatch.setattr("torch.nn.Module.compile", lambda self: compiled.append(type(self).__name__))
-    perform(task("tan2d", "train.compile=true", "train.epochs=1"), tmp_path / "run", {})
+    perform(make_run("tan2d", "train.compile=true", "train.epochs=1"), tmp_path / "run")
     assert compiled == ["Tan2D"]
     assert Network.__name__ not in compiled

@@ -3,7 +3,7 @@
 import pytest
 
 from truemoment.learning.models.tsp_prl import TspPrl
-from truemoment.learning.training.runs import perform
+from truemoment.learning.training.performing import perform
 
 pytestmark = pytest.mark.slow
 
@@ -22,9 +22,9 @@ def numbers(monkeypatch):
     return found
 
 
-def test_steps_are_counted_over_epochs_and_a_resumed_run_goes_on_counting(task, tmp_path, numbers):
+def test_steps_are_counted_over_epochs_and_a_resumed_run_goes_on_counting(make_run, tmp_path, numbers):
     """Specification, section 11: iterations, not epochs, switch phases."""
-    perform(task("tsp-prl", "train.epochs=3"), tmp_path / "whole", {})
+    perform(make_run("tsp-prl", "train.epochs=3"), tmp_path / "whole")
     assert numbers == list(range(len(numbers)))
     assert len(numbers) % 3 == 0
     numbers.clear()
@@ -34,17 +34,17 @@ def test_steps_are_counted_over_epochs_and_a_resumed_run_goes_on_counting(task, 
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        perform(task("tsp-prl", "train.epochs=3"), tmp_path / "cut", {}, on_epoch=cut)
+        perform(make_run("tsp-prl", "train.epochs=3"), tmp_path / "cut", on_epoch=cut)
     n_before = len(numbers)
-    perform(task("tsp-prl", "train.epochs=3"), tmp_path / "cut", {})
+    perform(make_run("tsp-prl", "train.epochs=3"), tmp_path / "cut")
     assert numbers == list(range(len(numbers)))
     assert n_before == len(numbers) * 2 // 3
 
 
-def test_batches_whose_gradients_are_added_up_are_one_step(task, tmp_path, numbers):
-    perform(task("tsp-prl", "train.epochs=2"), tmp_path / "one", {})
+def test_batches_whose_gradients_are_added_up_are_one_step(make_run, tmp_path, numbers):
+    perform(make_run("tsp-prl", "train.epochs=2"), tmp_path / "one")
     n_batches = len(numbers) // 2
     numbers.clear()
-    perform(task("tsp-prl", "train.epochs=2", "train.accumulate=2"), tmp_path / "two", {})
+    perform(make_run("tsp-prl", "train.epochs=2", "train.accumulate=2"), tmp_path / "two")
     of_epoch = [at // 2 for at in range(n_batches)]
     assert numbers == of_epoch + [of_epoch[-1] + 1 + number for number in of_epoch]

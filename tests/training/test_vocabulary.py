@@ -12,8 +12,8 @@ pytest.importorskip("transformers", exc_type=ImportError)
 
 from truemoment.base.errors import UsageError  # noqa: E402 - PyTorch may be missing
 from truemoment.learning.training.examples import read_sentences  # noqa: E402 - as above
+from truemoment.learning.training.performing import perform  # noqa: E402 - as above
 from truemoment.learning.training.recipes import Text, read_recipe  # noqa: E402 - as above
-from truemoment.learning.training.runs import perform  # noqa: E402 - as above
 from truemoment.learning.training.vocabulary import (  # noqa: E402 - as above
     UNKNOWN,
     TokenVocabulary,
@@ -78,16 +78,16 @@ def hub(tmp_path, monkeypatch):
     return asked, newest
 
 
-def test_a_run_records_the_commit_of_its_text_encoder_and_goes_on_with_it(hub, task, tmp_path):
+def test_a_run_records_the_commit_of_its_text_encoder_and_goes_on_with_it(hub, make_run, tmp_path):
     """Somebody changes the model on the hub between two calls of the same command."""
     asked, newest = hub
-    mine = task("blind-tan", "train.epochs=1", "text.vectors=encoder:some/model")
-    run = perform(mine, tmp_path / "run", {}).run
+    mine = make_run("blind-tan", "train.epochs=1", "text.vectors=encoder:some/model")
+    run = perform(mine, tmp_path / "run").run
     assert run.text_encoder == run.made_by["text_encoder"] == f"some/model@{USED}"
     assert run.recipe == mine.recipe
     newest[0] = NEWEST
     asked.clear()
-    assert perform(mine, tmp_path / "run", {}).run == run
+    assert perform(mine, tmp_path / "run").run == run
     assert set(asked) == {("some/model", USED)}
 
 

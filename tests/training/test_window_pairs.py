@@ -8,9 +8,9 @@ from truemoment.base.errors import UsageError
 from truemoment.base.intervals import temporal_iou
 from truemoment.learning.models.base import VideoRows
 from truemoment.learning.training.examples import read_sentences
-from truemoment.learning.training.grounder import load_grounder
-from truemoment.learning.training.loop import build_network
-from truemoment.learning.training.runs import perform
+from truemoment.learning.training.grounding import load_grounder
+from truemoment.learning.training.network import build_network
+from truemoment.learning.training.performing import perform
 from truemoment.learning.training.vocabulary import TokenVocabulary
 from truemoment.learning.training.window_pairs import WindowsToAnswer, distinct_batches, windows_to_learn
 
@@ -126,16 +126,16 @@ def test_windows_to_answer_are_those_of_each_video(made, world, tiny):
 
 
 @pytest.mark.parametrize("name", ["ctrl", "acrn"])
-def test_a_run_is_resumed_to_the_bit_and_answers_within_videos(name, task, world, tmp_path):
-    whole = perform(task(name), tmp_path / "whole", {})
+def test_a_run_is_resumed_to_the_bit_and_answers_within_videos(name, make_run, world, tmp_path):
+    whole = perform(make_run(name), tmp_path / "whole")
     assert whole.history[1].loss["total"] < whole.history[0].loss["total"]
 
     def cut(_):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        perform(task(name), tmp_path / "cut", {}, on_epoch=cut)
-    perform(task(name), tmp_path / "cut", {})
+        perform(make_run(name), tmp_path / "cut", on_epoch=cut)
+    perform(make_run(name), tmp_path / "cut")
     one, other = ((tmp_path / folder / "best.safetensors").read_bytes() for folder in ("whole", "cut"))
     assert one == other
     queries = world.splits["test-ood"].queries
@@ -145,6 +145,6 @@ def test_a_run_is_resumed_to_the_bit_and_answers_within_videos(name, task, world
     assert (found.end_s <= np.repeat(queries.duration_s, found.lengths) + 1e-9).all()
 
 
-def test_windows_that_fit_no_moment_are_refused(task, tmp_path):
+def test_windows_that_fit_no_moment_are_refused(make_run, tmp_path):
     with pytest.raises(UsageError, match=r"no window of \(4,\) frames fits a moment of .*: change settings.lengths"):
-        perform(task("ctrl", "settings.lengths=[4]"), tmp_path / "run", {})
+        perform(make_run("ctrl", "settings.lengths=[4]"), tmp_path / "run")

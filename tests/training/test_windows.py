@@ -1,5 +1,7 @@
 """Training on windows of films: what an epoch is made of, how films are answered, that other runs stay as they were."""
 
+import dataclasses
+
 import msgspec
 import numpy as np
 import pytest
@@ -10,12 +12,12 @@ from truemoment.base.intervals import temporal_iou
 from truemoment.base.records import Annotations, Queries
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.learning.training import checkpoints
-from truemoment.learning.training.epoch_data import TrainingData, make_epoch_data
 from truemoment.learning.training.examples import WindowTable, make_long_video_table
-from truemoment.learning.training.grounder import TrainedGrounder, load_grounder
-from truemoment.learning.training.loop import build_network
+from truemoment.learning.training.grounding import TrainedGrounder, load_grounder
+from truemoment.learning.training.network import build_network
+from truemoment.learning.training.performing import perform
 from truemoment.learning.training.recipes import names, read_recipe
-from truemoment.learning.training.runs import TrainingTask, perform
+from truemoment.learning.training.run import Run
 from truemoment.learning.training.variants import VariantGrid, make_variants
 from truemoment.learning.training.vocabulary import make_vocabulary
 from truemoment.learning.training.windows import AllCandidates, in_windows
@@ -62,18 +64,19 @@ def films(world):
 
 
 @pytest.fixture
-def film_task(films, tiny):
-    """Make a task on films: film_task("tan2d", "train.epochs=3")."""
+def make_film_run(films, tiny):
+    """Make a make_run on films: make_film_run("tan2d", "train.epochs=3")."""
     splits, store = films
 
-    def make(name="tan2d", *changes, seed=0):
+    def make(name="tan2d", *changes, seed=0, tests=None):
         recipe = tiny(name, *WINDOWS, *changes)
         sees = name != "blind-tan"
-        return TrainingTask(
+        return Run(
             recipe=recipe,
             seed=seed,
             train=splits["train"],
             val=splits["val"],
+            tests=tests or {},
             features="films" if sees else "",
             store=store if sees else None,
         )
@@ -81,11 +84,11 @@ def film_task(films, tiny):
     return make
 
 
-def epochs_of(task):
-    vocabulary = make_vocabulary(task.recipe.text, task.train.queries.sentence, (), None)
-    data = TrainingData(task.recipe, task.train, task.val, task.store, vocabulary, task.seed)
-    network = build_network(task.recipe, vocabulary, task.store.n_dimensions if task.store else 0)
-    return make_epoch_data(data, network, lambda items, _: items), network, vocabulary
+def epochs_of(run):
+    vocabulary = make_vocabulary(run.recipe.text, run.train.queries.sentence, (), None)
+    run = dataclasses.replace(run, vocabulary=vocabulary).learnable()
+    network = build_network(run.recipe, vocabulary, run.n_dimensions)
+    return run.family.task.prepare(run, network, lambda items, _: items), network, vocabulary
 
 
 class TestRecipes:
@@ -95,10 +98,10 @@ class TestRecipes:
         assert recipe.hash == HASHES[name]
         assert b"windows" not in msgspec.json.encode(recipe)
 
-    def test_a_run_without_windows_is_written_and_read_as_it_was(self, task, tmp_path):
-        perform(task("tan2d", "train.epochs=1"), tmp_path / "run", {})
+    def test_a_run_without_windows_is_written_and_read_as_it_was(self, make_run, tmp_path):
+        perform(make_run("tan2d", "train.epochs=1"), tmp_path / "run")
         assert "windows" not in (tmp_path / "run" / "run.json").read_text()
-        perform(task("tan2d", "train.epochs=1"), tmp_path / "run", {})
+        perform(make_run("tan2d", "train.epochs=1"), tmp_path / "run")
 
     def test_windows_are_part_of_the_hash(self):
         asked = [(), ("windows.seconds=25.6",), ("windows.negatives=0.6",), ("windows.negatives_from=anywhere",)]
@@ -176,14 +179,14 @@ class TestTables:
 
 
 class TestEpochs:
-    def test_targets_and_features_are_of_the_same_window(self, film_task):
+    def test_targets_and_features_are_of_the_same_window(self, make_film_run):
         """The slow way: each cell's seconds in the film against the reference, both within the window; 0 without it."""
-        task = film_task("tan2d", "windows.negatives=0.4", "normalise=false")
-        epochs, network, _ = epochs_of(task)
+        run = make_film_run("tan2d", "windows.negatives=0.4", "normalise=false")
+        epochs, network, _ = epochs_of(run)
         pairs, told = epochs.epoch(3)
-        drawn = epochs.draws.draw(np.random.default_rng([task.seed, 3, 1]))
+        drawn = epochs.draws.draw(np.random.default_rng([run.seed, 3, 1]))
         assert told["windows without the moment"] == drawn.negative.mean() > 0.2
-        fps, seen = task.store.fps, 0
+        fps, seen = run.store.fps, 0
         for row in range(0, len(pairs), 5):
             of = epochs.draws.annotations
             low_s, high_s = drawn.first[row] / fps, drawn.end[row] / fps
@@ -191,28 +194,28 @@ class TestEpochs:
             reference = max(of.start_s[row], low_s), min(of.end_s[row], high_s)
             expected = temporal_iou(start + low_s, end + low_s, np.array(reference[0]), np.array(reference[1]))
             np.testing.assert_allclose(pairs.columns["iou"][row], 0 if drawn.negative[row] else expected, atol=1e-5)
-            rows = task.store[of.video_id[row]][drawn.first[row] : drawn.end[row]]
+            rows = run.store[of.video_id[row]][drawn.first[row] : drawn.end[row]]
             batch = pairs.__getitems__([row])
-            np.testing.assert_allclose(batch.video[0].numpy(), resample(rows, task.recipe.rows), atol=1e-6)
+            np.testing.assert_allclose(batch.video[0].numpy(), resample(rows, run.recipe.rows), atol=1e-6)
             seen += not drawn.negative[row]
             assert drawn.negative[row] == (pairs.columns["iou"][row].max() == 0)
         assert 3 < seen < len(range(0, len(pairs), 5))
 
-    def test_every_epoch_has_its_own_windows_and_repeats_them(self, film_task):
-        epochs, *_ = epochs_of(film_task())
+    def test_every_epoch_has_its_own_windows_and_repeats_them(self, make_film_run):
+        epochs, *_ = epochs_of(make_film_run())
         one, again, other = (epochs.epoch(number)[0].table.low for number in (1, 1, 2))
         assert one.tolist() == again.tolist()
         assert (one != other).mean() > 0.5
 
-    def test_whole_videos_are_the_same_in_every_epoch(self, task):
-        epochs, *_ = epochs_of(task())
+    def test_whole_videos_are_the_same_in_every_epoch(self, make_run):
+        epochs, *_ = epochs_of(make_run())
         assert epochs.epoch(1) == epochs.epoch(2)
 
 
 @pytest.mark.parametrize("name", ["tan2d", "blind-tan", "tcn-dcm", pytest.param("vlg-net-mad", marks=pytest.mark.slow)])
-def test_a_run_on_films_that_is_cut_off_ends_as_one_that_was_not(name, film_task, tmp_path):
+def test_a_run_on_films_that_is_cut_off_ends_as_one_that_was_not(name, make_film_run, tmp_path):
     """2D-TAN; a model that sees no video; one that is shown windows of other films too; and VLG-Net."""
-    whole = perform(film_task(name), tmp_path / "whole", {})
+    whole = perform(make_film_run(name), tmp_path / "whole")
     assert whole.history[1].loss["total"] < whole.history[0].loss["total"]
 
     def cut(epoch):
@@ -220,21 +223,21 @@ def test_a_run_on_films_that_is_cut_off_ends_as_one_that_was_not(name, film_task
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        perform(film_task(name), tmp_path / "cut", {}, on_epoch=cut)
-    resumed = perform(film_task(name), tmp_path / "cut", {})
+        perform(make_film_run(name), tmp_path / "cut", on_epoch=cut)
+    resumed = perform(make_film_run(name), tmp_path / "cut")
     for kept in ("loss", "val", "watched"):
         assert [getattr(epoch, kept) for epoch in resumed.history] == [getattr(epoch, kept) for epoch in whole.history]
     one, other = (checkpoints.read_tensors(tmp_path / run / "best.safetensors") for run in ("whole", "cut"))
     assert not [name for name in one if not torch.equal(one[name], other[name])]
 
 
-def test_films_are_answered_and_the_run_is_read_back(film_task, films, tmp_path):
+def test_films_are_answered_and_the_run_is_read_back(make_film_run, films, tmp_path):
     splits, store = films
     test = splits["test-iid"]
-    task = film_task("tan2d", "decode.top=50")
-    result = perform(task, tmp_path / "run", {"test-iid": test})
+    run = make_film_run("tan2d", "decode.top=50", tests={"test-iid": test})
+    result = perform(run, tmp_path / "run")
     grounder = load_grounder(tmp_path / "run", store=store)
-    assert grounder.run.recipe == task.recipe
+    assert grounder.run.recipe == run.recipe
     answers = grounder.ground(test.queries, 50)
     assert answers.query_id.tolist() == test.queries.query_id.tolist()
     assert (answers.lengths > 10).all()  # more than a window of 30 s has room for at 0.3
@@ -249,11 +252,11 @@ def test_films_are_answered_and_the_run_is_read_back(film_task, films, tmp_path)
     assert again == result.best.val["AxIoU@10"]
 
 
-def test_vlg_net_on_films_is_evaluated_as_on_mad(film_task, films, tmp_path):
+def test_vlg_net_on_films_is_evaluated_as_on_mad(make_film_run, films, tmp_path):
     """Windows, suppression at 0.3 and 100 moments; recall rises with depth and falls with IoU (vlg_net.md, 11.6)."""
     splits, store = films
     test = splits["test-iid"]
-    perform(film_task("vlg-net-mad", "decode.top=100", "train.epochs=1"), tmp_path / "run", {})
+    perform(make_film_run("vlg-net-mad", "decode.top=100", "train.epochs=1"), tmp_path / "run")
     answers = load_grounder(tmp_path / "run", store=store).ground(test.queries, 100)
     assert answers.lengths.min() > 10
     scores = evaluate(test, answers, protocol="mad-vlgnet")
@@ -265,29 +268,29 @@ def test_vlg_net_on_films_is_evaluated_as_on_mad(film_task, films, tmp_path):
     assert recall[2, 0] < recall[0, 4]
 
 
-def test_a_film_as_long_as_its_window_is_a_short_video(film_task, films):
+def test_a_film_as_long_as_its_window_is_a_short_video(make_film_run, films):
     """With one window a film, answers are those of the same network that is shown whole videos."""
     splits, store = films
-    task = film_task("tan2d")
-    _, network, vocabulary = epochs_of(task)
+    run = make_film_run("tan2d")
+    _, network, vocabulary = epochs_of(run)
     queries = splits["val"].queries
-    long = msgspec.structs.replace(task.recipe.windows, seconds=10_000.0)
-    method = AllCandidates("2D-TAN", network, vocabulary, task.recipe, store)
+    long = msgspec.structs.replace(run.recipe.windows, seconds=10_000.0)
+    method = AllCandidates("2D-TAN", network, vocabulary, run.recipe, store)
     found = in_windows(method, long).ground(queries, 10)
     source = checkpoints.UsedAnnotations("", "", "", 1, 1)
-    whole = msgspec.structs.replace(task.recipe, windows=msgspec.UNSET)
-    run = checkpoints.Run(whole, 0, source, source, "", "", store.n_dimensions, whole.text.size)
-    expected = TrainedGrounder(run, network, vocabulary, store).ground(queries, 10)
+    whole = msgspec.structs.replace(run.recipe, windows=msgspec.UNSET)
+    record = checkpoints.RunRecord(whole, 0, source, source, "", "", store.n_dimensions, whole.text.size)
+    expected = TrainedGrounder(record, network, vocabulary, store).ground(queries, 10)
     assert found.lengths.tolist() == expected.lengths.tolist()
     np.testing.assert_allclose(found.start_s, expected.start_s, atol=1e-9)
     np.testing.assert_allclose(found.score, expected.score, atol=1e-6)
 
 
-def test_all_candidates_are_answered_or_the_best(film_task, films):
+def test_all_candidates_are_answered_or_the_best(make_film_run, films):
     splits, store = films
-    task = film_task("tan2d")
-    _, network, vocabulary = epochs_of(task)
-    method = AllCandidates("2D-TAN", network, vocabulary, task.recipe, store)
+    run = make_film_run("tan2d")
+    _, network, vocabulary = epochs_of(run)
+    method = AllCandidates("2D-TAN", network, vocabulary, run.recipe, store)
     queries = splits["val"].queries
     n_cells = len(network.model.proposals.cells[0])
     every, some = method.ground(queries, 10**6), method.ground(queries, 7)
@@ -302,21 +305,21 @@ def test_all_candidates_are_answered_or_the_best(film_task, films):
     assert first == {(round(s, 9), round(e, 9)) for s, e in zip(start.tolist(), end.tolist(), strict=True)}
 
 
-def test_a_film_without_a_window_is_not_answered(film_task, films):
+def test_a_film_without_a_window_is_not_answered(make_film_run, films):
     splits, store = films
-    task = film_task("tan2d", "windows.tail=dropped", "windows.seconds=10000")
-    _, network, vocabulary = epochs_of(task)
-    method = AllCandidates("2D-TAN", network, vocabulary, task.recipe, store)
-    found = in_windows(method, task.recipe.windows).ground(splits["val"].queries, 10)
+    run = make_film_run("tan2d", "windows.tail=dropped", "windows.seconds=10000")
+    _, network, vocabulary = epochs_of(run)
+    method = AllCandidates("2D-TAN", network, vocabulary, run.recipe, store)
+    found = in_windows(method, run.recipe.windows).ground(splits["val"].queries, 10)
     assert len(found) == len(splits["val"].queries)
     assert found.abstains.all()
 
 
 @pytest.mark.parametrize("name", ["ctrl", "acrn", "ablr", "scdm", "drn"])
-def test_a_method_for_short_videos_answers_films_window_by_window(name, task, films, tmp_path):
+def test_a_method_for_short_videos_answers_films_window_by_window(name, make_run, films, tmp_path):
     """Each window cut out of the film and answered by itself as a video; the moments of all of them, ranked."""
     splits, store = films
-    perform(task(name, "train.epochs=1", "decode.nms=1"), tmp_path / "run", {})
+    perform(make_run(name, "train.epochs=1", "decode.nms=1"), tmp_path / "run")
     method = load_grounder(tmp_path / "run", store=store)
     of = splits["test-iid"].queries
     one = Queries(of.query_id[:1], of.video_id[:1], of.duration_s[:1], of.sentence[:1])
@@ -336,6 +339,6 @@ def test_a_method_for_short_videos_answers_films_window_by_window(name, task, fi
     np.testing.assert_allclose(moments[order[0]], np.array(expected)[order[1]], atol=1e-3)
 
 
-def test_variants_are_of_whole_videos(film_task, tmp_path):
+def test_variants_are_of_whole_videos(make_film_run, tmp_path):
     with pytest.raises(UsageError, match="windows"):
-        make_variants(film_task(), VariantGrid((0.01,), (0.5,)), tmp_path, {}, measures="mIoU")
+        make_variants(make_film_run(), VariantGrid((0.01,), (0.5,)), tmp_path, measures="mIoU")

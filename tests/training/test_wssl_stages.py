@@ -13,8 +13,8 @@ from truemoment.evaluation.protocols import get_protocol
 from truemoment.learning.models.layers.segment_anchors import ANCHORS
 from truemoment.learning.training import checkpoints
 from truemoment.learning.training.optimisers import make_optimiser, set_rate
+from truemoment.learning.training.performing import perform
 from truemoment.learning.training.recipes import Optimisation, TrainingStage, read_recipe
-from truemoment.learning.training.runs import perform
 from truemoment.studies.audit import AuditSetup, Results
 from truemoment.studies.audit.checks.answer_pattern import look
 
@@ -50,28 +50,28 @@ def changed(one, other):
 
 
 @pytest.mark.parametrize("split", quick_are(["train"], ["train", "val"]))
-def test_weights_do_not_depend_on_any_time(split, task, tmp_path):
+def test_weights_do_not_depend_on_any_time(split, make_run, tmp_path):
     """Specification, section 10: equal to the bit with noise in place of every reference time."""
-    one = task("wssl", stages(3))
+    one = make_run("wssl", stages(3))
     other = dataclasses.replace(one, **{split: noise(getattr(one, split))})
     for name, of in (("one", one), ("other", other)):
-        perform(of, tmp_path / name, {})
+        perform(of, tmp_path / name)
     assert not changed(weights(tmp_path / "one"), weights(tmp_path / "other"))
 
 
-def test_a_model_that_needs_times_does_depend_on_them(task, tmp_path):
+def test_a_model_that_needs_times_does_depend_on_them(make_run, tmp_path):
     """The test above can fail."""
-    one = task("ablr", "train.epochs=1")
+    one = make_run("ablr", "train.epochs=1")
     for name, of in (("one", one), ("other", dataclasses.replace(one, train=noise(one.train)))):
-        perform(of, tmp_path / name, {})
+        perform(of, tmp_path / name)
     assert changed(weights(tmp_path / "one"), weights(tmp_path / "other"))
 
 
-def test_each_stage_trains_its_parts(task, tmp_path):
+def test_each_stage_trains_its_parts(make_run, tmp_path):
     """Section 3: the generator on whole videos; the localizer without its refinement; everything."""
     after = []
     for n in (1, 2, 3):
-        result = perform(task("wssl", stages(n)), tmp_path / str(n), {})
+        result = perform(make_run("wssl", stages(n)), tmp_path / str(n))
         after.append(weights(tmp_path / str(n)))
     assert [set(epoch.loss) for epoch in result.history] == [
         {"caption", "total"},
@@ -87,18 +87,18 @@ def test_each_stage_trains_its_parts(task, tmp_path):
     )
 
 
-def test_the_last_epoch_is_kept_and_the_result_says_so(task, tmp_path):
+def test_the_last_epoch_is_kept_and_the_result_says_so(make_run, tmp_path):
     last = FIRST.replace("epochs: 1", "epochs: 3")
-    result = perform(task("wssl", f"train.stages=[{last}]", "select.patience=1"), tmp_path / "last", {})
+    result = perform(make_run("wssl", f"train.stages=[{last}]", "select.patience=1"), tmp_path / "last")
     assert result.best.epoch == len(result.history) == 3  # every epoch has the same figure: the first would be the best
     assert result.run.notes[-1].endswith("its last epoch is kept: no reference was used")
     assert result.run.made_by["chosen_on"] == "nothing: the last epoch"
-    best = perform(task("wssl", f"train.stages=[{last.replace(', keep: last', '')}]"), tmp_path / "best", {})
+    best = perform(make_run("wssl", f"train.stages=[{last.replace(', keep: last', '')}]"), tmp_path / "best")
     assert best.best.epoch == 1
     assert best.run.notes[-1].endswith("but its epoch was chosen with those of val")
 
 
-def test_an_epoch_has_one_sentence_a_video_and_each_sentence_has_its_turn(task, world, tmp_path):
+def test_an_epoch_has_one_sentence_a_video_and_each_sentence_has_its_turn(make_run, world, tmp_path):
     """Section 10: drawn from a stream of seed and epoch."""
     drawn = []
 
@@ -108,7 +108,7 @@ def test_an_epoch_has_one_sentence_a_video_and_each_sentence_has_its_turn(task, 
             return _kept(items, drawn[-1])
         return items
 
-    perform(task("wssl", "train.sentences=one a video", "train.epochs=3"), tmp_path / "run", {}, track=track)
+    perform(make_run("wssl", "train.sentences=one a video", "train.epochs=3"), tmp_path / "run", track=track)
     videos = world.splits["train"].queries.video_id
     for pairs in drawn:
         assert sorted(videos[pairs]) == sorted(set(videos.tolist()))
@@ -121,7 +121,7 @@ def _kept(batches, pairs):
         yield batch
 
 
-def test_slower_parts_have_a_tenth_of_the_rate_and_clipped_parts_are_named(task, tmp_path):
+def test_slower_parts_have_a_tenth_of_the_rate_and_clipped_parts_are_named(make_run, tmp_path):
     network = torch.nn.ModuleDict({"model": torch.nn.ModuleDict({"one": torch.nn.Linear(2, 1)})})
     network["model"]["two"] = torch.nn.Linear(2, 1)
     rule = Optimisation(optimiser="sgd", momentum=0.8, learning_rate=0.5)
@@ -133,17 +133,17 @@ def test_slower_parts_have_a_tenth_of_the_rate_and_clipped_parts_are_named(task,
     set_rate(optimiser, 0.1)
     assert [group["lr"] for group in optimiser.param_groups] == pytest.approx([0.1, 0.01])
     with pytest.raises(UsageError, match=r"train\.clipped: got the part 'nothing', expected one of "):
-        perform(task("wssl", "train.clipped=[nothing]"), tmp_path / "run", {})
+        perform(make_run("wssl", "train.clipped=[nothing]"), tmp_path / "run")
 
 
 @pytest.mark.thorough
-def test_only_the_clipped_parts_are_clipped(task, tmp_path):
+def test_only_the_clipped_parts_are_clipped(make_run, tmp_path):
     """With a largest norm of almost 0 and plain SGD, the clipped part stays and the others move."""
     rule = ("train.optimiser=sgd", "train.clip=1e-12", "train.learning_rate=0.01", "train.epochs=1")
     for name, parts in (("none", "[generator]"), ("localizer", "[localizer]")):
-        perform(task("wssl", *rule, f"train.clipped={parts}"), tmp_path / name, {})
+        perform(make_run("wssl", *rule, f"train.clipped={parts}"), tmp_path / name)
     one, other = weights(tmp_path / "none"), weights(tmp_path / "localizer")
-    perform(task("wssl", *rule, "train.learning_rate=1e-12"), tmp_path / "start", {})
+    perform(make_run("wssl", *rule, "train.learning_rate=1e-12"), tmp_path / "start")
     before = weights(tmp_path / "start")
 
     def moved(after, part):
@@ -155,16 +155,16 @@ def test_only_the_clipped_parts_are_clipped(task, tmp_path):
     assert moved(other, "generator") > 1e-4
 
 
-def test_a_cycle_that_is_cut_off_ends_as_one_that_was_not(task, tmp_path):
-    whole = perform(task("wssl", stages(3)), tmp_path / "whole", {})
+def test_a_cycle_that_is_cut_off_ends_as_one_that_was_not(make_run, tmp_path):
+    whole = perform(make_run("wssl", stages(3)), tmp_path / "whole")
 
     def cut(epoch):
         if epoch.epoch == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        perform(task("wssl", stages(3)), tmp_path / "cut", {}, on_epoch=cut)
-    resumed = perform(task("wssl", stages(3)), tmp_path / "cut", {})
+        perform(make_run("wssl", stages(3)), tmp_path / "cut", on_epoch=cut)
+    resumed = perform(make_run("wssl", stages(3)), tmp_path / "cut")
     assert [(of.loss, of.watched) for of in resumed.history] == [(of.loss, of.watched) for of in whole.history]
     assert not changed(weights(tmp_path / "whole"), weights(tmp_path / "cut"))
 
@@ -196,7 +196,7 @@ def test_the_stages_of_the_recipes(name):
     assert (train.optimiser, train.momentum, train.weight_decay, train.clip) == ("sgd", 0.8, 1e-4, 5)
 
 
-def test_its_answers_collapse_and_the_audit_says_so(task, world, tmp_path):
+def test_its_answers_collapse_and_the_audit_says_so(make_run, world, tmp_path):
     """Sections 7 and 8.5: alike captions make the first anchor, (0, 0.5), the label of almost every sentence."""
     changes = (
         "settings.refinement=0",
@@ -204,7 +204,7 @@ def test_its_answers_collapse_and_the_audit_says_so(task, world, tmp_path):
         f"{{epochs: 8, trained: {LOCALIZER}, losses: [anchor], keep: last}}]",
     )
     test = world.splits["test-iid"]
-    result = perform(task("wssl", *changes), tmp_path / "run", {"test-iid": test})
+    result = perform(make_run("wssl", *changes, tests={"test-iid": test}), tmp_path / "run")
     labels = result.history[-1].watched
     assert labels["label 1"] + labels["label 3"] + labels["label 15"] > 0.8
     assert ANCHORS[0] == (0.25, 0.5)

@@ -36,8 +36,8 @@ from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, trial_lines
 if TYPE_CHECKING:
     from truemoment.base.boundary.distribution import Engine
     from truemoment.learning.training.mixture_grid import MixtureGrid
-    from truemoment.learning.training.preparation import RunData
     from truemoment.learning.training.recipes import Recipe
+    from truemoment.learning.training.run import RunSources
 
 
 @click.command("mixtures", cls=Command)
@@ -114,23 +114,26 @@ def command(
     truemoment mixtures vlg-net-mad --grid table5 --mix clean.jsonl --mix mad --annotations clean.jsonl \\
         --features films.h5 -o mixtures
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.learning.models import get_family
     from truemoment.learning.training import report_mixtures as reports
-    from truemoment.learning.training.mixture_study import MixtureStudy, read_mixture_measures
+    from truemoment.learning.training.mixture_study import MixtureStudy
     from truemoment.learning.training.mixtures import read_mix, with_sources
-    from truemoment.learning.training.preparation import RunData
     from truemoment.learning.training.recipes import read_recipe
     from truemoment.learning.training.results import keep
+    from truemoment.learning.training.run import RunSources
     from truemoment.studies.meta.workers import available_cores
 
     # Mistakes in the options are reported before files are read.
     page.refuse()
     refuse_files({"-o": out})
     loaded = with_sources(read_recipe(recipe, learning.changes), read_mix(mix))
-    names = read_mixture_measures(measures, retrieves=get_family(loaded.model).retrieves)
+    names = loaded.family.task.mixture_measures(measures)
     if not out.absolute().parent.is_dir():
         raise UsageError(f"-o {out}: cannot be made, {out.parent} is no folder")
-    read = [*learning.files(), *map(source_file, sentences), *(Path(of.annotations or "") for of in loaded.data or ())]
+    read = [
+        *learning.files(),
+        *map(source_file, sentences),
+        *(Path(source.annotations or "") for source in loaded.data or ()),
+    ]
     refuse_outputs(read, [results, output.json_path, page.html])
     click.get_current_context().with_resource(lock_folder(out))
     OwnPath(out).refuse_links()
@@ -138,17 +141,17 @@ def command(
         if simulated:
             grid = _simulated(loaded, grid_name, out, seeds, noise, learning, on_status)
         else:
-            data = RunData(
+            given = RunSources(
                 learning.source, learning.features, tests=learning.tests, force=force, sentences=sentences, fps=fps
             )
-            grid = _given(loaded, grid_name, out, seeds, data)
+            grid = _given(loaded, grid_name, out, seeds, given)
         study = MixtureStudy(grid, names)
         n_finished, n_missing = study.start()
     if n_finished and not output.quiet:
         click.echo(f"{n_finished} of {n_finished + n_missing} runs are finished already", err=True)
     each = threads or (1 if processes.engine == "ray" else max(1, available_cores() // (processes.workers or 1)))
     with trial_lines(
-        n_missing, "runs", lambda of: f"{of.trial.method}, seed {of.trial.seed}", names[0], output
+        n_missing, "runs", lambda outcome: f"{outcome.trial.method}, seed {outcome.trial.seed}", names[0], output
     ) as line:
         for outcome in study.train(workers=processes.workers, engine=cast("Engine", processes.engine), threads=each):
             line(outcome)
@@ -175,9 +178,8 @@ def _simulated(
     import msgspec
 
     from truemoment.data.datasets.source import AnnotationSource
-    from truemoment.learning.models import get_family
     from truemoment.learning.training.mixture_grid import MixtureGrid, read_grid
-    from truemoment.learning.training.preparation import RunData
+    from truemoment.learning.training.run import RunSources
     from truemoment.learning.training.simulated_mixtures import (
         ANNOTATIONS,
         FEATURES,
@@ -195,22 +197,22 @@ def _simulated(
     films = dataclasses.replace(films, noise=films.noise.scaled(noise))
     write_study_films(OwnPath(out) / "films", films, on_status)
     folder = out / "films"
-    retrieves = get_family(loaded.model).retrieves
-    data = RunData(
+    films_as_sources = RunSources(
         AnnotationSource(annotations=folder / ANNOTATIONS),
         str(folder / FEATURES),
-        sentences=(str(folder / SENTENCES),) if retrieves else (),
+        sentences=(str(folder / SENTENCES),) if "sentence" in loaded.family.needs else (),
     )
-    return _of(MixtureGrid(msgspec.structs.replace(loaded, data=sources), rows, tuple(range(seeds)), out, data))
+    recipe = msgspec.structs.replace(loaded, data=sources)
+    return _of(MixtureGrid(recipe, rows, tuple(range(seeds)), out, films_as_sources))
 
 
-def _given(loaded: Recipe, grid_name: str, out: Path, seeds: int, data: RunData) -> MixtureGrid:
+def _given(loaded: Recipe, grid_name: str, out: Path, seeds: int, sources: RunSources) -> MixtureGrid:
     """Return the rows on the sources of a recipe."""
     from truemoment.learning.training.mixture_grid import MixtureGrid, read_grid
 
     if not loaded.data:
         raise UsageError("which sources? give --mix NAME for each, or a block data: in the recipe, or --simulated")
-    return _of(MixtureGrid(loaded, read_grid(grid_name, loaded.data), tuple(range(seeds)), out, data))
+    return _of(MixtureGrid(loaded, read_grid(grid_name, loaded.data), tuple(range(seeds)), out, sources))
 
 
 def _of(grid: MixtureGrid) -> MixtureGrid:

@@ -89,7 +89,7 @@ def command(
     )
     shown = _with_bar if output.progress else list
     if model is not None:
-        from truemoment.learning.training.ranking_runs import rank_with_run
+        from truemoment.learning.training.ranking import rank_with_run
 
         ranked = rank_with_run(model, str(source), sentences, data, choices, track=shown)
     elif sentences is None:

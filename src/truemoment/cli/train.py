@@ -99,28 +99,27 @@ def command(
     truemoment predict runs/tan2d --dataset charades-cd --split test-ood -o preds.jsonl
     truemoment audit preds.jsonl --dataset charades-cd --split test-ood --model runs/tan2d
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.evaluation.measures import parse_measures
-    from truemoment.learning.models import get_family
     from truemoment.learning.training import report as reports
     from truemoment.learning.training.hardware import processes
     from truemoment.learning.training.mixtures import read_mix, with_sources
-    from truemoment.learning.training.preparation import RunData, prepare
+    from truemoment.learning.training.performing import document, perform
     from truemoment.learning.training.recipes import read_recipe
-    from truemoment.learning.training.report_curves import save_curves
     from truemoment.learning.training.results import keep
-    from truemoment.learning.training.runs import document, perform
-    from truemoment.searching.clips.measures import parse_retrieval_measures
+    from truemoment.learning.training.run import Run, RunSources
 
     # Mistakes in the options are reported before files are read.
     loaded = with_sources(read_recipe(recipe, learning.changes), read_mix(mix))
     if measures is not None:
-        parse = parse_retrieval_measures if get_family(loaded.model).retrieves else parse_measures
-        parse(measures)
+        loaded.family.task.parse_measures(measures)
     name = learning.dataset or (learning.annotations or Path("own")).stem
     out = out or Path("runs") / f"{loaded.model}-{name}-{loaded.hash[:6]}-{seed}"
-    read = [*learning.files(), *map(source_file, sentences), *(Path(of.annotations or "") for of in loaded.data or ())]
+    read = [
+        *learning.files(),
+        *map(source_file, sentences),
+        *(Path(source.annotations or "") for source in loaded.data or ()),
+    ]
     _refuse_outputs([*files_of_run(out), _own_recipe(recipe), *read], [results, output.json_path])
-    data = RunData(
+    sources = RunSources(
         learning.source,
         learning.features,
         train_split,
@@ -138,17 +137,17 @@ def command(
         if first:
             say(line, err=True)
 
-    task, tests = prepare(loaded, data, seed, warn=warn)
+    run = Run.resolve(loaded, sources, seed, warn=warn)
     with _epoch_lines(loaded.train, output) as (track, on_epoch):
         if not output.quiet:
-            for line in reports.opening(task, str(out)):
+            for line in reports.opening(run, str(out)):
                 say(line, err=True)
-        result = perform(task, out, tests, measures=measures, track=track, on_epoch=on_epoch)
+        result = perform(run, out, measures=measures, track=track, on_epoch=on_epoch)
     if not first:
         return
     if results is not None:
         keep(results, result.tests)
-    save_curves(result)
+    reports.save_curves(result)
     deliver(reports.report(result), lambda: document(result), output)
     if words := reports.audit_words(result, learning.source.words()):
         suggest("did it look at the videos?", words, output)

@@ -58,34 +58,33 @@ def command(
     truemoment meta selection --validation grid/val --test grid/test-ood
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.evaluation.measures import parse_measures
-    from truemoment.learning.models import get_family
-    from truemoment.learning.training.preparation import RunData, prepare
+    from truemoment.learning.training.grounding import require_grounding
     from truemoment.learning.training.recipes import read_recipe
+    from truemoment.learning.training.run import Run, RunSources
     from truemoment.learning.training.variants import VariantGrid, make_variants
     from truemoment.studies.meta.systems import DEFAULT_MEASURES
 
     loaded = read_recipe(recipe, learning.changes)
-    if get_family(loaded.model).retrieves:
-        raise UsageError(f"{loaded.model} ranks clips, expected a recipe of a model that answers with moments")
+    require_grounding(loaded, f"{loaded.model} ranks clips, expected a recipe of a model that answers with moments")
     if measures is not None:
         parse_measures(measures)
     grid = VariantGrid(
         _numbers("--learning-rates", learning_rates, 1e-9, 10.0),
         _numbers("--nms", nms, 0.0, 1.0),
-        shuffled="video" in get_family(loaded.model).needs and not no_shuffled,
+        shuffled=loaded.family.sees_video and not no_shuffled,
     )
     refuse_files({"-o": out})
     refuse_outputs(learning.files(), [out])
-    task, tests = prepare(loaded, RunData(learning.source, learning.features, tests=learning.tests), seed)
+    run = Run.resolve(loaded, RunSources(learning.source, learning.features, tests=learning.tests), seed)
     output = Output(json_path=None, style=None, quiet=quiet)
     with status_line(show=output.progress) as on_status:
-        n_variants = make_variants(task, grid, out, tests, measures=measures or DEFAULT_MEASURES, on_status=on_status)
+        n_variants = make_variants(run, grid, out, measures=measures or DEFAULT_MEASURES, on_status=on_status)
     if quiet:
         return
-    splits = [task.val.split, *tests]
+    splits = [run.val.split, *run.tests]
     where = f"{out}, scores on {printable(', '.join(splits))}"
     click.echo(f"{n_variants:,} variants of {loaded.model} in {where}")
-    for note in task.notes:
+    for note in run.notes:
         say(f"note: {note}")
     words = ["truemoment", "meta", "selection", "--validation", str(out / splits[0])]
     suggest("which measure chooses well among them?", [*words, "--test", str(out / splits[-1])], output)
@@ -94,7 +93,7 @@ def command(
 def _numbers(option: str, text: str, low: float, high: float) -> tuple[float, ...]:
     from truemoment.base.boundary.files import read_number
 
-    found = tuple(read_number(part) for part in text.split(","))
-    if not all(low <= number <= high for number in found) or len(set(found)) < len(found):
+    numbers = tuple(read_number(part) for part in text.split(","))
+    if not all(low <= number <= high for number in numbers) or len(set(numbers)) < len(numbers):
         raise UsageError(f"{option}: got {text!r}, expected different numbers from {low:g} to {high:g}, e.g. 0.3,0.5")
-    return found
+    return numbers

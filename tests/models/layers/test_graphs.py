@@ -6,9 +6,9 @@ import torch
 from truemoment.baselines.proposals import DiagonalMap
 from truemoment.learning.models.layers.gcnext import GCNeXt
 from truemoment.learning.models.layers.graph_matching import GraphMatching
-from truemoment.learning.models.layers.moment_attention import MomentAttention
 from truemoment.learning.models.layers.nearest_nodes import FAR, nearest_nodes, node_rows
 from truemoment.learning.models.layers.syntactic_graph import SyntacticGraph
+from truemoment.learning.models.vlg_net import MomentAttention
 
 H, N = 6, 8
 

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from truemoment.learning.models.layers.phrase_attention import PhraseAttention
+from truemoment.learning.models.mdd import PhraseAttention
 
 # Trees as lists: the position of each verb, with those of its nouns. One without verbs, verbs without nouns, a noun
 # under two verbs, and a noun and a verb in any order.

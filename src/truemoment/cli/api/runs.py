@@ -13,10 +13,9 @@ from truemoment.data.datasets.source import AnnotationSource
 from truemoment.learning.training import report as reports
 from truemoment.learning.training.hardware import processes
 from truemoment.learning.training.mixtures import read_mix, with_sources
-from truemoment.learning.training.preparation import RunData, prepare
+from truemoment.learning.training.performing import TrainingResult, document, perform
 from truemoment.learning.training.recipes import read_recipe
-from truemoment.learning.training.report_curves import save_curves
-from truemoment.learning.training.runs import TrainingResult, document, perform
+from truemoment.learning.training.run import Run, RunSources
 from truemoment.report.model import Report
 from truemoment.report.result import Result
 
@@ -125,10 +124,9 @@ def train(
     )
     settings = read_recipe(recipe, [f"{key}={value}" for key, value in (changes or {}).items()])
     settings = with_sources(settings, read_mix(mix))
-    data = RunData(source, features, tests=tuple(tests), sentences=tuple(sentences))
-    task, splits = prepare(settings, data, seed)
+    sources = RunSources(source, features, tests=tuple(tests), sentences=tuple(sentences))
     folder = Path(out)
-    result = perform(task, folder, splits, measures=measures, on_epoch=on_epoch)
+    result = perform(Run.resolve(settings, sources, seed), folder, measures=measures, on_epoch=on_epoch)
     if processes().is_main_process:
-        save_curves(result)
+        reports.save_curves(result)
     return TrainedRun(result, folder)

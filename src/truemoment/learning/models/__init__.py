@@ -33,22 +33,38 @@ from truemoment.base.known_names import one_of_known
 
 if TYPE_CHECKING:
     from truemoment.learning.models.base import Inputs, Need, TrainableModel
+    from truemoment.learning.training.task import Task
 
 __all__ = ["FAMILIES", "Family", "get_family"]
 
 
-class ModelFamily(NamedTuple):
-    """A family of models: title, type of its settings, class to build, and the inputs it needs beside the words."""
+class Family(NamedTuple):
+    """A family of models.
+
+    Parameters
+    ----------
+    title
+        What reports call it.
+    settings
+        Type of its settings.
+    build
+        Builds a model from settings and widths.
+    needs
+        Inputs of the model beside the words.
+    task
+        What prepares and validates its runs, and answers with them.
+    """
 
     title: str
     settings: type[Any]
     build: Callable[[Any, Inputs], TrainableModel]
     needs: frozenset[Need]
+    task: Task
 
     @property
-    def retrieves(self) -> bool:
-        """Whether it ranks clips by text; else it answers with moments."""
-        return "sentence" in self.needs
+    def sees_video(self) -> bool:
+        """Whether it gets features of the video."""
+        return "video" in self.needs
 
 
 FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
@@ -72,16 +88,17 @@ FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
 """Title, module and class of each family by name; the settings are the class name with ``Settings``."""
 
 
-def get_family(name: str) -> ModelFamily:
-    """Return a family by name."""
+def get_family(name: str) -> Family:
+    """Return a family by name. A recipe asks once: :attr:`truemoment.learning.training.recipes.Recipe.family`."""
     if name not in FAMILIES:
         raise UsageError(f"unknown model {name!r}, expected {one_of_known(name, FAMILIES)}")
     title, module_name, class_name = FAMILIES[name]
     try:
         module = importlib.import_module(f"truemoment.learning.models.{module_name}")
+        model = getattr(module, class_name)
+        task = importlib.import_module(f"truemoment.learning.training.{model.task}").TASK
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("truemoment"):
             raise
         raise MissingPackageError(error.name, "models", f"the model {name}") from None
-    model = getattr(module, class_name)
-    return ModelFamily(title, getattr(module, f"{class_name}Settings"), model, model.needs)
+    return Family(title, getattr(module, f"{class_name}Settings"), model, model.needs, task)

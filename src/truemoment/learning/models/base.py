@@ -218,6 +218,9 @@ class TrainableModel(nn.Module, abc.ABC):
     name: ClassVar[str]
     """Name in recipes."""
 
+    task: ClassVar[str]
+    """Module of :mod:`truemoment.learning.training` whose ``TASK`` prepares, validates and answers."""
+
     needs: ClassVar[frozenset[Need]]
     """Inputs beside the word vectors."""
 
@@ -268,6 +271,8 @@ class TrainableModel(nn.Module, abc.ABC):
 
 class GroundingModel(TrainableModel):
     """A model that answers with moments; a subclass also defines :meth:`answer`."""
+
+    task: ClassVar[str] = "grounding"
 
     n_candidates: int
     """Largest number of moments of an answer."""

@@ -20,6 +20,7 @@ and at most 32 candidates a level are no limit.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal, Self
 
 import msgspec
@@ -38,6 +39,7 @@ from truemoment.learning.models.base import (
     Need,
     VideoRows,
 )
+from truemoment.learning.models.layers.additive_attention import real_words
 from truemoment.learning.models.layers.dense_losses import distance_loss, focal_loss, hull_iou, iou_loss
 from truemoment.learning.models.layers.dense_targets import (
     STRIDES,
@@ -46,9 +48,100 @@ from truemoment.learning.models.layers.dense_targets import (
     pyramid_locations,
     segments_at,
 )
-from truemoment.learning.models.layers.feature_pyramid import FeaturePyramid, conv_block
-from truemoment.learning.models.layers.level_queries import LevelQueries
+from truemoment.learning.models.layers.recurrent import BidirectionalLSTM
 from truemoment.media.features.base import Frames
+
+
+def conv_block(n_in: int, n_out: int, kernel: int, stride: int = 1) -> nn.Sequential:
+    """Return a convolution over time without a bias, batch norm and ReLU; Kaiming-uniform weights for a linear layer.
+
+    Rows (B, n_in, T) become (B, n_out, T / stride), rounded up, for an odd kernel.
+    """
+    conv = nn.Conv1d(n_in, n_out, kernel, stride, padding=(kernel - 1) // 2, bias=False)
+    nn.init.kaiming_uniform_(conv.weight, a=1)
+    return nn.Sequential(conv, nn.BatchNorm1d(n_out), nn.ReLU())
+
+
+class FeaturePyramid(nn.Module):
+    """Bring maps of several resolutions to one width, and add each coarser map to the next finer one.
+
+    A feature pyramid over time: maps of several resolutions, the finer ones enriched by the coarser ones.
+
+    (Lin et al. 2017, Feature Pyramid Networks, section 3, in one dimension, as DRN has it: Zeng et al. 2020.)
+
+    Parameters
+    ----------
+    widths
+        Channels of each map, the finest first.
+    n_out
+        Channels of each output.
+    """
+
+    def __init__(self, widths: Sequence[int], n_out: int) -> None:
+        super().__init__()
+        self.lateral = nn.ModuleList(conv_block(width, n_out, kernel=1) for width in widths)
+        self.smooth = nn.ModuleList(conv_block(n_out, n_out, kernel=3) for _ in widths)
+
+    def forward(self, maps: Sequence[Tensor]) -> list[Tensor]:
+        """Return maps (B, n_out, T_k) for maps (B, widths[k], T_k), of which each is half as long as the one before."""
+        levels = list(zip(maps, self.lateral, self.smooth, strict=True))
+        above: Tensor | None = None
+        outputs: list[Tensor] = []
+        for rows, lateral, smooth in reversed(levels):
+            joined = lateral(rows)
+            if above is not None:
+                joined = joined + functional.interpolate(above, scale_factor=2.0, mode="nearest")
+            outputs.append(smooth(joined))
+            above = joined
+        return outputs[::-1]
+
+
+class LevelQueries(nn.Module):
+    r"""Encode a sentence as a vector for each level.
+
+    One sentence vector for each level of a pyramid, as DRN has them.
+
+    With states :math:`o_t` of a bidirectional LSTM and :math:`s = [o_1; o_n]`, level k attends to the words by
+
+    .. math::
+        c_k = W_k \, \text{ReLU}(W_0 s), \quad
+        \alpha_{k,t} = \text{softmax}_t \; w^\top (c_k \odot o_t), \quad
+        q_k = \sum_t \alpha_{k,t} o_t,
+
+    where :math:`W_0` and :math:`w` are shared by the levels. (Zeng et al. 2020, DRN; the form is that of the authors'
+    code, https://github.com/Alvin-Zeng/DRN.)
+
+    Parameters
+    ----------
+    n_vector
+        E, dimensions of a word vector.
+    hidden
+        H of each direction of the LSTM.
+    n_levels
+        K, levels of the pyramid.
+    """
+
+    def __init__(self, n_vector: int, hidden: int, n_levels: int) -> None:
+        super().__init__()
+        self.lstm = BidirectionalLSTM(n_vector, hidden)
+        self.shared = nn.Linear(4 * hidden, hidden)
+        self.levels = nn.ModuleList(nn.Linear(hidden, 2 * hidden) for _ in range(n_levels))
+        self.score = nn.Linear(2 * hidden, 1)
+        for layer in (self.shared, *self.levels, self.score):
+            nn.init.xavier_uniform_(layer.get_parameter("weight"))
+            nn.init.zeros_(layer.get_parameter("bias"))
+
+    def forward(self, words: Tensor, n_words: Tensor) -> Tensor:
+        """Return the vectors (K, B, 2 H) of sentences (B, L, E) with `n_words` (B,) words."""
+        states = self.lstm(words, n_words)
+        last = states[torch.arange(len(states), device=states.device), n_words - 1]
+        common = self.shared(torch.cat([states[:, 0], last], dim=1)).relu()
+        commands = torch.stack([level(common) for level in self.levels])
+        logits = self.score(commands[:, :, None] * states).squeeze(-1)  # (K, B, L)
+        padding = ~real_words(n_words, words.shape[1])
+        weights = logits.masked_fill(padding, torch.finfo(logits.dtype).min).softmax(dim=-1)
+        return torch.einsum("kbl,blh->kbh", weights, states)
+
 
 N_LEVELS = len(STRIDES)
 

@@ -15,8 +15,7 @@ from torch import Tensor, nn
 
 from truemoment.base.errors import UsageError
 from truemoment.learning.models.base import Count, Inputs
-from truemoment.learning.models.contrastive import unit
-from truemoment.learning.models.retrieval_model import MOST_SCALE, ResidualMap, RetrievalModel, mean_of, present
+from truemoment.learning.models.retrieval_model import MOST_SCALE, ResidualMap, RetrievalModel, mean_of, present, unit
 
 POSITION_STD = 0.02
 

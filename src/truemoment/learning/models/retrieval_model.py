@@ -17,7 +17,6 @@ from torch import Tensor, nn
 from truemoment.base.errors import UsageError
 from truemoment.base.records import Queries
 from truemoment.learning.models.base import Batch, ModelOutput, Need, TrainableModel
-from truemoment.learning.models.contrastive import gathered, symmetric_cross_entropy, unit
 from truemoment.media.features.sentences import SentenceStore
 
 MOST_SCALE = 100.0
@@ -27,6 +26,7 @@ MOST_SCALE = 100.0
 class RetrievalModel(TrainableModel):
     """A model of retrieval; a subclass defines :meth:`clip_vectors` and :meth:`text_vectors`."""
 
+    task: ClassVar[str] = "ranking"
     needs: ClassVar[frozenset[Need]] = frozenset({"video", "sentence"})
 
     def __init__(self, scale: float = MOST_SCALE) -> None:
@@ -80,9 +80,9 @@ def present(frames: Tensor) -> Tensor:
     return frames.flatten(2).ne(0).any(dim=-1)
 
 
-def mean_of(rows: Tensor, there: Tensor) -> Tensor:
-    """Return the direction of the mean direction of the rows (B, F, D) that are there, (B, D)."""
-    return unit((unit(rows) * there[..., None]).sum(dim=1))
+def mean_of(rows: Tensor, is_present: Tensor) -> Tensor:
+    """Return the direction of the mean direction of the rows (B, F, D) that are present, (B, F), as (B, D)."""
+    return unit((unit(rows) * is_present[..., None]).sum(dim=1))
 
 
 class ResidualMap(nn.Linear):
@@ -95,3 +95,42 @@ class ResidualMap(nn.Linear):
     def forward(self, vectors: Tensor) -> Tensor:
         """Return mapped vectors, (..., D)."""
         return vectors + super().forward(vectors)
+
+
+def symmetric_cross_entropy(logits: Tensor) -> Tensor:
+    """Return the mean cross entropy of rows and columns of scaled similarities (B, B).
+
+    Each text finds its clip among those of the batch, and each clip its text: the right item of row i is column i
+    (CLIP, Radford et al. 2021; CLIP4Clip, Luo et al. 2021).
+
+    Examples
+    --------
+    >>> round(float(symmetric_cross_entropy(torch.zeros(8, 8))), 4)  # equal similarities: log 8
+    2.0794
+    """
+    right = torch.arange(len(logits), device=logits.device)
+    rows = nn.functional.cross_entropy(logits, right)
+    return 0.5 * (rows + nn.functional.cross_entropy(logits.T, right))
+
+
+def unit(vectors: Tensor) -> Tensor:
+    """Return vectors (..., D) of length 1; vectors of zeros stay."""
+    return nn.functional.normalize(vectors, dim=-1)
+
+
+def gathered(vectors: Tensor) -> Tensor:
+    """Return the vectors (B, D) of all P processes, (P B, D), in their order; gradients flow back to the own ones.
+
+    Every process computes the loss of the whole batch, so that the gradient of its own vectors is the same in each.
+    The training loop averages over processes: times P here, the step equals that of one process.
+    """
+    if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
+        return vectors
+    n_processes = torch.distributed.get_world_size()
+    parts = [torch.empty_like(vectors) for _ in range(n_processes)]
+    torch.distributed.all_gather(parts, vectors.detach().contiguous())
+    own = vectors.view_as(vectors)
+    if own.requires_grad:
+        own.register_hook(lambda gradient: n_processes * gradient)  # type: ignore[no-untyped-call]
+    parts[torch.distributed.get_rank()] = own
+    return torch.cat(parts)

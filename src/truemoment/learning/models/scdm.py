@@ -3,7 +3,7 @@ r"""SCDM: anchors on a temporal pyramid whose rows the words of the sentence mod
 Yuan, Ma, Wang, Liu and Zhu: "Semantic Conditioned Dynamic Modulation for Temporal Sentence Grounding in Videos",
 NeurIPS 2019; details from the authors' code, https://github.com/yytzsy/SCDM. Every convolution of the pyramid sees rows
 that :mod:`~truemoment.learning.models.layers.modulation` has modulated. Anchors, targets and answers are in seconds
-(:mod:`~truemoment.learning.models.anchors`): the model sees a row a second, and where a moment lies is absolute.
+(:class:`Anchors`): the model sees a row a second, and where a moment lies is absolute.
 
 An anchor whose IoU g with the moment is above 0.5 is positive, one below `negative_below` is negative, and *hard* if
 its logit is above `hard_logit`. With a mean over the anchors of a kind in a batch and a level, the loss is
@@ -14,12 +14,13 @@ its logit is above `hard_logit`. With a mean over the anchors of a kind in a bat
 with g as the target of all three cross-entropies, and errors of centre and width in seconds. The published code adds
 half the squares of all trained numbers: `l2` of a recipe.
 
-Differences from the paper, where the code decides: :class:`~truemoment.learning.models.layers.sru.SquashedSRU` in place
-of a GRU, and weights of the loss for each dataset.
+Differences from the paper, where the code decides: :class:`SquashedSRU` in place of a GRU, and weights of the loss for
+each dataset.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
@@ -28,7 +29,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from truemoment.learning.models.anchors import WIDTHS, Anchors
 from truemoment.learning.models.base import (
     Batch,
     Count,
@@ -42,10 +42,142 @@ from truemoment.learning.models.base import (
 )
 from truemoment.learning.models.layers.additive_attention import mean_of, real_words
 from truemoment.learning.models.layers.modulation import EncodedSentence, SentenceModulation, WordModulation
+from truemoment.learning.models.layers.recurrent import BothDirections
 from truemoment.learning.models.layers.same_convolution import SameConvolution
-from truemoment.learning.models.layers.sru import SquashedSRU
 from truemoment.media.features.base import Frames
 from truemoment.media.features.resampling import rows_on_clock
+
+
+class SquashedSRU(BothDirections):
+    r"""A bidirectional encoder of these cells.
+
+    The recurrent cell of SCDM's code: its gates read the input alone, and its state is squashed.
+
+    With :math:`x' = W x` and :math:`(f, r) = \sigma(V x + b)`,
+
+    .. math::
+        c_t &= \tanh(f c_{t-1} + (1 - f)\, x'_t) \\
+        h_t &= r c_t + (1 - r)\, x'_t,
+
+    from :math:`c_0 = 0`. The simple recurrent unit (Lei et al. 2018) has no tanh in the first line.
+
+    Parameters
+    ----------
+    n_in, hidden
+        D, and H of each direction.
+    """
+
+    def __init__(self, n_in: int, hidden: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(2, n_in, 3 * hidden))  # W, then V of f and of r
+        self.bias = nn.Parameter(torch.zeros(2, 2 * hidden))  # of f and r
+        for direction in range(2):
+            nn.init.xavier_uniform_(self.weight[direction, :, :hidden])
+            nn.init.xavier_uniform_(self.weight[direction, :, hidden:])
+
+    def scan(self, rows: Tensor) -> Tensor:
+        """Return the states (2, B, T, H) of rows (2, B, T, D)."""
+        hidden = self.weight.shape[2] // 3
+        driven = torch.einsum("abtd,adh->abth", rows, self.weight)
+        x = driven[..., :hidden]
+        forget, keep = torch.sigmoid(driven[..., hidden:] + self.bias[:, None, None]).chunk(2, dim=3)
+        fresh = (1 - forget) * x
+        cell, cells = torch.zeros_like(x[:, :, 0]), []
+        for gate, step in zip(forget.unbind(dim=2), fresh.unbind(dim=2), strict=True):
+            cell = torch.tanh(gate * cell + step)
+            cells.append(cell)
+        return keep * torch.stack(cells, dim=2) + (1 - keep) * x
+
+
+WIDTHS = (0.25, 0.5, 0.75, 1.0)
+"""Widths of the anchors of a cell, as shares of the cell."""
+
+REFINEMENT = 0.1
+"""Factor of the offsets of an anchor."""
+
+
+class Anchors(nn.Module):
+    r"""The A anchors of a pyramid, level by level and cell by cell.
+
+    Anchors of a temporal pyramid, in seconds: where they lie, how they match a moment, and how they are refined.
+
+    A level with n cells over T seconds has cells of u = T / n seconds. At the middle of each lie anchors of the widths
+    u / 4, u / 2, 3 u / 4 and u. An anchor of centre m and width w with the offsets (d, e) is the moment of
+
+    .. math:: \text{centre } m + 0.1\, w d, \quad \text{width } w \exp(0.1\, e)
+
+    (Yuan et al. 2019, SCDM, section 3.3, and its authors' code).
+
+    Parameters
+    ----------
+    seconds
+        T.
+    n_cells
+        Cells of each level.
+    narrowest_s, widest_s
+        Anchors of this width or less, and of this width or more, are left out; none if `widest_s` is 0.
+
+    Attributes
+    ----------
+    centre_s, width_s : (A,) float64
+        Centres and widths in seconds.
+    level : (A,) int64
+        Level of each, from 0.
+    number : (A,) int64
+        Number of each among the anchors if none were left out.
+
+    Examples
+    --------
+    >>> anchors = Anchors(8.0, [2, 1], narrowest_s=2.0)
+    >>> anchors.centre_s.tolist(), anchors.width_s.tolist()
+    ([2.0, 2.0, 6.0, 6.0, 4.0, 4.0, 4.0], [3.0, 4.0, 3.0, 4.0, 4.0, 6.0, 8.0])
+    """
+
+    centre_s: Tensor
+    width_s: Tensor
+    level: Tensor
+    number: Tensor
+
+    def __init__(
+        self, seconds: float, n_cells: Sequence[int], *, narrowest_s: float = 0.0, widest_s: float = 0.0
+    ) -> None:
+        super().__init__()
+        self.n_levels, n_widths = len(n_cells), len(WIDTHS)
+        level = np.repeat(np.arange(len(n_cells)), n_widths * np.array(n_cells))
+        cell_s = seconds / np.array(n_cells)[level]
+        cell = np.concatenate([np.repeat(np.arange(n), n_widths) for n in n_cells])
+        width_s = cell_s * np.tile(WIDTHS, sum(n_cells))
+        number = np.flatnonzero((width_s > narrowest_s) & (width_s < (widest_s or np.inf)))
+        columns = {"centre_s": (cell + 0.5) * cell_s, "width_s": width_s, "level": level}
+        for name, column in columns.items():
+            self.register_buffer(name, torch.from_numpy(column[number]), persistent=False)
+        self.register_buffer("number", torch.from_numpy(number), persistent=False)
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    def refined(self, offsets: Tensor) -> tuple[Tensor, Tensor]:
+        """Return centre and width in seconds, (B, A), for offsets (B, A, 2)."""
+        centre_s = self.centre_s + REFINEMENT * self.width_s * offsets[..., 0]
+        return centre_s, self.width_s * torch.exp(REFINEMENT * offsets[..., 1])
+
+    def overlaps(self, moment_s: Tensor) -> Tensor:
+        """Return the IoU of the anchors with moments (B, 2), in seconds, as (B, A); 0 where a moment is NaN."""
+        start, end = torch.nan_to_num(moment_s)[:, :, None].unbind(dim=1)
+        low, high = self.centre_s - self.width_s / 2, self.centre_s + self.width_s / 2
+        shared = (torch.minimum(high, end) - torch.maximum(low, start)).clamp(min=0)
+        return shared / (torch.maximum(high, end) - torch.minimum(low, start))
+
+    def level_means(self, values: Tensor, chosen: Tensor) -> Tensor:
+        """Return the sum over levels of the mean of values (B, A) over the chosen anchors (B, A) of a batch.
+
+        A level without a chosen anchor counts as 0.
+        """
+        sums = values.new_zeros(self.n_levels)
+        counts = sums.index_add(0, self.level, chosen.sum(dim=0).to(sums.dtype))
+        sums = sums.index_add(0, self.level, (values * chosen).sum(dim=0))
+        return (sums / counts.clamp(min=1)).sum()
+
 
 POSITIVE_ABOVE = 0.5
 """IoU with the moment above which an anchor is positive."""

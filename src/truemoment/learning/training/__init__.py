@@ -1,20 +1,23 @@
 """Training: recipes, examples, a plain loop, checkpoints that hold tensors and nothing else.
 
-Modules in the order in which a run uses them:
+Modules in the order in which a run uses them; :mod:`~truemoment.learning.training.performing` shows the whole way:
 
 ==============  =====================================================================
 recipes         the settings of a run
+run             a recipe with its annotations, features and sentences, resolved once
+performing      a run from its recipe to its figures
+task            what differs between kinds of models: the contract of the next two
+grounding       models that answer queries with moments; the trained method, a Grounder
+ranking         models that rank clips by text; the trained method
 vocabulary      words and their vectors
-examples        annotations and features as tensors
-window_pairs    windows to learn from and to answer with, for models that have windows
-answering       pairs of queries and videos to answer
 network         words and model together
-epoch_data      the pairs of an epoch: whole videos, or windows drawn again every epoch
+examples        annotations and features as tensors
+video_pairs     the pairs of an epoch: whole videos, or windows drawn again every epoch
+window_pairs    windows to learn from and to answer with, for models that have windows
+clip_pairs      the pairs of an epoch of a model that ranks clips
+answering       pairs of queries and videos to answer, and their moments
 loop            epochs, the measure on the validation split, early stopping
 checkpoints     the files of a run's folder
-grounder        the trained method, a Grounder like any other
-preparation     from options to what a run learns from and predicts
-runs            a run from its recipe to its figures
 results         figures in a CSV file
 sweep           a grid of runs over the values of one dial
 variants        variants of one method, for studies of model selection
@@ -29,7 +32,7 @@ from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.lazy import lazy
 
 if TYPE_CHECKING:
-    from truemoment.learning.training.grounder import TrainedGrounder
+    from truemoment.learning.training.grounding import TrainedGrounder
     from truemoment.learning.training.validation import Validation
 else:
     __getattr__ = lazy(
@@ -43,7 +46,7 @@ __all__ = ["Validation", "load_model"]
 
 
 def load_model(folder: AnyPath, **how: Any) -> TrainedGrounder:  # noqa: ANN401 - those of load_grounder
-    """Load a trained method: :func:`truemoment.learning.training.grounder.load_grounder`, and PyTorch only now."""
-    from truemoment.learning.training.grounder import load_grounder  # noqa: PLC0415 - see above
+    """Load a trained method: :func:`truemoment.learning.training.grounding.load_grounder`, and PyTorch only now."""
+    from truemoment.learning.training.grounding import load_grounder  # noqa: PLC0415 - see above
 
     return load_grounder(folder, **how)

@@ -64,7 +64,7 @@ class UsedAnnotations(msgspec.Struct, frozen=True):
     left_out: int = 0
 
 
-class Run(msgspec.Struct, frozen=True):
+class RunRecord(msgspec.Struct, frozen=True):
     """The request of a run: what is trained, on what.
 
     Parameters
@@ -115,6 +115,12 @@ class Run(msgspec.Struct, frozen=True):
     fps: float | None = None
     schema: str = SCHEMA
     truemoment: str = ""
+
+    def refuse_other_width(self, n_dimensions: int) -> None:
+        """Refuse features with another number of dimensions than in training."""
+        if n_dimensions != self.n_dimensions:
+            problem = f"got {n_dimensions} numbers a row, expected {self.n_dimensions} as in training"
+            raise InputError(problem, field="features")
 
     @property
     def made_by(self) -> dict[str, Any]:
@@ -168,18 +174,18 @@ class Epoch:
     stage: int = 0
 
 
-def read_run(folder: AnyPath) -> Run:
+def read_run(folder: AnyPath) -> RunRecord:
     """Read the request of a run."""
     path = OwnPath.of(folder) / "run.json"
     if not path.is_file():
         raise MissingFileError(f"{folder}: is no folder of a training run (it has no run.json)")
-    run = read_json(path, Run)
+    run = read_json(path, RunRecord)
     if run.schema != SCHEMA:
         raise InputError(f"got {run.schema!r}, expected {SCHEMA!r}", path=path, field="schema")
     return run
 
 
-def another_run(folder: AnyPath, there: Run, recipe: Recipe, differing: Sequence[str]) -> str:
+def another_run(folder: AnyPath, earlier: RunRecord, recipe: Recipe, differing: Sequence[str]) -> str:
     """Return the message that a folder contains another run than the requested one.
 
     Parameters
@@ -191,7 +197,7 @@ def another_run(folder: AnyPath, there: Run, recipe: Recipe, differing: Sequence
     differing
         Fields of the run in which the two differ. For ``recipe`` the message names the keys.
     """
-    keys = [f"recipe.{key}" for key in differing_keys(there.recipe, recipe)]
+    keys = [f"recipe.{key}" for key in differing_keys(earlier.recipe, recipe)]
     what = [name for field in differing for name in (keys if field == "recipe" else [field])]
     return f"{folder}: contains another run (it differs in {', '.join(what)}); give -o another folder"
 
@@ -212,10 +218,10 @@ def read_tensors(path: OwnPath) -> dict[str, Tensor]:
 def refuse_other_shapes(network: nn.Module, tensors: Mapping[str, Tensor], path: AnyPath) -> None:
     """Refuse tensors of other names or shapes than a network's, which may hold none itself (device "meta")."""
     expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
-    found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    wrong = next((name for name in {**expected, **found} if expected.get(name) != found.get(name)), None)
+    got = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    wrong = next((name for name in {**expected, **got} if expected.get(name) != got.get(name)), None)
     if wrong is not None:
-        difference = f"{wrong}: got {found.get(wrong, 'none')}, expected {expected.get(wrong, 'none')}"
+        difference = f"{wrong}: got {got.get(wrong, 'none')}, expected {expected.get(wrong, 'none')}"
         raise InputError(f"does not fit the network of run.json ({difference})", path=path)
 
 
@@ -258,7 +264,7 @@ def read_history(epoch: OwnPath) -> list[Epoch]:
     """Read the log of all epochs up to this one."""
     path = epoch / "history.json"
     history = read_json(path, list[Epoch])
-    numbers = [of.epoch for of in history]
+    numbers = [entry.epoch for entry in history]
     if numbers != list(range(1, int(epoch.name.removeprefix("epoch-")) + 1)) or not history[0].best:
         raise InputError(f"got epochs {numbers}, expected all up to {epoch.name}", path=path)
     return history

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from truemoment.base.errors import InputError, TrueMomentError, UsageError
-from truemoment.base.intervals import Bools, Floats, Ints
+from truemoment.base.intervals import Bools, Ints
 from truemoment.base.records import Annotations, Strings, numbers_of
 from truemoment.learning.models.retrieval_model import RetrievalModel
-from truemoment.learning.training.contrastive import contrastive_batches, one_text_a_clip
 from truemoment.learning.training.examples import (
     ClipTable,
     FloatTable,
@@ -28,6 +27,7 @@ from truemoment.learning.training.network import Network
 from truemoment.learning.training.progress import Track
 from truemoment.learning.training.recipe_sources import Clipping
 from truemoment.learning.training.recipes import Recipe
+from truemoment.learning.training.run import Run
 from truemoment.media.features.base import FeatureStore, Frames
 from truemoment.media.features.resampling import normalise
 from truemoment.media.features.sentences import SentenceStore
@@ -41,40 +41,6 @@ SHOWN = ("t2c:R@1", "t2c:R@5", "t2c:R@10", "c2t:R@1")
 
 STREAM_OF_POOL = 2
 """Keeps the draw of validation clips apart from other draws of a seed."""
-
-
-class LearningData(Protocol):
-    """The part of :class:`~truemoment.learning.training.epoch_data.TrainingData` that is used here."""
-
-    @property
-    def recipe(self) -> Recipe:
-        """The recipe."""
-        ...
-
-    @property
-    def val(self) -> Annotations:
-        """What chooses the epoch."""
-        ...
-
-    @property
-    def store(self) -> FeatureStore | None:
-        """Features."""
-        ...
-
-    @property
-    def texts(self) -> SentenceStore | None:
-        """Vectors of sentences."""
-        ...
-
-    @property
-    def seed(self) -> int:
-        """Of all draws."""
-        ...
-
-    @property
-    def weights(self) -> Floats | None:
-        """How often each training query is drawn."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +117,7 @@ class ClipTexts(Pairs):
         n_texts = clips.n_texts
         no_words = SentenceTable(np.zeros((n_texts, 1), dtype=np.int64), np.ones(n_texts, dtype=np.int64))
         super().__init__(no_words, clips.clip_of, table, columns={"sentence": texts})
-        self.clips, self.text = clips, numbers_of(clips.sentence)
+        self.clips, self.frames, self.text = clips, table, numbers_of(clips.sentence)
 
     def order(self, size: int, rng: np.random.Generator) -> Ints:
         """Return pairs in batches of `size`, which contain each clip and each sentence once."""
@@ -159,6 +125,62 @@ class ClipTexts(Pairs):
         weights = None if self.weights is None else self.weights[chosen]
         drawn = chosen[drawn_pairs(len(chosen), weights, rng)]
         return contrastive_batches(drawn, self.clips.clip_of, self.text, size)
+
+
+def contrastive_batches(order: Ints, clip: Ints, text: Ints, size: int) -> Ints:
+    """Return pairs in batches of `size` with distinct clips and texts, from a drawn order.
+
+    A batch with two texts of one clip, or one sentence twice, would call a right answer wrong.
+
+    Each pair goes to the first open batch that has neither its clip nor its text. Batches that do not become full are
+    left out, unless there is no full one: then the largest is the only batch.
+
+    Parameters
+    ----------
+    order
+        Pairs in a drawn order.
+    clip, text : (P,)
+        Clip and sentence of each pair, as numbers: equal sentences have one number.
+    size
+        Pairs of a batch.
+
+    Examples
+    --------
+    >>> clip, text = np.array([0, 1, 2, 3]), np.array([0, 0, 1, 2])  # pairs 0 and 1 have one sentence
+    >>> contrastive_batches(np.arange(4), clip, text, 2).tolist()
+    [0, 2, 1, 3]
+    """
+    full: list[int] = []
+    opened: list[_Open] = []
+    for pair in order.tolist():
+        its_clip, its_text = int(clip[pair]), int(text[pair])
+        fitting = next((batch for batch in opened if its_clip not in batch.clips and its_text not in batch.texts), None)
+        if fitting is None:
+            fitting = _Open([], set(), set())
+            opened.append(fitting)
+        fitting.pairs.append(pair)
+        fitting.clips.add(its_clip)
+        fitting.texts.add(its_text)
+        if len(fitting.pairs) == size:
+            full += fitting.pairs
+            opened = [batch for batch in opened if batch is not fitting]
+    if not full and opened:
+        full = max((batch.pairs for batch in opened), key=len)
+    return np.array(full, dtype=np.int64)
+
+
+class _Open(NamedTuple):
+    """A batch that is not full."""
+
+    pairs: list[int]
+    clips: set[int]
+    texts: set[int]
+
+
+def one_text_a_clip(order: Ints, clip: Ints) -> Ints:
+    """Return the first pair of each clip in a drawn order, in that order."""
+    _, first = np.unique(clip[order], return_index=True)
+    return order[np.sort(first)]
 
 
 def make_clip_texts(
@@ -195,25 +217,25 @@ def make_clip_texts(
 class ClipPairs:
     """Training pairs of each epoch, and a pool of validation clips; fields as in :class:`ClipTexts`."""
 
-    data: LearningData
+    run: Run
     pairs: ClipTexts
     val_pairs: ClipTexts
     log: dict[str, float]
 
     @classmethod
-    def of(cls, data: LearningData, kept: Annotations, model: RetrievalModel, track: Track) -> ClipPairs:
-        """Prepare the pairs of queries with a moment each."""
+    def prepare(cls, run: Run, model: RetrievalModel, track: Track) -> ClipPairs:
+        """Prepare the pairs of the training queries, which have a moment each."""
 
         def shown(items: Any) -> Any:  # noqa: ANN401 - as Track has it
             return track(items, "features")
 
-        recipe = data.recipe
-        pairs, n_short = make_clip_texts(kept, data.store, data.texts, recipe, model, track=shown)
-        pairs.weights = data.weights
-        val = data.val.with_moments()
-        val = val.select_queries(_in_pool(val, clipping_of(recipe).pool, data.seed))
-        val_pairs, _ = make_clip_texts(val, data.store, data.texts, recipe, model, track=shown)
-        return cls(data, pairs, val_pairs, {"clips shorter than a frame": n_short / max(1, len(pairs.clips))})
+        recipe = run.recipe
+        pairs, n_short = make_clip_texts(run.train, run.store, run.texts, recipe, model, track=shown)
+        pairs.weights = run.weights
+        val = run.val.with_moments()
+        val = val.select_queries(_in_pool(val, clipping_of(recipe).pool, run.seed))
+        val_pairs, _ = make_clip_texts(val, run.store, run.texts, recipe, model, track=shown)
+        return cls(run, pairs, val_pairs, {"clips shorter than a frame": n_short / max(1, len(pairs.clips))})
 
     @property
     def query_id(self) -> Strings:
@@ -231,7 +253,7 @@ class ClipPairs:
         return str(self._measures()[0])
 
     def _measures(self) -> tuple[RetrievalMeasure, ...]:
-        return parse_retrieval_measures("; ".join((self.data.recipe.select.measure, *SHOWN)))
+        return parse_retrieval_measures("; ".join((self.run.recipe.select.measure, *SHOWN)))
 
     def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
         """Return the same pairs in every epoch; batches are drawn anew."""
@@ -240,10 +262,11 @@ class ClipPairs:
 
     def validate(self, network: Network) -> dict[str, float]:
         """Return the figures of a network on the pool of validation clips."""
-        texts, clips = vectors_of(network, self.val_pairs, self.data.recipe.train.batch)
+        texts, clips = vectors_of(network, self.val_pairs, self.run.recipe.train.batch)
         places = places_both_ways(Similarities.of_vectors(texts, clips), self.val_pairs.clips.clip_of)
         by_way = dict(zip(("t2c", "c2t"), places, strict=True))
-        return {str(of): of.figure(of.of_each(by_way[of.direction])) for of in self._measures()}
+        measured = ((measure, measure.of_each(by_way[measure.direction])) for measure in self._measures())
+        return {str(measure): measure.figure(values) for measure, values in measured}
 
 
 def _in_pool(val: Annotations, size: int, seed: int) -> Bools:
@@ -256,9 +279,7 @@ def _in_pool(val: Annotations, size: int, seed: int) -> Bools:
 
 def vectors_of(network: Network, pairs: ClipTexts, size: int) -> tuple[Frames, Frames]:
     """Return the vectors of sentences (T, D) and of clips (N, D), of length 1, computed in batches of `size`."""
-    model = network.model
-    if not isinstance(model, RetrievalModel) or pairs.table is None:
-        raise UsageError("got a model that answers with moments, expected one that ranks clips")
+    model = network.retrieval_model
     network.eval()
     device = next(network.parameters()).device
     texts, clips = [], []
@@ -267,9 +288,9 @@ def vectors_of(network: Network, pairs: ClipTexts, size: int) -> tuple[Frames, F
             seen = torch.from_numpy(pairs.columns["sentence"][low : low + size]).to(device)
             texts.append(model.text_vectors(seen).float().cpu().numpy())
         for low in range(0, len(pairs.clips), size):
-            frames = pairs.table.take(np.arange(low, min(low + size, len(pairs.clips))))
+            frames = pairs.frames.take(np.arange(low, min(low + size, len(pairs.clips))))
             clips.append(model.clip_vectors(torch.from_numpy(frames).to(device)).float().cpu().numpy())
-    found = np.concatenate(texts), np.concatenate(clips)
-    if not all(np.isfinite(vectors).all() for vectors in found):
+    vectors = np.concatenate(texts), np.concatenate(clips)
+    if not all(np.isfinite(part).all() for part in vectors):
         raise TrueMomentError("vectors of the network are not finite: lower train.learning_rate, or change train.clip")
-    return found
+    return vectors

@@ -7,6 +7,7 @@ Windows of videos change from epoch to epoch: there the table holds the rows of 
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -247,6 +248,12 @@ class SentenceTable:
     nouns: Ints | None = None
     heads: Ints | None = None
 
+    def select(self, rows: Ints) -> SentenceTable:
+        """Return rows of the table, each as often as it is named."""
+        columns: dict[str, Any] = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        columns = {name: column if column is None else column[rows] for name, column in columns.items()}
+        return SentenceTable(**columns)
+
 
 def read_sentences(
     sentences: Sequence[str], vocabulary: TokenVocabulary, recipe: Recipe, needs: frozenset[Need]
@@ -273,10 +280,10 @@ def read_sentences(
 
 def _read_heads(sentences: Sequence[str], n_words: Ints, length: int, recipe: Recipe) -> Ints:
     """Return the position of each word's head, (Q, L); -1 for none, and where the sentence is cut before it."""
-    found = np.full((len(sentences), length), -1, dtype=np.int64)
+    positions = np.full((len(sentences), length), -1, dtype=np.int64)
     for row, heads in enumerate(word_heads(sentences, recipe.text.heads or CHAIN, recipe.text.tokens)):
-        found[row, : n_words[row]] = heads[: n_words[row]]
-    return np.where(found < n_words[:, None], found, -1)
+        positions[row, : n_words[row]] = heads[: n_words[row]]
+    return np.where(positions < n_words[:, None], positions, -1)
 
 
 class Pairs(Dataset[TokenBatch]):
@@ -323,16 +330,16 @@ class Pairs(Dataset[TokenBatch]):
     def __getitems__(self, rows: Sequence[int]) -> TokenBatch:
         """Return a batch, its sentences cut to the longest of them."""
         at = np.asarray(rows, dtype=np.int64)
-        of = self.sentences
-        longest = int(of.n_words[at].max(initial=1))
+        sentences = self.sentences
+        longest = int(sentences.n_words[at].max(initial=1))
         return TokenBatch(
-            numbers=torch.from_numpy(of.numbers[at, :longest]),
+            numbers=torch.from_numpy(sentences.numbers[at, :longest]),
             pair=torch.from_numpy(at),
-            n_words=torch.from_numpy(of.n_words[at]),
+            n_words=torch.from_numpy(sentences.n_words[at]),
             video=None if self.table is None else torch.from_numpy(self.table.take(self.video[at])),
-            verbs=None if of.verbs is None else torch.from_numpy(of.verbs[at]),
-            nouns=None if of.nouns is None else torch.from_numpy(of.nouns[at]),
-            heads=None if of.heads is None else torch.from_numpy(of.heads[at, :longest]),
+            verbs=None if sentences.verbs is None else torch.from_numpy(sentences.verbs[at]),
+            nouns=None if sentences.nouns is None else torch.from_numpy(sentences.nouns[at]),
+            heads=None if sentences.heads is None else torch.from_numpy(sentences.heads[at, :longest]),
             other_video=None
             if self.table is None or self.other is None
             else torch.from_numpy(self.table.take(self.other[at])),
@@ -401,7 +408,7 @@ def other_videos(video_id: Sequence[str], rng: np.random.Generator) -> Ints:
     video = numbers_of(video_id)
     if len(video) == 0 or (video == video[0]).all():
         raise UsageError("another video is needed to train this model, and all pairs are of one")
-    found = rng.integers(len(video), size=len(video))
-    while (same := video[found] == video).any():
-        found[same] = rng.integers(len(video), size=int(same.sum()))
-    return found
+    drawn = rng.integers(len(video), size=len(video))
+    while (same := video[drawn] == video).any():
+        drawn[same] = rng.integers(len(video), size=int(same.sum()))
+    return drawn

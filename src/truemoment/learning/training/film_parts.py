@@ -32,7 +32,7 @@ from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import InputError, TrueMomentError, UsageError
 from truemoment.base.records import Annotations, Predictions, Queries, numbers_of
 from truemoment.data.formats import read_predictions, write_predictions
-from truemoment.learning.training.grounder import TrainedGrounder
+from truemoment.learning.training.grounding import TrainedGrounder
 from truemoment.learning.training.progress import Track, unseen
 from truemoment.learning.training.run_options import RunOptions
 from truemoment.learning.training.trials import use_threads
@@ -142,7 +142,7 @@ def predict_films(
     with lock_folder(folder):
         remove_leftovers(folder)
         _claim(folder, request)
-        done = {part.number: found for part in parts if (found := _kept(folder, part, annotations)) is not None}
+        done = {part.number: kept for part in parts if (kept := _kept(folder, part, annotations)) is not None}
         left = [part for part in parts if part.number not in done]
         work = JobRunner(
             do=FilmPredictor(options),
@@ -203,9 +203,9 @@ def _claim(folder: OwnPath, request: Mapping[str, Any]) -> None:
     """Write what is predicted, or refuse parts of something else."""
     file = folder / REQUEST
     if file.exists():
-        there = read_json(file, dict[str, Any])
+        earlier = read_json(file, dict[str, Any])
         ours = msgspec.json.decode(msgspec.json.encode(dict(request)))
-        differing = [name for name in {**ours, **there} if there.get(name) != ours.get(name)]
+        differing = [name for name in {**ours, **earlier} if earlier.get(name) != ours.get(name)]
         if differing:
             raise UsageError(f"{folder}: holds parts of other predictions ({', '.join(differing)} differ): remove it")
         return
@@ -222,10 +222,10 @@ def _kept(folder: OwnPath, part: FilmPart, annotations: Annotations) -> Predicti
     if not file.exists():
         return None
     try:
-        found, _ = read_predictions(file, annotations)
+        predictions, _ = read_predictions(file, annotations)
     except TrueMomentError:
         return None
-    return found if found.query_id.tolist() == part.queries.query_id.tolist() else None
+    return predictions if predictions.query_id.tolist() == part.queries.query_id.tolist() else None
 
 
 def _joined(parts: Sequence[Predictions], queries: Queries) -> Predictions:

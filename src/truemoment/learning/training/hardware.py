@@ -13,10 +13,11 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import torch
+
 from truemoment.base.errors import UsageError
 
 if TYPE_CHECKING:
-    import torch
     from accelerate import PartialState
 
 LAUNCHED_BY = ("LOCAL_RANK", "RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
@@ -28,8 +29,6 @@ TIMEOUT_S = 20.0
 
 def prediction_device() -> torch.device:
     """Return the device that a trained network predicts on: a GPU if there is one, else the processor."""
-    import torch  # noqa: PLC0415 - asked only by what predicts
-
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
@@ -43,8 +42,7 @@ def processes() -> PartialState:
     UsageError
         If the environment variables of a launcher are invalid.
     """
-    import torch  # noqa: PLC0415 - asked only by what trains
-    from accelerate import PartialState  # noqa: PLC0415 - as above
+    from accelerate import PartialState  # noqa: PLC0415 - it takes a second, and only training asks
     from accelerate.utils import parse_flag_from_env  # noqa: PLC0415 - as above
 
     launched = "LOCAL_RANK" in os.environ
@@ -70,8 +68,6 @@ def hardware() -> str:
 
     Numbers of a run on another kind of device can differ in their last digits.
     """
-    import torch  # noqa: PLC0415 - asked only by what trains
-
     if torch.cuda.is_available():
         return f"{torch.cuda.device_count()} x {torch.cuda.get_device_name(0)}"
     return f"{torch.get_num_threads()} threads, {platform.machine()}, torch {torch.__version__}"

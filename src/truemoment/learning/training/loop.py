@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-import msgspec
 import numpy as np
 import torch
 from accelerate import Accelerator
@@ -22,17 +21,14 @@ from torch.utils.data import BatchSampler, DataLoader
 
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import TrueMomentError, UsageError
-from truemoment.base.records import Annotations, Strings
+from truemoment.base.records import Strings
 from truemoment.data.language import get_engine
-from truemoment.learning.models import get_family
-from truemoment.learning.models.base import Inputs, Need
 from truemoment.learning.training import checkpoints
 from truemoment.learning.training.checkpoints import Epoch
-from truemoment.learning.training.epoch_data import EpochData, TrainingData, make_epoch_data, queries_kept
 from truemoment.learning.training.epochs import TRACKED
 from truemoment.learning.training.examples import Pairs
 from truemoment.learning.training.hardware import invalid_variables
-from truemoment.learning.training.network import Learner, Network, TokenBatch
+from truemoment.learning.training.network import Learner, Network, TokenBatch, build_network
 from truemoment.learning.training.optimisers import (
     load_optimiser,
     make_optimiser,
@@ -43,8 +39,10 @@ from truemoment.learning.training.optimisers import (
 )
 from truemoment.learning.training.progress import Track, unseen
 from truemoment.learning.training.recipes import Optimisation, Recipe
+from truemoment.learning.training.run import Run
+from truemoment.learning.training.task import EpochData
 from truemoment.learning.training.tracking import start_tracking, track_epoch, tracker_of
-from truemoment.learning.training.vocabulary import UNKNOWN, TokenVocabulary
+from truemoment.learning.training.vocabulary import UNKNOWN
 
 CHECKED_STEPS = 50
 """Steps after which losses are checked, which waits for the device."""
@@ -53,30 +51,8 @@ SHOWN_QUERIES = 5
 """Queries that a message names."""
 
 
-def source_of(annotations: Annotations, needs: frozenset[Need]) -> checkpoints.UsedAnnotations:
-    """Say which annotations were used, and how many of their queries a model with these needs could use."""
-    kept = annotations.select_queries(queries_kept(annotations, needs))
-    return checkpoints.UsedAnnotations(
-        annotations.dataset,
-        annotations.split,
-        annotations.sha256,
-        kept.n_queries,
-        kept.n_videos,
-        annotations.n_queries - kept.n_queries,
-    )
-
-
-def build_network(recipe: Recipe, vocabulary: TokenVocabulary, n_dimensions: int) -> Network:
-    """Build a recipe's network with PyTorch's present generator."""
-    family = get_family(recipe.model)
-    settings = msgspec.convert(recipe.settings, family.settings)
-    n_vector = recipe.text.size if vocabulary.vectors is None else vocabulary.vectors.shape[1]
-    model = family.build(settings, Inputs(n_dimensions, n_vector, vocabulary.words))
-    return Network(vocabulary, n_vector, model, fine_tuned=recipe.text.fine_tuned is True)
-
-
 def train(
-    data: TrainingData,
+    run: Run,
     folder: OwnPath,
     *,
     track: Track = unseen,
@@ -86,8 +62,8 @@ def train(
 
     Parameters
     ----------
-    data
-        What to learn from.
+    run
+        What to learn from, with its vocabulary.
     folder
         The run's folder. A run in it is resumed.
     track
@@ -100,20 +76,20 @@ def train(
     list of Epoch
         All of them, also those of an earlier start.
     """
-    recipe = data.recipe
-    torch.manual_seed(data.seed)
-    network = build_network(recipe, data.vocabulary, 0 if data.store is None else data.store.n_dimensions)
+    recipe = run.recipe
+    torch.manual_seed(run.seed)
+    network = build_network(recipe, run.vocabulary, run.n_dimensions)
     accelerator = _accelerator(recipe, folder, in_turns=network.model.learns_in_turns)
-    _start_actions(network, data)
+    _start_actions(network, run)
     history = _read_history(folder)
     if (stage := _next_stage(history, recipe)) is None:
         accelerator.end_training()
         return history
-    epochs = make_epoch_data(data, network, track)
+    epochs = run.family.task.prepare(run.learnable(), network, track)
     if recipe.train.compile:
         network.model.compile()
-    start_tracking(accelerator, recipe, data.seed, folder)
-    training = _Stages(data, folder, network, epochs, accelerator, track, on_epoch)
+    start_tracking(accelerator, recipe, run.seed, folder)
+    training = _Stages(run, folder, network, epochs, accelerator, track, on_epoch)
     while stage is not None:
         history = training.stage(stage, history)
         stage = _next_stage(history, recipe)
@@ -125,7 +101,7 @@ def train(
 class _Stages:
     """What the stages of a run share; fields as in :func:`train`."""
 
-    data: TrainingData
+    run: Run
     folder: OwnPath
     network: Network
     epochs: EpochData
@@ -135,13 +111,13 @@ class _Stages:
 
     def stage(self, stage: int, history: list[Epoch]) -> list[Epoch]:
         """Train from the newest epoch, or the one that the stage before kept, to the end of a stage; return the log."""
-        train = self.data.recipe.train
+        train = self.run.recipe.train
         clipped = list(parameters_of(self.network, train.clipped or (), "train.clipped").values())
         with others_fixed(self.network, train.every_stage[stage]):
             return self._epochs(stage, history, clipped)
 
     def _epochs(self, stage: int, history: list[Epoch], clipped: list[torch.nn.Parameter]) -> list[Epoch]:
-        recipe, network = self.data.recipe, self.network
+        recipe, network = self.run.recipe, self.network
         settings = recipe.train.every_stage[stage]
         optimiser = make_optimiser(recipe.train, settings, network)
         _put_back(self.folder, history, stage, network, optimiser)
@@ -149,7 +125,7 @@ class _Stages:
         learner, optimiser = self.accelerator.prepare(Learner(network, frozenset(settings.losses)), optimiser)
         step = Step(network, learner, optimiser, self.accelerator, recipe.train, clipped)
         while _next_stage(history, recipe) == stage:
-            before = [of for of in history if of.stage == stage]
+            before = [epoch for epoch in history if epoch.stage == stage]
             rate = recipe.train.rate_of(settings, len(before) + 1)
             set_rate(optimiser, rate)
             ended = self._epoch(len(history) + 1, stage, replace(step, rate=rate), before)
@@ -166,9 +142,9 @@ class _Stages:
         measure = self.epochs.measure
         pairs, log = self.epochs.epoch(number)
         started = time.perf_counter()
-        settings = self.data.recipe.train.every_stage[stage]
+        settings = self.run.recipe.train.every_stage[stage]
         loader = self.accelerator.prepare_data_loader(self._loader(pairs, number, settings.batch or 1))
-        torch.manual_seed(int(np.random.SeedSequence([self.data.seed, number]).generate_state(1)[0]))
+        torch.manual_seed(int(np.random.SeedSequence([self.run.seed, number]).generate_state(1)[0]))
         step.learner.train()
         steps = self.track(loader, f"epoch {number}")
         n_steps = step.steps_of(len(loader))  # all epochs have as many batches
@@ -178,16 +154,16 @@ class _Stages:
         seconds = time.perf_counter() - started
         val = self.epochs.validate(self.network)
         if np.isnan(val[measure]):
-            raise UsageError(f"select.measure: {measure} is undefined on {self.data.val.split}, name another one")
-        best = settings.keep == "last" or not before or val[measure] > max(of.val[measure] for of in before)
+            raise UsageError(f"select.measure: {measure} is undefined on {self.run.val.split}, name another one")
+        best = settings.keep == "last" or not before or val[measure] > max(epoch.val[measure] for epoch in before)
         return Epoch(number, loss, val, best, watched | log, round(seconds, 3), round(waited / seconds, 5), stage)
 
     def _loader(self, pairs: Pairs, epoch: int, size: int) -> DataLoader[TokenBatch]:
         """Return an epoch's batches of `size`, in the order and with the other videos that its number draws."""
-        rng = np.random.default_rng([self.data.seed, epoch])
+        rng = np.random.default_rng([self.run.seed, epoch])
         model = self.network.model
         drawn = pairs.order(size, rng)
-        if self.data.recipe.train.sentences == "one a video":
+        if self.run.recipe.train.sentences == "one a video":
             _, first = np.unique(self.epochs.video_id[drawn], return_index=True)
             drawn = drawn[np.sort(first)]
         order = drawn.tolist()
@@ -219,20 +195,20 @@ def _accelerator(recipe: Recipe, folder: OwnPath, *, in_turns: bool) -> Accelera
     return accelerator
 
 
-def _start_actions(network: Network, data: TrainingData) -> None:
+def _start_actions(network: Network, run: Run) -> None:
     """Let a model that knows actions by name start from the vectors of the most frequent verbs of training."""
     entries = network.model.action_entries()
     if not entries:
         return
-    text = data.recipe.text
+    text = run.recipe.text
     counts: Counter[str] = Counter()
     forms: dict[str, Counter[str]] = {}
-    for tokens in get_engine(text.engine).analyse(data.train.queries.sentence.tolist()):
+    for tokens in get_engine(text.engine).analyse(run.train.queries.sentence.tolist()):
         for token in tokens:
             if token.tag == "VERB":
                 counts[token.lemma] += 1
                 forms.setdefault(token.lemma, Counter())[token.text.lower()] += 1
-    numbers = data.vocabulary.numbers
+    numbers = run.vocabulary.numbers
     known = []
     for lemma, _ in counts.most_common():  # the base form where it is known, else the commonest form that is
         spelt = numbers([lemma, *(form for form, _ in forms[lemma].most_common())])
@@ -270,8 +246,8 @@ def _next_stage(history: list[Epoch], recipe: Recipe) -> int | None:
     """Return the number of the stage that the next epoch belongs to; None if all stages have ended."""
     stages = recipe.train.every_stage
     stage = history[-1].stage if history else 0
-    of_stage = [of for of in history if of.stage == stage]
-    since_best = next((ago for ago, of in enumerate(reversed(of_stage)) if of.best), 0)
+    of_stage = [epoch for epoch in history if epoch.stage == stage]
+    since_best = next((ago for ago, epoch in enumerate(reversed(of_stage)) if epoch.best), 0)
     is_done = len(of_stage) >= (stages[stage].epochs or 0)
     if is_done or (recipe.select.patience and since_best >= recipe.select.patience):
         stage += 1
@@ -337,7 +313,7 @@ class Step:
         with self.accelerator.accumulate(self.learner):
             terms, scalars = self.learner(examples)
             if self.rule.l2:
-                squares = [of.square().sum() for of in self.learner.parameters() if of.requires_grad]
+                squares = [weight.square().sum() for weight in self.learner.parameters() if weight.requires_grad]
                 terms = {**terms, "l2": 0.5 * self.rule.l2 * torch.stack(squares).sum()}
             total = torch.stack(list(terms.values())).sum()
             if total.requires_grad:  # a stage may have nothing to learn from a batch

@@ -13,21 +13,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.boundary.yaml_files import read_yaml
 from truemoment.base.errors import InputError, UsageError
-from truemoment.base.records import Annotations
+from truemoment.learning.training.mixtures import read_mixture
 from truemoment.learning.training.recipe_sources import MixtureSource
 from truemoment.learning.training.recipes import Recipe
+from truemoment.learning.training.run import Run, RunSources
 from truemoment.learning.training.trials import TrainingTrial
-
-if TYPE_CHECKING:  # these load PyTorch
-    from truemoment.learning.training.preparation import RunData
-    from truemoment.learning.training.runs import TrainingTask
 
 GRIDS: Mapping[str, tuple[tuple[float, ...], ...]] = MappingProxyType(
     {
@@ -108,7 +104,7 @@ def read_grid(text: str, sources: Sequence[MixtureSource]) -> tuple[MixtureRow, 
         rows = msgspec.convert(read_yaml(path), list[dict[str, float]], strict=False)
     except msgspec.ValidationError:
         raise InputError("expected a list of shares by source, e.g. - {clean: 1, noisy: 0.32}", path=path) from None
-    found = []
+    mixed = []
     for number, row in enumerate(rows):
         for title, share in row.items():
             if title not in titles:
@@ -116,12 +112,12 @@ def read_grid(text: str, sources: Sequence[MixtureSource]) -> tuple[MixtureRow, 
                 raise InputError(problem, path=path, field=f"[{number}]")
             if not 0 <= share <= 1:
                 raise InputError(f"got a share of {share:g}, expected 0 to 1", path=path, field=f"[{number}].{title}")
-        found.append(MixtureRow(tuple(row.get(title, 0.0) for title in titles), titles))
-        if not any(found[-1].shares):
+        mixed.append(MixtureRow(tuple(row.get(title, 0.0) for title in titles), titles))
+        if not any(mixed[-1].shares):
             raise InputError("uses no source, expected a share above 0", path=path, field=f"[{number}]")
-    if len(set(found)) < max(len(found), 1):
+    if len(set(mixed)) < max(len(mixed), 1):
         raise InputError("has no row, or one twice", path=path)
-    return tuple(found)
+    return tuple(mixed)
 
 
 @dataclass(frozen=True)
@@ -136,7 +132,7 @@ class MixtureGrid:
         What is trained, and how often.
     folder
         Of the study.
-    data
+    sources
         The test and validation data, features and vectors.
     epochs
         Factor of the epochs of each row, by name; it is 1 unless every row takes as many steps.
@@ -146,7 +142,7 @@ class MixtureGrid:
     rows: tuple[MixtureRow, ...]
     seeds: tuple[int, ...]
     folder: Path
-    data: RunData
+    sources: RunSources
     epochs: tuple[tuple[str, float], ...] = ()
 
     def trials(self) -> list[TrainingTrial]:
@@ -172,11 +168,9 @@ class MixtureGrid:
         recipe = msgspec.structs.replace(self.recipe, data=sources)
         return with_epochs(recipe, dict(self.epochs).get(row.name, 1.0))
 
-    def __call__(self, trial: TrainingTrial) -> tuple[TrainingTask, Mapping[str, Annotations]]:
+    def __call__(self, trial: TrainingTrial) -> Run:
         """Read what a trial learns from and what it predicts, as ``truemoment train`` does."""
-        from truemoment.learning.training.preparation import prepare  # noqa: PLC0415 - it loads PyTorch
-
-        return prepare(self.recipe_of(trial), self.data, trial.seed)
+        return Run.resolve(self.recipe_of(trial), self.sources, trial.seed)
 
     def with_equal_steps(self) -> MixtureGrid:
         """Return the grid in which every row takes as many steps as the largest: smaller ones take more epochs."""
@@ -185,10 +179,8 @@ class MixtureGrid:
         return dataclasses.replace(self, epochs=tuple((name, most / size) for name, size in sizes.items()))
 
     def _size(self, row: MixtureRow) -> int:
-        from truemoment.learning.training.mixtures import read_mixture  # noqa: PLC0415 - it loads PyTorch
-
         recipe = self.recipe_of(TrainingTrial(row.name, None, self.seeds[0]))
-        return read_mixture(recipe.data or (), self.seeds[0], self.data.source.data_dir).annotations.n_queries
+        return read_mixture(recipe.data or (), self.seeds[0], self.sources.data.data_dir).annotations.n_queries
 
 
 def with_epochs(recipe: Recipe, factor: float) -> Recipe:
@@ -200,7 +192,7 @@ def with_epochs(recipe: Recipe, factor: float) -> Recipe:
     def times(epochs: int | None) -> int | None:
         return None if epochs is None else max(1, round(factor * epochs))
 
-    stages = train.stages and tuple(msgspec.structs.replace(of, epochs=times(of.epochs)) for of in train.stages)
+    stages = train.stages and tuple(msgspec.structs.replace(each, epochs=times(each.epochs)) for each in train.stages)
     return msgspec.structs.replace(
         recipe, train=msgspec.structs.replace(train, epochs=times(train.epochs), stages=stages)
     )

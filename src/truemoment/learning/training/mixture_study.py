@@ -10,24 +10,12 @@ import numpy as np
 
 from truemoment.base.boundary.distribution import Engine
 from truemoment.base.boundary.own_path import OwnPath
-from truemoment.base.errors import UsageError
 from truemoment.base.intervals import Floats
-from truemoment.base.records import Annotations, numbers_of
-from truemoment.data.formats import read_predictions
-from truemoment.evaluation.evaluate import evaluate
-from truemoment.evaluation.measures import parse_measures
-from truemoment.evaluation.uncertainty import interval95, resample_sums, stream, sums_by_video
-from truemoment.learning.models import get_family
+from truemoment.base.records import Annotations
+from truemoment.evaluation.uncertainty import interval95, resample_sums, stream
 from truemoment.learning.training import checkpoints
 from truemoment.learning.training.mixture_grid import MixtureGrid, MixtureRow
-from truemoment.learning.training.retriever import RETRIEVAL_MEASURES
 from truemoment.learning.training.trials import Trainer, TrainingTrial, TrialOutcome, read_finished, train_trials
-from truemoment.searching.clips.measures import parse_retrieval_measures
-from truemoment.searching.clips.ranking import places_both_ways
-from truemoment.searching.clips.similarity_file import read_similarities
-
-GROUNDING_MEASURES = "R@1,IoU=0.5; R@5,IoU=0.5; R@10,IoU=0.5; mIoU"
-"""Those of Table 5, and the mean IoU of the first answer."""
 
 RESAMPLES = 4000
 
@@ -151,15 +139,17 @@ class MixtureStudy:
             How many trials are finished, and how many are to be trained.
         """
         for trial in self.grid.trials():
-            task, tests = self.grid(trial)
-            self._tests = dict(tests)
+            run = self.grid(trial)
+            self._tests = dict(run.tests)
             rows = read_finished(
                 self.grid.folder_of(trial),
-                task.recipe,
+                run.recipe,
                 seed=trial.seed,
-                features=task.features,
-                learned={(of.dataset, of.split): of.sha256 for of in (task.train, task.val)},
-                wanted=[(name, of.sha256[:8], measure) for name, of in tests.items() for measure in self.measures],
+                features=run.features,
+                learned={(split.dataset, split.split): split.sha256 for split in (run.train, run.val)},
+                wanted=[
+                    (name, split.sha256[:8], measure) for name, split in run.tests.items() for measure in self.measures
+                ],
             )
             if rows is None:
                 self._missing.append(trial)
@@ -189,22 +179,22 @@ class MixtureStudy:
             measures=self.measures,
             figures=figures,
             contrasts=contrasts,
-            failed=tuple(of for of in done if of.failed),
-            left=tuple(of for of in done if of.left),
+            failed=tuple(outcome for outcome in done if outcome.failed),
+            left=tuple(outcome for outcome in done if outcome.left),
             notes=tuple(dict.fromkeys(note for run in runs.values() for note in run.notes if _is_general(note))),
         )
 
     def _of(self, trial: TrainingTrial) -> TrialOutcome:
         return self._outcomes.get(trial, TrialOutcome(trial))
 
-    def _figures(self, row: MixtureRow, split: str, runs: dict[TrainingTrial, checkpoints.Run]) -> RowFigures:
+    def _figures(self, row: MixtureRow, split: str, runs: dict[TrainingTrial, checkpoints.RunRecord]) -> RowFigures:
         of_row = [trial for trial in runs if trial.method == row.name]
         values = {
             measure: tuple(
-                float(found.value) if found.value else math.nan
+                float(figure.value) if figure.value else math.nan
                 for trial in of_row
-                for found in self._of(trial).rows
-                if (found.split, found.measure) == (split, measure)
+                for figure in self._of(trial).rows
+                if (figure.split, figure.measure) == (split, measure)
             )
             for measure in self.measures
         }
@@ -217,7 +207,7 @@ class MixtureStudy:
         sums: dict[str, list[Floats]] = {}
         for trial in finished:
             sums.setdefault(trial.method, []).append(self._sums(trial, split))
-        by_row = {name: np.mean(of, axis=0) for name, of in sums.items()}
+        by_row = {name: np.mean(each, axis=0) for name, each in sums.items()}
         draws = int(stream(self.grid.seeds[0], f"mixtures {split}").integers(2**32))
         for question, row, other in questions_of(self.grid.rows):
             if row.name in by_row and other.name in by_row:
@@ -225,20 +215,8 @@ class MixtureStudy:
 
     def _sums(self, trial: TrainingTrial, split: str) -> Floats:
         """Return sums of the headline and of its weights by film, (V, 2)."""
-        folder, annotations = self.grid.folder_of(trial), self._tests[split]
-        if not get_family(self.grid.recipe.model).retrieves:
-            answers, _ = read_predictions(folder / f"{split}.jsonl", annotations)
-            scores = evaluate(annotations, answers, parse_measures(self.measures[0]))
-            numerator, weight = sums_by_video(scores)
-            return np.concatenate([numerator, weight], axis=1)
-        found = read_similarities(folder / f"{split}.npz")
-        (measure,) = parse_retrieval_measures(self.measures[0])
-        to_clip, to_text = places_both_ways(found.similarities, found.clip_of)
-        film = numbers_of(found.video_id)
-        film = film[found.clip_of] if measure.direction == "t2c" else film[np.unique(found.clip_of)]
-        each = measure.of_each(to_clip if measure.direction == "t2c" else to_text)
-        n_films = int(film.max()) + 1
-        return np.stack([np.bincount(film, each, n_films), np.bincount(film, minlength=n_films)], axis=1)
+        task, folder = self.grid.recipe.family.task, self.grid.folder_of(trial)
+        return task.sums_by_film(folder, split, self._tests[split], self.measures[0])
 
 
 def questions_of(rows: Sequence[MixtureRow]) -> Iterator[tuple[str, MixtureRow, MixtureRow]]:
@@ -255,8 +233,8 @@ def questions_of(rows: Sequence[MixtureRow]) -> Iterator[tuple[str, MixtureRow, 
 
     def alone(source: int) -> list[MixtureRow]:
         """Return the rows of one source, by share."""
-        found = [row for row in rows if row.shares[source] and sum(map(bool, row.shares)) == 1]
-        return sorted(found, key=lambda row: row.shares[source])
+        of_source = [row for row in rows if row.shares[source] and sum(map(bool, row.shares)) == 1]
+        return sorted(of_source, key=lambda row: row.shares[source])
 
     clean = next(iter(alone(0)[::-1]), None)
     noisy = alone(1) if rows and len(rows[0].shares) > 1 else []
@@ -277,8 +255,8 @@ def questions_of(rows: Sequence[MixtureRow]) -> Iterator[tuple[str, MixtureRow, 
             yield "step", row, other
 
 
-def _contrast(question: str, one: tuple[str, Floats], other: tuple[str, Floats], seed: int) -> Contrast:
-    (row, sums), (other_row, other_sums) = one, other
+def _contrast(question: str, above: tuple[str, Floats], below: tuple[str, Floats], seed: int) -> Contrast:
+    (row, sums), (other_row, other_sums) = above, below
     totals, other_totals = sums.sum(axis=0), other_sums.sum(axis=0)
     difference = float(totals[0] / totals[1] - other_totals[0] / other_totals[1])
     ci95 = (math.nan, math.nan)
@@ -292,7 +270,7 @@ def _contrast(question: str, one: tuple[str, Floats], other: tuple[str, Floats],
     return Contrast(question, row, other_row, difference, ci95, len(sums))
 
 
-def _steps_of(folder: OwnPath, run: checkpoints.Run) -> int:
+def _steps_of(folder: OwnPath, run: checkpoints.RunRecord) -> int:
     newest = checkpoints.newest_epoch(folder)
     n_epochs = 0 if newest is None else len(checkpoints.read_history(newest))
     return n_epochs * -(-run.train.n_queries // run.recipe.train.batch)
@@ -305,13 +283,3 @@ def _mean(numbers: Sequence[int]) -> int:
 def _is_general(note: str) -> bool:
     """Whether a note is of all rows: the sizes of the sources differ from row to row."""
     return " sentences (" not in note and not note.startswith("words that a single source has")
-
-
-def read_mixture_measures(measures: str | None, *, retrieves: bool) -> tuple[str, ...]:
-    """Return the measures of a study by name; the first is the headline, of which more must be better."""
-    if retrieves:
-        found = parse_retrieval_measures(measures or RETRIEVAL_MEASURES)
-        if not found[0].is_fraction:
-            raise UsageError(f"--measures: got {found[0]} first, expected one of which more is better")
-        return tuple(map(str, found))
-    return tuple(dict.fromkeys(str(measure) for measure in parse_measures(measures or GROUNDING_MEASURES)))

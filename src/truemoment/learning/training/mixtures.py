@@ -33,9 +33,9 @@ from truemoment.base.intervals import Bools, Floats
 from truemoment.base.records import Annotations, as_strings
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.data.language.tokens import tokenise
-from truemoment.learning.training.mixed_stores import MARK
 from truemoment.learning.training.recipe_sources import MixtureSource
 from truemoment.learning.training.recipes import Recipe
+from truemoment.learning.training.stores import MARK
 
 NAMED_FILMS = 3
 """Films that a message names."""
@@ -88,14 +88,14 @@ class Mixture:
 
     def notes(self, tokens: Callable[[str], Iterable[str]] = lambda text: tokenise(text, "words")) -> list[str]:
         """Return what results must state: the size of each source, and the words that only one of them has."""
-        found = [part.words for part in self.parts]
+        lines = [part.words for part in self.parts]
         if len(self.parts) > 1:
             known = [{word for text in part.annotations.sentence for word in tokens(text)} for part in self.parts]
             times = Counter(word for words in known for word in words)
             own = (sum(times[word] == 1 for word in words) for words in known)
             only = ", ".join(f"{n:,} in {part.source.title}" for n, part in zip(own, self.parts, strict=True))
-            found.append(f"words that a single source has: {only}")
-        return found
+            lines.append(f"words that a single source has: {only}")
+        return lines
 
 
 def read_mixture(sources: Sequence[MixtureSource], seed: int, data_dir: Path | None) -> Mixture:
@@ -125,9 +125,9 @@ def _joined(parts: Sequence[MixturePart]) -> Annotations:
     """Return all parts as one split; clip ratings are left out."""
     renamed = []
     for part in parts:
-        of = dataclasses.replace(part.annotations, saliency=None)
-        ids = [f"{part.source.title}{MARK}{query_id}" for query_id in of.query_id]
-        renamed.append(dataclasses.replace(of, query_id=as_strings(ids, "query_id"), dataset="mixture"))
+        renamed_part = dataclasses.replace(part.annotations, saliency=None)
+        ids = [f"{part.source.title}{MARK}{query_id}" for query_id in renamed_part.query_id]
+        renamed.append(dataclasses.replace(renamed_part, query_id=as_strings(ids, "query_id"), dataset="mixture"))
     split = " + ".join(f"{100 * part.source.share:g} % {part.source.title}" for part in parts)
     return Annotations.joined(renamed, split=split)
 
@@ -238,8 +238,8 @@ def _are_lsmdc_and_mad(source: Annotations, title: str, test: Annotations, test_
     def is_lsmdc(*names: str) -> bool:
         return any("lsmdc" in name.casefold() for name in names)
 
-    def is_held_out_mad(of: Annotations, split: str) -> bool:
-        return of.dataset == "mad" and split in ("val", "test")
+    def is_held_out_mad(annotations: Annotations, split: str) -> bool:
+        return annotations.dataset == "mad" and split in ("val", "test")
 
     one_way = is_lsmdc(source.dataset, title) and is_held_out_mad(test, test_split)
     return one_way or (is_held_out_mad(source, source.split) and is_lsmdc(test.dataset))

@@ -1,22 +1,30 @@
-"""Words and model as one network: from the numbers of words to scores, losses and moments."""
+"""Words and model as one network: from the numbers of words to scores, losses and moments; built, or read back."""
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
 
+import msgspec
 import torch
 from torch import Tensor, nn
 
+from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.boundary.yaml_files import naming
 from truemoment.base.errors import UsageError
 from truemoment.learning.models.base import (
     Batch,
     GroundingModel,
+    Inputs,
     MomentTensors,
     PairTensors,
     TrainableModel,
     tensors_of,
 )
+from truemoment.learning.models.retrieval_model import RetrievalModel
+from truemoment.learning.training import checkpoints
+from truemoment.learning.training.hardware import prediction_device
+from truemoment.learning.training.recipes import Recipe
 from truemoment.learning.training.vocabulary import PADDING, TokenVocabulary
 
 
@@ -87,6 +95,13 @@ class Network(nn.Module):
             raise UsageError("the model ranks clips and answers with no moment: use truemoment retrieve")
         return self.model
 
+    @property
+    def retrieval_model(self) -> RetrievalModel:
+        """The model, if it ranks clips."""
+        if not isinstance(self.model, RetrievalModel):
+            raise UsageError("the model answers with moments, expected one that ranks clips")
+        return self.model
+
     def batch_of(self, examples: TokenBatch) -> Batch:
         """Return examples with the vectors of their words."""
         return Batch(
@@ -95,6 +110,37 @@ class Network(nn.Module):
             word_vectors=self.table.weight if "word vectors" in self.model.needs else None,
             **tensors_of(examples),
         )
+
+
+def build_network(recipe: Recipe, vocabulary: TokenVocabulary, n_dimensions: int) -> Network:
+    """Build a recipe's network with PyTorch's present generator."""
+    n_vector = recipe.text.size if vocabulary.vectors is None else vocabulary.vectors.shape[1]
+    model = _build_model(recipe, Inputs(n_dimensions, n_vector, vocabulary.words))
+    return Network(vocabulary, n_vector, model, fine_tuned=recipe.text.fine_tuned is True)
+
+
+def read_network(
+    folder: OwnPath, record: checkpoints.RunRecord, vocabulary: TokenVocabulary, *, loads_encoder: bool = False
+) -> Network:
+    """Read the network of a run's best epoch, on the device that predicts.
+
+    No memory is used before the shapes fit, except for a model that loads an encoder: it cannot be built without.
+    """
+    inputs = Inputs(record.n_dimensions, record.n_vector, vocabulary.words)
+    path = folder / "best.safetensors"
+    tensors = checkpoints.read_tensors(path)
+    with naming(folder / "run.json", "recipe.settings"), torch.device("cpu" if loads_encoder else "meta"):
+        network = Network(vocabulary, record.n_vector, _build_model(record.recipe, inputs))
+    checkpoints.refuse_other_shapes(network, tensors, path)
+    if not loads_encoder:
+        network = Network(vocabulary, record.n_vector, _build_model(record.recipe, inputs))
+    checkpoints.load_into(network, tensors, path)
+    return network.to(prediction_device())
+
+
+def _build_model(recipe: Recipe, inputs: Inputs) -> TrainableModel:
+    family = recipe.family
+    return family.build(msgspec.convert(recipe.settings, family.settings), inputs)
 
 
 class Learner(nn.Module):
@@ -127,7 +173,7 @@ class Learner(nn.Module):
         if unknown := sorted(self.losses - set(terms)):
             raise UsageError(f"train.stages: got the loss {unknown[0]!r}, expected one of {', '.join(terms)}")
         learned = {name: term for name, term in terms.items() if not self.losses or name in self.losses}
-        return learned, {name: of.detach() for name, of in output.extras.items() if of.ndim == 0}
+        return learned, {name: extra.detach() for name, extra in output.extras.items() if extra.ndim == 0}
 
 
 def parts_of(network: Network) -> dict[str, int]:

@@ -34,7 +34,7 @@ def parameters_of(network: nn.Module, parts: Sequence[str], key: str = "train.st
         if not may_be_fixed and not any(f"{name}.".startswith(prefix) for name in learned):
             known = sorted({WORDS if name.startswith("table.") else name.split(".")[1] for name in learned})
             raise UsageError(f"{key}: got the part {part!r}, expected one of {', '.join(known)}")
-    return {name: of for name, of in learned.items() if f"{name}.".startswith(tuple(prefixes.values()))}
+    return {name: parameter for name, parameter in learned.items() if f"{name}.".startswith(tuple(prefixes.values()))}
 
 
 def trained_parameters(network: nn.Module, stage: TrainingStage) -> dict[str, nn.Parameter]:
@@ -46,7 +46,7 @@ def trained_parameters(network: nn.Module, stage: TrainingStage) -> dict[str, nn
 def others_fixed(network: nn.Module, stage: TrainingStage) -> Iterator[None]:
     """Compute no gradient of the parts that a stage does not train: it would count for the norm that is clipped."""
     trained = trained_parameters(network, stage)
-    fixed = [of for name, of in network.named_parameters() if of.requires_grad and name not in trained]
+    fixed = [weight for name, weight in network.named_parameters() if weight.requires_grad and name not in trained]
     for parameter in fixed:
         parameter.requires_grad_(False)
     try:
@@ -61,7 +61,7 @@ def make_optimiser(train: Optimisation, stage: TrainingStage, network: nn.Module
     trained = trained_parameters(network, stage)
     slower = parameters_of(network, stage.slower) if stage.slower else {}
     groups: list[dict[str, Any]] = [
-        {"params": [of for name, of in trained.items() if (name in slower) is is_slower], "factor": factor}
+        {"params": [weight for name, weight in trained.items() if (name in slower) is is_slower], "factor": factor}
         for is_slower, factor in ((False, 1.0), (True, stage.slower_factor))
     ]
     groups = [group for group in groups if group["params"]]

@@ -17,7 +17,7 @@ from truemoment.base.version import __version__
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.data.formats import write_predictions
 from truemoment.learning.training.film_parts import predict_films, remove_parts
-from truemoment.learning.training.grounder import TrainedGrounder
+from truemoment.learning.training.grounding import TrainedGrounder
 from truemoment.learning.training.progress import Track, unseen
 from truemoment.learning.training.run_options import RunOptions
 from truemoment.learning.training.windows import windows_of

@@ -25,7 +25,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -38,23 +38,15 @@ from truemoment.base.known_names import one_of_known
 from truemoment.base.records import MAX_TIME_S
 from truemoment.baselines.proposals import Tail
 from truemoment.data.language.tokens import How
-from truemoment.evaluation.measures import parse_measure
+from truemoment.learning.models import Family, get_family
 from truemoment.learning.training.epochs import MOST_EPOCHS
 from truemoment.learning.training.recipe_sources import Clipping, MixtureSource, RecipeBlock, refuse_sources
-from truemoment.searching.clips.measures import parse_retrieval_measures
-
-if TYPE_CHECKING:  # it loads PyTorch
-    from truemoment.learning.models.base import Need
 
 Positive = Annotated[int, Meta(ge=1, le=1_000_000)]
 Above0 = Annotated[float, Meta(gt=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 
-
 RECIPES = Path(__file__).with_name("recipe_files")
-
-WINDOWED = "truemoment.searching.windowed.Windowed"
-"""What predicts long videos with any method."""
 
 
 class Text(Struct, frozen=True, forbid_unknown_fields=True):
@@ -368,6 +360,11 @@ class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
     steps: Literal["epochs", "equal"] | UnsetType = UNSET
 
     @property
+    def family(self) -> Family:
+        """The family of the model, with the task that prepares, validates and answers; it loads PyTorch."""
+        return get_family(self.model)
+
+    @property
     def hash(self) -> str:
         """Twelve hexadecimal digits that represent every value but `about` and `train.track`."""
         train = msgspec.structs.replace(self.train, track=UNSET)
@@ -417,56 +414,23 @@ def read_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
 
 def resolve(values: Mapping[str, Any], path: AnyPath | None = None) -> Recipe:
     """Check a recipe's values and fill in every setting of its family."""
-    from truemoment.learning.models import get_family  # noqa: PLC0415 - PyTorch is loaded only when a recipe is used
-
     recipe = convert(values, Recipe, path, "")
     with naming(path, "model"):
-        family = get_family(recipe.model)
-    with naming(path, "select.measure"):
-        _refuse_measure(recipe, retrieves=family.retrieves)
-    if recipe.windows is not UNSET and family.retrieves:
-        raise InputError(f"got windows, but {recipe.model} ranks clips", path=path, field="windows")
-    if recipe.clips is not UNSET and not family.retrieves:
-        raise InputError(f"got clips, but {recipe.model} answers with moments", path=path, field="clips")
+        family = recipe.family
     refuse_sources(recipe.data or (), path)
     settings = convert(recipe.settings, family.settings, path, "settings.")
     clips = getattr(settings, "n_clips", 1)
-    if "video" in family.needs and recipe.rows % clips:
+    if family.sees_video and recipe.rows % clips:
         raise InputError(f"got {recipe.rows}, expected a multiple of the {clips} clips", path=path, field="rows")
-    if recipe.windows is not UNSET:
-        _refuse_windows(recipe.model, family.needs, path)
     if recipe.decode.first_look is not UNSET and recipe.windows is UNSET:
         problem = f"got {recipe.decode.first_look} windows, expected a recipe with a block windows"
         raise InputError(problem, path=path, field="decode.first_look")
+    family.task.check_recipe(recipe, path)
     plain = msgspec.json.decode(msgspec.json.encode(settings))  # lists for tuples, as a file gives them back
     return msgspec.structs.replace(recipe, settings=plain)
 
 
-def _refuse_measure(recipe: Recipe, *, retrieves: bool) -> None:
-    """Refuse a measure that is none, or by which no epoch can be chosen, because smaller is better."""
-    name = recipe.select.measure
-    if not retrieves:
-        parse_measure(name)
-        return
-    found = parse_retrieval_measures(name)
-    if len(found) != 1 or not found[0].is_fraction:
-        raise UsageError(f"got {name}, expected one measure of which more is better, e.g. t2c:R@1")
-
-
-def _refuse_windows(model: str, needs: frozenset[Need], path: AnyPath | None) -> None:
-    """Refuse a recipe of a model that cannot learn from windows of long videos."""
-    from truemoment.learning.models.base import TIMES  # noqa: PLC0415 - it loads PyTorch
-
-    if "windows" in needs:
-        method = f"learns from sliding windows itself; predict long videos with {WINDOWED}"
-    elif not needs & TIMES:
-        method = "learns without the times of moments, by which windows are drawn"
-    else:
-        return
-    raise InputError(f"{model} {method}; expected a recipe without this block", path=path, field="windows")
-
-
-def differing_keys(one: Recipe, other: Recipe) -> list[str]:
+def differing_keys(recipe: Recipe, other: Recipe) -> list[str]:
     """Return the keys, with dots, of the values in which two recipes differ.
 
     Examples
@@ -474,7 +438,7 @@ def differing_keys(one: Recipe, other: Recipe) -> list[str]:
     >>> differing_keys(Recipe("tan2d"), Recipe("tan2d", rows=64, text=Text(tokens="blanks")))
     ['rows', 'text.tokens']
     """
-    values, others = (leaves(msgspec.to_builtins(recipe)) for recipe in (one, other))
+    values, others = (leaves(msgspec.to_builtins(each)) for each in (recipe, other))
     return [key for key in {**values, **others} if key not in values or values[key] != others.get(key)]
 
 

@@ -1,40 +1,57 @@
-"""The report of a training run: what is trained, a line for each epoch, figures on the test splits."""
+"""The report of a training run: what is trained, a line for each epoch, figures on the test splits, learning curves."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truemoment.report.model import Cell, Report, Section, Table
+from truemoment.report.drawing import FLOOR, INK, METHOD, OTHER, SOFT, new_figure, save_drawings
+from truemoment.report.model import Cell, Drawing, Report, Section, Table
 from truemoment.report.words import UNDEFINED, counted, low_to_high, points
 from truemoment.searching.clips.measures import parse_retrieval_measures
 
-if TYPE_CHECKING:  # these modules load PyTorch
+if TYPE_CHECKING:  # these modules load PyTorch or Matplotlib
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from truemoment.base.records import Annotations
     from truemoment.learning.training.checkpoints import Epoch
+    from truemoment.learning.training.performing import TrainingResult
     from truemoment.learning.training.recipes import Optimisation
-    from truemoment.learning.training.retriever import BesideZeroShot
-    from truemoment.learning.training.runs import TrainingResult, TrainingTask
+    from truemoment.learning.training.run import Run
+    from truemoment.learning.training.task import BesideZeroShot
+
+NAME = "curves"
+"""Name of the file, without ending."""
+
+HEIGHT_IN = 4.2
+MOST_TERMS = 3
+"""Terms of the loss that have a line of their own, beside the total."""
+
+LINES = ((METHOD, "-", "o"), (FLOOR, "--", "D"), (INK, ":", "^"), (OTHER, "-.", "v"))
 
 
-def opening(task: TrainingTask, folder: str) -> list[str]:
+def opening(run: Run, folder: str) -> list[str]:
     """Return lines on what is trained, on which data, before it begins."""
-    recipe = task.recipe
+    recipe = run.recipe
     use = "is only shown (the last epoch is kept), with" if recipe.train.keeps_last else "chooses the epoch by"
     lines = [
         f"{recipe.model} (recipe {recipe.hash}): {recipe.about}".rstrip(": "),
-        f"learns from {_size(task.train)}; {_size(task.val)} {use} {recipe.select.measure}",
+        f"learns from {_size(run.train)}; {_size(run.val)} {use} {recipe.select.measure}",
     ]
-    if task.store is not None:
-        lines.append(f"features: {task.store.name}, {task.store.n_dimensions} dimensions")
-    return [*lines, *(f"note: {note}" for note in task.notes), f"run: {folder}"]
+    if run.store is not None:
+        lines.append(f"features: {run.store.name}, {run.n_dimensions} dimensions")
+    return [*lines, *(f"note: {note}" for note in run.notes), f"run: {folder}"]
 
 
-def _size(of: Annotations) -> str:
-    return f"{of.dataset}/{of.split} ({counted(of.n_queries, 'query', 'queries')}, {counted(of.n_videos, 'video')})"
+def _size(split: Annotations) -> str:
+    size = f"{counted(split.n_queries, 'query', 'queries')}, {counted(split.n_videos, 'video')}"
+    return f"{split.dataset}/{split.split} ({size})"
 
 
 def epoch_line(epoch: Epoch, optimisation: Optimisation) -> str:
@@ -42,7 +59,7 @@ def epoch_line(epoch: Epoch, optimisation: Optimisation) -> str:
     measure, value = next(iter(epoch.val.items()))
     terms = [f"{name} {value:.4f}" for name, value in epoch.loss.items() if name != "total"]
     parts = f" ({', '.join(terms)})" if len(terms) > 1 else ""
-    beside = ", ".join(f"{name} {100 * of:.2f}" for name, of in list(epoch.val.items())[1:3])
+    beside = ", ".join(f"{name} {100 * share:.2f}" for name, share in list(epoch.val.items())[1:3])
     mark = "  best" if epoch.best and optimisation.every_stage[epoch.stage].keep == "best" else ""
     loss = f"loss {epoch.loss['total']:.4f}{parts}"
     spent = f"{epoch.seconds:.1f} s, {100 * epoch.waited:.1f} % of it waiting"
@@ -86,14 +103,14 @@ def _figures(result: TrainingResult) -> Table:
     return Table("", ("measure, %", *splits), (("", rows),))
 
 
-def _beside_zero_shot(found: Sequence[BesideZeroShot]) -> Table:
+def _beside_zero_shot(figures: Sequence[BesideZeroShot]) -> Table:
     """Return the figures of a model that ranks clips, beside those before training."""
     groups: dict[str, list[tuple[Cell, ...]]] = {}
-    for of in found:
-        times = 100.0 if parse_retrieval_measures(of.measure)[0].is_fraction else 1.0
-        interval = low_to_high(np.asarray(of.ci95), 2, times=times) or UNDEFINED
-        shown = (f"{times * of.value:.2f}", f"{times * of.zero_shot:.2f}", f"{times * of.difference:+.2f}", interval)
-        groups.setdefault(of.split, []).append(tuple(map(Cell, (of.measure, *shown))))
+    for figure in figures:
+        times = 100.0 if parse_retrieval_measures(figure.measure)[0].is_fraction else 1.0
+        interval = low_to_high(np.asarray(figure.ci95), 2, times=times) or UNDEFINED
+        values = (f"{times * figure.value:.2f}", f"{times * figure.zero_shot:.2f}", f"{times * figure.difference:+.2f}")
+        groups.setdefault(figure.split, []).append(tuple(map(Cell, (figure.measure, *values, interval))))
     headings = ("measure", "trained", "zero-shot", "difference", "95 % interval")
     return Table("", headings, tuple((split, tuple(rows)) for split, rows in groups.items()))
 
@@ -124,3 +141,53 @@ def audit_words(result: TrainingResult, data: Sequence[str]) -> list[str]:
     if result.run.features:
         words += ["--model", str(result.folder)]
     return words
+
+
+def drawing(result: TrainingResult) -> Drawing:
+    """Return the figure of a run."""
+    caption = (
+        f"Loss in training above, figures on {result.run.val.split} below; the vertical line is the epoch that the run "
+        f"keeps, {result.best.epoch}."
+    )
+    return Drawing(NAME, f"Learning curves of {result.run.recipe.model}", caption, partial(_drawn, result.history))
+
+
+def save_curves(result: TrainingResult) -> list[Path]:
+    """Write the figure into the folder of the run, as PNG and SVG."""
+    return save_drawings([drawing(result)], result.folder, ("png", "svg")) if result.history else []
+
+
+def _drawn(history: Sequence[Epoch]) -> Figure:
+    figure = new_figure(HEIGHT_IN)
+    above, below = figure.subplots(2, 1, sharex=True)
+    losses = ["total", *[name for name in history[-1].loss if name != "total"][:MOST_TERMS]]
+    if len(losses) == 2:  # the only term is the total
+        losses = losses[:1]
+    _curves(above, history, {name: [epoch.loss.get(name) for epoch in history] for name in losses})
+    figures = list(history[-1].val)[: len(LINES)]
+    _curves(below, history, {name: [_percent(epoch.val.get(name)) for epoch in history] for name in figures})
+    best = next(epoch.epoch for epoch in reversed(history) if epoch.best)
+    for axes in (above, below):
+        axes.axvline(best, color=SOFT, linewidth=0.8, zorder=0)
+        axes.legend(frameon=False, fontsize="small")
+    stages = [epoch.epoch for epoch, before in zip(history[1:], history, strict=False) if epoch.stage != before.stage]
+    for axes in (above, below):
+        for epoch in stages:
+            axes.axvline(epoch - 0.5, color=SOFT, linewidth=0.8, linestyle=":", zorder=0)
+    above.set_ylabel("loss")
+    below.set_ylabel("validation, %")
+    below.set_xlabel("epoch")
+    below.locator_params(axis="x", integer=True)
+    return figure
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def _curves(axes: Axes, history: Sequence[Epoch], values: dict[str, list[float | None]]) -> None:
+    """Draw a line for each name; a value that an epoch does not have is left out."""
+    for number, (name, of_epochs) in enumerate(values.items()):
+        colour, line, marker = LINES[number % len(LINES)]
+        known = [(entry.epoch, value) for entry, value in zip(history, of_epochs, strict=True) if value is not None]
+        axes.plot(*zip(*known, strict=True), color=colour, linestyle=line, marker=marker, markersize=3, label=name)

@@ -1,18 +1,25 @@
-"""The report of a study of mixtures: the table in the form of MAD's Tables 5 and 6, and its two questions in words."""
+"""The report of a study of mixtures: a table in the form of MAD's Tables 5 and 6, two questions in words, and a figure.
+
+The figure has the score against the number of sentences, for each source alone and added.
+"""
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from truemoment.base.version import __version__ as version
-from truemoment.learning.training.report_mixture_figure import drawings
-from truemoment.report.model import Block, Cell, Finding, Report, Section, Table
+from truemoment.report.drawing import CEILING, FLOOR, METHOD, OTHER, drawing_style, new_figure
+from truemoment.report.model import Block, Cell, Drawing, Finding, Report, Section, Table
 from truemoment.report.words import UNDEFINED, counted, low_to_high
 
-if TYPE_CHECKING:  # it loads PyTorch
+if TYPE_CHECKING:  # these load Matplotlib or PyTorch
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from truemoment.learning.training.mixture_study import Contrast, MixtureResult, RowFigures
 
 SCHEMA = "truemoment/mixtures/1"
@@ -26,11 +33,16 @@ ASKED = {
 }
 """Each question of a study, in words."""
 
+HEIGHT_IN = 3.6
+
+STYLES = ((CEILING, "s", "-"), (FLOOR, "D", "--"), (OTHER, "^", ":"), (METHOD, "o", "-"))
+"""Of the sources alone, in their order, and last of mixtures."""
+
 
 def report(result: MixtureResult) -> Report:
     """Return what people read: a table a test split, the answers, the differences and the figure."""
     recipe = result.grid.recipe
-    n_done = sum(len(of.values[result.headline]) for of in next(iter(result.figures.values()), ()))
+    n_done = sum(len(row.values[result.headline]) for row in next(iter(result.figures.values()), ()))
     sections = []
     for split in result.splits:
         blocks: tuple[Block, ...] = (
@@ -70,20 +82,20 @@ def figures_table(result: MixtureResult, split: str) -> Table:
     headings = (*(f"% {title}" for title in titles), "sentences", "steps", *result.measures)
     rows = tuple(
         (
-            *(Cell(f"{100 * of.row.share_of(title):g}") for title in titles),
-            Cell(f"{of.n_sentences:,}"),
-            Cell(f"{of.n_steps:,}"),
-            *(Cell(_mean_and_spread(of, measure)) for measure in result.measures),
+            *(Cell(f"{100 * figures.row.share_of(title):g}") for title in titles),
+            Cell(f"{figures.n_sentences:,}"),
+            Cell(f"{figures.n_steps:,}"),
+            *(Cell(_mean_and_spread(figures, measure)) for measure in result.measures),
         )
-        for of in result.figures[split]
+        for figures in result.figures[split]
     )
     n_seeds = len(result.grid.seeds)
     spread = f"± standard deviation over {n_seeds} seeds" if n_seeds > 1 else "one seed"
     return Table(f"Figures in % ({spread}); MdR and MnR are ranks", headings, (("", rows),), text_columns=())
 
 
-def _mean_and_spread(of: RowFigures, measure: str) -> str:
-    values = np.array(of.values[measure])
+def _mean_and_spread(figures: RowFigures, measure: str) -> str:
+    values = np.array(figures.values[measure])
     if not len(values):
         return UNDEFINED
     times = 1 if measure.endswith(("MdR", "MnR")) else 100
@@ -94,41 +106,43 @@ def _mean_and_spread(of: RowFigures, measure: str) -> str:
 def answers(result: MixtureResult, split: str) -> list[Finding]:
     """Return a finding for each question that the rows answer."""
     return [
-        Finding((sentence(of, result.headline),), title=ASKED[of.question], level="note")
-        for of in result.contrasts[split]
-        if of.question in ASKED
+        Finding((sentence(contrast, result.headline),), title=ASKED[contrast.question], level="note")
+        for contrast in result.contrasts[split]
+        if contrast.question in ASKED
     ]
 
 
-def sentence(of: Contrast, headline: str) -> str:
+def sentence(contrast: Contrast, headline: str) -> str:
     """Return the answer of a difference in words; one that is not resolved is called so."""
-    size = f"{100 * abs(of.difference):.2f} points of {headline}"
-    interval = low_to_high(np.asarray(of.ci95), 2, times=100, sign="+") or "undefined"
-    shown = f"95 % interval {interval}, {counted(of.n_films, 'film')}"
-    if of.verdict == 0:
-        return f"Not resolved: {of.row} less {of.other} is {100 * of.difference:+.2f} points of {headline} ({shown})."
-    return f"{of.row} is {size} {'above' if of.verdict > 0 else 'below'} {of.other} ({shown})."
+    size = f"{100 * abs(contrast.difference):.2f} points of {headline}"
+    interval = low_to_high(np.asarray(contrast.ci95), 2, times=100, sign="+") or "undefined"
+    shown = f"95 % interval {interval}, {counted(contrast.n_films, 'film')}"
+    if contrast.verdict == 0:
+        difference = f"{100 * contrast.difference:+.2f} points of {headline}"
+        return f"Not resolved: {contrast.row} less {contrast.other} is {difference} ({shown})."
+    return f"{contrast.row} is {size} {'above' if contrast.verdict > 0 else 'below'} {contrast.other} ({shown})."
 
 
 def differences_table(result: MixtureResult, split: str) -> Table:
     """Return the differences of rows by the headline, with intervals over films."""
     rows = tuple(
         (
-            Cell(of.row),
-            Cell(of.other),
-            Cell(f"{100 * of.difference:+.2f}"),
-            Cell(low_to_high(np.asarray(of.ci95), 2, times=100, sign="+") or UNDEFINED),
-            Cell({1: "above", -1: "below", 0: "not resolved"}[of.verdict]),
+            Cell(contrast.row),
+            Cell(contrast.other),
+            Cell(f"{100 * contrast.difference:+.2f}"),
+            Cell(low_to_high(np.asarray(contrast.ci95), 2, times=100, sign="+") or UNDEFINED),
+            Cell({1: "above", -1: "below", 0: "not resolved"}[contrast.verdict]),
         )
-        for of in result.contrasts[split]
+        for contrast in result.contrasts[split]
     )
     caption = f"Differences of {result.headline} in points, paired by resampling films; not corrected for their number"
     return Table(caption, ("row", "less", "difference", "95 % interval", ""), (("", rows),), text_columns=(0, 1, 4))
 
 
 def _unfinished(result: MixtureResult) -> list[str]:
-    failed = [f"{of.trial.method}, seed {of.trial.seed}: {of.failed}" for of in result.failed]
-    return [*failed, *(f"{of.trial.method}, seed {of.trial.seed} is not finished: {of.left}" for of in result.left)]
+    failed = [(outcome.trial, f": {outcome.failed}") for outcome in result.failed]
+    left = [(outcome.trial, f" is not finished: {outcome.left}") for outcome in result.left]
+    return [f"{trial.method}, seed {trial.seed}{why}" for trial, why in (*failed, *left)]
 
 
 def document(result: MixtureResult) -> dict[str, Any]:
@@ -144,25 +158,27 @@ def document(result: MixtureResult) -> dict[str, Any]:
             split: {
                 "rows": [
                     {
-                        "name": of.row.name,
-                        "shares": dict(zip(of.row.titles, of.row.shares, strict=True)),
-                        "n_sentences": of.n_sentences,
-                        "n_steps": of.n_steps,
-                        "values": {name: [_or_null(one) for one in values] for name, values in of.values.items()},
+                        "name": figures.row.name,
+                        "shares": dict(zip(figures.row.titles, figures.row.shares, strict=True)),
+                        "n_sentences": figures.n_sentences,
+                        "n_steps": figures.n_steps,
+                        "values": {
+                            name: [_or_null(value) for value in values] for name, values in figures.values.items()
+                        },
                     }
-                    for of in result.figures[split]
+                    for figures in result.figures[split]
                 ],
                 "differences": [
                     {
-                        "question": of.question,
-                        "row": of.row,
-                        "other": of.other,
+                        "question": contrast.question,
+                        "row": contrast.row,
+                        "other": contrast.other,
                         "measure": result.headline,
-                        "difference": of.difference,
-                        "ci95": None if math.isnan(of.ci95[0]) else list(of.ci95),
-                        "n_videos": of.n_films,
+                        "difference": contrast.difference,
+                        "ci95": None if math.isnan(contrast.ci95[0]) else list(contrast.ci95),
+                        "n_videos": contrast.n_films,
                     }
-                    for of in result.contrasts[split]
+                    for contrast in result.contrasts[split]
                 ],
             }
             for split in result.splits
@@ -173,3 +189,84 @@ def document(result: MixtureResult) -> dict[str, Any]:
 
 def _or_null(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+def drawings(result: MixtureResult) -> list[Drawing]:
+    """Return a figure for each test split."""
+    caption = (
+        f"Mean {result.headline} of the seeds, by the number of training sentences; thin marks are single seeds. Rows "
+        "of one source alone are joined by a line, and so are those that add to the first source."
+    )
+    return [
+        Drawing(
+            f"mixtures-{split}",
+            f"{result.headline} by size of the mixture, {split}",
+            caption,
+            partial(figure, result, split),
+            partial(numbers, result, split),
+        )
+        for split in result.splits
+    ]
+
+
+def lines_of(result: MixtureResult, split: str) -> dict[str, list[RowFigures]]:
+    """Return the rows of each line of the figure, by size."""
+    titles = [source.title for source in result.grid.recipe.data or ()]
+    known = [entry for entry in result.figures[split] if entry.values[result.headline]]
+    lines: dict[str, list[RowFigures]] = {}
+    for at, title in enumerate(titles):
+        lines[f"{title} alone"] = [row for row in known if sum(map(bool, row.row.shares)) == 1 and row.row.shares[at]]
+    added = [entry for entry in known if sum(map(bool, entry.row.shares)) > 1 and entry.row.shares[0]]
+    if added:
+        lines[f"{titles[0]} and more"] = [*lines[f"{titles[0]} alone"][-1:], *added]
+    return {name: sorted(rows, key=lambda entry: entry.n_sentences) for name, rows in lines.items() if rows}
+
+
+def numbers(result: MixtureResult, split: str) -> list[dict[str, Any]]:
+    """Return the numbers of the figure, a row a mark; fractions."""
+    return [
+        {
+            "line": name,
+            "row": entry.row.name,
+            "n_sentences": entry.n_sentences,
+            "measure": result.headline,
+            "value": float(np.mean(entry.values[result.headline])),
+        }
+        for name, rows in lines_of(result, split).items()
+        for entry in rows
+    ]
+
+
+def figure(result: MixtureResult, split: str) -> Figure:
+    """Draw the figure."""
+    with drawing_style():
+        drawn = new_figure(HEIGHT_IN)
+        axes = drawn.subplots()
+        titles = [source.title for source in result.grid.recipe.data or ()]
+        for name, rows in lines_of(result, split).items():
+            at = next((k for k, title in enumerate(titles) if name == f"{title} alone"), len(STYLES) - 1)
+            _line(axes, name, rows, result.headline, STYLES[min(at, len(STYLES) - 1)])
+        axes.set_xlabel("training sentences")
+        axes.set_ylabel(f"{result.headline}, %")
+        axes.set_ylim(bottom=0)
+        axes.set_xlim(left=0)
+        axes.legend(frameon=False)
+    return drawn
+
+
+def _line(axes: Axes, name: str, rows: list[RowFigures], headline: str, style: tuple[str, str, str]) -> None:
+    colour, marker, line = style
+    sizes = [entry.n_sentences for entry in rows]
+    axes.plot(
+        sizes,
+        [100 * float(np.mean(entry.values[headline])) for entry in rows],
+        color=colour,
+        marker=marker,
+        linestyle=line,
+        label=name,
+    )
+    for entry in rows:
+        values = [100 * value for value in entry.values[headline]]
+        axes.plot(
+            [entry.n_sentences] * len(values), values, color=colour, marker="_", linestyle="", markersize=5, alpha=0.6
+        )

@@ -18,12 +18,12 @@ SHOWN = 5
 """Unanswered queries that are named; the JSON document names all."""
 
 
-def report(found: ServedPrediction, price: Price | None) -> Report:
+def report(predicted: ServedPrediction, price: Price | None) -> Report:
     """Return what people read of the predictions of a served model."""
-    answers, split = found.answers, f"{found.annotations.dataset}/{found.annotations.split}"
+    answers, split = predicted.answers, f"{predicted.annotations.dataset}/{predicted.annotations.split}"
     size = counted(len(answers.queries), "query", "queries")
     facts = [
-        ("method", found.name),
+        ("method", predicted.name),
         ("data", f"{split}: {size}, {counted(len(set(answers.queries.video_id)), 'video')}"),
         (
             "queries",
@@ -31,35 +31,35 @@ def report(found: ServedPrediction, price: Price | None) -> Report:
             f"not answered: {len(answers.unanswered)}",
         ),
     ]
-    if found.parsing is not None:
-        read = ", ".join(f"{n} {status}" for status, n in found.statuses.items() if n)
-        facts.append(("answers read", f"{read or 'none'} (parser {found.parsing.version})"))
-    if found.new:
-        facts += [("tokens", _tokens(found, price)), ("time", _time(found))]
-    facts += [("predictions", str(found.out)), ("raw answers", str(found.raw))]
-    return Report(title=f"Predictions of {found.name} on {split}", facts=tuple(facts), sections=())
+    if predicted.parsing is not None:
+        read = ", ".join(f"{n} {status}" for status, n in predicted.statuses.items() if n)
+        facts.append(("answers read", f"{read or 'none'} (parser {predicted.parsing.version})"))
+    if predicted.new:
+        facts += [("tokens", _tokens(predicted, price)), ("time", _time(predicted))]
+    facts += [("predictions", str(predicted.out)), ("raw answers", str(predicted.raw))]
+    return Report(title=f"Predictions of {predicted.name} on {split}", facts=tuple(facts), sections=())
 
 
-def _tokens(found: ServedPrediction, price: Price | None) -> str:
-    now = tokens_of(found.new)
+def _tokens(predicted: ServedPrediction, price: Price | None) -> str:
+    now = tokens_of(predicted.new)
     cost = "" if price is None else f"; cost {price.of(now):.4g}"
     unknown = f" ({now['not_told']} answers without a count)" if now["not_told"] else ""
     return f"{now['prompt']:,} in, {now['completion']:,} out{unknown}{cost}"
 
 
-def _time(found: ServedPrediction) -> str:
-    times, repeated = found.times, found.answers.n_requests - len(found.answers.new)
+def _time(predicted: ServedPrediction) -> str:
+    times, repeated = predicted.times, predicted.answers.n_requests - len(predicted.answers.new)
     of_query = f"a query {times['median_s']:.2f} s (median), {times['p95_s']:.2f} s (95 %)"
     return f"{times['total_s']:.1f} s; {of_query}" + (f"; {repeated} requests were repeated" if repeated else "")
 
 
-def warnings(found: ServedPrediction) -> list[str]:
+def warnings(predicted: ServedPrediction) -> list[str]:
     """Return lines on queries that could not be asked, answers that were cut off, and durations that differ."""
-    answers, lines = found.answers, []
+    answers, lines = predicted.answers, []
     if answers.dropped_bytes:
-        lines.append(f"{found.raw}: the last line was incomplete ({answers.dropped_bytes} bytes) and is sent again")
-    if found.cut_off:
-        lines.append(f"answers that were cut off at --max-tokens: {found.cut_off}")
+        lines.append(f"{predicted.raw}: the last line was incomplete ({answers.dropped_bytes} bytes) and is sent again")
+    if predicted.cut_off:
+        lines.append(f"answers that were cut off at --max-tokens: {predicted.cut_off}")
     if odd := answers.odd_durations:
         video, file_s, annotated_s = odd[0]
         lines.append(
@@ -68,17 +68,17 @@ def warnings(found: ServedPrediction) -> list[str]:
         )
     if missing := answers.unanswered:
         lines.append(f"{len(missing)} of {len(answers.queries)} queries are not answered, and will count as wrong:")
-        lines += [f"  {of.query_id}: {of.why}" for of in missing[:SHOWN]]
+        lines += [f"  {query.query_id}: {query.why}" for query in missing[:SHOWN]]
         if len(missing) > SHOWN:
             lines.append(f"  ... and {len(missing) - SHOWN} more (--json names them)")
         lines.append("the same command asks these again, and only these")
     return lines
 
 
-def document(found: ServedPrediction, price: Price | None) -> dict[str, Any]:
+def document(predicted: ServedPrediction, price: Price | None) -> dict[str, Any]:
     """Return what programs read of the predictions of a served model."""
-    answers, annotations = found.answers, found.annotations
-    now, everything = tokens_of(found.new), tokens_of(answers.answers.values())
+    answers, annotations = predicted.answers, predicted.annotations
+    now, everything = tokens_of(predicted.new), tokens_of(answers.answers.values())
     return {
         "schema": SCHEMA,
         "truemoment": __version__,
@@ -89,44 +89,44 @@ def document(found: ServedPrediction, price: Price | None) -> dict[str, Any]:
             "n_queries": annotations.n_queries,
             "n_videos": annotations.n_videos,
         },
-        "name": found.name,
-        "made_by": found.made_by,
-        "predictions": str(found.out),
-        "raw": str(found.raw),
+        "name": predicted.name,
+        "made_by": predicted.made_by,
+        "predictions": str(predicted.out),
+        "raw": str(predicted.raw),
         "queries": {
             "asked": len(answers.new),
             "from_raw": len(answers.answers) - len(answers.new),
             "unanswered": len(answers.unanswered),
         },
         "requests": answers.n_requests,
-        "statuses": found.statuses,
-        "cut_off": found.cut_off,
+        "statuses": predicted.statuses,
+        "cut_off": predicted.cut_off,
         "tokens": {"now": now, "all": everything},
         "cost": None if price is None else {"now": price.of(now), "all": price.of(everything)},
         "price_per_million": price,
-        "time": found.times,
+        "time": predicted.times,
         "unanswered": answers.unanswered,
     }
 
 
-def report_of_run(found: RunPrediction) -> Report:
+def report_of_run(predicted: RunPrediction) -> Report:
     """Return what people read of the predictions of a trained run."""
-    split = f"{found.annotations.dataset}/{found.annotations.split}"
-    size = counted(found.n_predicted, "query", "queries")
-    facts = (("method", found.name), ("predictions", f"{size} of {split} answered in {found.out}"))
-    return Report(title=f"Predictions of {found.name} on {split}", facts=facts, sections=())
+    split = f"{predicted.annotations.dataset}/{predicted.annotations.split}"
+    size = counted(predicted.n_predicted, "query", "queries")
+    facts = (("method", predicted.name), ("predictions", f"{size} of {split} answered in {predicted.out}"))
+    return Report(title=f"Predictions of {predicted.name} on {split}", facts=facts, sections=())
 
 
-def document_of_run(found: RunPrediction) -> dict[str, Any]:
+def document_of_run(predicted: RunPrediction) -> dict[str, Any]:
     """Return what programs read of the predictions of a trained run."""
     return {
         "schema": SCHEMA_OF_RUN,
         "truemoment": __version__,
-        "dataset": found.annotations.dataset,
-        "split": found.annotations.split,
-        "annotations_sha256": found.annotations.sha256,
-        "made_by": found.made_by,
-        "seed": found.seed,
-        "answered": found.n_predicted,
-        "predictions": str(found.out),
+        "dataset": predicted.annotations.dataset,
+        "split": predicted.annotations.split,
+        "annotations_sha256": predicted.annotations.sha256,
+        "made_by": predicted.made_by,
+        "seed": predicted.seed,
+        "answered": predicted.n_predicted,
+        "predictions": str(predicted.out),
     }

@@ -19,7 +19,7 @@ SCHEMA = "truemoment/predict-prompts/1"
 
 def document(study: PromptStudy, price: Price | None) -> dict[str, Any]:
     """Return what programs read."""
-    found = study.comparison
+    comparison = study.comparison
     return {
         "schema": SCHEMA,
         "truemoment": __version__,
@@ -28,18 +28,18 @@ def document(study: PromptStudy, price: Price | None) -> dict[str, Any]:
                 "prompt": name,
                 "unread": study.unread(name),
                 "no_moment": study.abstained(name),
-                "figures": [] if found is None else _figures_document(found, row),
-                "predict": prediction.document(of, price),
+                "figures": [] if comparison is None else _figures_document(comparison, row),
+                "predict": prediction.document(predicted, price),
             }
-            for row, (name, of) in enumerate(study.found.items())
+            for row, (name, predicted) in enumerate(study.found.items())
         ],
         "spread": []
-        if found is None
+        if comparison is None
         else [
             {"measure": str(measure), "range": range_, "deviation": deviation}
-            for measure, range_, deviation in zip(found.measures, study.spread, study.deviation, strict=True)
+            for measure, range_, deviation in zip(comparison.measures, study.spread, study.deviation, strict=True)
         ],
-        "differences": [] if found is None else _differences_document(found),
+        "differences": [] if comparison is None else _differences_document(comparison),
         "agreement": study.agreement,
         "correction": "max-t",
         "resamples": study.draws.resamples,
@@ -48,32 +48,32 @@ def document(study: PromptStudy, price: Price | None) -> dict[str, Any]:
     }
 
 
-def _figures_document(found: Comparison, row: int) -> list[dict[str, Any]]:
+def _figures_document(comparison: Comparison, row: int) -> list[dict[str, Any]]:
     return [
         Measured(
-            float(found.mean[row, column]),
+            float(comparison.mean[row, column]),
             why="no query counts",
-            ci95=found.interval[row, column],
+            ci95=comparison.interval[row, column],
             measure=str(measure),
         ).as_dict()
-        for column, measure in enumerate(found.measures)
+        for column, measure in enumerate(comparison.measures)
     ]
 
 
-def _differences_document(found: Comparison) -> list[dict[str, Any]]:
+def _differences_document(comparison: Comparison) -> list[dict[str, Any]]:
     return [
         {
-            "prompts": [found.methods[a], found.methods[b]],
+            "prompts": [comparison.methods[a], comparison.methods[b]],
             "measure": str(measure),
             "difference": Measured(
-                float(found.difference[pair, column]),
+                float(comparison.difference[pair, column]),
                 why="no query counts",
-                ci95=found.difference_interval[pair, column],
+                ci95=comparison.difference_interval[pair, column],
             ),
-            "p_corrected": found.p_corrected[pair, column],
+            "p_corrected": comparison.p_corrected[pair, column],
         }
-        for pair, (a, b) in enumerate(found.pairs)
-        for column, measure in enumerate(found.measures)
+        for pair, (a, b) in enumerate(comparison.pairs)
+        for column, measure in enumerate(comparison.measures)
     ]
 
 
@@ -82,9 +82,9 @@ def report(study: PromptStudy, price: Price | None) -> Report:
     first = next(iter(study.found.values()))
     split = f"{first.annotations.dataset}/{first.annotations.split}"
     facts = [("data", f"{split}: {counted(len(first.answers.queries), 'query', 'queries')}")]
-    facts += [(name, f"{of.out}; raw answers: {of.raw}") for name, of in study.found.items()]
+    facts += [(name, f"{predicted.out}; raw answers: {predicted.raw}") for name, predicted in study.found.items()]
     if price is not None:
-        cost = sum(price.of(tokens_of(of.new)) for of in study.found.values())
+        cost = sum(price.of(tokens_of(predicted.new)) for predicted in study.found.values())
         facts.append(("cost", f"{cost:.4g}"))
     blocks: list[Finding | Table] = [_answers_table(study)]
     notes = []
@@ -104,60 +104,60 @@ def report(study: PromptStudy, price: Price | None) -> Report:
     )
 
 
-def _summary(study: PromptStudy, found: Comparison) -> str:
+def _summary(study: PromptStudy, comparison: Comparison) -> str:
     """Return the spread of the measure with the largest one, in a sentence."""
     column = int(study.spread.argmax())
-    figures = found.mean[:, column]
-    low, high = found.methods[int(figures.argmin())], found.methods[int(figures.argmax())]
+    figures = comparison.mean[:, column]
+    low, high = comparison.methods[int(figures.argmin())], comparison.methods[int(figures.argmax())]
     significant = any(
-        found.p_corrected[pair, column] <= LEVEL
-        for pair, (a, b) in enumerate(found.pairs)
-        if {found.methods[a], found.methods[b]} == {low, high}
+        comparison.p_corrected[pair, column] <= LEVEL
+        for pair, (a, b) in enumerate(comparison.pairs)
+        if {comparison.methods[a], comparison.methods[b]} == {low, high}
     )
     return (
-        f"{found.measures[column]} differs by {points(study.spread[column])} points between the prompts: from "
+        f"{comparison.measures[column]} differs by {points(study.spread[column])} points between the prompts: from "
         f"{percent(figures.min(), 1)} ({low}) to {percent(figures.max(), 1)} ({high}); this difference is "
         f"{'significant' if significant else 'not significant'}."
     )
 
 
-def _figures_table(study: PromptStudy, found: Comparison) -> Table:
+def _figures_table(study: PromptStudy, comparison: Comparison) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for row, name in enumerate(found.methods):
-        figures = zip(found.mean[row], found.interval[row], strict=True)
-        rows.append((Cell(name), *(Cell(number(100 * of), low_to_high(ci95, times=100)) for of, ci95 in figures)))
+    for row, name in enumerate(comparison.methods):
+        figures = zip(comparison.mean[row], comparison.interval[row], strict=True)
+        rows.append((Cell(name), *(Cell(number(100 * mean), low_to_high(ci95, times=100)) for mean, ci95 in figures)))
     for label, values in (
-        ("mean", found.mean.mean(axis=0)),
+        ("mean", comparison.mean.mean(axis=0)),
         ("deviation", study.deviation),
         ("highest - lowest", study.spread),
     ):
         rows.append((Cell(label), *(Cell(number(100 * value)) for value in values)))
-    headings = ("prompt", *map(str, found.measures))
+    headings = ("prompt", *map(str, comparison.measures))
     return Table("Measures in percent by prompt, with 95 % intervals over videos", headings, (("", tuple(rows)),))
 
 
 def _answers_table(study: PromptStudy) -> Table:
     rows = []
-    for name, of in study.found.items():
-        n = len(of.answers.queries)
+    for name, predicted in study.found.items():
+        n = len(predicted.answers.queries)
         shares = (number(100 * count / n, 1) for count in (study.abstained(name), study.unread(name)))
-        texts = (name, f"{n:,}", f"{len(of.answers.unanswered):,}", *shares)
+        texts = (name, f"{n:,}", f"{len(predicted.answers.unanswered):,}", *shares)
         rows.append(tuple(map(Cell, texts)))
     headings = ("prompt", "queries", "missing", "no moment, %", "not read, %")
     caption = "Answers; no moment: not in the video; not read: missing, or no moment could be read from it"
     return Table(caption, headings, (("", tuple(rows)),))
 
 
-def _differences_table(found: Comparison) -> Table:
+def _differences_table(comparison: Comparison) -> Table:
     rows = []
-    for pair, (a, b) in enumerate(found.pairs):
-        for column, measure in enumerate(found.measures):
+    for pair, (a, b) in enumerate(comparison.pairs):
+        for column, measure in enumerate(comparison.measures):
             texts = (
-                f"{found.methods[a]} - {found.methods[b]}",
+                f"{comparison.methods[a]} - {comparison.methods[b]}",
                 str(measure),
-                number(100 * found.difference[pair, column], sign="+"),
-                low_to_high(found.difference_interval[pair, column], times=100, sign="+") or UNDEFINED,
-                p_number(float(found.p_corrected[pair, column])),
+                number(100 * comparison.difference[pair, column], sign="+"),
+                low_to_high(comparison.difference_interval[pair, column], times=100, sign="+") or UNDEFINED,
+                p_number(float(comparison.p_corrected[pair, column])),
             )
             rows.append(tuple(map(Cell, texts)))
     headings = ("prompts", "measure", "difference", "95 % interval", "p")
@@ -170,10 +170,10 @@ def _agreement_table(study: PromptStudy) -> Table:
         tuple(
             map(
                 Cell,
-                (f"{of.first}, {of.second}", f"{of.n_both:,}", number(of.mean_iou, 3), number(100 * of.same, 1)),
+                (f"{two.first}, {two.second}", f"{two.n_both:,}", number(two.mean_iou, 3), number(100 * two.same, 1)),
             )
         )
-        for of in study.agreement
+        for two in study.agreement
     ]
     headings = ("prompts", "queries", "mean IoU", "same answer, %")
     return Table("Agreement of the first answers of two prompts", headings, (("", tuple(rows)),))

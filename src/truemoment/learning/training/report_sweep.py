@@ -44,20 +44,20 @@ def table(result: SweepResult) -> Table:
     """Return scores by split, method and value, and below them what is lost from test-iid to test-ood."""
     first, *others = (f"{value:g}" for value in result.values)
     spread = f"± standard deviation over {len(result.seeds)} seeds" if len(result.seeds) > 1 else "one seed"
-    groups = [(split, _rows({of: result.table(of, split) for of in result.curves})) for split in result.splits]
+    groups = [(split, _rows({curve: result.table(curve, split) for curve in result.curves})) for split in result.splits]
     if result.has_two:
-        groups.append(("loss", _rows({of: result.losses(of) for of in result.curves})))
+        groups.append(("loss", _rows({curve: result.losses(curve) for curve in result.curves})))
     caption = f"{result.headline}, % ({spread})"
     return Table(caption, ("method", f"{result.dial} {first}", *others), tuple(groups))
 
 
 def _rows(tables: Mapping[Curve, Floats]) -> tuple[tuple[Cell, ...], ...]:
     rows = []
-    for curve, of in tables.items():
-        several, complete = of.shape[1] > 1, [bool(np.isfinite(row).all()) for row in of]
+    for curve, table_of in tables.items():
+        several, complete = table_of.shape[1] > 1, [bool(np.isfinite(row).all()) for row in table_of]
         figures = [
             Cell(_score(mean, spread if several else math.nan), marked=math.isfinite(mean) and not whole)
-            for mean, spread, whole in zip(*mean_and_spread(of), complete, strict=True)
+            for mean, spread, whole in zip(*mean_and_spread(table_of), complete, strict=True)
         ]
         rows.append((Cell(curve.title + ("" if curve.kind == "method" else f" ({curve.kind})")), *figures))
     return tuple(rows)
@@ -82,12 +82,14 @@ def _without_seeing(result: SweepResult) -> list[str]:
         return []
     if result.values[0] > 0:
         return ["The sweep has no perception 0, so it cannot show what the methods score without seeing."]
-    found = []
+    lines = []
     for curve, split in itertools.product(seeing, result.splits):
         mean, spread = mean_and_spread(result.table(curve, split))
         if not math.isfinite(mean[0]):
             continue
-        beside = [f"{of.title} {_mean_at(result, of, split, 0)}" for of in result.methods if not of.sees]
+        beside = [
+            f"{method.title} {_mean_at(result, method, split, 0)}" for method in result.methods if not method.sees
+        ]
         if floor := result.strongest_floor(split, 0):
             beside.insert(0, f"strongest floor, {floor.title}: {_mean_at(result, floor, split, 0)}")
         others = f" ({'; '.join(beside)})" if beside else ""
@@ -96,39 +98,39 @@ def _without_seeing(result: SweepResult) -> list[str]:
         if len(mean) > 1 and math.isfinite(mean[-1]):
             gain = points(mean[-1] - mean[0], 2, sign="+")
             sentence += f" Perception {result.values[-1]:g} changes that by {gain} points."
-        found.append(sentence)
-    return found
+        lines.append(sentence)
+    return lines
 
 
 def _interval_rules(result: SweepResult) -> list[str]:
     """Return what rules score that only pick an interval, at the highest perception."""
     rules = [curve for curve in result.references if curve.sees]
-    found = []
+    lines = []
     for split in result.splits:
         figures = [
-            f"{of.title}{' (ceiling)' if of.kind == 'ceiling' else ''} {_mean_at(result, of, split, -1)}"
-            for of in rules
+            f"{rule.title}{' (ceiling)' if rule.kind == 'ceiling' else ''} {_mean_at(result, rule, split, -1)}"
+            for rule in rules
         ]
         if figures:
-            found.append(
+            lines.append(
                 f"On {split}, rules that pick one of the intervals in the features of perception "
                 f"{result.values[-1]:g} score: {', '.join(figures)}. Floors do not read the sentence."
             )
-    return found
+    return lines
 
 
 def _with_prior(result: SweepResult) -> list[str]:
     """Return how each method's score changes from the lowest to the highest value of a prior."""
     low, high = result.values[0], result.values[-1]
-    found = []
+    lines = []
     for curve, split in itertools.product(result.methods, result.splits):
         mean, _ = mean_and_spread(result.table(curve, split))
         if low < high and math.isfinite(mean[0]) and math.isfinite(mean[-1]):
-            found.append(
+            lines.append(
                 f"From {result.dial} {low:g} to {high:g} {curve.title} goes from {points(mean[0], 2)} % to "
                 f"{points(mean[-1], 2)} % on {split} ({points(mean[-1] - mean[0], 2, sign='+')} points)."
             )
-    return found
+    return lines
 
 
 def _mean_at(result: SweepResult, curve: Curve, split: str, at: int) -> str:
@@ -138,7 +140,7 @@ def _mean_at(result: SweepResult, curve: Curve, split: str, at: int) -> str:
 
 def _losses(result: SweepResult) -> list[str]:
     """Return which of two methods loses less from test-iid to test-ood, where the seeds show it."""
-    compared = [of for of in result.methods if of.sees] if result.dial == "perception" else result.methods
+    compared = [curve for curve in result.methods if curve.sees] if result.dial == "perception" else result.methods
     pairs = list(itertools.combinations(compared, 2))
     if not pairs:
         return []
@@ -154,17 +156,19 @@ def _losses(result: SweepResult) -> list[str]:
 
 def _loss(result: SweepResult, a: Curve, b: Curve) -> str:
     """Return at which values one of two methods clearly loses less than the other."""
-    found = [difference(*both) for both in zip(result.losses(a), result.losses(b), strict=True)]
+    differences = [difference(*both) for both in zip(result.losses(a), result.losses(b), strict=True)]
     parts = []
     for less, more, sign in ((a, b, -1), (b, a, 1)):
         at = [
-            f"{value:g} (by {in_points(abs(of.mean))}, {_ends(of)})"
-            for value, of in zip(result.values, found, strict=True)
-            if of is not None and of.is_clear and of.mean * sign > 0
+            f"{value:g} (by {in_points(abs(gap.mean))}, {_ends(gap)})"
+            for value, gap in zip(result.values, differences, strict=True)
+            if gap is not None and gap.is_clear and gap.mean * sign > 0
         ]
         if at:
             parts.append(f"{less.title} loses less than {more.title} at {result.dial} {listed(at)}")
-    unclear = [f"{value:g}" for value, of in zip(result.values, found, strict=True) if of is None or not of.is_clear]
+    unclear = [
+        f"{value:g}" for value, gap in zip(result.values, differences, strict=True) if gap is None or not gap.is_clear
+    ]
     if unclear:
         where = f"{result.dial} {listed(unclear)}" if parts else f"any {result.dial}"
         parts.append(f"the seeds do not show which of {a.title} and {b.title} loses less at {where}")
@@ -172,8 +176,8 @@ def _loss(result: SweepResult, a: Curve, b: Curve) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _ends(of: Difference) -> str:
-    return low_to_high(sorted(abs(end) for end in (of.low, of.high)), times=100)
+def _ends(gap: Difference) -> str:
+    return low_to_high(sorted(abs(end) for end in (gap.low, gap.high)), times=100)
 
 
 def _failures(result: SweepResult) -> list[str]:
@@ -182,10 +186,10 @@ def _failures(result: SweepResult) -> list[str]:
         return []
     titles = {curve.name: curve.title for curve in result.methods}
     cells = [
-        titles[of.method]
-        + ("" if of.value is None else f" at {result.dial} {of.value:g}")
-        + f", seed {of.seed}: {of.why}"
-        for of in result.failed
+        titles[cell.method]
+        + ("" if cell.value is None else f" at {result.dial} {cell.value:g}")
+        + f", seed {cell.seed}: {cell.why}"
+        for cell in result.failed
     ]
     return [f"{counted(len(cells), 'cell')} empty (* marks a mean of fewer seeds): {few(cells)}"]
 
@@ -207,15 +211,22 @@ def document(result: SweepResult) -> dict[str, Any]:
         "headline": result.headline,
         "unit": "fraction",
         "methods": [
-            {"recipe": of.name, "title": of.title, "hash": of.config, "sees_video": of.sees, "level": of.level}
-            for of in result.methods
+            {
+                "recipe": curve.name,
+                "title": curve.title,
+                "hash": curve.config,
+                "sees_video": curve.sees,
+                "level": curve.level,
+            }
+            for curve in result.methods
         ],
-        "cells": [entry for of in result.methods for entry in _entries(result, of)],
-        "floors": [entry for of in result.floors for entry in _entries(result, of)],
-        "ceilings": [entry for of in result.ceilings for entry in _entries(result, of)],
-        "summary": [entry for of in result.curves for entry in _summary(result, of)],
+        "cells": [entry for curve in result.methods for entry in _entries(result, curve)],
+        "floors": [entry for curve in result.floors for entry in _entries(result, curve)],
+        "ceilings": [entry for curve in result.ceilings for entry in _entries(result, curve)],
+        "summary": [entry for curve in result.curves for entry in _summary(result, curve)],
         "empty": [
-            {"recipe": of.method, "dial_value": of.value, "seed": of.seed, "why": of.why} for of in result.failed
+            {"recipe": curve.method, "dial_value": curve.value, "seed": curve.seed, "why": curve.why}
+            for curve in result.failed
         ],
         "said": findings(result),
         "notes": result.notes,
@@ -244,8 +255,8 @@ def _summary(result: SweepResult, curve: Curve) -> list[dict[str, Any]]:
     """Mean and standard deviation over seeds."""
     entries = []
     for split, measure in itertools.product(result.splits, result.measures):
-        of = result.table(curve, split, measure)
-        for value, mean, spread, row in zip(result.values, *mean_and_spread(of), of, strict=True):
+        figures = result.table(curve, split, measure)
+        for value, mean, spread, row in zip(result.values, *mean_and_spread(figures), figures, strict=True):
             entries.append(
                 {
                     "name": curve.name,

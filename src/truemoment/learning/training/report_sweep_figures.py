@@ -126,7 +126,7 @@ def figure(result: SweepResult, measure: str) -> Figure:
 
 def _size_in(result: SweepResult) -> tuple[float, float]:
     """Width and height that the panels, the names beside them and the legend need, inches."""
-    names = [shortened(of.title, _LONGEST_NAME) for of in result.references]
+    names = [shortened(curve.title, _LONGEST_NAME) for curve in result.references]
     names_in = max([_NAMES_IN, *(len(name) * _LETTER_PT / 72 for name in names)])
     width_in = (_PANEL_IN + names_in) * len(result.splits) + 0.3
     methods = result.methods[: len(LOOKS)]
@@ -137,13 +137,13 @@ def _size_in(result: SweepResult) -> tuple[float, float]:
 
 def _legend_columns(methods: Sequence[Curve], width_in: float) -> int:
     """How many entries of the legend fit beside each other."""
-    longest = max((len(shortened(of.title, _LONGEST_NAME)) for of in methods), default=0)
+    longest = max((len(shortened(curve.title, _LONGEST_NAME)) for curve in methods), default=0)
     return max(1, min(len(methods), int(width_in / (0.55 + longest * 5.0 / 72))))
 
 
 def _legend_title(result: SweepResult) -> list[str]:
     """Say what lines without markers are, and the bars."""
-    or_read = " or read no sentence" if any(of.sees for of in result.floors) else ""
+    or_read = " or read no sentence" if any(floor.sees for floor in result.floors) else ""
     lines = [f"Dashed: floors, which see no video{or_read}"]
     if result.ceilings:
         lines.append("Dotted: ceiling")
@@ -197,8 +197,11 @@ def _draw_method(axes: Axes, result: SweepResult, curve: Curve, look: MethodStyl
 def _name_references(axes: Axes, drawn: Figure, result: SweepResult, split: str, measure: str) -> None:
     """Write names of floors and ceilings at the right end of their lines, apart, with a thread to each."""
     ends = [
-        (100 * float(mean_and_spread(result.table(of, split, measure))[0][-1]), shortened(of.title, _LONGEST_NAME))
-        for of in result.references
+        (
+            100 * float(mean_and_spread(result.table(curve, split, measure))[0][-1]),
+            shortened(curve.title, _LONGEST_NAME),
+        )
+        for curve in result.references
     ]
     ends = sorted((end for end in ends if math.isfinite(end[0])), key=lambda end: end[0])
     if not ends:

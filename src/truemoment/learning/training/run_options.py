@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from truemoment.base.errors import UsageError
 from truemoment.base.known_names import one_of_known
-from truemoment.learning.training.grounder import TrainedGrounder, load_grounder
+from truemoment.learning.training.grounding import TrainedGrounder, load_grounder
 from truemoment.learning.training.progress import Track, unseen
 from truemoment.learning.training.recipes import Recipe
 from truemoment.media.features.base import FeatureStore

@@ -96,8 +96,8 @@ def write_study_films(folder: AnyPath, films: StudyFilms, on_status: Callable[[s
     folder = OwnPath.of(folder)
     manifest = folder / MANIFEST
     if manifest.is_file():
-        there = read_json(manifest, dict[str, object])
-        if {**there, "truemoment": ""} != {**wanted, "truemoment": ""}:
+        earlier = read_json(manifest, dict[str, object])
+        if {**earlier, "truemoment": ""} != {**wanted, "truemoment": ""}:
             raise UsageError(f"{folder}: has films of other settings; give -o another folder")
         return
     on_status("simulated films")
@@ -109,8 +109,8 @@ def write_study_films(folder: AnyPath, films: StudyFilms, on_status: Callable[[s
     folder.parent.mkdir(parents=True, exist_ok=True)
     with atomic_folder(folder) as new:
         splits = _splits(made, films)
-        own.write(new / ANNOTATIONS, [of for of, _ in splits.values()])
-        ids = [query_id for of, _ in splits.values() for query_id in of.queries.query_id.tolist()]
+        own.write(new / ANNOTATIONS, [split for split, _ in splits.values()])
+        ids = [query_id for split, _ in splits.values() for query_id in split.queries.query_id.tolist()]
         write_sentences(new / SENTENCES, ids, np.concatenate([vectors for _, vectors in splits.values()]))
         write_features(new / FEATURES, Features({name: made[name] for name in made}, fps=FPS))
         write_json(new / MANIFEST, about)
@@ -132,10 +132,13 @@ def _splits(made: SimulatedFilms, films: StudyFilms) -> dict[str, tuple[Annotati
         "test": made.annotations("test"),
     }
     stores = {"noisy": noisy}
-    return {split: (_renamed(of, split), stores.get(split, made).vectors(of.queries)) for split, of in named.items()}
+    return {
+        split: (_renamed(annotated, split), stores.get(split, made).vectors(annotated.queries))
+        for split, annotated in named.items()
+    }
 
 
-def _renamed(of: Annotations, split: str) -> Annotations:
+def _renamed(annotated: Annotations, split: str) -> Annotations:
     """Return a split under its name; ids begin with it, since two sets have the same films."""
-    ids = as_strings((f"{split}-{query_id}" for query_id in of.query_id), "query_id")
-    return dataclasses.replace(of, query_id=ids, dataset="films", split=split)
+    ids = as_strings((f"{split}-{query_id}" for query_id in annotated.query_id), "query_id")
+    return dataclasses.replace(annotated, query_id=ids, dataset="films", split=split)

@@ -22,7 +22,9 @@ from truemoment.base.boundary.keyed import split_pair
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import UsageError
 from truemoment.base.known_names import one_of_known
+from truemoment.learning.training.grounding import require_grounding
 from truemoment.learning.training.recipes import Recipe, read_recipe
+from truemoment.learning.training.run import is_test
 from truemoment.learning.training.trials import TrainingTrial
 
 DIALS = MappingProxyType({"perception": "perception", "location-prior": "location_prior", "query-prior": "query_prior"})
@@ -100,20 +102,6 @@ class Method:
     name: str
     recipe: Recipe
 
-    @property
-    def sees(self) -> bool:
-        """Whether it sees the video."""
-        from truemoment.learning.models import get_family  # noqa: PLC0415 - it loads PyTorch
-
-        return "video" in get_family(self.recipe.model).needs
-
-    @property
-    def family(self) -> str:
-        """What its family is called in reports."""
-        from truemoment.learning.models import get_family  # noqa: PLC0415 - it loads PyTorch
-
-        return get_family(self.recipe.model).title
-
 
 def read_methods(recipes: Sequence[str], changes: Sequence[str] = ()) -> tuple[Method, ...]:
     """Read recipes by name or file, and change them.
@@ -125,9 +113,6 @@ def read_methods(recipes: Sequence[str], changes: Sequence[str] = ()) -> tuple[M
     changes
         ``KEY=VALUE`` for all recipes, or ``NAME:KEY=VALUE`` for one of them.
     """
-    from truemoment.learning.models import get_family  # noqa: PLC0415 - it loads PyTorch
-    from truemoment.learning.training.runs import is_test  # noqa: PLC0415 - as above
-
     if not recipes:
         raise UsageError("which recipes? name one or more, e.g. tan2d blind-tan")
     methods: list[Method] = []
@@ -142,8 +127,7 @@ def read_methods(recipes: Sequence[str], changes: Sequence[str] = ()) -> tuple[M
             raise UsageError(f"recipe {text!r}: its name becomes a folder's, expected letters, digits, '.', '_', '-'")
         if any(name.lower() == other.name.lower() for other in methods):
             raise UsageError(f"recipe {name!r} occurs twice, expected each name once; give the file another name")
-        if get_family(recipe.model).retrieves:
-            raise UsageError(f"recipe {name!r} ranks clips, expected recipes of models that answer with moments")
+        require_grounding(recipe, f"recipe {name!r} ranks clips, expected recipes of models that answer with moments")
         if is_test(recipe.select.split):
             raise UsageError(f"recipe {name!r} chooses its epoch on {recipe.select.split}, expected no test split")
         methods.append(Method(name, recipe))
@@ -178,7 +162,7 @@ class SweepGrid:
 
     def reaches(self, method: Method) -> bool:
         """Whether the dial changes what a method learns from: perception changes nothing for one that is blind."""
-        return self.dial.name != "perception" or method.sees
+        return self.dial.name != "perception" or method.recipe.family.sees_video
 
     def cells(self) -> list[TrainingTrial]:
         """List every cell, seed by seed, so that a sweep that is cut off has whole curves of the first seeds."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -16,6 +16,7 @@ from truemoment.base.errors import UsageError
 from truemoment.base.records import Annotations
 from truemoment.data.datasets import get_dataset, made_of
 from truemoment.data.datasets.source import AnnotationSource
+from truemoment.learning.training.run import Run, RunSources
 from truemoment.learning.training.sweep import DIALS, Dial, SweepGrid, written
 from truemoment.learning.training.sweep_results import Place
 from truemoment.learning.training.trials import TrainingTrial
@@ -23,9 +24,6 @@ from truemoment.worlds import WorldSettings, make_world, write_world
 from truemoment.worlds.concepts import WITH_SENTENCES
 from truemoment.worlds.perception import WITH_ACTIONS
 from truemoment.worlds.world import SPLITS, read_settings
-
-if TYPE_CHECKING:  # it loads PyTorch
-    from truemoment.learning.training.runs import TrainingTask
 
 SIMULATED_DATASETS = (*WITH_ACTIONS, *WITH_SENTENCES)
 """Datasets whose features can be simulated at a stated quality."""
@@ -85,13 +83,11 @@ class SweepData:
                 f"{', '.join(SIMULATED_DATASETS)}"
             )
 
-    def __call__(self, cell: TrainingTrial) -> tuple[TrainingTask, Mapping[str, Annotations]]:
+    def __call__(self, cell: TrainingTrial) -> Run:
         """Read what a cell learns from and what it predicts, as ``truemoment train`` does."""
-        from truemoment.learning.training.preparation import RunData, prepare  # noqa: PLC0415 - it loads PyTorch
-
-        source = RunData(self.source(cell.value, cell.seed), self.features(cell) or None)
-        task, tests = prepare(self.grid.recipe_of(cell), source, cell.seed)
-        return dataclasses.replace(task, notes=(*task.notes, *self.notes(cell))), tests
+        sources = RunSources(self.source(cell.value, cell.seed), self.features(cell) or None)
+        run = Run.resolve(self.grid.recipe_of(cell), sources, cell.seed)
+        return dataclasses.replace(run, notes=(*run.notes, *self.notes(cell)))
 
     @property
     def changes_annotations(self) -> bool:
@@ -115,10 +111,10 @@ class SweepData:
 
     def settings(self, value: float, seed: int) -> WorldSettings:
         """Return the settings of the world of a cell."""
-        of = self.world or WorldSettings()
-        number = of.seed + seed if self.each_seed else of.seed
+        world = self.world or WorldSettings()
+        number = world.seed + seed if self.each_seed else world.seed
         changed: dict[str, Any] = {DIALS[self.grid.dial.name]: value, "seed": number}
-        return dataclasses.replace(of, **changed)
+        return dataclasses.replace(world, **changed)
 
     def world_folder(self, value: float | None, seed: int) -> OwnPath:
         """Return the folder of the world of a cell; that of the first value where the value changes nothing."""
@@ -135,9 +131,7 @@ class SweepData:
 
     def features(self, cell: TrainingTrial) -> str:
         """Return the source of a cell's features; "" for a method that sees no video."""
-        from truemoment.learning.models import get_family  # noqa: PLC0415 - it loads PyTorch
-
-        if "video" not in get_family(self.grid.recipe_of(cell).model).needs:
+        if not self.grid.recipe_of(cell).family.sees_video:
             return ""
         if self.world is None:
             return f"perception:{written(cell.value)}"
@@ -160,9 +154,9 @@ class SweepData:
                 folder, settings = self.world_folder(value, seed), self.settings(value, seed)
                 path = folder / "world.json"
                 if path.is_file():
-                    found = decode_json(read_bytes(path), dict[str, Any], path=path)
+                    world = decode_json(read_bytes(path), dict[str, Any], path=path)
                     expected = msgspec.to_builtins(dataclasses.asdict(settings))
-                    if {name: found.get(name) for name in expected} != expected:
+                    if {name: world.get(name) for name in expected} != expected:
                         raise UsageError(f"{folder}: contains another world; give -o another folder")
                     continue
                 on_status(f"world {self.grid.dial.name}={value:g}")
@@ -170,7 +164,9 @@ class SweepData:
 
     def read(self, place: Place) -> dict[str, Annotations]:
         """Read the splits of a place: training, validation if there is one, and every test split."""
-        names = list(SPLITS) if self.world is not None else [of.name for of in get_dataset(self.dataset or "").splits]
+        names = (
+            list(SPLITS) if self.world is not None else [split.name for split in get_dataset(self.dataset or "").splits]
+        )
         source = self.source(*place)
         return {name: source.read(name) for name in names if name in ("train", "val") or name.startswith("test")}
 

@@ -131,8 +131,8 @@ class SweepResult:
 
     def strongest_floor(self, split: str, at: int) -> Curve | None:
         """Return the floor with the highest figure on a test split, at the value of this number."""
-        found = [(mean_and_spread(self.table(floor, split))[0][at], floor) for floor in self.floors]
-        defined = [(mean, floor) for mean, floor in found if math.isfinite(mean)]
+        figures = [(mean_and_spread(self.table(floor, split))[0][at], floor) for floor in self.floors]
+        defined = [(mean, floor) for mean, floor in figures if math.isfinite(mean)]
         return max(defined, key=lambda pair: pair[0])[1] if defined else None
 
 
@@ -155,11 +155,11 @@ def mean_and_spread(table: Floats) -> tuple[Floats, Floats]:
     >>> mean.tolist(), spread.round(4).tolist()
     ([0.5, 0.5], [0.3536, nan])
     """
-    there = np.isfinite(table)
-    count = there.sum(axis=1)
+    known = np.isfinite(table)
+    count = known.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(there, table, 0).sum(axis=1) / count
-        square = np.where(there, (table - mean[:, None]) ** 2, 0).sum(axis=1) / (count - 1)
+        mean = np.where(known, table, 0).sum(axis=1) / count
+        square = np.where(known, (table - mean[:, None]) ** 2, 0).sum(axis=1) / (count - 1)
     return np.where(count > 0, mean, np.nan), np.where(count > 1, np.sqrt(np.where(count > 1, square, 0)), np.nan)
 
 

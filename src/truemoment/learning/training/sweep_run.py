@@ -12,10 +12,9 @@ from truemoment.base.records import Annotations
 from truemoment.data.datasets import made_of
 from truemoment.evaluation.measures import parse_measure, parse_measures
 from truemoment.learning.training.checkpoints import read_run
-from truemoment.learning.training.floors import CONFIG, measure_floors
+from truemoment.learning.training.floors import CONFIG, measure_floors, run_rules, simulate
+from truemoment.learning.training.grounding import GroundingTask
 from truemoment.learning.training.results import ResultRow
-from truemoment.learning.training.rule_figures import run_rules, simulate
-from truemoment.learning.training.runs import MEASURES
 from truemoment.learning.training.sweep_data import WORLD_NOTE, SweepData
 from truemoment.learning.training.sweep_results import Curve, EmptyCell, Place, SweepResult
 from truemoment.learning.training.trials import Trainer, TrainingTrial, TrialOutcome, finished_outcome, train_trials
@@ -25,7 +24,7 @@ Status = Callable[[str], None]
 
 def read_measures(measures: str | None, headline: str | None) -> tuple[tuple[str, ...], str]:
     """Return the measures of a sweep by name, and its headline: the first, unless another one is given."""
-    names = tuple(dict.fromkeys(str(measure) for measure in parse_measures(measures or MEASURES)))
+    names = tuple(dict.fromkeys(str(measure) for measure in parse_measures(measures or GroundingTask.measures)))
     shown = names[0] if headline is None else str(parse_measure(headline))
     if shown not in names:
         raise UsageError(f"--headline: {shown} is not measured, expected one of {'; '.join(names)}")
@@ -85,7 +84,9 @@ class Sweep:
     def result(self) -> SweepResult:
         """Return the figures of all cells that are finished."""
         grid, done = self.data.grid, self._finished
-        notes = [note for of in done if not of.failed for note in read_run(grid.folder_of(of.trial)).notes]
+        notes = [
+            note for outcome in done if not outcome.failed for note in read_run(grid.folder_of(outcome.trial)).notes
+        ]
         return SweepResult(
             dial=grid.dial.name,
             values=grid.dial.values,
@@ -95,17 +96,19 @@ class Sweep:
             measures=self.measures,
             headline=self.headline,
             methods=self._methods(),
-            floors=tuple(of for of in self._references if of.kind == "floor"),
-            ceilings=tuple(of for of in self._references if of.kind == "ceiling"),
+            floors=tuple(outcome for outcome in self._references if outcome.kind == "floor"),
+            ceilings=tuple(outcome for outcome in self._references if outcome.kind == "ceiling"),
             failed=tuple(
-                EmptyCell(of.trial.method, of.trial.value, of.trial.seed, of.failed) for of in done if of.failed
+                EmptyCell(outcome.trial.method, outcome.trial.value, outcome.trial.seed, outcome.failed)
+                for outcome in done
+                if outcome.failed
             ),
             notes=(*self._notes, *dict.fromkeys(note for note in notes if not note.startswith(WORLD_NOTE))),
         )
 
     def all_rows(self) -> list[ResultRow]:
         """Return every figure as a row: of cells, floors and rules."""
-        return [*(row for of in self._finished for row in of.rows), *self.rows]
+        return [*(row for outcome in self._finished for row in outcome.rows), *self.rows]
 
     @property
     def tests(self) -> tuple[str, ...]:
@@ -142,7 +145,7 @@ class Sweep:
                 at |= {(floor.split, measure): float(floor.scores.value(measure)) for measure in self.measures}
                 self.rows += floor.rows
         self._notes += notes
-        return tuple(Curve(name, titles[name], "floor", False, of, CONFIG) for name, of in points.items())
+        return tuple(Curve(name, titles[name], "floor", False, points_of, CONFIG) for name, points_of in points.items())
 
     def _run_rules(self, on_status: Status) -> tuple[Curve, ...]:
         """Run the interval rules at every value and seed of simulated perception.
@@ -150,11 +153,11 @@ class Sweep:
         There are none on a world, and where no method sees features.
         """
         grid = self.data.grid
-        if self.data.dataset is None or not any(method.sees for method in grid.methods):
+        if self.data.dataset is None or not any(method.recipe.family.sees_video for method in grid.methods):
             return ()
         on_status("rules on intervals")
         splits = next(iter(self._splits.values()))
-        found = list(
+        figures = list(
             run_rules(
                 {name: splits[name] for name in self.tests},
                 simulated=simulate(made_of(self.data.dataset), data_dir=self.data.data_dir),
@@ -165,32 +168,34 @@ class Sweep:
                 top=self._top,
             )
         )
-        self.rows += [row for of in found for row in of.rows]
-        by_name = {of.name: [at for at in found if at.name == of.name] for of in found}
+        self.rows += [row for figure in figures for row in figure.rows]
+        by_name = {figure.name: [at for at in figures if at.name == figure.name] for figure in figures}
         return tuple(
-            Curve(name, of[0].title, of[0].kind, True, {(at.quality, at.seed): at.values for at in of}, CONFIG)
-            for name, of in by_name.items()
+            Curve(
+                name, figure[0].title, figure[0].kind, True, {(at.quality, at.seed): at.values for at in figure}, CONFIG
+            )
+            for name, figure in by_name.items()
         )
 
     def _methods(self) -> tuple[Curve, ...]:
         """Return the curve of each method."""
         methods = self.data.grid.methods
-        families = [method.family for method in methods]
-        done = sorted(self._finished, key=lambda of: (of.trial.value or 0.0, of.trial.seed))
+        titles = [method.recipe.family.title for method in methods]
+        done = sorted(self._finished, key=lambda outcome: (outcome.trial.value or 0.0, outcome.trial.seed))
         return tuple(
             Curve(
                 name=method.name,
-                title=family if families.count(family) == 1 else method.name,
+                title=title if titles.count(title) == 1 else method.name,
                 kind="method",
-                sees=method.sees,
+                sees=method.recipe.family.sees_video,
                 points={
-                    (of.trial.value, of.trial.seed): _figures(of.rows)
-                    for of in done
-                    if of.trial.method == method.name and not of.failed
+                    (outcome.trial.value, outcome.trial.seed): _figures(outcome.rows)
+                    for outcome in done
+                    if outcome.trial.method == method.name and not outcome.failed
                 },
                 config=method.recipe.hash,
             )
-            for method, family in zip(methods, families, strict=True)
+            for method, title in zip(methods, titles, strict=True)
         )
 
 

@@ -12,9 +12,10 @@ import signal
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import msgspec
+import torch
 
 from truemoment.base.boundary.distribution import Engine, JobRunner, distribute
 from truemoment.base.boundary.files import decode_json, read_bytes
@@ -27,13 +28,13 @@ from truemoment.base.errors import (
     TrueMomentError,
     UsageError,
 )
+from truemoment.base.records import Annotations
+from truemoment.learning.training import checkpoints
+from truemoment.learning.training.checkpoints import Epoch
+from truemoment.learning.training.performing import perform
 from truemoment.learning.training.recipes import Recipe
 from truemoment.learning.training.results import ResultRow
-
-if TYPE_CHECKING:
-    from truemoment.base.records import Annotations
-    from truemoment.learning.training.checkpoints import Epoch
-    from truemoment.learning.training.runs import TrainingTask
+from truemoment.learning.training.run import HELD_OUT, Run, hold_out
 
 
 @dataclass(frozen=True)
@@ -126,27 +127,23 @@ def read_finished(
     wanted
         Split, first digits of its hash, and measure of each figure.
     """
-    from truemoment.learning.training import checkpoints  # noqa: PLC0415 - it loads PyTorch
-
     if not (folder / "run.json").is_file():
         return None
     run = checkpoints.read_run(folder)
-    there = {"recipe": run.recipe, "seed": run.seed, "features": run.features}
-    differing = [
-        name
-        for name, expected in {"recipe": recipe, "seed": seed, "features": features}.items()
-        if there[name] != expected
+    expected = {"recipe": recipe, "seed": seed, "features": features}
+    differing = [name for name, value in expected.items() if getattr(run, name) != value]
+    used = {"train": run.train, "val": run.val}
+    differing += [
+        name for name, split in used.items() if learned.get((split.dataset, split.split), split.sha256) != split.sha256
     ]
-    known = {"train": run.train, "val": run.val}
-    differing += [name for name, of in known.items() if learned.get((of.dataset, of.split), of.sha256) != of.sha256]
     if differing:
         raise UsageError(checkpoints.another_run(folder, run, recipe, differing))
     path = folder / "result.json"
-    if not path.is_file() or any((of.dataset, of.split) not in learned for of in known.values()):
+    if not path.is_file() or any((split.dataset, split.split) not in learned for split in used.values()):
         return None
     rows = decode_json(read_bytes(path), _Finished, path=path).figures
-    found = {(row.split, row.data, row.measure): row for row in rows}
-    return tuple(found[which] for which in wanted) if all(which in found for which in wanted) else None
+    by_figure = {(row.split, row.data, row.measure): row for row in rows}
+    return tuple(by_figure[key] for key in wanted) if by_figure.keys() >= set(wanted) else None
 
 
 def finished_outcome(
@@ -165,8 +162,6 @@ def finished_outcome(
     measures
         Names of the measures.
     """
-    from truemoment.learning.training.runs import HELD_OUT, hold_out  # noqa: PLC0415 - it loads PyTorch
-
     recipe, learned = trials.recipe_of(trial), list(splits.values())
     if recipe.select.split == HELD_OUT or recipe.select.split not in splits:
         learned += hold_out(splits["train"], trial.seed)
@@ -176,7 +171,7 @@ def finished_outcome(
         recipe,
         seed=trial.seed,
         features=features,
-        learned={(of.dataset, of.split): of.sha256 for of in learned},
+        learned={(split.dataset, split.split): split.sha256 for split in learned},
         wanted=[(name, splits[name].sha256[:8], measure) for name in tests for measure in measures],
     )
     return None if rows is None else TrialOutcome(trial, rows)
@@ -184,8 +179,8 @@ def finished_outcome(
 
 # ----------------------------------------------------------------------------------------- what is done
 
-Prepare = Callable[[TrainingTrial], "tuple[TrainingTask, Mapping[str, Annotations]]"]
-"""Reads what a trial learns from, and the splits it is to answer; it is sent to other processes."""
+Prepare = Callable[[TrainingTrial], Run]
+"""Reads what a trial learns from and answers; it is sent to other processes."""
 
 
 class _OutOfTimeError(Exception):
@@ -201,7 +196,7 @@ class Trainer:
     trials
         Where the trials belong.
     prepare
-        Makes a trial's task.
+        Makes the run of a trial.
     measures
         What is measured on the test splits.
     threads
@@ -219,18 +214,16 @@ class Trainer:
 
     def __call__(self, trial: TrainingTrial) -> TrialOutcome:
         """Train one trial; errors become text, which every process can send."""
-        from truemoment.learning.training.runs import perform  # noqa: PLC0415 - it loads PyTorch
-
         if self._is_over():
             return TrialOutcome(trial, left=self._saved(trial))
         started = time.perf_counter()
         folder = self.trials.folder_of(trial)
         try:
-            task, tests = self.prepare(trial)
+            run = self.prepare(trial)
             folder.parent.mkdir(parents=True, exist_ok=True)
-            on_epoch = self._stopping(task.recipe.train.most_epochs)
+            on_epoch = self._stopping(run.recipe.train.most_epochs)
             with use_threads(self.threads):
-                rows = perform(task, folder, tests, measures=self.measures, on_epoch=on_epoch).tests
+                rows = perform(run, folder, measures=self.measures, on_epoch=on_epoch).tests
         except (InputError, MissingFileError, UsageError, MissingPackageError) as error:
             return TrialOutcome(trial, stops=str(error))
         except TrueMomentError as error:
@@ -241,12 +234,10 @@ class Trainer:
 
     def _saved(self, trial: TrainingTrial) -> str:
         """Return how many epochs of a trial an earlier start has saved."""
-        from truemoment.learning.training.checkpoints import newest_epoch, read_history  # noqa: PLC0415 - it loads PyTorch
-
-        newest = newest_epoch(self.trials.folder_of(trial))
+        newest = checkpoints.newest_epoch(self.trials.folder_of(trial))
         if newest is None:
             return "not started"
-        return _progress(len(read_history(newest)), self.trials.recipe_of(trial).train.most_epochs)
+        return _progress(len(checkpoints.read_history(newest)), self.trials.recipe_of(trial).train.most_epochs)
 
     def _is_over(self, needed_s: float = 0.0) -> bool:
         return self.until is not None and time.time() + needed_s >= self.until
@@ -306,8 +297,6 @@ def _given_up(trial: TrainingTrial, times: int) -> TrialOutcome:
 @contextlib.contextmanager
 def use_threads(threads: int) -> Iterator[None]:
     """Let PyTorch use so many threads inside this block."""
-    import torch  # noqa: PLC0415 - asked only by what trains
-
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:

@@ -54,8 +54,8 @@ class Validation:
         """Measure ``{query_id: [(start_s, end_s, score), ...]}``."""
         return self.of_predictions(Predictions.from_lists(dict(moments)))
 
-    def of_scores(self, found: ScoredMoments, *, nms: float, top: int = 10) -> dict[str, float]:
+    def of_scores(self, scored: ScoredMoments, *, nms: float, top: int = 10) -> dict[str, float]:
         """Measure scored candidates, one row a query in the order of ``annotations.queries``."""
         queries = self.annotations.queries
-        answers = as_predictions(queries.query_id, found, queries.duration_s, nms=nms, top=top, name="epoch")
+        answers = as_predictions(queries.query_id, scored, queries.duration_s, nms=nms, top=top, name="epoch")
         return self.of_predictions(answers)

@@ -32,14 +32,14 @@ from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
 from truemoment.learning.models.decoding import as_predictions
 from truemoment.learning.training import checkpoints
-from truemoment.learning.training.answering import pairs_to_answer
+from truemoment.learning.training.answering import pairs_to_answer, score
 from truemoment.learning.training.checkpoints import Epoch
 from truemoment.learning.training.epochs import epoch_folder
 from truemoment.learning.training.examples import Pairs
-from truemoment.learning.training.grounder import TrainedGrounder, load_grounder
+from truemoment.learning.training.grounding import TrainedGrounder, load_grounder
+from truemoment.learning.training.performing import perform, refuse_names
 from truemoment.learning.training.progress import Track, unseen
-from truemoment.learning.training.runs import TrainingTask, perform, refuse_names
-from truemoment.learning.training.scoring import score
+from truemoment.learning.training.run import Run
 from truemoment.media.features.changed import ChangedFeatures
 
 SHUFFLED = "shuffled"
@@ -72,10 +72,9 @@ class VariantGrid:
 
 
 def make_variants(
-    task: TrainingTask,
+    run: Run,
     grid: VariantGrid,
     out: Path,
-    tests: Mapping[str, Annotations],
     *,
     measures: str,
     track: Track = unseen,
@@ -87,14 +86,12 @@ def make_variants(
 
     Parameters
     ----------
-    task
-        What is trained; the grid's learning rates take the place of its own, and no run stops early.
+    run
+        What is trained; the grid's learning rates take the place of its own, and it does not stop early.
     grid
         Which variants.
     out
         Output folder.
-    tests
-        Test splits by name.
     measures
         What is measured.
     track, on_status
@@ -105,22 +102,22 @@ def make_variants(
     int
         How many variants there are.
     """
-    if task.recipe.windows is not UNSET:
+    if run.recipe.windows is not UNSET:
         raise UsageError("windows: variants are of whole videos, expected a recipe without windows")
-    folder, splits = OwnPath(out), {task.val.split: task.val, **tests}
+    folder, splits = OwnPath(out), {run.val.split: run.val, **run.tests}
     refuse_names(splits)
     with lock_folder(folder):
         folder.refuse_links()
         for split in splits:
             (folder / split).mkdir(exist_ok=True)
         return sum(
-            _make_of_rate(task, rate, grid, folder, splits, measures=measures, track=track, on_status=on_status)
+            _make_of_rate(run, rate, grid, folder, splits, measures=measures, track=track, on_status=on_status)
             for rate in grid.learning_rates
         )
 
 
 def _make_of_rate(
-    task: TrainingTask,
+    run: Run,
     rate: float,
     grid: VariantGrid,
     folder: OwnPath,
@@ -131,10 +128,10 @@ def _make_of_rate(
     on_status: Callable[[str], None],
 ) -> int:
     """Make the variants of a learning rate; return how many there are."""
-    run = folder / "runs" / f"lr{rate:g}"
+    trained = folder / "runs" / f"lr{rate:g}"
     on_status(f"learning rate {rate:g}: training")
-    _train(task, rate, run, track)
-    weights = _kept(run)
+    _train(run, rate, trained, track)
+    weights = _kept(trained)
     n_variants = len(weights) * len(list(grid.of_network(rate, 0)))
     missing = [
         (number, path)
@@ -146,36 +143,36 @@ def _make_of_rate(
     if not missing:
         return n_variants
     on_status(f"learning rate {rate:g}: answering")
-    method = dataclasses.replace(load_grounder(run, store=task.store), track=track)
+    method = dataclasses.replace(load_grounder(trained, store=run.store), track=track)
     pairs = {
-        (split, shuffled): _pairs(method, of, shuffled=shuffled, seed=task.seed)
-        for split, of in splits.items()
+        (split, shuffled): _pairs(method, truth, shuffled=shuffled, seed=run.seed)
+        for split, truth in splits.items()
         for shuffled in (False, True)[: 1 + grid.shuffled]
     }
     for number, path in missing:
         checkpoints.load_into(method.network, checkpoints.read_tensors(path), path)
-        for split, of in splits.items():
+        for split, truth in splits.items():
             on_status(f"learning rate {rate:g}, epoch {number}: {split}")
-            of_split = {shuffled: found for (name, shuffled), found in pairs.items() if name == split}
-            _save(method, of, of_split, grid.of_network(rate, number), folder=folder / split, measures=measures)
+            of_split = {shuffled: each for (name, shuffled), each in pairs.items() if name == split}
+            _save(method, truth, of_split, grid.of_network(rate, number), folder=folder / split, measures=measures)
     return n_variants
 
 
-def _train(task: TrainingTask, rate: float, run: OwnPath, track: Track) -> None:
+def _train(run: Run, rate: float, folder: OwnPath, track: Track) -> None:
     """Train at a learning rate to the last epoch, and keep the weights of each epoch."""
     recipe = msgspec.structs.replace(
-        task.recipe,
-        train=msgspec.structs.replace(task.recipe.train, learning_rate=rate),
-        select=msgspec.structs.replace(task.recipe.select, patience=0),
+        run.recipe,
+        train=msgspec.structs.replace(run.recipe.train, learning_rate=rate),
+        select=msgspec.structs.replace(run.recipe.select, patience=0),
     )
 
     def keep(epoch: Epoch) -> None:
-        _keep(run, epoch.epoch)
+        _keep(folder, epoch.epoch)
 
-    newest = checkpoints.newest_epoch(run)
+    newest = checkpoints.newest_epoch(folder)
     if newest is not None:  # a run that was cut off between its epoch's end and the copy
-        _keep(run, int(newest.name.removeprefix("epoch-")))
-    perform(dataclasses.replace(task, recipe=recipe), run, {}, track=track, on_epoch=keep)
+        _keep(folder, int(newest.name.removeprefix("epoch-")))
+    perform(dataclasses.replace(run, recipe=recipe, tests={}), folder, track=track, on_epoch=keep)
 
 
 def _keep(run: OwnPath, epoch: int) -> None:
@@ -191,26 +188,26 @@ def _keep(run: OwnPath, epoch: int) -> None:
 
 def _kept(run: OwnPath) -> dict[int, OwnPath]:
     """Return the weights of each epoch by its number."""
-    found = {int(path.stem): path for path in (run / "weights").glob("[0-9][0-9][0-9][0-9].safetensors")}
-    if list(found) != list(range(1, len(found) + 1)):
-        raise InputError(f"holds the weights of epochs {list(found)}, expected all of them", path=run / "weights")
-    return found
+    weights = {int(path.stem): path for path in (run / "weights").glob("[0-9][0-9][0-9][0-9].safetensors")}
+    if list(weights) != list(range(1, len(weights) + 1)):
+        raise InputError(f"holds the weights of epochs {list(weights)}, expected all of them", path=run / "weights")
+    return weights
 
 
-def _pairs(method: TrainedGrounder, of: Annotations, *, shuffled: bool, seed: int) -> Pairs:
+def _pairs(method: TrainedGrounder, split: Annotations, *, shuffled: bool, seed: int) -> Pairs:
     """Return a split's pairs as tensors."""
     store = method.features
     if store is not None and shuffled:
         store = ChangedFeatures(store, SHUFFLED, seed)
     model, recipe = method.network.model, method.run.recipe
     return pairs_to_answer(
-        of.queries, store, method.vocabulary, recipe, model, track=lambda ids: method.track(ids, "features")
+        split.queries, store, method.vocabulary, recipe, model, track=lambda ids: method.track(ids, "features")
     )
 
 
 def _save(
     method: TrainedGrounder,
-    of: Annotations,
+    split: Annotations,
     pairs: Mapping[bool, Pairs],
     variants: Iterable[tuple[str, bool, float]],
     *,
@@ -219,8 +216,8 @@ def _save(
 ) -> None:
     """Score a split once a way, and save what each threshold makes of it."""
     recipe = method.run.recipe
-    parsed, queries, top = parse_measures(measures), of.queries, recipe.decode.top
-    scored = {shuffled: score(method.network, of_change, recipe.train.batch) for shuffled, of_change in pairs.items()}
+    parsed, queries, top = parse_measures(measures), split.queries, recipe.decode.top
+    scored = {shuffled: score(method.network, each, recipe.train.batch) for shuffled, each in pairs.items()}
     for name, shuffled, nms in variants:
         answers = as_predictions(queries.query_id, scored[shuffled], queries.duration_s, nms=nms, top=top, name=name)
-        evaluate(of, answers, parsed).save(folder / f"{name}.npz")
+        evaluate(split, answers, parsed).save(folder / f"{name}.npz")

@@ -12,12 +12,15 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import UNSET, UnsetType
 
+from truemoment.base.boundary.files import read_json, write_json
+from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.errors import MissingFileError, UsageError
 from truemoment.base.intervals import Ints
 from truemoment.data.datasets import data_folder
 from truemoment.data.language.tokens import How, tokenise
 from truemoment.data.language.vectors import WordVectors, read_glove
 from truemoment.learning.training.recipes import Text
+from truemoment.media.video.encoders import load_encoder, pinned
 
 ENCODER = "encoder:"
 """What stands before the name of a text encoder."""
@@ -58,6 +61,16 @@ NO_WORDS = TokenVocabulary((), np.zeros((2, 1), dtype=np.float32))
 """Of a model that compares whole sentences."""
 
 
+def write_vocabulary(path: AnyPath, vocabulary: TokenVocabulary) -> None:
+    """Write the words known; their vectors lie with the network."""
+    write_json(path, list(vocabulary.words))
+
+
+def read_vocabulary(path: AnyPath) -> TokenVocabulary:
+    """Read the words known, without their vectors."""
+    return TokenVocabulary(tuple(read_json(path, list[str])))
+
+
 def make_vocabulary(
     text: Text, train_sentences: Iterable[str], all_sentences: Iterable[str], data_dir: Path | None, *, seed: int = 0
 ) -> TokenVocabulary:
@@ -82,11 +95,11 @@ def make_vocabulary(
     wanted = {word for sentence in all_sentences for word in tokenise(sentence, text.tokens)}
     if text.vectors.startswith(ENCODER):
         return _encoded(sorted(wanted), text.vectors.removeprefix(ENCODER))
-    found: WordVectors = read_glove(_vector_file(text.vectors, data_dir), keep=wanted)
-    order = sorted(range(len(found.words)), key=found.words.__getitem__)
-    vectors = np.zeros((len(order) + 2, found.vectors.shape[1]), dtype=np.float32)
-    vectors[2:] = found.vectors[order]
-    known = TokenVocabulary(tuple(found.words[at] for at in order), vectors)
+    read: WordVectors = read_glove(_vector_file(text.vectors, data_dir), keep=wanted)
+    order = sorted(range(len(read.words)), key=read.words.__getitem__)
+    vectors = np.zeros((len(order) + 2, read.vectors.shape[1]), dtype=np.float32)
+    vectors[2:] = read.vectors[order]
+    known = TokenVocabulary(tuple(read.words[at] for at in order), vectors)
     return _with_absent(known, sorted(wanted - set(known.words)), seed) if text.absent == "uniform" else known
 
 
@@ -107,8 +120,6 @@ def text_encoder_of(text: Text) -> str:
     """Return the name and commit of the text encoder that makes vectors, if it is one of the hub; "" if not."""
     if not text.vectors.startswith(ENCODER):
         return ""
-    from truemoment.media.video.encoders import pinned  # noqa: PLC0415 - only text encoders need it
-
     name = pinned(text.vectors.removeprefix(ENCODER))
     return name if "@" in name else ""
 
@@ -130,8 +141,6 @@ def with_commit(text: Text, text_encoder: str) -> Text:
 
 def _encoded(tokens: Sequence[str], name: str) -> TokenVocabulary:
     """Make the vectors of tokens with a text encoder, each of length 1."""
-    from truemoment.media.video.encoders import load_encoder  # noqa: PLC0415 - importing transformers takes seconds
-
     encoder = load_encoder(name)
     vectors = np.zeros((len(tokens) + 2, encoder.n_dimensions), dtype=np.float32)
     if tokens:
@@ -166,8 +175,8 @@ def word_numbers(
     """
     cut = slice(None if most is UNSET else most)
     lists = [vocabulary.numbers(tokenise(sentence, tokens)[cut]) or [UNKNOWN] for sentence in sentences]
-    n_words = np.array([len(of) for of in lists], dtype=np.int64)
+    n_words = np.array([len(numbered) for numbered in lists], dtype=np.int64)
     numbers = np.full((len(lists), int(n_words.max(initial=1))), PADDING, dtype=np.int64)
-    for row, of in enumerate(lists):
-        numbers[row, : len(of)] = of
+    for row, numbered in enumerate(lists):
+        numbers[row, : len(numbered)] = numbered
     return numbers, n_words

@@ -156,16 +156,16 @@ def distinct_batches(order: Ints, moment: Ints, size: int, rng: np.random.Genera
     order = order.copy()
     batches = [set(moment[order[low : low + size]].tolist()) for low in range(0, len(order), size)]
     for place in _repeated(moment[order], size):
-        one, batch = int(moment[order[place]]), place // size
+        own, batch = int(moment[order[place]]), place // size
         for other in rng.integers(len(order), size=MOST_SWAPS).tolist():
             its, beside = int(moment[order[other]]), other // size
             # The batch of `other` must lose its only pair of this moment, so that the sets stay what batches contain.
-            if beside == batch or one in batches[beside] or its in batches[batch]:
+            if beside == batch or own in batches[beside] or its in batches[batch]:
                 continue
             alone = moment[order[beside * size : (beside + 1) * size]] == its
             if int(alone.sum()) > 1:
                 continue
-            batches[beside] = batches[beside] - {its} | {one}
+            batches[beside] = batches[beside] - {its} | {own}
             batches[batch].add(its)
             order[[place, other]] = order[[other, place]]
             break
@@ -215,7 +215,7 @@ def windows_to_learn(
     }
     moments = np.stack([numbers_of(first.video_id), first.start_s, first.end_s])
     pairs = WindowsToLearn(
-        select_sentences(sentences, query),
+        sentences.select(query),
         window,
         ClipTable(rows, {}),
         columns,
@@ -242,18 +242,11 @@ def _slots_of(
     for number in track(range(len(ends))):
         windows_s = drawn.windows_s[number]
         if len(windows_s):
-            of = slice(ends[number] - len(windows_s), ends[number])
+            window = slice(ends[number] - len(windows_s), ends[number])
             video = read_rows(store, drawn.video_id[number], drawn.duration_s[number], recipe)
             seen = model.slots(video, windows_s)
-            rows[of, 0], real[of] = seen.slots, seen.real[:, [0, 2]]
+            rows[window, 0], real[window] = seen.slots, seen.real[:, [0, 2]]
     return rows, real
-
-
-def select_sentences(sentences: SentenceTable, rows: Ints) -> SentenceTable:
-    """Return rows of a table of sentences, each as often as it is named."""
-    columns: dict[str, Any] = {part.name: getattr(sentences, part.name) for part in dataclasses.fields(sentences)}
-    columns = {name: column if column is None else column[rows] for name, column in columns.items()}
-    return SentenceTable(**columns)
 
 
 class WindowsToAnswer(Pairs):
@@ -272,7 +265,7 @@ class WindowsToAnswer(Pairs):
     """
 
     def __init__(self, sentences: SentenceTable, video: Ints, videos: Sequence[VideoRows], model: WindowModel) -> None:
-        duration_s = np.array([of.duration_s for of in videos])[video]
+        duration_s = np.array([each.duration_s for each in videos])[video]
         super().__init__(sentences, video, None, columns=MappingProxyType({"duration_s": duration_s}))
         self.videos, self.model = videos, model
 
@@ -282,7 +275,7 @@ class WindowsToAnswer(Pairs):
         numbers, place = np.unique(self.video[np.asarray(rows, dtype=np.int64)], return_inverse=True)
         videos = [self.videos[number] for number in numbers.tolist()]
         windows_s = [self.model.windows_s(video.duration_s) for video in videos]
-        slots = [self.model.slots(*of).slots for of in zip(videos, windows_s, strict=True)]
+        slots = [self.model.slots(*pair).slots for pair in zip(videos, windows_s, strict=True)]
         return dataclasses.replace(
             batch,
             video=torch.from_numpy(_beside(slots, 0.0)[place]),

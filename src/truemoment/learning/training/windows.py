@@ -2,34 +2,136 @@
 
 The score of the network for every candidate of every window goes into one ranked list a video, as VLG-Net's does on MAD
 (Soldan et al. 2022, appendix A.2): nothing is left out within a window, all suppression is over the video.
+
+Where a network has branches of video and sentence that are apart, the windows of a film are encoded once and kept;
+sentences are encoded once and fused with every window.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
 
-from truemoment.base.errors import UsageError
+from truemoment.base.errors import TrueMomentError, UsageError
+from truemoment.base.intervals import Ints
 from truemoment.base.records import Annotations, Predictions, Queries, numbers_of
-from truemoment.learning.models.base import MapModel
-from truemoment.learning.training.examples import ClipTable, FloatTable, Pairs, SentenceTable, read_sentences, see_video
+from truemoment.learning.models.base import Batch, Branches, EncodedQuery, MapModel, ModelOutput
+from truemoment.learning.models.decoding import ScoredMoments
+from truemoment.learning.training.answering import score
+from truemoment.learning.training.examples import ClipTable, FloatTable, Pairs, read_sentences, see_video
 from truemoment.learning.training.network import Network
 from truemoment.learning.training.recipes import Recipe, Windowing
-from truemoment.learning.training.scoring import score
 from truemoment.learning.training.vocabulary import TokenVocabulary
-from truemoment.learning.training.window_scores import EncodedWindows
 from truemoment.media.features.base import FeatureStore
 from truemoment.searching.first_look import WindowRanking
-from truemoment.searching.windowed import Windowed
-from truemoment.searching.windows import Windows
+from truemoment.searching.windowed import Windowed, WindowScores
+from truemoment.searching.windows import Window, WindowedFeatures, Windows
+
+WINDOWS_AT_ONCE = 64
+"""Windows that are encoded together."""
+
+PAIRS_AT_ONCE = {"cpu": 16}
+"""Pairs of a sentence and a window that are fused together: few enough for the caches of a processor."""
+
+PAIRS_ON_GPU = 2048
+
+MOST_BYTES_ENCODED = 500_000_000
+"""Of the encoded windows of a film. More are kept in half precision, which moves scores by some 3e-5."""
 
 MOST_BYTES_KEPT = 500_000_000
 """Of windows resampled: those of a video of 110 minutes are 68 MB at 64 rows of 512 numbers."""
+
+
+class EncodedWindows:
+    """Scores every candidate of the windows of a film; the encoded windows of the last film are kept.
+
+    Parameters
+    ----------
+    network, branches
+        The network, and its branches.
+    vocabulary, recipe
+        What it was made with.
+    """
+
+    def __init__(self, network: Network, branches: Branches, vocabulary: TokenVocabulary, recipe: Recipe) -> None:
+        network.eval()
+        self.network, self.branches, self.vocabulary, self.recipe = network, branches, vocabulary, recipe
+        self.device = next(network.parameters()).device
+        self._kept: tuple[tuple[Window, ...], Tensor] = ((), torch.empty(0))
+
+    @torch.inference_mode()
+    def __call__(
+        self, queries: Queries, windows: Sequence[Window], store: FeatureStore, chosen: Ints | None = None
+    ) -> WindowScores:
+        """Return the scores of queries of one film, see :class:`~truemoment.searching.windowed.WindowScorer`."""
+        video = self._encoded(windows, store)
+        batch = self._sentences(queries)
+        query = self.branches.encode_query(batch)
+        logits = self._fused(video, query, chosen)
+        shares = self.network.grounding_model.answer(batch, ModelOutput(logits.flatten(0, 1)))
+        start, end = (column.double().cpu().numpy() for column in (shares.start, shares.end))
+        moments = ScoredMoments(start, end, shares.score.float().cpu().numpy())
+        if not np.isfinite(moments.score).all():
+            raise TrueMomentError(
+                "scores of the network are not finite: lower train.learning_rate, or change train.clip"
+            )
+        clipped = moments.clipped()
+        start_s = np.array([window.start_s for window in windows])[:, None]
+        length_s = np.array([window.duration_s for window in windows])[:, None]
+        score: npt.NDArray[np.float32] = moments.score.reshape(logits.shape)
+        return WindowScores(clipped.start * length_s + start_s, clipped.end * length_s + start_s, score)
+
+    def _encoded(self, windows: Sequence[Window], store: FeatureStore) -> Tensor:
+        """Return what the model keeps of windows, (W, ...)."""
+        if self._kept[0] != tuple(windows):
+            features = WindowedFeatures.holding(store, windows)
+            encoded = []
+            for low in range(0, len(windows), WINDOWS_AT_ONCE):
+                some = windows[low : low + WINDOWS_AT_ONCE]
+                model, recipe = self.network.grounding_model, self.recipe
+                rows = np.stack([see_video(features, window.name, window.duration_s, recipe, model) for window in some])
+                encoded.append(self.branches.encode_video(torch.from_numpy(rows).to(self.device)))
+            kept = torch.cat(encoded)
+            if kept.nbytes > MOST_BYTES_ENCODED:
+                kept = kept.half()
+            self._kept = (tuple(windows), kept)
+        return self._kept[1]
+
+    def _sentences(self, queries: Queries) -> Batch:
+        """Return the sentences of queries as a batch without videos."""
+        needs = self.network.grounding_model.needs
+        read = read_sentences(queries.sentence.tolist(), self.vocabulary, self.recipe, needs)
+        rows = np.arange(len(queries))
+        return self.network.batch_of(Pairs(read, rows, None).__getitems__(rows.tolist()).to(self.device))
+
+    def _fused(self, video: Tensor, query: EncodedQuery, chosen: Ints | None) -> Tensor:
+        """Return the logits of sentences and windows, (S, W, C), or (S, K, C) of those that are chosen."""
+        n_sentences, n_pairs = len(query[0]), PAIRS_AT_ONCE.get(self.device.type, PAIRS_ON_GPU)
+        model = self.network.grounding_model
+        n_windows = len(video) if chosen is None else chosen.shape[1]
+        logits = torch.empty(n_sentences, n_windows, model.n_candidates, device=self.device)
+        if chosen is not None:
+            for row in range(n_sentences):
+                sentence, of_row = tuple(column[row : row + 1] for column in query), video[chosen[row]]
+                for low in range(0, n_windows, n_pairs):
+                    some = slice(low, low + n_pairs)
+                    logits[row, some] = self.branches.fuse(of_row[some].float(), sentence)[0]
+            return logits
+        step = max(1, n_pairs // n_sentences)
+        for low in range(0, n_sentences, n_pairs):
+            sentences = tuple(column[low : low + n_pairs] for column in query)
+            for at in range(0, n_windows, step):
+                fused = self.branches.fuse(video[at : at + step].float(), sentences)
+                logits[low : low + n_pairs, at : at + step] = fused
+        return logits
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,16 +173,17 @@ class AllCandidates:
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
         """Answer each query with its `top` best candidates, best first; or with all as they are listed, if not more."""
-        found = score(self.network, self._pairs(queries), self.recipe.train.batch).clipped()
-        n_candidates = found.score.shape[1]
-        chosen = np.broadcast_to(np.arange(n_candidates), found.score.shape)
+        moments = score(self.network, self._pairs(queries), self.recipe.train.batch).clipped()
+        n_candidates = moments.score.shape[1]
+        chosen = np.broadcast_to(np.arange(n_candidates), moments.score.shape)
         if top < n_candidates:
-            chosen = np.argsort(-found.score, axis=1, kind="stable")[:, :top]
-        scores = np.take_along_axis(found.score, chosen, axis=1)
+            chosen = np.argsort(-moments.score, axis=1, kind="stable")[:, :top]
+        scores = np.take_along_axis(moments.score, chosen, axis=1)
         present = scores > -np.inf
         start_s, end_s = (
-            np.take_along_axis(np.broadcast_to(column, found.score.shape), chosen, axis=1) * queries.duration_s[:, None]
-            for column in (found.start, found.end)
+            np.take_along_axis(np.broadcast_to(column, moments.score.shape), chosen, axis=1)
+            * queries.duration_s[:, None]
+            for column in (moments.start, moments.end)
         )
         return Predictions(
             queries.query_id,
@@ -93,22 +196,15 @@ class AllCandidates:
 
     def _pairs(self, queries: Queries) -> Pairs:
         """Return the pairs; a sentence is read once for all windows."""
-        number = numbers_of(queries.sentence)
         sentences = list(dict.fromkeys(queries.sentence))
         read = read_sentences(sentences, self.vocabulary, self.recipe, self.network.model.needs)
-        repeated = {
-            part.name: column[number]
-            for part in dataclasses.fields(read)
-            if (column := getattr(read, part.name)) is not None
-        }
         duration_s = queries.video_duration_s
         table = None
         if self.features is not None:
             rows = np.stack([self._seen(name, seconds) for name, seconds in duration_s.items()])
             table = ClipTable(rows, {name: at for at, name in enumerate(duration_s)})
-        needs_duration = "duration" in self.network.model.needs
-        columns = {"duration_s": queries.duration_s} if needs_duration else {}
-        return Pairs(SentenceTable(**repeated), numbers_of(queries.video_id), table, columns=columns)
+        columns = {"duration_s": queries.duration_s} if "duration" in self.network.model.needs else {}
+        return Pairs(read.select(numbers_of(queries.sentence)), numbers_of(queries.video_id), table, columns=columns)
 
     @functools.cached_property
     def _seen(self) -> Callable[[str, float], FloatTable]:

@@ -10,22 +10,18 @@ video.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.records import Annotations
 from truemoment.data.datasets import get_dataset
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.learning.training.recipes import Recipe
+from truemoment.learning.training.run import Run, RunSources
 from truemoment.learning.training.sweep import Method
 from truemoment.learning.training.trials import TrainingTrial
 from truemoment.media.features.base import SIMULATED
-
-if TYPE_CHECKING:  # it loads PyTorch
-    from truemoment.learning.training.runs import TrainingTask
 
 
 @dataclass(frozen=True)
@@ -71,12 +67,12 @@ class BenchGrid:
     def folder_of(self, trial: TrainingTrial) -> OwnPath:
         """Return the folder of a trial's run."""
         seen = "features" if self.quality is None else f"perception={self.quality:.12g}"
-        of_features = seen if self.method_of(trial).sees else "none"
+        of_features = seen if self.recipe_of(trial).family.sees_video else "none"
         return OwnPath(self.folder) / trial.method / of_features / f"seed-{trial.seed}"
 
     def features_of(self, trial: TrainingTrial) -> str:
         """Return the source of a trial's features; "" for a method that sees no video."""
-        return self.features if self.method_of(trial).sees else ""
+        return self.features if self.recipe_of(trial).family.sees_video else ""
 
     @property
     def source(self) -> AnnotationSource:
@@ -88,8 +84,7 @@ class BenchGrid:
         names = [split.name for split in get_dataset(self.dataset).splits]
         return {name: self.source.read(name) for name in names if name in ("train", "val") or name.startswith("test")}
 
-    def __call__(self, trial: TrainingTrial) -> tuple[TrainingTask, Mapping[str, Annotations]]:
+    def __call__(self, trial: TrainingTrial) -> Run:
         """Read what a trial learns from and what it predicts, as ``truemoment train`` does."""
-        from truemoment.learning.training.preparation import RunData, prepare  # noqa: PLC0415 - it loads PyTorch
-
-        return prepare(self.recipe_of(trial), RunData(self.source, self.features_of(trial) or None), trial.seed)
+        sources = RunSources(self.source, self.features_of(trial) or None)
+        return Run.resolve(self.recipe_of(trial), sources, trial.seed)

@@ -18,9 +18,8 @@ from truemoment.evaluation.protocols import protocol_for_dataset
 from truemoment.evaluation.scores import Scores
 from truemoment.evaluation.uncertainty import stream
 from truemoment.learning.training.checkpoints import read_run
-from truemoment.learning.training.floors import CONFIG, floor_rows, measure_floors
+from truemoment.learning.training.floors import CONFIG, floor_rows, measure_floors, run_rules, simulate
 from truemoment.learning.training.results import ResultRow
-from truemoment.learning.training.rule_figures import run_rules, simulate
 from truemoment.learning.training.sweep_results import Curve, Place
 from truemoment.learning.training.trials import Trainer, TrainingTrial, TrialOutcome, finished_outcome, train_trials
 from truemoment.reproduction.bench.grid import BenchGrid
@@ -168,7 +167,7 @@ class Bench:
     def _run_rules(self, on_status: Status) -> tuple[Curve, ...]:
         """Run the interval rules on simulated features; on others there are none."""
         quality = self.grid.quality
-        if quality is None or not any(method.sees for method in self.grid.methods):
+        if quality is None or not any(method.recipe.family.sees_video for method in self.grid.methods):
             return ()
         on_status("rules on intervals")
         found = list(
@@ -220,13 +219,13 @@ class Bench:
 
     def _methods(self, finished: Sequence[TrialOutcome]) -> tuple[Curve, ...]:
         """Return the figures of each method; two recipes of one family are called by their names."""
-        families = [method.family for method in self.grid.methods]
+        titles = [method.recipe.family.title for method in self.grid.methods]
         return tuple(
             Curve(
                 name=method.name,
-                title=family if families.count(family) == 1 else method.name,
+                title=title if titles.count(title) == 1 else method.name,
                 kind="method",
-                sees=method.sees,
+                sees=method.recipe.family.sees_video,
                 points={
                     (None, of.trial.seed): {
                         (row.split, row.measure): float(row.value) if row.value else math.nan for row in of.rows
@@ -236,5 +235,5 @@ class Bench:
                 },
                 config=method.recipe.hash,
             )
-            for method, family in zip(self.grid.methods, families, strict=True)
+            for method, title in zip(self.grid.methods, titles, strict=True)
         )

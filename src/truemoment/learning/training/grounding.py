@@ -1,0 +1,263 @@
+"""The task of models that answer queries with moments, and the trained method: a Grounder like any other."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import msgspec
+import numpy as np
+from msgspec import UNSET
+
+from truemoment.base.boundary.own_path import AnyPath, OwnPath
+from truemoment.base.boundary.yaml_files import naming
+from truemoment.base.errors import InputError, UsageError
+from truemoment.base.intervals import Bools, Floats
+from truemoment.base.records import Annotations, Predictions, Queries
+from truemoment.baselines.targets import usable
+from truemoment.data.formats import read_predictions, write_predictions
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import Measure, parse_measure, parse_measures
+from truemoment.evaluation.uncertainty import sums_by_video
+from truemoment.learning.models.base import TIMES, Need
+from truemoment.learning.models.decoding import as_predictions
+from truemoment.learning.training import checkpoints
+from truemoment.learning.training.answering import pairs_to_answer, score
+from truemoment.learning.training.network import Network, read_network
+from truemoment.learning.training.progress import Track, unseen
+from truemoment.learning.training.recipes import Recipe, Text, resolve
+from truemoment.learning.training.run import Run
+from truemoment.learning.training.task import Answers, EpochData, SplitFigure, Task
+from truemoment.learning.training.video_pairs import VideoWindows, WholeVideos
+from truemoment.learning.training.vocabulary import (
+    UNKNOWN,
+    TokenVocabulary,
+    make_vocabulary,
+    read_vocabulary,
+    word_numbers,
+)
+from truemoment.learning.training.windows import AllCandidates, in_windows
+from truemoment.media.features.alignment import check
+from truemoment.media.features.base import FeatureStore
+from truemoment.searching.first_look import WindowRanking
+from truemoment.searching.opening import open_features
+
+LAST_EPOCH = "it was trained without times of moments, and its last epoch is kept: no reference was used"
+
+BEST_EPOCH = "it was trained without times of moments, but its epoch was chosen with those of {val}"
+
+WINDOWED = "truemoment.searching.windowed.Windowed"
+"""What predicts long videos with any method."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedGrounder:
+    """A trained network with the features it sees.
+
+    Parameters
+    ----------
+    run
+        What it was trained for.
+    network
+        The best epoch's.
+    vocabulary
+        The words it knows.
+    features
+        What it sees of videos; None for a model that sees none.
+    track
+        Shows how far it is.
+    ranking
+        Chooses the windows of a film that a query asks; None for all.
+    """
+
+    run: checkpoints.RunRecord
+    network: Network
+    vocabulary: TokenVocabulary
+    features: FeatureStore | None
+    track: Track = unseen
+    ranking: WindowRanking | None = None
+
+    @property
+    def name(self) -> str:
+        """The family, as reports call it."""
+        return self.run.recipe.family.title
+
+    def with_features(self, features: FeatureStore) -> TrainedGrounder:
+        """Return the same method that is shown other features."""
+        return dataclasses.replace(self, features=features)
+
+    def fit(self, train: Annotations, val: Annotations | None = None) -> TrainedGrounder:
+        """Return itself: it is trained already."""
+        del train, val
+        return self
+
+    def unknown_words(self, queries: Queries) -> tuple[int, int]:
+        """Count the words of queries that it does not know, and all of them."""
+        numbers, n_words = word_numbers(queries.sentence, self.vocabulary, self.run.recipe.text.tokens)
+        return int((numbers == UNKNOWN).sum()), int(n_words.sum())
+
+    def ground(self, queries: Queries, top: int = 10) -> Predictions:
+        """Answer queries with ranked moments.
+
+        A run whose recipe has windows answers whole videos, window by window.
+        """
+        recipe = self.run.recipe
+        if self.features is not None:
+            self.run.refuse_other_width(self.features.n_dimensions)
+        if recipe.windows is not UNSET:
+            method = AllCandidates(self.name, self.network, self.vocabulary, recipe, self.features)
+            return in_windows(method, recipe.windows, ranking=self.ranking, track=self.track).ground(queries, top)
+        unknown = ~(queries.duration_s > 0)
+        if unknown.any():
+            raise InputError(
+                f"of video {queries.video_id[unknown][0]!r} is not known, and candidates are shares of it",
+                field="duration_s",
+            )
+        pairs = pairs_to_answer(
+            queries,
+            self.features,
+            self.vocabulary,
+            recipe,
+            self.network.model,
+            track=lambda ids: self.track(ids, "features"),
+        )
+        scored = score(self.network, pairs, recipe.train.batch)
+        duration_s = queries.duration_s
+        return as_predictions(queries.query_id, scored, duration_s, nms=recipe.decode.nms, top=top, name=self.name)
+
+
+def load_grounder(
+    folder: AnyPath,
+    *,
+    features: str | None = None,
+    store: FeatureStore | None = None,
+    data_dir: Path | None = None,
+    track: Track = unseen,
+) -> TrainedGrounder:
+    """Load a trained method from a run's folder.
+
+    Parameters
+    ----------
+    folder
+        Made by ``truemoment train``.
+    features
+        Where features come from; None for what it was trained on.
+    store
+        Features that are open already, in place of these.
+    data_dir
+        Folder of the data, for features that are made from annotations.
+    track
+        Shows how far answering is.
+    """
+    folder = OwnPath.of(folder)
+    record = checkpoints.read_run(folder)
+    recipe = resolve(msgspec.to_builtins(record.recipe), folder / "run.json")
+    require_grounding(
+        recipe, f"{folder}: is a run of {recipe.model}, which ranks clips: use truemoment retrieve --model"
+    )
+    vocabulary = read_vocabulary(folder / "words.json")
+    network = read_network(folder, record, vocabulary)
+    if not recipe.family.sees_video:
+        if features is not None:
+            raise UsageError(f"{recipe.model} sees no video, expected no --features")
+    elif store is None:
+        source = record.features if features is None else features
+        dataset = record.made_of or record.train.dataset
+        store = open_features(source, dataset=dataset, data_dir=data_dir, seed=record.seed, fps=record.fps)
+    return TrainedGrounder(record, network, vocabulary, store, track)
+
+
+class GroundingTask(Task):
+    """A query is answered with moments of its video."""
+
+    measures: ClassVar[str] = "R@1,IoU=0.5; R@1,IoU=0.7; dR@1,IoU=0.5; dR@1,IoU=0.7; mIoU; AxIoU@10"
+
+    mixture_default: ClassVar[str] = "R@1,IoU=0.5; R@5,IoU=0.5; R@10,IoU=0.5; mIoU"
+    """Measures of Table 5 of MAD, and the mean IoU of the first answer."""
+
+    def check_recipe(self, recipe: Recipe, path: AnyPath | None) -> None:
+        """Refuse another measure, a block `clips`, and `windows` for a model that cannot learn from them."""
+        with naming(path, "select.measure"):
+            parse_measure(recipe.select.measure)
+        if recipe.clips is not UNSET:
+            raise InputError(f"got clips, but {recipe.model} answers with moments", path=path, field="clips")
+        if recipe.windows is UNSET:
+            return
+        needs, why = recipe.family.needs, ""
+        if "windows" in needs:
+            why = f"learns from sliding windows itself; predict long videos with {WINDOWED}"
+        elif not needs & TIMES:
+            why = "learns without the times of moments, by which windows are drawn"
+        if why:
+            raise InputError(f"{recipe.model} {why}; expected a recipe without this block", path=path, field="windows")
+
+    def parse_measures(self, text: str) -> tuple[Measure, ...]:
+        """Return measures of moments."""
+        return parse_measures(text)
+
+    def mixture_measures(self, text: str | None) -> tuple[str, ...]:
+        """Return the measures of a study of mixtures, each once."""
+        return tuple(dict.fromkeys(map(str, parse_measures(text or self.mixture_default))))
+
+    def with_features(self, split: Annotations, store: FeatureStore, *, skip_missing: bool) -> Bools:
+        """Return which queries are of videos with features."""
+        return np.isin(split.queries.video_id.astype(str), check(store, split).require(skip_missing=skip_missing))
+
+    def learnable(self, split: Annotations, needs: frozenset[Need]) -> Bools:
+        """Return which queries have a usable first reference.
+
+        Where a model does not need times, those of videos with a duration: no time of a reference is read.
+        """
+        first = split.offsets[:-1]
+        return np.asarray(usable(split)[first] if needs & TIMES else split.duration_s[first] > 0)
+
+    def check_run(self, run: Run) -> None:
+        """Refuse validation videos of unknown duration."""
+        if not np.all(run.val.queries.duration_s > 0):
+            raise UsageError(
+                f"{run.val.dataset}/{run.val.split} holds videos of unknown duration, candidates are shares"
+            )
+
+    def notes(self, run: Run) -> tuple[str, ...]:
+        """Return which references a model used that learns without times."""
+        if run.family.needs & TIMES:
+            return ()
+        return (LAST_EPOCH if run.recipe.train.keeps_last else BEST_EPOCH.format(val=run.val.split),)
+
+    def vocabulary(self, run: Run, text: Text) -> TokenVocabulary:
+        """Return the words of the training sentences, or those with fixed vectors."""
+        return make_vocabulary(text, run.train.queries.sentence, run.sentences, run.data_dir, seed=run.seed)
+
+    def prepare(self, run: Run, network: Network, track: Track) -> EpochData:
+        """Return windows of videos if the recipe has a block ``windows``, else whole videos."""
+        make = WholeVideos.prepare if run.recipe.windows is UNSET else VideoWindows.prepare
+        return make(run, network, track)
+
+    def answer(
+        self, run: Run, record: checkpoints.RunRecord, folder: OwnPath, measures: str | None, track: Track
+    ) -> Answers:
+        """Answer the test splits with moments, write the answers to ``SPLIT.jsonl``, and measure them."""
+        grounder = load_grounder(folder, store=run.store, track=track)
+        figures: list[SplitFigure] = []
+        for name, split in run.tests.items():
+            answers = grounder.ground(split.queries, run.recipe.decode.top)
+            write_predictions(folder / f"{name}.jsonl", answers, split, made_by=record.made_by)
+            scores = evaluate(split, answers, parse_measures(measures or self.measures))
+            figures += [SplitFigure(name, mean.measure, mean.value, mean.n_queries or 0) for mean in scores.measured()]
+        return Answers(grounder.network, tuple(figures))
+
+    def sums_by_film(self, folder: OwnPath, name: str, split: Annotations, measure: str) -> Floats:
+        """Return sums of a measure and of its weights by film, of the answers in ``SPLIT.jsonl``."""
+        answers, _ = read_predictions(folder / f"{name}.jsonl", split)
+        return np.concatenate(sums_by_video(evaluate(split, answers, parse_measures(measure))), axis=1)
+
+
+TASK = GroundingTask()
+
+
+def require_grounding(recipe: Recipe, message: str) -> None:
+    """Refuse a recipe of a model that does not answer with moments."""
+    if not isinstance(recipe.family.task, GroundingTask):
+        raise UsageError(message)

@@ -1,0 +1,383 @@
+"""A run: a recipe with everything that it learns from and answers, resolved once."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import Floats
+from truemoment.base.records import Annotations
+from truemoment.data.datasets import get_dataset, made_of, own
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.data.split_file import read_groups
+from truemoment.learning.models import Family
+from truemoment.learning.training.mixtures import Mixture, read_mixture, shared_films
+from truemoment.learning.training.recipes import Recipe
+from truemoment.learning.training.stores import MixedFeatures, MixedSentences, open_sentences
+from truemoment.learning.training.tracking import tracker_of
+from truemoment.learning.training.vocabulary import NO_WORDS, TokenVocabulary
+from truemoment.media.features.base import FeatureStore
+from truemoment.media.features.sentences import SentenceStore
+
+HELD_OUT = "held out"
+HELD_OUT_SHARE = 0.1
+"""Share of the training videos that chooses where a dataset has no validation split."""
+
+
+@dataclass(frozen=True)
+class RunSources:
+    """Sources of the data of a run, as options name them.
+
+    Parameters
+    ----------
+    data
+        Dataset or file of annotations; its split is not used.
+    features
+        Source of the features; None for a model that sees no video.
+    train_split, select_split
+        Split to learn from, and split that chooses the epoch; None for the recipe's.
+    tests
+        Splits to predict; none for every test split.
+    force
+        Whether a test split may be learned from or choose the epoch. Every result then says so.
+    skip_missing
+        Whether queries of videos without features are left out; else they are refused.
+    sentences
+        Sources of the vectors of sentences, for a model that compares them.
+    fps
+        Rows a second of features that state none; None if the rows cover each video evenly.
+    """
+
+    data: AnnotationSource
+    features: str | None = None
+    train_split: str = "train"
+    select_split: str | None = None
+    tests: tuple[str, ...] = ()
+    force: bool = False
+    skip_missing: bool = False
+    sentences: tuple[str, ...] = ()
+    fps: float | None = None
+
+    def split_names(self) -> list[str]:
+        """Return the names of all splits of the dataset, or of the user's own file."""
+        if self.data.annotations is not None:
+            return sorted(own.splits_of(self.data.annotations))
+        return [split.name for split in get_dataset(self.data.dataset or "").splits]
+
+    def is_test(self, split: str) -> bool:
+        """Whether a split is a test split, or part of one."""
+        if self.data.annotations is not None:
+            return is_test(split)
+        splits = get_dataset(self.data.dataset or "").splits
+        return is_test(split, [name for other in splits if other.name.startswith("test") for name in other.merges])
+
+    def read_tests(self) -> dict[str, Annotations]:
+        """Read the splits to predict, by name."""
+        names = self.tests or [name for name in self.split_names() if name.startswith("test")]
+        return {name: self.data.read(name) for name in names}
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A recipe with its data: what is learned from, what chooses the epoch, and what is answered.
+
+    Parameters
+    ----------
+    recipe, seed
+        The recipe, and the seed of all draws.
+    train, val
+        What is learned from, and what the epoch is chosen by.
+    tests
+        Splits to predict, by name.
+    features, store
+        Source of the features, and the features; "" and None for a model that sees no video.
+    made_of
+        Dataset that a resplit folder was made of, and whose features are simulated; "" for other annotations.
+    sentences
+        Every sentence whose words may be looked up in a file of fixed vectors.
+    data_dir
+        Folder of the data.
+    forced
+        Whether a test split may be learned from or choose, which every result says.
+    notes
+        What every result must say.
+    caution
+        What results say of a forced run; "" for that a test split was learned from or chose.
+    text_sources, texts
+        Sources of the vectors of sentences, and the vectors, for a model that compares them.
+    weights
+        How often each training query is drawn in an epoch; None for once.
+    fps
+        Rows a second of features that state none.
+    vocabulary
+        The words that the network knows; :func:`~truemoment.learning.training.performing.perform` collects them.
+    """
+
+    recipe: Recipe
+    seed: int
+    train: Annotations
+    val: Annotations
+    tests: Mapping[str, Annotations] = field(default_factory=dict)
+    features: str = ""
+    store: FeatureStore | None = None
+    made_of: str = ""
+    sentences: Sequence[str] = ()
+    data_dir: Path | None = None
+    forced: bool = False
+    notes: tuple[str, ...] = ()
+    caution: str = ""
+    text_sources: tuple[str, ...] = ()
+    texts: SentenceStore | None = None
+    weights: Floats | None = None
+    fps: float | None = None
+    vocabulary: TokenVocabulary = NO_WORDS
+
+    def __post_init__(self) -> None:
+        """Refuse features for a model that sees none, none for one that does, and a test split that chooses unasked."""
+        if self.family.sees_video and self.store is None:
+            raise UsageError(f"{self.recipe.model} sees the video: give --features, e.g. --features FILE.hdf5")
+        if not self.family.sees_video and self.store is not None:
+            raise UsageError(f"{self.recipe.model} sees no video, expected no --features")
+        if (is_test(self.val.split) or is_test(self.train.split)) and not self.forced:
+            which = self.val.split if is_test(self.val.split) else self.train.split
+            raise UsageError(f"{which} is a test split: nothing is learned from it or chosen by it, unless forced")
+        self.family.task.check_run(self)
+
+    @property
+    def family(self) -> Family:
+        """The family of the model."""
+        return self.recipe.family
+
+    @property
+    def n_dimensions(self) -> int:
+        """Numbers of a row of features; 0 for a model that sees no video."""
+        return 0 if self.store is None else self.store.n_dimensions
+
+    def learnable(self) -> Run:
+        """Return the run without the training queries that its model cannot learn from."""
+        kept = self.family.task.learnable(self.train, self.family.needs)
+        if not kept.any():
+            raise UsageError(f"{self.train.dataset}/{self.train.split} holds no query that can be learned from")
+        weights = None if self.weights is None else self.weights[kept]
+        return dataclasses.replace(self, train=self.train.select_queries(kept), weights=weights)
+
+    @classmethod
+    def resolve(
+        cls, recipe: Recipe, sources: RunSources, seed: int, *, warn: Callable[[str], None] = lambda _: None
+    ) -> Run:
+        """Read the data of a recipe, and refuse what would make its figures too good.
+
+        Parameters
+        ----------
+        recipe, sources, seed
+            What is trained, on what, with which seed.
+        warn
+            Receives a line about each split in which queries are left out.
+
+        Raises
+        ------
+        UsageError
+            If a test split would be learned from or choose the epoch, or splits share queries, without `force`.
+        """
+        tracker_of(recipe)  # a missing package is reported before files are read
+        mixture = read_mixture(recipe.data, seed, sources.data.data_dir) if recipe.data else None
+        train = sources.data.read(sources.train_split) if mixture is None else mixture.annotations
+        split, notes = _selection_split(recipe, sources, train.dataset)
+        train, val = _train_and_val(train, sources, split, seed)
+        tests = sources.read_tests()
+        is_forced = (mixture is None and sources.is_test(sources.train_split)) or (
+            split != HELD_OUT and sources.is_test(split)
+        )
+        is_forced = _refuse_shared_queries(sources, (train, val), tests) or is_forced
+        caution = _refuse_shared_films(mixture, sources, tests)
+        notes += mixture.notes() if mixture else []
+        if sources.sentences and "sentence" not in recipe.family.needs:
+            raise UsageError(f"{recipe.model} reads words, expected no --sentences")
+        dataset = made_of(sources.data.dataset) if sources.data.dataset else train.dataset
+        store = _open_features(recipe, sources, mixture, dataset, seed)
+        if store is not None:
+            train, val, *usable = (
+                _with_features(annotations, store, recipe, skip_missing=sources.skip_missing, warn=warn)
+                for annotations in (train, val, *tests.values())
+            )
+            tests = dict(zip(tests, usable, strict=True))
+            notes += [caveat] if (caveat := getattr(store, "caution", "")) else []
+        return cls(
+            recipe=recipe,
+            seed=seed,
+            train=train,
+            val=val,
+            tests=tests,
+            features=sources.features or "",
+            made_of="" if dataset in (sources.data.dataset, train.dataset) else dataset,
+            store=store,
+            sentences=[text for annotations in (train, val, *tests.values()) for text in annotations.queries.sentence],
+            data_dir=sources.data.data_dir,
+            forced=is_forced or bool(caution),
+            caution=caution,
+            notes=tuple(notes),
+            text_sources=sources.sentences,
+            fps=sources.fps,
+            texts=_open_texts(recipe, sources, mixture),
+            weights=_weights_of(mixture, train),
+        )
+
+
+def is_test(split: str, merged: Sequence[str] = ()) -> bool:
+    """Whether choosing by a split would be choosing by a test.
+
+    Parameters
+    ----------
+    split
+        Its name.
+    merged
+        Names of the splits that a test split of the dataset is merged from.
+    """
+    return re.search(r"(?<![a-z])test", split.casefold()) is not None or split in merged
+
+
+def hold_out(train: Annotations, seed: int) -> tuple[Annotations, Annotations]:
+    """Take a tenth of the training videos, drawn by seed, to choose the epoch by.
+
+    Examples
+    --------
+    >>> rows = [(f"v{n}#0", f"v{n}", 9.0, "a door opens", 1.0, 2.0) for n in range(20)]
+    >>> rest, held = hold_out(Annotations.from_rows(rows, split="train"), seed=0)
+    >>> rest.n_videos, held.n_videos, held.split
+    (18, 2, 'held out of train')
+    """
+    videos = np.unique(train.queries.video_id.astype(str))
+    if len(videos) < 2:
+        raise UsageError(f"{train.dataset}/{train.split} has {len(videos)} video(s), too few to hold some out")
+    drawn = np.random.default_rng([seed, 0]).permutation(videos)[: max(1, round(HELD_OUT_SHARE * len(videos)))]
+    held_out = np.isin(train.queries.video_id.astype(str), drawn)
+    rest = dataclasses.replace(train.select_queries(~held_out), split=f"{train.split} less {len(drawn)} videos")
+    return rest, dataclasses.replace(train.select_queries(held_out), split=f"held out of {train.split}")
+
+
+# ---------------------------------------------------------------------------------------------- splits
+
+
+def _selection_split(recipe: Recipe, sources: RunSources, dataset: str) -> tuple[str, list[str]]:
+    """Return the split that chooses the epoch, and a note if it is not the recipe's; refuse a test split."""
+    split = sources.select_split or recipe.select.split
+    notes = []
+    if split != HELD_OUT and sources.select_split is None and split not in sources.split_names():
+        notes.append(
+            f"{dataset} has no split {split}: the epoch was chosen on a tenth of the training videos, held out"
+        )
+        split = HELD_OUT
+    uses = (("--train-split", sources.train_split, "train on"), ("--select-split", split, "choose the epoch on"))
+    for option, name, use in uses:
+        if name != HELD_OUT and sources.is_test(name) and not sources.force:
+            raise UsageError(
+                f"{option} {name}: would {use} a test split; give --force to do so, and every result says so"
+            )
+    return split, notes
+
+
+def _train_and_val(train: Annotations, sources: RunSources, split: str, seed: int) -> tuple[Annotations, Annotations]:
+    """Return the annotations to learn from and those that choose the epoch, which share no query."""
+    if split == HELD_OUT:
+        return hold_out(train, seed)
+    val = sources.data.read(split)
+    if set(val.query_id) & set(train.query_id) and val.dataset == train.dataset:
+        raise UsageError(f"--select-split {split}: shares queries with {sources.train_split}, expected another split")
+    return train, val
+
+
+def _refuse_shared_queries(
+    sources: RunSources, learned: tuple[Annotations, Annotations], tests: Mapping[str, Annotations]
+) -> bool:
+    """Refuse queries that are learned from and tested; return whether there are some, by force."""
+    known = {*learned[0].query_id, *learned[1].query_id}
+    is_shared = False
+    for name, test in tests.items():
+        shared = len(known & set(test.query_id))
+        if shared and not sources.force:
+            raise UsageError(
+                f"--test {name}: {shared:,} of its queries are also in the training or validation data (lines without "
+                "a split belong to all); name another split, or give --force, and every result says so"
+            )
+        is_shared = is_shared or bool(shared)
+    return is_shared
+
+
+def _refuse_shared_films(mixture: Mixture | None, sources: RunSources, tests: Mapping[str, Annotations]) -> str:
+    """Refuse a mixture that shares films with a test split; return what results must say by force, "" for nothing."""
+    if mixture is None:
+        return ""
+    files = [part.source.annotations for part in mixture.parts] + [sources.data.annotations]
+    folders = dict.fromkeys(Path(file).parent for file in files if file)
+    groups = {film: group for folder in folders for film, group in read_groups(folder).items()}  # of a collection
+    shared = list(shared_films(mixture, tests, groups))
+    if shared and not sources.force:
+        raise UsageError(
+            f"data: {shared[0]}; leave the source or the split out, or give --force, and every result says so"
+        )
+    return f"by force: {'; '.join(shared)}; figures on these splits are too good" if shared else ""
+
+
+# ------------------------------------------------------------------------------------ features and texts
+
+
+def _open_features(
+    recipe: Recipe, sources: RunSources, mixture: Mixture | None, dataset: str, seed: int
+) -> FeatureStore | None:
+    """Open the features of the run and of the sources of its mixture; None for a model that sees no video."""
+    mixed = [part.source.features for part in mixture.parts if part.source.features] if mixture else []
+    names = [*([sources.features] if sources.features is not None else []), *mixed]
+    if not names:
+        return None
+    if not recipe.family.sees_video:
+        raise UsageError(f"{recipe.model} sees no video, expected no --features")
+    task = recipe.family.task
+    stores = tuple(
+        task.open_features(name, recipe, dataset, sources.data.data_dir, seed=seed, fps=sources.fps)
+        for name in dict.fromkeys(names)
+    )
+    return stores[0] if len(stores) == 1 else MixedFeatures(stores)
+
+
+def _open_texts(recipe: Recipe, sources: RunSources, mixture: Mixture | None) -> SentenceStore | None:
+    """Open the vectors of sentences of the run and of the sources of its mixture; None for a model that reads words."""
+    if "sentence" not in recipe.family.needs:
+        return None
+    texts = open_sentences(sources.sentences)
+    if mixture is None:
+        return texts
+    mixed = {part.source.title: part.source.sentences for part in mixture.parts}
+    opened = {title: open_sentences([name]) for title, name in mixed.items() if name}
+    by_source = {title: store for title, store in opened.items() if store is not None}
+    return MixedSentences(by_source, texts, tuple(mixed)) if by_source or texts else None
+
+
+def _with_features(
+    split: Annotations,
+    store: FeatureStore,
+    recipe: Recipe,
+    *,
+    skip_missing: bool,
+    warn: Callable[[str], None],
+) -> Annotations:
+    """Return the annotations of videos with features; all of them, unless videos may be skipped."""
+    kept = recipe.family.task.with_features(split, store, skip_missing=skip_missing)
+    if not kept.all():
+        warn(
+            f"{split.dataset}/{split.split}: {int((~kept).sum()):,} queries are skipped, their videos have no features"
+        )
+    return split.select_queries(kept)
+
+
+def _weights_of(mixture: Mixture | None, train: Annotations) -> Floats | None:
+    """Return how often each training query is drawn, (Q,); None for once."""
+    if mixture is None or mixture.weights is None:
+        return None
+    weight_of = dict(zip(mixture.annotations.queries.query_id.tolist(), mixture.weights.tolist(), strict=True))
+    return np.array([weight_of[query_id] for query_id in train.queries.query_id.tolist()])

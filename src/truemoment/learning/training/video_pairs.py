@@ -1,0 +1,211 @@
+"""Pairs of a query and its video that a grounding model learns from and is validated on: whole videos, or windows."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from truemoment.base.records import Annotations, Strings
+from truemoment.baselines.targets import cell_ious, moment_shares
+from truemoment.learning.models.base import MapModel, TrainableModel
+from truemoment.learning.models.window_model import WindowModel
+from truemoment.learning.training.answering import pairs_to_answer, score
+from truemoment.learning.training.examples import (
+    LongVideoTable,
+    Pairs,
+    SentenceTable,
+    WindowTable,
+    make_long_video_table,
+    make_pairs,
+    read_sentences,
+)
+from truemoment.learning.training.network import Network
+from truemoment.learning.training.progress import Track
+from truemoment.learning.training.recipes import Windowing
+from truemoment.learning.training.run import Run
+from truemoment.learning.training.validation import Validation
+from truemoment.learning.training.window_pairs import windows_to_learn
+from truemoment.learning.training.windows import AllCandidates, in_windows
+from truemoment.searching.windows import WindowDraws
+
+STREAM_OF_WINDOWS = 1
+"""Keeps the draws of windows apart from those of an epoch's order."""
+
+
+def first_references(split: Annotations) -> Annotations:
+    """Return the first reference of each query."""
+    return split.select_rows(split.offsets[:-1])
+
+
+def make_targets(first: Annotations, model: TrainableModel) -> dict[str, npt.NDArray[Any]]:
+    """Return what a model learns from references, a row a query, by name; nothing that it does not need."""
+    columns: dict[str, npt.NDArray[Any]] = {}
+    if "cell ious" in model.needs and isinstance(model, MapModel):
+        columns["iou"] = cell_ious(first, model.proposals)
+    if "moment" in model.needs:
+        columns["moment"] = moment_shares(first)
+    return columns
+
+
+@dataclass(frozen=True, eq=False)
+class WholeVideos:
+    """Every query with all of its video, or with each window that a model learns from.
+
+    Parameters
+    ----------
+    run
+        What is learned from.
+    query_id, video_id : (P,)
+        Query and video of each pair.
+    pairs, val_pairs
+        What is learned from, and what the epoch is chosen by.
+    watch
+        Measures answers to the validation split.
+    log
+        Figures of the pairs for the log of an epoch.
+    """
+
+    run: Run
+    query_id: Strings
+    video_id: Strings
+    pairs: Pairs
+    val_pairs: Pairs
+    watch: Validation
+    log: dict[str, float]
+
+    @classmethod
+    def prepare(cls, run: Run, network: Network, track: Track) -> WholeVideos:
+        """Prepare the pairs of the training queries, each with its first reference."""
+        recipe, model, store, first = run.recipe, network.model, run.store, first_references(run.train)
+
+        def shown(items: Any) -> Any:  # noqa: ANN401 - as Track has it
+            return track(items, "features")
+
+        val_pairs = pairs_to_answer(run.val.queries, store, run.vocabulary, recipe, model, track=shown)
+        watch = Validation(run.val, recipe.select.measure)
+        if isinstance(model, WindowModel) and store is not None:
+            sentences = read_sentences(first.sentence.tolist(), run.vocabulary, recipe, model.needs)
+            windows, log = windows_to_learn(first, store, sentences, recipe, model, track=shown)
+            of_query = windows.query
+            windows.weights = None if run.weights is None else run.weights[of_query]
+            return cls(run, first.query_id[of_query], first.video_id[of_query], windows, val_pairs, watch, log)
+        pairs = make_pairs(first.queries, store, run.vocabulary, recipe, model, track=shown)
+        pairs.columns, pairs.weights = {**pairs.columns, **make_targets(first, model)}, run.weights
+        return cls(run, first.query_id, first.video_id, pairs, val_pairs, watch, {})
+
+    @property
+    def measure(self) -> str:
+        """The measure that chooses the epoch."""
+        return self.watch.measure
+
+    def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
+        """Return the same pairs in every epoch."""
+        del number
+        return self.pairs, self.log
+
+    def validate(self, network: Network) -> dict[str, float]:
+        """Return the figures of a network on the validation split."""
+        recipe = self.run.recipe
+        scored = score(network, self.val_pairs, recipe.train.batch)
+        return self.watch.of_scores(scored, nms=recipe.decode.nms, top=recipe.decode.top)
+
+
+@dataclass(frozen=True, eq=False)
+class VideoWindows:
+    """Every query with a window of its video, another one in every epoch.
+
+    Parameters
+    ----------
+    run
+        What is learned from.
+    first
+        A usable reference of each query.
+    windowing
+        What is drawn, and how videos are answered.
+    draws
+        The queries and their videos.
+    sentences
+        Of the queries.
+    table
+        Features of the videos; None where the model sees no video.
+    network
+        Whose candidates the targets are of.
+    watch
+        Measures answers to the validation split.
+    track
+        Shows how far validation is.
+    """
+
+    run: Run
+    first: Annotations
+    windowing: Windowing
+    draws: WindowDraws
+    sentences: SentenceTable
+    table: LongVideoTable | None
+    network: Network
+    watch: Validation
+    track: Track
+
+    @classmethod
+    def prepare(cls, run: Run, network: Network, track: Track) -> VideoWindows:
+        """Prepare the draws of windows for the training queries, each with its first reference."""
+        recipe, first, windowing = run.recipe, first_references(run.train), run.recipe.windows or Windowing()
+        draws = WindowDraws.of(
+            first,
+            run.store,
+            window_s=windowing.seconds,
+            negatives=windowing.negatives,
+            rule=windowing.negatives_from,
+        )
+        table: LongVideoTable | None = None
+        if run.store is not None:
+            table = make_long_video_table(run.store, draws.videos, recipe, lambda videos: track(videos, "features"))
+        sentences = read_sentences(first.sentence.tolist(), run.vocabulary, recipe, network.model.needs)
+        watch = Validation(run.val, recipe.select.measure)
+        return cls(run, first, windowing, draws, sentences, table, network, watch, track)
+
+    @property
+    def query_id(self) -> Strings:
+        """The query of each pair."""
+        return self.first.query_id
+
+    @property
+    def video_id(self) -> Strings:
+        """The video of each pair."""
+        return self.first.video_id
+
+    def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
+        """Draw a window for each query; a resumed run draws the same windows."""
+        drawn = self.draws.draw(np.random.default_rng([self.run.seed, number, STREAM_OF_WINDOWS]))
+        model, recipe, table = self.network.model, self.run.recipe, None
+        duration_s = (drawn.end - drawn.first) / self.draws.fps
+        if self.table is not None:
+            begins = np.array([self.table.begins[video.video_id] for video in self.draws.videos], dtype=np.int64)
+            see = functools.partial(model.see, n_rows=recipe.rows)
+            table = WindowTable(self.table.rows, begins + drawn.first, begins + drawn.end, duration_s, see)
+        columns = make_targets(self.draws.moved(drawn), model)
+        if "duration" in model.needs:
+            columns["duration_s"] = duration_s
+        log = {
+            "windows without the moment": float(drawn.negative.mean()),
+            "moments longer than a window": float(self.draws.longer.mean()),
+        }
+        pairs = Pairs(self.sentences, np.arange(len(drawn.first)), table, columns=columns)
+        pairs.weights = self.run.weights
+        return pairs, log
+
+    @property
+    def measure(self) -> str:
+        """The measure that chooses the epoch."""
+        return self.watch.measure
+
+    def validate(self, network: Network) -> dict[str, float]:
+        """Return the figures of a network on whole videos of the validation split."""
+        run = self.run
+        method = AllCandidates(run.recipe.model, network, run.vocabulary, run.recipe, run.store)
+        videos = in_windows(method, self.windowing, track=self.track)
+        return self.watch.of_predictions(videos.ground(run.val.queries, run.recipe.decode.top))
