@@ -213,7 +213,7 @@ def test_what_is_not_finished_is_not_read(swept, tmp_path):
     copy = SweepGrid(grid.methods, grid.dial, grid.seeds, Path(shutil.copytree(grid.folder, tmp_path / "copy")))
     (copy.folder_of(cell) / "result.json").unlink()
     assert finished(copy, data, cell) is None
-    (copy.folder_of(cell) / "result.json").write_bytes(b'{"figures": [{"recipe": 3}]}')
+    (copy.folder_of(cell) / "result.json").checked().write_bytes(b'{"figures": [{"recipe": 3}]}')
     with pytest.raises(InputError, match=r"result.json.*recipe"):
         finished(copy, data, cell)
 
