@@ -59,7 +59,6 @@ OUTSIDE = {
     "learning/training/examples.py": "maps a temporary file that has no name",
     "learning/training/hardware.py": "asks git for the commit of a checkout",
     "media/features/hdf5.py": "HDF5 opens its file itself, by a path that is registered",
-    "searching/shards.py": "speaks to other machines",
     "web/annotating/exporting.py": "a ZIP in the system's temporary folder, for the browser",
     "web/annotating/owner.py": "as before",
     "web/annotating/store.py": "SQLite opens the database of a study itself",

@@ -224,7 +224,7 @@ def test_a_time_code_that_begins_again_is_refused():
 def test_records_of_a_collection_read_back(tmp_path):
     from truemoment.data.datasets import own
     from truemoment.data.formats import read_predictions
-    from truemoment.searching.exporting.records import annotations_text, predictions_text
+    from truemoment.searching.exporting.formats import annotations_text, predictions_text
 
     moments = [*some(film(name="a.mp4"), HOSTILE), *some(film(name="b.mp4"), "a door")]
     (tmp_path / "a.jsonl").write_text(annotations_text(moments), encoding="utf-8")

@@ -18,22 +18,18 @@ from tests.hostile.place import CANARY, MINE
 from tests.hostile.requests import Route, draw_request
 
 START_S, ANSWER_S, WAIT_S = 60.0, 10.0, 1.0
-SLOW, SILENT, FEW = 200, 1000, 80
-"""Connections that are held open together; few for a shard, which serves 64 at a time."""
+SLOW, SILENT = 200, 1000
+"""Connections that are held open together."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """A server: the command that starts it, its routes, and a path that answers 200 to whoever is signed in.
-
-    `holds` is whether it answers beside many connections that are held open: one of a shard has a limit of its own.
-    """
+    """A server: the command that starts it, its routes, and a path that answers 200 to whoever is signed in."""
 
     name: str
     words: tuple[str, ...]
     routes: tuple[Route, ...]
     well: str
-    holds: bool = True
 
 
 def _routes(text: str, bodies: dict[str, object]) -> tuple[Route, ...]:
@@ -103,7 +99,6 @@ BODIES: dict[str, object] = {
     "/api/notes/{n}": {"text": "look again", "tags": ["door"]},
     "/api/export": {"form": "csv", "moments": []},
     "/api/collections/{name}": {"version": 0, "moments": []},
-    "/search": {"vectors": [[0.0] * 16], "top": 3},
 }
 SERVERS = (
     Server("annotate", ("annotate", "serve", "study", "--port", "0"), _routes(SHARED + STUDY, BODIES), "/owner"),
@@ -119,16 +114,9 @@ SERVERS = (
         _routes(SHARED + INDEX, BODIES),
         "/api/index",
     ),
-    Server(
-        "index",
-        ("index", "serve", "red.index", "--port", "0"),
-        _routes("GET /about\nPOST /search", BODIES),
-        "/about",
-        holds=False,
-    ),
 )
 
-LINK = re.compile(r"http://(127\.0\.0\.1:\d+)/in#(\S+)|videos: (127\.0\.0\.1:\d+)")
+LINK = re.compile(r"http://(127\.0\.0\.1:\d+)/in#(\S+)")
 
 
 @dataclass
@@ -158,22 +146,21 @@ def start(server: Server, place: Path) -> Running:
         finally:
             os._exit(70)
     began = time.monotonic()
-    while not (found := LINK.search(output.read_text(errors="replace") if output.exists() else "")):
+    while not (link := LINK.search(output.read_text(errors="replace") if output.exists() else "")):
         if time.monotonic() - began > START_S or os.waitpid(process, os.WNOHANG)[0]:
             raise SystemExit(f"{server.name} does not start: {output.read_text() if output.exists() else ''}")
         time.sleep(0.05)
-    host, token, plain = found.groups()
-    running = Running(process, host or plain, "", output)
-    if token:
-        body = json.dumps({"token": token}).encode()
-        head = f"POST /in HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nConnection: close\r\n"
-        answer = ask(
-            running, f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
-        )
-        cookies = re.findall(rb"(?i)set-cookie: ([^;\r]+)", answer)
-        if not cookies:
-            raise SystemExit(f"{server.name}: the sign-in failed: {answer[:300]!r}")
-        running.cookie = cookies[0].decode()
+    host, token = link.groups()
+    running = Running(process, host, "", output)
+    body = json.dumps({"token": token}).encode()
+    head = f"POST /in HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nConnection: close\r\n"
+    answer = ask(
+        running, f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+    )
+    cookies = re.findall(rb"(?i)set-cookie: ([^;\r]+)", answer)
+    if not cookies:
+        raise SystemExit(f"{server.name}: the sign-in failed: {answer[:300]!r}")
+    running.cookie = cookies[0].decode()
     return running
 
 
@@ -241,7 +228,7 @@ def press(server: Server, running: Running) -> list[str]:
     """Hold connections that drip, and many that are silent; return what the server did badly meanwhile and after."""
     found = []
     before = _use(running.process)
-    for name, count in (("slow", SLOW), ("silent", SILENT)) if server.holds else (("silent", FEW),):
+    for name, count in (("slow", SLOW), ("silent", SILENT)):
         with contextlib.ExitStack() as stack:
             connections: list[socket.socket] = []
             for _ in range(count):
@@ -252,7 +239,7 @@ def press(server: Server, running: Running) -> list[str]:
                     with contextlib.suppress(OSError):
                         connection.sendall(bytes([byte]))
             began = time.monotonic()
-            if server.holds and not is_well(server, running):
+            if not is_well(server, running):
                 found.append(f"{server.name}: does not answer beside {count} {name} connections")
             elif time.monotonic() - began > ANSWER_S / 2:
                 found.append(f"{server.name}: takes {time.monotonic() - began:.1f} s beside {count} {name} connections")
@@ -281,7 +268,7 @@ def hunt_server(server: Server, place: Path, seed: int, n_requests: int) -> list
     try:
         if not is_well(server, running):
             return [f"{server.name}: does not answer {server.well}"]
-        with ThreadPoolExecutor(16) as threads:  # most only wait: a shard answers half a request with silence
+        with ThreadPoolExecutor(16) as threads:  # most only wait
             asked = threads.map(lambda number: _ask_one(server, running, seed, number), range(n_requests))
             found += [wrong for wrong in asked if wrong]
         found += press(server, running)

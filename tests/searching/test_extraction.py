@@ -24,8 +24,7 @@ from truemoment.base.boundary import distribution
 from truemoment.base.errors import InputError, UsageError
 from truemoment.media.video.frames import outline_of, stream_frames
 from truemoment.searching import building
-from truemoment.searching.building import IndexReport, build_index
-from truemoment.searching.engines import embed_shards
+from truemoment.searching.building import IndexReport, build_index, embed_shards
 from truemoment.searching.extraction import FailedShard, Shard, embed
 from truemoment.searching.index import Index
 from truemoment.searching.writing import IndexWriter, VideoFile

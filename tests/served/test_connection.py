@@ -147,6 +147,19 @@ def test_a_kept_connection_that_the_host_has_closed_is_opened_again():
                 time.sleep(0.05)  # the end of the connection arrives
 
 
+def test_an_answer_that_comes_before_the_whole_request_is_read():
+    """A web server before a model refuses a request that is too large, and reads no more of it."""
+
+    def refuses(_, sock):
+        sock.recv(1 << 16)
+        sock.sendall(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+        sock.shutdown(socket.SHUT_RDWR)
+
+    large = [{"role": "user", "content": "x" * (8 << 20)}]
+    with talking(refuses) as wire, pytest.raises(EndpointError, match="answers 413"):
+        ask(wire.url, messages=large)
+
+
 # ---- The proxy of the environment
 
 

@@ -31,7 +31,7 @@ EXIT_NOT_ALL = 1
 
 
 class _IndexCommand(Command):
-    """``truemoment index VIDEO...``, with commands on an index that begin with a word of their own."""
+    """``truemoment index VIDEO...``, or ``truemoment index calibrate``."""
 
     def make_context(
         self,
@@ -40,11 +40,11 @@ class _IndexCommand(Command):
         parent: click.Context | None = None,
         **extra: Any,  # noqa: ANN401 - as click has it
     ) -> click.Context:
-        """Return the context of a command on an index if the first word names one, and no file has that name."""
-        from truemoment.cli.index_commands import COMMANDS
+        """Return the context of ``calibrate`` if it is the first word, and no file has that name."""
+        from truemoment.cli.index_calibrate import command as calibrate
 
-        if args and args[0] in COMMANDS and not Path(args[0]).exists():
-            return COMMANDS[args[0]].make_context(f"{info_name} {args[0]}", args[1:], parent=parent, **extra)
+        if args[:1] == ["calibrate"] and not Path("calibrate").exists():
+            return calibrate.make_context(f"{info_name} calibrate", args[1:], parent=parent, **extra)
         return super().make_context(info_name, args, parent=parent, **extra)
 
 
@@ -83,15 +83,13 @@ def command(
 
     Exit status 1 means that some videos could not be read.
 
-    Two more commands work on an index: calibrate measures when a search may stop, and serve answers
-    searches of a share of the videos.
+    Another command works on an index: calibrate measures when a search may stop.
 
     \b
     truemoment index video.mp4
     truemoment search "a man opens a door" video.mp4.index
     truemoment index ~/Videos -o videos.index --workers 4
     truemoment index calibrate videos.index --sentences sentences.txt
-    truemoment index serve videos.index --shard 3/8
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.searching import report as reports
     from truemoment.searching.index import found_in

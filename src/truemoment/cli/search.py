@@ -6,6 +6,7 @@ import itertools
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from truemoment.base.boundary.text import as_text, short_line
 from truemoment.base.errors import InputError, UsageError
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver, deliver_log, suggest, write_files
-from truemoment.cli.groups import Output, PageOutput, bound, data_options, output_options
+from truemoment.cli.groups import Output, PageOutput, Workers, bound, data_options, output_options, workers_options
 from truemoment.cli.index import EXIT_NOT_ALL, index_with_progress
 from truemoment.cli.model_options import device_option, model_option
 from truemoment.cli.options import (
@@ -42,10 +43,10 @@ if TYPE_CHECKING:
     from truemoment.searching.building import IndexReport
     from truemoment.searching.index import Index
     from truemoment.searching.pictures import Pictures, SearchResult
-    from truemoment.searching.searcher import RankingOptions
+    from truemoment.searching.searcher import IndexSearcher, RankingOptions
     from truemoment.searching.session import SearchSession, SearchTarget
-    from truemoment.searching.shards import SharedAnswer, SharedIndex
     from truemoment.searching.split_search import SplitSearch
+    from truemoment.searching.stopping import RetrievedMoments
 
 STANDARD_INPUT = "-"
 EXAMPLE = 'truemoment search "a man opens a door" video.mp4'
@@ -72,8 +73,8 @@ OF_A_SENTENCE = {
     "candidates": "--candidates",
     "exact": "--exact",
     "per_video": "--per-video",
-    "shards": "--shards",
-    "wait_s": "--wait-s",
+    "engine": "--engine",
+    "workers": "--workers",
     "style": "--table",
 }
 OF_A_PAGE = {
@@ -120,22 +121,6 @@ class _ResultOptions:
 
         apart_s = APART_S if self.apart_s is None else self.apart_s
         return RankingOptions(self.top or TOP, apart_s, self.exact, self.candidates, self.per_video)
-
-
-@dataclass(frozen=True)
-class _Machines:
-    """Options of an index that several machines share."""
-
-    shards: str | None
-    wait_s: float
-
-    def shared(self, index: Index) -> SharedIndex | None:
-        """Return the shards of an index; None for this machine alone."""
-        from truemoment.searching.shards import ShardAddress, SharedIndex
-
-        if self.shards is None:
-            return None
-        return SharedIndex(ShardAddress.read_all(self.shards), index.settings, self.wait_s)
 
 
 @dataclass(frozen=True)
@@ -294,10 +279,7 @@ class _SweepOptions:
     "[default: 3]",
     least=1,
 )
-@click.option("--shards", metavar="HOST:PORT,...", help="Machines that share the index, by truemoment index serve.")
-@click.option(
-    "--wait-s", type=float, default=30.0, show_default=True, metavar="S", help="How long a shard may take, seconds."
-)
+@workers_options
 @model_option
 @click.option("--index", "index_path", type=FILE, metavar="DIR", help="Folder of a VIDEO's index. [default: beside it]")
 @click.option(
@@ -349,7 +331,6 @@ class _SweepOptions:
 @bound("files", _MomentFiles)
 @bound("video", _Video)
 @bound("queries", _QueryOptions)
-@bound("machines", _Machines)
 @bound("sweeping", _SweepOptions)
 @threads_option(None)
 def command(
@@ -362,7 +343,7 @@ def command(
     video: _Video,
     data: AnnotationSource,
     queries: _QueryOptions,
-    machines: _Machines,
+    processes: Workers,
     sweeping: _SweepOptions,
     output: Output,
 ) -> None:
@@ -431,11 +412,26 @@ def command(
         _search_split(target, data, queries, output, top=ranking.top, fps=video.fps)
         return
     index, only = target.open_index()
-    session = SearchSession(index, target.options, ranking.of_sentence(), only, shared=machines.shared(index))
-    if query == STANDARD_INPUT:
-        _search_lines(session, output)
-    else:
-        _search_sentence(query, session, files, queries.out, output)
+    with _searcher(processes, index, ranking.of_sentence(), only) as searcher:
+        session = SearchSession(searcher, target.options)
+        if query == STANDARD_INPUT:
+            _search_lines(session, output)
+        else:
+            _search_sentence(query, session, files, queries.out, output)
+
+
+def _searcher(
+    processes: Workers, index: Index, ranking: RankingOptions, videos: list[str] | None
+) -> AbstractContextManager[IndexSearcher]:
+    """Return what searches an index: this process, or a cluster."""
+    from truemoment.searching.searcher import IndexSearcher
+    from truemoment.searching.shards import searched_by_ray
+
+    if processes.engine == "ray":
+        return searched_by_ray(index, ranking, videos, processes.workers)
+    if processes.workers is not None:
+        raise UsageError("--workers: goes with --engine ray")
+    return nullcontext(IndexSearcher(index, ranking, videos))
 
 
 def _search_split(
@@ -454,8 +450,8 @@ def _search_split(
     search, out = queries.search(top, fps)
     track = _bar("searching", "video") if output.progress else list
     note = _silent if output.quiet else _note
-    found = search_split(target, data, search, out, note=note, track=track)
-    deliver_log(reports.report_of_split(found), lambda: reports.document_of_split(found), output)
+    done = search_split(target, data, search, out, note=note, track=track)
+    deliver_log(reports.report_of_split(done), lambda: reports.document_of_split(done), output)
     words = ["truemoment", "evaluate", str(out), *data.words()]
     words += ["--protocol", "mad-clip,nms_threshold=none"] if data.dataset == "mad" else []
     suggest("measure them:", words, output)
@@ -476,7 +472,7 @@ def _sweep_split(
     from truemoment.searching.chunks import LENGTHS_S
 
     with status_line(show=output.progress) as on_status:
-        found = sweep_split(
+        swept = sweep_split(
             target,
             data,
             queries.settings(None, fps),
@@ -487,7 +483,7 @@ def _sweep_split(
             note=_silent if output.quiet else _note,
             on_status=on_status,
         )
-    deliver(reports.report(found), lambda: reports.document(found), output, page)
+    deliver(reports.report(swept), lambda: reports.document(swept), output, page)
 
 
 def _search_lines(session: SearchSession, output: Output) -> None:
@@ -498,8 +494,7 @@ def _search_lines(session: SearchSession, output: Output) -> None:
     for sentence in _lines(quiet=output.quiet):
         answer = _find(sentence, session)
         click.echo(f"\n{sentence}")
-        _deliver(sentence, ranked(session.index, answer.found.moments), answer, session, output)
-        _note_silent(answer)
+        _deliver(sentence, ranked(session.index, answer.moments), answer, session, output)
 
 
 def _search_sentence(query: str, session: SearchSession, files: _MomentFiles, out: Path | None, output: Output) -> None:
@@ -508,7 +503,7 @@ def _search_sentence(query: str, session: SearchSession, files: _MomentFiles, ou
     from truemoment.searching.pictures import Pictures, ranked
 
     answer = _find(query, session)
-    results = ranked(session.index, answer.found.moments)
+    results = ranked(session.index, answer.moments)
     pictures = Pictures(session.index, files.thumbnails, files.clips, in_memory=files.page is not None)
     results = pictures.add(results, _bar("pictures and clips", "moment") if output.progress else iter)
     if files.csv_path == STANDARD_OUTPUT:
@@ -520,10 +515,9 @@ def _search_sentence(query: str, session: SearchSession, files: _MomentFiles, ou
     _deliver(query, results, answer, session, output, files)
     if not output.quiet:
         _note_places(pictures, answer, session, output)
-    _note_silent(answer)
     for why in pictures.failed.values():
         click.echo(short_line(f"no pictures or clips: {why}"), err=True)
-    if pictures.failed or answer.silent:
+    if pictures.failed:
         click.get_current_context().exit(EXIT_NOT_ALL)
 
 
@@ -532,12 +526,12 @@ def _export(query: str, results: list[SearchResult], session: SearchSession, fil
     from truemoment.searching.exporting.formats import check_ending, exported
     from truemoment.searching.exporting.moments import moments_of
 
-    found = [replace(result, path=session.index.path_of(result.moment.video_id)) for result in results]
-    moments = moments_of(query, found, files.start)
+    with_paths = [replace(result, path=session.index.path_of(result.moment.video_id)) for result in results]
+    moments = moments_of(query, with_paths, files.start)
     write_text(out, exported(moments, check_ending(out), names_only=files.names_only))
 
 
-def _find(sentence: str, session: SearchSession) -> SharedAnswer:
+def _find(sentence: str, session: SearchSession) -> RetrievedMoments:
     from truemoment.searching.session import cut_short
 
     if line := cut_short(session.encoder, [sentence]):
@@ -548,7 +542,7 @@ def _find(sentence: str, session: SearchSession) -> SharedAnswer:
 def _deliver(
     query: str,
     results: list[SearchResult],
-    answer: SharedAnswer,
+    answer: RetrievedMoments,
     session: SearchSession,
     output: Output,
     files: _MomentFiles = _MomentFiles(None, None, None, None, False, None),
@@ -572,7 +566,7 @@ def _deliver(
         deliver(report, document, output, page)
 
 
-def _note_places(pictures: Pictures, answer: SharedAnswer, session: SearchSession, output: Output) -> None:
+def _note_places(pictures: Pictures, answer: RetrievedMoments, session: SearchSession, output: Output) -> None:
     """Write where clips and pictures are, and what a user should know about them and the first stage."""
     from truemoment.searching import report as reports
 
@@ -585,12 +579,6 @@ def _note_places(pictures: Pictures, answer: SharedAnswer, session: SearchSessio
         _note(f"{where}: if the folder is indexed again, the clips are indexed as videos")
     if session.n_videos == len(index) and (ending := reports.ending(answer, index)):
         _note(ending)
-
-
-def _note_silent(answer: SharedAnswer) -> None:
-    """Name the shards that did not answer, also with --quiet."""
-    if answer.silent:
-        _note(f"no answer from {', '.join(answer.silent)}: moments of their videos are missing")
 
 
 def _note(line: str) -> None:
@@ -632,8 +620,8 @@ def _refuse_files(*folders: tuple[str, Path | None]) -> None:
 def _refuse_others(of_queries: bool) -> None:
     """Refuse options that go with the other use."""
     uses = ("one sentence", "the queries of a dataset")
-    of, used = uses if of_queries else uses[::-1]
-    _refuse_given(OF_A_SENTENCE if of_queries else OF_QUERIES, f"goes with {of}, and this asks for {used}")
+    fitting, used = uses if of_queries else uses[::-1]
+    _refuse_given(OF_A_SENTENCE if of_queries else OF_QUERIES, f"goes with {fitting}, and this asks for {used}")
 
 
 def _refuse_given(options: Mapping[str, str], why: str) -> None:

@@ -10,10 +10,10 @@ layout           the files of an index
 index            Index: frame vectors of one's own videos on disk
 writing          IndexWriter: writes it part by part; interrupted work is resumed
 extraction       a part of a video, from its file to rows
-engines          this process, several, or many machines
-building         an index from videos, by these three
+building         an index from videos, by these three: this process, several, or many machines
 retrieval        the moments of an index for a sentence, of one video or of many
 encoder_options  the model of an index, as far as a user chooses it
+shards           a search by several machines, each of which scores a share of the videos
 session          from what a user names to moments: indexes are made where there are none, models loaded once
 pictures         pictures and clips of moments
 split_search     predictions for every query of a split

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from truemoment.base.boundary.distribution import ENGINES, Engine
+from truemoment.base.boundary.distribution import ENGINES, Engine, JobRunner, begin_worker, distribute
 from truemoment.base.errors import InputError, TrueMomentError, UsageError
 from truemoment.media.video.frames import Outline, outline_of
-from truemoment.searching.engines import embed_shards
-from truemoment.searching.extraction import EmbeddedShard, FailedShard, Loader, Shard
+from truemoment.searching.extraction import EmbeddedShard, FailedShard, Loader, Shard, attempt
 from truemoment.searching.writing import IndexPlan, IndexWriter, VideoFile
 
 PART_S = 120.0
@@ -136,6 +136,20 @@ def build_index(
         work.take(result)
     report.wall_s = time.perf_counter() - began
     return report
+
+
+def embed_shards(
+    engine: Engine, shards: Iterator[Shard], loader: Loader, workers: int | None
+) -> Iterator[EmbeddedShard | FailedShard]:
+    """Embed parts of videos by an engine, and return the result of each, in any order; each comes back exactly once."""
+    work: JobRunner[Shard, EmbeddedShard | FailedShard] = JobRunner(
+        do=functools.partial(attempt, loader=loader),
+        begin=begin_worker,
+        given_up=lambda shard, times: FailedShard(shard, f"{shard.video.path}: a worker died of it, {times} times"),
+        needs="the videos under the same paths, and the model",
+        on_gpu=(loader.device or "").startswith("cuda"),
+    )
+    return distribute(engine, shards, work, workers)
 
 
 class _Work:

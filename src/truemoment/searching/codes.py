@@ -165,15 +165,15 @@ def make_codes(
     n_pieces = sum(video.n_pieces for video in videos)
     if n_pieces < N_CENTROIDS:
         raise InputError(f"has {n_pieces} pieces of video, expected {N_CENTROIDS} or more for codes", path=index.path)
-    there = _there(index)
-    codebook, kept = (_new_codebook(index, videos, seed), 0) if there is None else (there[0], _same(there[1], videos))
+    old = _usable(index)
+    codebook, kept = (_new_codebook(index, videos, seed), 0) if old is None else (old[0], _same(old[1], videos))
     first_file = kept // FILE_PIECES
     try:
         folder.mkdir(exist_ok=True)
         (folder / PIECES).unlink(missing_ok=True)  # until all codes are there
-        for old in folder.glob("*.codes"):
-            if not old.stem.isdecimal() or int(old.stem) >= first_file:
-                old.unlink()
+        for file in folder.glob("*.codes"):
+            if not file.stem.isdecimal() or int(file.stem) >= first_file:
+                file.unlink()
     except OSError as error:
         raise InputError(f"cannot be written ({error.strerror or error})", path=folder) from None
     write_npz(folder / CODEBOOK, mean=codebook.mean, centroids=codebook.centroids)
@@ -238,7 +238,9 @@ class PieceCodes:
             first += scan.ntotal
         score, number = np.concatenate(scores, axis=1), np.concatenate(numbers, axis=1)
         if len(self._scans) > 1:
-            number = np.stack([of[ranked(row, many)] for row, of in zip(score, number, strict=True)])
+            number = np.stack(
+                [numbers_of_row[ranked(row, many)] for row, numbers_of_row in zip(score, number, strict=True)]
+            )
         return np.asarray(number, dtype=np.int64)
 
     def places(self, numbers: Ints) -> tuple[Ints, Ints]:
@@ -281,7 +283,7 @@ def _read(index: Index) -> tuple[Codebook, list[CodedVideo]]:
     return codebook, about.videos
 
 
-def _there(index: Index) -> tuple[Codebook, list[CodedVideo]] | None:
+def _usable(index: Index) -> tuple[Codebook, list[CodedVideo]] | None:
     """Return the codes that are there, if they can be used."""
     if not has_codes(index):
         return None
@@ -386,7 +388,7 @@ def _refuse_too_large(n_bytes: int, path: OwnPath) -> None:
         raise InputError(
             f"needs {n_bytes:,} bytes of memory for the codes, {free_mb:,} MB are free",
             path=path,
-            hint="share the index among machines: truemoment index serve INDEX --shard 1/2",
+            hint="search it on several machines: truemoment search QUERY INDEX --engine ray",
         )
 
 

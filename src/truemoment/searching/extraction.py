@@ -2,8 +2,7 @@
 
 The work of indexing is cut into *shards*, parts of a video of a few minutes, and one function, :func:`see`, turns a
 shard into rows. So the rows are the same for any number of workers, and a worker that dies takes with it no more than
-the shard it was at. :mod:`truemoment.searching.engines` distributes shards, :mod:`truemoment.searching.building` writes
-the rows.
+the shard it was at. :mod:`truemoment.searching.building` distributes shards and writes the rows.
 """
 
 from __future__ import annotations

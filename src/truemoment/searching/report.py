@@ -15,8 +15,8 @@ from truemoment.searching.building import IndexReport
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Calibration, Settings
 from truemoment.searching.pictures import SearchResult
-from truemoment.searching.shards import SharedAnswer
 from truemoment.searching.split_search import SearchPrediction
+from truemoment.searching.stopping import RetrievedMoments
 from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords
 
 SCORE_DIGITS, Z_DIGITS = 3, 1
@@ -26,14 +26,14 @@ def report(query: str, results: Sequence[SearchResult], index: Index, unknown: U
     """Return what people read: the moments as a table; on a page also their pictures, and the index."""
     rows = tuple(
         (
-            Cell(str(of.rank)),
-            Cell(of.moment.video_id),
-            Cell(clock(of.moment.start_s)),
-            Cell(clock(of.moment.end_s)),
-            Cell(f"{of.moment.score:.{SCORE_DIGITS}f}"),
-            Cell(f"{of.moment.z:.{Z_DIGITS}f}"),
+            Cell(str(result.rank)),
+            Cell(result.moment.video_id),
+            Cell(clock(result.moment.start_s)),
+            Cell(clock(result.moment.end_s)),
+            Cell(f"{result.moment.score:.{SCORE_DIGITS}f}"),
+            Cell(f"{result.moment.z:.{Z_DIGITS}f}"),
         )
-        for of in results
+        for result in results
     )
     table = Table("", ("rank", "video", "from", "to", "score", "z"), (("", rows),), text_columns=(1,))
     about = index.settings
@@ -43,7 +43,7 @@ def report(query: str, results: Sequence[SearchResult], index: Index, unknown: U
     )
     blocks: list[Block] = [
         *([table] if rows else []),
-        *([_gallery(results)] if any(of.picture for of in results) else []),
+        *([_gallery(results)] if any(result.picture for result in results) else []),
         Details("Index and model", tuple(map(Paragraph, facts))),
     ]
     return Report(
@@ -62,40 +62,40 @@ def _gallery(results: Sequence[SearchResult]) -> Gallery:
     return Gallery(
         tuple(
             Picture(
-                jpeg=of.picture,
-                alt=f"The middle of moment {of.rank}, at {clock(of.moment.start_s)} of {of.moment.video_id}",
-                title=f"{of.rank}. {clock(of.moment.start_s)} to {clock(of.moment.end_s)}",
+                jpeg=result.picture,
+                alt=f"The middle of moment {result.rank}, at {clock(moment.start_s)} of {moment.video_id}",
+                title=f"{result.rank}. {clock(moment.start_s)} to {clock(moment.end_s)}",
                 lines=(
-                    f"{of.moment.video_id}, score {of.moment.score:.{SCORE_DIGITS}f}, z {of.moment.z:.{Z_DIGITS}f}",
-                    str(of.path),
+                    f"{moment.video_id}, score {moment.score:.{SCORE_DIGITS}f}, z {moment.z:.{Z_DIGITS}f}",
+                    str(result.path),
                 ),
             )
-            for of in results
+            for result, moment in ((result, result.moment) for result in results)
         )
     )
 
 
 def as_csv(query: str, results: Sequence[SearchResult]) -> str:
     """Return the moments as CSV, seconds in full; a spreadsheet takes no text for a formula."""
-    moments = ((of.rank, query, of.moment.video_id, str(of.path), of.moment) for of in results)
-    rows = ((*about, of.start_s, of.end_s, of.score, of.z) for *about, of in moments)
+    moments = ((result.rank, query, result.moment.video_id, str(result.path), result.moment) for result in results)
+    rows = ((*about, moment.start_s, moment.end_s, moment.score, moment.z) for *about, moment in moments)
     return csv_text(("rank", "query", "video_id", "path", "start_s", "end_s", "score", "z"), rows)
 
 
-def ending(answer: SharedAnswer, index: Index) -> str:
+def ending(answer: RetrievedMoments, index: Index) -> str:
     """Return a note on videos that were not scored and what that means; "" if all were."""
-    found, calibration = answer.found, index.settings.calibration
-    scored = f"{found.n_videos:,} of {counted(len(index), 'video')}"
-    if found.ended_by == "all" or found.n_videos >= len(index):
+    calibration = index.settings.calibration
+    scored = f"{answer.n_videos:,} of {counted(len(index), 'video')}"
+    if answer.ended_by == "all" or answer.n_videos >= len(index):
         return ""
-    if calibration and found.ended_by == "rule":
+    if calibration and answer.ended_by == "rule":
         return f"complete with probability {calibration.quantile:g} as calibrated: {scored} scored; --exact scores all"
     if calibration:
         return f"stopped at {scored}, before the search was complete as calibrated; --candidates scores more"
     return f"the first stage selected {scored} to score; --exact scores all"
 
 
-def document(query: str, results: Sequence[SearchResult], index: Index, answer: SharedAnswer) -> dict[str, Any]:
+def document(query: str, results: Sequence[SearchResult], index: Index, answer: RetrievedMoments) -> dict[str, Any]:
     """Return what programs read of a search."""
     return {
         "schema": "truemoment/search/1",
@@ -104,25 +104,24 @@ def document(query: str, results: Sequence[SearchResult], index: Index, answer: 
         "index": index.name,
         **_of_settings(index.settings),
         "n_videos": len(index),
-        "n_scored": answer.found.n_videos,
-        "ended_by": answer.found.ended_by,
-        "silent_shards": list(answer.silent),
+        "n_scored": answer.n_videos,
+        "ended_by": answer.ended_by,
         "unknown_words": list(answer.unknown.words),
         "no_word_known": answer.unknown.every,
         "seed": None,
         "moments": [
             {
-                "rank": of.rank,
-                "video_id": of.moment.video_id,
-                "path": of.path,
-                "start_s": of.moment.start_s,
-                "end_s": of.moment.end_s,
-                "score": of.moment.score,
-                "z": of.moment.z,
-                "thumbnail": of.thumbnail,
-                "clip": of.clip,
+                "rank": result.rank,
+                "video_id": result.moment.video_id,
+                "path": result.path,
+                "start_s": result.moment.start_s,
+                "end_s": result.moment.end_s,
+                "score": result.moment.score,
+                "z": result.moment.z,
+                "thumbnail": result.thumbnail,
+                "clip": result.clip,
             }
-            for of in results
+            for result in results
         ],
     }
 
@@ -138,27 +137,27 @@ def _of_settings(settings: Settings) -> dict[str, Any]:
     }
 
 
-def report_of_split(found: SearchPrediction) -> Report:
+def report_of_split(prediction: SearchPrediction) -> Report:
     """Return what people read of the predictions for a split."""
-    split = f"{found.annotations.dataset}/{found.annotations.split}"
-    size = counted(found.n_predicted, "query", "queries")
-    written = f"{size} of {split} answered in {found.out}, up to {found.made_by['top']} moments each"
-    facts = (("method", str(found.made_by["method"])), ("predictions", written))
+    split = f"{prediction.annotations.dataset}/{prediction.annotations.split}"
+    size = counted(prediction.n_predicted, "query", "queries")
+    written = f"{size} of {split} answered in {prediction.out}, up to {prediction.made_by['top']} moments each"
+    facts = (("method", str(prediction.made_by["method"])), ("predictions", written))
     return Report(title=f"Search for the queries of {split}", facts=facts, sections=())
 
 
-def document_of_split(found: SearchPrediction) -> dict[str, Any]:
+def document_of_split(prediction: SearchPrediction) -> dict[str, Any]:
     """Return what programs read of the predictions for a split."""
     return {
         "schema": "truemoment/search-run/1",
         "truemoment": version,
-        "dataset": found.annotations.dataset,
-        "split": found.annotations.split,
-        "annotations_sha256": found.annotations.sha256,
-        "made_by": found.made_by,
+        "dataset": prediction.annotations.dataset,
+        "split": prediction.annotations.split,
+        "annotations_sha256": prediction.annotations.sha256,
+        "made_by": prediction.made_by,
         "seed": None,
-        "answered": found.n_predicted,
-        "predictions": str(found.out),
+        "answered": prediction.n_predicted,
+        "predictions": str(prediction.out),
     }
 
 
@@ -183,7 +182,7 @@ def report_of_index(done: IndexReport, settings: Settings, folder: str, n_videos
     ]
     if done.n_frames:
         length_s, rate = sum(done.indexed.values()), done.n_frames / max(done.wall_s, 1e-9)
-        stages = ", ".join(f"{name} {of:,.0f}" for name, of in done.rates.items())
+        stages = ", ".join(f"{name} {rate:,.0f}" for name, rate in done.rates.items())
         facts += [
             (
                 "time",
@@ -223,21 +222,26 @@ def document_of_index(
     }
 
 
-def report_of_calibration(found: Calibration, where: str) -> Report:
+def report_of_calibration(rule: Calibration, where: str) -> Report:
     """Return what people read of a calibration."""
-    sample = f"{counted(found.n_videos, 'video')}, {counted(found.n_sentences, 'sentence')} of {found.sentences}"
+    sample = f"{counted(rule.n_videos, 'video')}, {counted(rule.n_sentences, 'sentence')} of {rule.sentences}"
     facts = (
         ("index", where),
         ("sample", sample),
         (
             "rule",
-            f"a search for up to {counted(found.top, 'moment')} stops {found.delta:.4f} above the best piece of the "
-            f"next video, complete with probability {found.quantile:g}",
+            f"a search for up to {counted(rule.top, 'moment')} stops {rule.delta:.4f} above the best piece of the "
+            f"next video, complete with probability {rule.quantile:g}",
         ),
     )
     return Report(title=f"Calibration of {where}", facts=facts, sections=())
 
 
-def document_of_calibration(found: Calibration, where: str) -> dict[str, Any]:
+def document_of_calibration(rule: Calibration, where: str) -> dict[str, Any]:
     """Return what programs read of a calibration."""
-    return {"schema": "truemoment/calibration/1", "truemoment": version, "index": where, **msgspec.to_builtins(found)}
+    return {
+        "schema": "truemoment/calibration/1",
+        "truemoment": version,
+        "index": where,
+        **msgspec.to_builtins(rule),
+    }

@@ -1,4 +1,4 @@
-"""Searches of an index or of a shard of it: which stages a search goes through, and what ended it."""
+"""Searches of an index or of a share of its videos: which stages a search goes through, and what ended it."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ class IndexSearcher:
     @property
     def calibration(self) -> Calibration | None:
         """The rule that ends a search; None if there is none for so many moments."""
-        of = self.index.settings.calibration
-        return of if of and self.ranking.top <= of.top else None
+        calibration = self.index.settings.calibration
+        return calibration if calibration and self.ranking.top <= calibration.top else None
 
     @property
     def most(self) -> int:
@@ -89,6 +89,11 @@ class IndexSearcher:
             return False
         return self.calibration is not None or self.most < len(self.videos)
 
+    def load(self) -> None:
+        """Load the first stage if searches go through it, so that no search waits for it."""
+        if self.has_stages:
+            self.first_stage()
+
     def first_stage(self) -> VideoRanking:
         """Load the first stage, once."""
         if self._first_stage is None:
@@ -103,7 +108,7 @@ class IndexSearcher:
         vectors
             Of the sentences.
         around
-            Background of each sentence; None for that of the index. A shard uses that of the whole index.
+            Background of each sentence; None for that of the index. A share of the videos uses that of the whole index.
         """
         ranking, calibration = self.ranking, self.calibration
         if calibration is not None and self.has_stages:
@@ -118,7 +123,7 @@ class IndexSearcher:
                 apart_s=ranking.apart_s,
                 around=around,
             )
-        found = search_index(
+        by_sentence = search_index(
             self.index,
             vectors,
             ranking.top,
@@ -128,4 +133,4 @@ class IndexSearcher:
             first_stage=self.first_stage() if self.has_stages else None,
             around=around,
         )
-        return [RetrievedMoments(of, self.most, "limit" if self.has_stages else "all") for of in found]
+        return [RetrievedMoments(moments, self.most, "limit" if self.has_stages else "all") for moments in by_sentence]

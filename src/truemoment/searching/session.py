@@ -20,9 +20,8 @@ from truemoment.searching.extraction import Loader
 from truemoment.searching.index import Index, found_in
 from truemoment.searching.layout import Settings, is_index
 from truemoment.searching.manifest import write_manifest
-from truemoment.searching.outstanding import backgrounds
-from truemoment.searching.searcher import IndexSearcher, RankingOptions
-from truemoment.searching.shards import SharedAnswer, SharedIndex
+from truemoment.searching.searcher import IndexSearcher
+from truemoment.searching.stopping import RetrievedMoments
 from truemoment.searching.unknown_words import unknown_words
 from truemoment.searching.writing import IndexWriter, list_videos
 
@@ -84,9 +83,9 @@ def index_videos(
 
 def _make_for_many(out: Path, *, codes: bool, on_status: Note) -> None:
     """Make what a large index has beside its videos: a manifest, and codes of the pieces."""
-    found = found_in(out)
-    write_manifest(out, {name: about for name, (_, about) in found.items()})
-    if not found:
+    indexed = found_in(out)
+    write_manifest(out, {name: about for name, (_, about) in indexed.items()})
+    if not indexed:
         return
     index = Index(out)
     if codes or has_codes(index) or sum(map(index.n_pieces, index)) >= LEAST_PIECES:
@@ -142,7 +141,7 @@ class SearchTarget:
                 raise UsageError(f"--fps: {where} was made with {index.settings.fps:g}, got {self.options.fps:g}")
             return index, None
         if self.path.is_dir():
-            inside = "videos in it" if any(of.suffix.lower() in VIDEO_SUFFIXES for of in self.path.iterdir()) else "it"
+            inside = "videos in it" if any(f.suffix.lower() in VIDEO_SUFFIXES for f in self.path.iterdir()) else "it"
             words = ["truemoment", "index", where, "-o", str(index_of(self.path))]
             raise UsageError(f"{where}: is no index; index {inside} first: {shlex.join(words)}")
         if not self.path.exists():
@@ -189,30 +188,20 @@ class SearchSession:
 
     Parameters
     ----------
-    index
-        The index.
+    searcher
+        Searches the index.
     options
         Model and device.
-    ranking
-        How moments are ranked.
-    videos
-        Videos to search; None for all.
-    shared
-        The machines that share the index; None for this one alone.
     """
 
-    def __init__(
-        self,
-        index: Index,
-        options: EncoderOptions,
-        ranking: RankingOptions,
-        videos: list[str] | None = None,
-        *,
-        shared: SharedIndex | None = None,
-    ) -> None:
-        self.index, self.options, self.ranking, self.shared = index, options, ranking, shared
-        self._searcher = IndexSearcher(index, ranking, videos)
+    def __init__(self, searcher: IndexSearcher, options: EncoderOptions) -> None:
+        self.searcher, self.options = searcher, options
         self._encoder: Encoder | None = None
+
+    @property
+    def index(self) -> Index:
+        """The index."""
+        return self.searcher.index
 
     @property
     def encoder(self) -> Encoder:
@@ -224,22 +213,17 @@ class SearchSession:
     @property
     def n_videos(self) -> int:
         """Number of videos that are searched."""
-        return len(self._searcher.videos)
+        return len(self.searcher.videos)
 
     def load(self) -> None:
         """Load the model and the first stage, so that no search waits for them."""
         _ = self.encoder
-        if self.shared is None and self._searcher.has_stages:
-            self._searcher.first_stage()
+        self.searcher.load()
 
-    def find(self, sentence: str) -> SharedAnswer:
+    def find(self, sentence: str) -> RetrievedMoments:
         """Return the moments that a sentence describes, best first."""
         vectors = self.encoder.sentences([sentence])
-        unknown = unknown_words(self.encoder, sentence)
-        if self.shared is not None:
-            found = self.shared.find(vectors, backgrounds(self.index, vectors), self.ranking)[0]
-            return replace(found, unknown=unknown)
-        return SharedAnswer(self._searcher.find(vectors)[0], unknown=unknown)
+        return replace(self.searcher.find(vectors)[0], unknown=unknown_words(self.encoder, sentence))
 
 
 def cut_short(encoder: Encoder, sentences: list[str]) -> str:

@@ -1,199 +1,119 @@
-"""A search of an index that several machines share: each is asked, and the answers are merged.
+"""A search of an index by several machines of a Ray cluster: each scores a share of the videos, and answers are merged.
 
-A machine that does not answer in time is named in the answer, never passed over in silence.
+Each share is searched by an actor, which opens the index under its path on the machine that it runs on. With
+:attr:`~truemoment.searching.searcher.RankingOptions.exact` the merged moments are those of a search on one machine, to
+the last bit, for any number of actors. Otherwise each actor selects videos of its own share, so that together they
+score more videos: the best moments are as good or better.
 """
 
 from __future__ import annotations
 
-import http.client
-import math
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+import contextlib
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-import msgspec
-
-from truemoment.base.errors import InputError, UsageError
+from truemoment.base.boundary.distribution.actors import ray_actors
+from truemoment.base.errors import InputError
 from truemoment.media.features.base import Frames
+from truemoment.searching.index import Index
 from truemoment.searching.layout import Settings
-from truemoment.searching.outstanding import Background
-from truemoment.searching.searcher import RankingOptions
-from truemoment.searching.serving import JSON_TYPE, MOST_BYTES, ShardAbout, ShardAnswers, ShardRequest
-from truemoment.searching.sharding import MOST_SHARDS, IndexShard, merged, refuse_gaps
-from truemoment.searching.stopping import RetrievedMoments
-from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords
+from truemoment.searching.outstanding import Background, backgrounds
+from truemoment.searching.searcher import IndexSearcher, RankingOptions
+from truemoment.searching.stopping import Reason, RetrievedMoments
 
-MOST_ANSWER_BYTES = 64 << 20
+Question = tuple[Frames, Sequence[Background]]
+"""Vectors of sentences (S, D), and the background of each in the whole index, so that all shares score alike."""
 
 
 @dataclass(frozen=True)
-class ShardAddress:
-    """Where a shard answers.
+class IndexShard:
+    """A share of the videos of an index.
 
     Parameters
     ----------
-    host, port
-        Of the machine.
-
-    Examples
-    --------
-    >>> [str(address) for address in ShardAddress.read_all("10.0.0.3:8765, localhost:8766")]
-    ['10.0.0.3:8765', 'localhost:8766']
+    path
+        Folder of the index, on every machine.
+    settings, identities
+        How the index was made, and the identity of each video of the share; an index with others is refused.
+    ranking
+        How moments are ranked.
     """
 
-    host: str
-    port: int
+    path: Path
+    settings: Settings
+    identities: dict[str, str]
+    ranking: RankingOptions
 
-    @classmethod
-    def read_all(cls, text: str) -> tuple[ShardAddress, ...]:
-        """Read "HOST:PORT,HOST:PORT"."""
-        found = []
-        for word in text.split(","):
-            host, _, port = word.strip().rpartition(":")
-            if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
-                raise UsageError(f"--shards: got {word.strip()!r}, expected HOST:PORT,HOST:PORT,...")
-            found.append(cls(host, int(port)))
-        if len(set(found)) < len(found) or len(found) > MOST_SHARDS:
-            raise UsageError(f"--shards: expected different addresses, up to {MOST_SHARDS:,}")
-        return tuple(found)
-
-    def __str__(self) -> str:
-        return f"{self.host}:{self.port}"
-
-    def get(self, path: str, body: bytes | None, wait_s: float) -> bytes:
-        """Return what the machine answers.
-
-        Raises
-        ------
-        OSError, http.client.HTTPException
-            If there is no answer in time.
-        InputError
-            If the answer is an error or too long.
-        """
-        connection = http.client.HTTPConnection(self.host.strip("[]"), self.port, timeout=wait_s)
-        try:
-            connection.connect()
-            # In numbers, also where the address is a name: a shard refuses names, which web pages could use.
-            headers = {"Host": _numbers_of(connection)} | ({} if body is None else {"Content-Type": JSON_TYPE})
-            connection.request("GET" if body is None else "POST", path, body, headers)
-            answer = connection.getresponse()
-            content = answer.read(MOST_ANSWER_BYTES + 1)
-        finally:
-            connection.close()
-        if len(content) > MOST_ANSWER_BYTES:
-            raise InputError(f"shard {self}: answers more than {MOST_ANSWER_BYTES:,} bytes")
-        if answer.status != 200:
-            raise InputError(f"shard {self}: answers {answer.status}: {content[:200].decode('utf-8', 'replace')}")
-        return content
+    def open(self) -> Callable[[Question], list[RetrievedMoments]]:
+        """Return a function that finds the moments of sentences in this share."""
+        index = Index(self.path)
+        if index.settings != self.settings or self.identities != _identities(index, self.identities):
+            raise InputError("differs from the index that is searched", path=self.path, hint="copy that index here")
+        searcher = IndexSearcher(index, self.ranking, self.identities)
+        searcher.load()
+        return lambda question: searcher.find(*question)
 
 
-def _numbers_of(connection: http.client.HTTPConnection) -> str:
-    """Return the address of the other side of a connection, as the Host of a request."""
-    host, port = connection.sock.getpeername()[:2]
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+def shards_of(index: Index, ranking: RankingOptions, videos: Iterable[str] | None, count: int) -> list[IndexShard]:
+    """Divide videos of an index, None for all, into so many shares; into fewer where there are fewer videos."""
+    names = sorted(index if videos is None else videos)
+    path = index.path.absolute()
+    return [
+        IndexShard(path, index.settings, _identities(index, names[first::count]), ranking)
+        for first in range(min(count, len(names)))
+    ]
 
 
-@dataclass(frozen=True)
-class SharedAnswer:
-    """Moments of a sentence, the addresses of the shards that did not answer, and the words that are not known."""
-
-    found: RetrievedMoments
-    silent: tuple[str, ...] = ()
-    unknown: UnknownWords = ALL_KNOWN
+def _identities(index: Index, names: Iterable[str]) -> dict[str, str]:
+    return {name: index.about(name).identity for name in names if name in index}
 
 
-class SharedIndex:
-    """An index that several machines share.
+def merged(answers: Sequence[RetrievedMoments], top: int) -> RetrievedMoments:
+    """Merge the moments of one sentence in several shares: by score, then by video."""
+    moments = [moment for answer in answers for moment in answer.moments]
+    reasons = {answer.ended_by for answer in answers}
+    ended_by: Reason = "limit" if "limit" in reasons else "rule" if "rule" in reasons else "all"
+    best = sorted(moments, key=lambda moment: (-moment.score, moment.video_id))[:top]
+    return RetrievedMoments(best, sum(answer.n_videos for answer in answers), ended_by)
+
+
+class ShardedSearcher(IndexSearcher):
+    """Searches of one index whose shares answer elsewhere.
 
     Parameters
     ----------
-    addresses
-        Of the machines.
-    settings
-        How the index was made; machines with another one are refused.
-    wait_s
-        How long a machine may take.
+    index, ranking, videos
+        As for :class:`~truemoment.searching.searcher.IndexSearcher`.
+    ask
+        Returns the answers of all shares.
     """
 
-    def __init__(self, addresses: Sequence[ShardAddress], settings: Settings, wait_s: float) -> None:
-        if not (math.isfinite(wait_s) and wait_s > 0):
-            raise UsageError(f"--wait-s: got {wait_s:g}, expected seconds above 0")
-        self.addresses, self.settings, self.wait_s = tuple(addresses), settings, wait_s
+    def __init__(
+        self,
+        index: Index,
+        ranking: RankingOptions,
+        videos: Iterable[str] | None,
+        ask: Callable[[Question], list[list[RetrievedMoments]]],
+    ) -> None:
+        super().__init__(index, ranking, videos)
+        self._ask = ask
 
-    def find(self, vectors: Frames, around: Sequence[Background], ranking: RankingOptions) -> list[SharedAnswer]:
-        """Return the best moments of each sentence (S, D) over all shards.
+    def load(self) -> None:
+        """Load nothing: the shares have begun to."""
 
-        Parameters
-        ----------
-        vectors
-            Of the sentences.
-        around
-            Background of each sentence in the whole index, so that the scores of all shards are comparable.
-        ranking
-            How moments are ranked.
-        """
-        request = ShardRequest(
-            vectors=[[float(number) for number in vector] for vector in vectors],
-            backgrounds=list(around),
-            top=ranking.top,
-            apart_s=ranking.apart_s,
-            exact=ranking.exact,
-            candidates=ranking.candidates,
-            per_video=ranking.per_video,
-        )
-        body = msgspec.json.encode(request)
-        if len(body) > MOST_BYTES:
-            raise UsageError(
-                f"got sentences of {len(body):,} bytes, expected {MOST_BYTES:,} at most: ask fewer at once"
-            )
-        with ThreadPoolExecutor(min(len(self.addresses), 64)) as pool:
-            answers = list(pool.map(lambda address: self._ask(address, body, len(vectors)), self.addresses))
-        silent = tuple(str(of) for of, answer in zip(self.addresses, answers, strict=True) if answer is None)
-        there = [answer for answer in answers if answer is not None]
-        refuse_gaps([shard for shard, _ in there], len(silent))
-        if not there:
-            raise InputError(f"--shards: no shard answers: {', '.join(silent)}")
-        return [
-            SharedAnswer(merged([found[row] for _, found in there], ranking.top), silent) for row in range(len(vectors))
-        ]
+    def find(self, vectors: Frames, around: Sequence[Background] | None = None) -> list[RetrievedMoments]:
+        """Return the moments of each sentence (S, D), best first."""
+        answers = self._ask((vectors, backgrounds(self.index, vectors) if around is None else around))
+        return [merged(of_sentence, self.ranking.top) for of_sentence in zip(*answers, strict=True)]
 
-    def _ask(
-        self, address: ShardAddress, body: bytes, n_sentences: int
-    ) -> tuple[IndexShard, list[RetrievedMoments]] | None:
-        """Return what a shard is and answers; None if it does not answer."""
-        try:
-            about = address.get("/about", None, self.wait_s)
-            shard = self._checked(address, about)
-            content = address.get("/search", body, self.wait_s)
-        except (OSError, http.client.HTTPException):
-            return None
-        try:
-            answers = msgspec.json.decode(content, type=ShardAnswers).answers
-        except (msgspec.DecodeError, RecursionError) as error:
-            raise InputError(f"shard {address}: answers something else than moments ({error})") from None
-        if len(answers) != n_sentences:
-            problem = f"{len(answers)} answers to {n_sentences} sentences"
-            raise InputError(f"shard {address}: answers something else than moments ({problem})")
-        found = [RetrievedMoments(one.moments, one.n_videos, one.ended_by) for one in answers]
-        if not all(math.isfinite(number) for of in found for moment in of.moments for number in moment[1:]):
-            raise InputError(f"shard {address}: answers numbers that are not finite")
-        return shard, found
 
-    def _checked(self, address: ShardAddress, content: bytes) -> IndexShard:
-        """Return which shard a machine has; refuse one of another index."""
-        try:
-            about = msgspec.json.decode(content, type=ShardAbout)
-            shard = IndexShard.read(about.shard)
-        except (msgspec.DecodeError, RecursionError, UsageError) as error:
-            raise InputError(f"shard {address}: is no shard of an index ({error})") from None
-        delta = self.settings.calibration.delta if self.settings.calibration else None
-        for name, theirs, ours in (
-            ("fingerprint", about.fingerprint, self.settings.fingerprint),
-            ("n_dimensions", about.n_dimensions, self.settings.n_dimensions),
-            ("fps", about.fps, self.settings.fps),
-            ("proposals", about.proposals, self.settings.proposals),
-            ("calibration", about.delta, delta),
-        ):
-            if theirs != ours:
-                raise InputError(f"shard {address}: found {theirs}, expected {ours} as in the index", field=name)
-        return shard
+@contextlib.contextmanager
+def searched_by_ray(
+    index: Index, ranking: RankingOptions, videos: Iterable[str] | None, workers: int | None
+) -> Iterator[ShardedSearcher]:
+    """Search an index by so many actors of a Ray cluster, None for all its cores, until the block is left."""
+    shards = functools.partial(shards_of, index, ranking, videos)
+    with ray_actors(IndexShard.open, shards, workers, needs="and the index under the same path") as ask:
+        yield ShardedSearcher(index, ranking, videos, ask)

@@ -33,6 +33,7 @@ from truemoment.searching.index import Index
 from truemoment.searching.layout import SETTINGS, Calibration
 from truemoment.searching.outstanding import Background
 from truemoment.searching.retrieval import NMS, BestMoments, FoundMoment, checked_vectors
+from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords
 
 QUANTILE = 0.99
 """Share of the sentences whose search is to be complete."""
@@ -62,11 +63,14 @@ class RetrievedMoments:
         Videos that were scored.
     ended_by
         What ended the search.
+    unknown
+        Words of the sentence that the model does not know, where the sentence itself is searched for.
     """
 
     moments: list[FoundMoment]
     n_videos: int
     ended_by: Reason
+    unknown: UnknownWords = ALL_KNOWN
 
 
 def search_until(
@@ -110,7 +114,7 @@ def search_until(
         left = [s for s in range(len(vectors)) if s not in ended]
         for name in sorted({ranked[s][n_scored].video_id for s in left}):
             best.score(name, [s for s in left if ranked[s][n_scored].video_id == name])
-    return [RetrievedMoments(found, *ended[s]) for s, found in enumerate(best.found)]
+    return [RetrievedMoments(moments, *ended[s]) for s, moments in enumerate(best.found)]
 
 
 def _reason(left: Sequence[RankedVideo], enough: float) -> Reason | None:
@@ -165,8 +169,8 @@ def calibrate(
         best.score(name, range(len(vectors)))
         pieces[name] = np.asarray((unit @ index.pieces(name).astype(np.float32).T).max(axis=1), dtype=np.float64)
     needed = [
-        max((found[-1].score - pieces[of.video_id][s] for of in found), default=0.0)
-        for s, found in enumerate(best.found)
+        max((moments[-1].score - pieces[moment.video_id][s] for moment in moments), default=0.0)
+        for s, moments in enumerate(best.found)
     ]
     return Calibration(
         delta=max(float(np.quantile(needed, quantile, method="higher")), 0.0),

@@ -13,9 +13,9 @@ from truemoment.searching import report as reports
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
 from truemoment.searching.pictures import SearchResult, ranked
-from truemoment.searching.searcher import RankingOptions
+from truemoment.searching.searcher import IndexSearcher, RankingOptions
 from truemoment.searching.session import SearchSession, SearchTarget
-from truemoment.searching.shards import SharedAnswer
+from truemoment.searching.stopping import RetrievedMoments
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -37,7 +37,7 @@ class FoundMoments(Result):
     query: str
     moments: tuple[SearchResult, ...]
     index: Index
-    answer: SharedAnswer
+    answer: RetrievedMoments
 
     def report(self) -> Report:
         """Return the report for people."""
@@ -51,14 +51,14 @@ class FoundMoments(Result):
         """Return a row a moment: video, start and end in seconds, score, z."""
         return [
             {
-                "rank": one.rank,
-                "video": one.moment.video_id,
-                "start_s": one.moment.start_s,
-                "end_s": one.moment.end_s,
-                "score": one.moment.score,
-                "z": one.moment.z,
+                "rank": result.rank,
+                "video": result.moment.video_id,
+                "start_s": result.moment.start_s,
+                "end_s": result.moment.end_s,
+                "score": result.moment.score,
+                "z": result.moment.z,
             }
-            for one in self.moments
+            for result in self.moments
         ]
 
     def __repr__(self) -> str:
@@ -112,6 +112,6 @@ def search(
     """
     options = EncoderOptions(model, fps, None, device)
     index, videos = SearchTarget(Path(target), options).open_index()
-    session = SearchSession(index, options, RankingOptions(top, apart_s, exact, None), videos)
-    answer = session.find(query)
-    return FoundMoments(query, tuple(ranked(index, answer.found.moments)), index, answer)
+    searcher = IndexSearcher(index, RankingOptions(top, apart_s, exact, None), videos)
+    answer = SearchSession(searcher, options).find(query)
+    return FoundMoments(query, tuple(ranked(index, answer.moments)), index, answer)

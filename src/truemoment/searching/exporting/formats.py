@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
+import msgspec
+
 from truemoment.base.boundary import documents
 from truemoment.base.boundary.tables import csv_of
-from truemoment.base.boundary.text import printable_lines
+from truemoment.base.boundary.text import one_line, printable_lines
 from truemoment.base.errors import UsageError
+from truemoment.data.datasets.base import numbered
+from truemoment.data.datasets.own import OwnQuery
 from truemoment.report.words import clock
-from truemoment.searching.exporting.fcpxml import fcpxml_text
 from truemoment.searching.exporting.moments import ExportedMoment
 from truemoment.searching.exporting.subtitles import srt_text, vtt_text
-from truemoment.searching.exporting.timelines import edl_text, fcp7_text, otio_text
+from truemoment.searching.exporting.timelines import edl_text, fcp7_text, fcpxml_text, otio_text
 
 TIMELINES: Mapping[str, Callable[..., str]] = MappingProxyType(
     {".otio": otio_text, ".edl": edl_text, ".fcpxml": fcpxml_text, ".xml": fcp7_text}
@@ -95,3 +98,47 @@ def _rows(moments: Sequence[ExportedMoment]) -> list[dict[str, object]]:
             }
         )
     return rows
+
+
+# --------------------------------------------------------------------------------------- the package's own files
+
+
+def annotations_text(moments: Sequence[ExportedMoment]) -> str:
+    """Return a line for each sentence of a video, with its moments as references."""
+    return _lines(
+        OwnQuery(
+            query_id=query_id,
+            video_id=video_id,
+            duration_s=parts[0].film.table.duration_s,
+            sentence=sentence,
+            moments=sorted(moment.times_s for moment in parts),
+        )
+        for query_id, (video_id, sentence), parts in _queries(moments)
+    )
+
+
+def predictions_text(moments: Sequence[ExportedMoment]) -> str:
+    """Return a line for each sentence of a video, with its moments by falling score; order decides without scores."""
+    entries = []
+    for query_id, (video_id, sentence), parts in _queries(moments):
+        scores = [-float(rank) if moment.score is None else moment.score for rank, moment in enumerate(parts)]
+        ranked = sorted(zip(parts, scores, strict=True), key=lambda pair: -pair[1])
+        rows = [[*moment.times_s, score] for moment, score in ranked]
+        entries.append({"query_id": query_id, "video_id": video_id, "sentence": sentence, "moments": rows})
+    return '{"truemoment":1}\n' + _lines(entries)
+
+
+def _queries(
+    moments: Sequence[ExportedMoment],
+) -> list[tuple[str, tuple[str, str], list[ExportedMoment]]]:
+    """Return id, video and sentence, and moments of each query, in order of first occurrence."""
+    queries: dict[tuple[str, str], list[ExportedMoment]] = {}
+    for moment in moments:
+        key = moment.film.video_id, one_line(moment.sentence).strip() or "a moment"
+        queries.setdefault(key, []).append(moment)
+    ids = numbered(video_id for video_id, _ in queries)
+    return [(query_id, key, parts) for query_id, (key, parts) in zip(ids, queries.items(), strict=True)]
+
+
+def _lines(values: Iterable[object]) -> str:
+    return "".join(msgspec.json.encode(value).decode() + "\n" for value in values)

@@ -19,9 +19,8 @@ from truemoment.base.boundary.own_path import OwnPath, open_regular
 from truemoment.base.boundary.processes import RestartingPool, begin_quietly
 from truemoment.base.errors import TrueMomentError, UsageError
 from truemoment.media.video.clips import cut_clip
-from truemoment.searching.exporting.formats import ENDINGS, exported
+from truemoment.searching.exporting.formats import ENDINGS, annotations_text, exported, predictions_text
 from truemoment.searching.exporting.moments import ExportedFilm, ExportedMoment, film_of
-from truemoment.searching.exporting.records import annotations_text, predictions_text
 from truemoment.searching.pictures import SearchResult, name_of_files
 from truemoment.searching.retrieval import FoundMoment
 from truemoment.web.browsing.kept import Collections, KeptMoment

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, get_args
 
-from truemoment.base.boundary.distribution.cluster import ray_cluster
+from truemoment.base.boundary.distribution.cluster import failed_worker, ray_cluster
 from truemoment.base.boundary.processes import end_with_parent, processes
 from truemoment.base.errors import InputError
 
@@ -171,13 +171,13 @@ def _in_pool(
     while True:
         while len(running) < (1 if retries or suspect else most):
             suspect = bool(retries)
-            one = retries.popleft() if retries else next(numbered, None)
-            if one is None:
+            job = retries.popleft() if retries else next(numbered, None)
+            if job is None:
                 break
             try:
-                running[pool.submit(work.do, one[1])] = one
+                running[pool.submit(work.do, job[1])] = job
             except BrokenProcessPool:
-                retries.append(one)
+                retries.append(job)
                 raise
         if not running:
             return
@@ -237,9 +237,7 @@ def _came(ray: Any, reference: Any, job: J, work: JobRunner[J, R]) -> R:  # noqa
     try:
         result: R = ray.get(reference)
     except ray.exceptions.RayTaskError as error:
-        reason = str(error).strip().rpartition("\n")[2]
-        hint = f"every machine needs TrueMoment, {work.needs}"
-        raise InputError(f"a worker of the cluster failed: {reason}", hint=hint) from None
+        raise failed_worker(error, work.needs) from None
     except ray.exceptions.RayError:
         return work.given_up(job, TRIES + 2)
     return result

@@ -94,6 +94,12 @@ def ray_cluster(workers: int | None) -> Iterator[Any]:
         yield ray
 
 
+def failed_worker(error: Exception, needs: str) -> InputError:
+    """Return the error of a worker in one line, with what every machine needs besides TrueMoment."""
+    reason = str(error).strip().rpartition("\n")[2]
+    return InputError(f"a worker of the cluster failed: {reason}", hint=f"every machine needs TrueMoment, {needs}")
+
+
 def _refuse_old() -> None:
     """Refuse a Ray without tokens."""
     least = ".".join(map(str, LEAST_VERSION))

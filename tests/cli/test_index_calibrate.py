@@ -1,18 +1,16 @@
-"""truemoment index calibrate and serve, --codes, and a search of several machines."""
+"""truemoment index calibrate, --codes, and a search by a cluster."""
 
+import importlib.metadata
 import json
-import os
-import signal
-import subprocess
-import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from truemoment.base.boundary.distribution.cluster import ray_cluster
 from truemoment.cli import run
 from truemoment.searching.index import Index
-from truemoment.searching.sharding import IndexShard
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_colours")]
 
@@ -79,60 +77,33 @@ def test_vectors_to_calibrate_with(call, fails, index):
 
 
 def test_a_file_that_is_called_as_a_command_is_a_video(call, films):
-    (films / "a.mp4").rename("serve")
-    status, out, _ = call("index", "serve", "-o", "of.index", "--model", "colours")
-    assert (status, list(Index("of.index"))) == (0, ["serve"])
+    (films / "a.mp4").rename("calibrate")
+    status, out, _ = call("index", "calibrate", "-o", "of.index", "--model", "colours")
+    assert (status, list(Index("of.index"))) == (0, ["calibrate"])
     assert "1 video (1 indexed now)" in out
 
 
-@pytest.fixture
-def served(index):
-    """Start a shard as a user does: served("2/3") -> its address and process."""
-    processes = []
-
-    def start(shard):
-        words = ["index", "serve", str(index), "--shard", shard, "--port", "0"]
-        code = f"import sys; from truemoment.cli import main; main({words!r})"
-        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=os.environ, text=True)
-        processes.append(process)
-        return process.stdout.readline().rsplit(" ", 1)[1].strip(), process
-
-    yield start
-    for process in processes:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-
-
-def test_a_search_of_two_machines(call, fails, index, served):
-    shares = [IndexShard(number, 2).videos_of(Index(index)) for number in (1, 2)]
-    assert sorted(map(len, shares)) == [0, 3]  # by their hashes; a machine without a video is asked too
-    (one, _), (two, process) = served("1/2"), served("2/2")
+@pytest.mark.usefixtures("no_cluster")
+def test_a_search_by_a_cluster_is_the_search_of_one_process(call, index):
     alone = call("search", "red", index, "--exact", "--quiet")
-    together = call("search", "red", index, "--exact", "--shards", f"{one},{two}", "--quiet")
-    assert together == alone
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == 130
-    status, out, err = call("search", "red", index, "--shards", f"{one},{two}", "--wait-s", "5", "--json", "-")
-    assert status == 1
-    assert json.loads(out)["silent_shards"] == [two]
-    assert f"note: no answer from {two}: moments of their videos are missing" in err
-    assert fails(2, "search", "red", index, "--shards", one) == (
-        "--shards: got shards 1/2, expected all of 2: 2/2 missing"
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Ray's own
+        with ray_cluster(2):
+            assert call("search", "red", index, "--exact", "--quiet", "--engine", "ray", "--workers", "2") == alone
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (("--shard", "4/3"), "--shard: got '4/3', expected K/N with K from 1 to N, N up to 4,096: 3/8"),
-        (("--host", "8.8.8.8"), "--host: 8.8.8.8 is no loopback or private address; whoever reaches a shard"),
-    ],
-)
-def test_shards_that_cannot_be_served(fails, index, options, told):
-    assert fails(2, "index", "serve", index, *options).startswith(told)
+def test_a_cluster_that_cannot_be_used_is_one_line(fails, index, monkeypatch):
+    assert fails(2, "search", "red", index, "--workers", "2") == "--workers: goes with --engine ray"
+    told = fails(2, "search", "--serve", index, "--engine", "ray")
+    assert told == "--engine: does not go with --serve; the page has its own"
+
+    def version(_):
+        raise importlib.metadata.PackageNotFoundError
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    told = fails(2, "search", "red", index, "--engine", "ray")
+    assert told == "--engine ray needs the package ray: pip install 'truemoment[scale]'"
 
 
-def test_help_of_both_commands():
-    for word in ("calibrate", "serve"):
-        assert run(["index", word, "--help"]) == 0
+def test_help():
+    assert run(["index", "calibrate", "--help"]) == 0

@@ -1,4 +1,4 @@
-"""truemoment index calibrate and serve: when a search of an index may stop, and a shard of it that answers searches."""
+"""truemoment index calibrate: when a search of an index may stop."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.base.errors import InputError
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver_log
 from truemoment.cli.groups import Output
 from truemoment.cli.model_options import device_option, model_option
-from truemoment.cli.options import FILE, count_option, json_option, refuse_outputs, say, seed_option
+from truemoment.cli.options import FILE, count_option, json_option, refuse_outputs, seed_option
 from truemoment.searching.encoder_options import EncoderOptions
 
 if TYPE_CHECKING:
     from truemoment.media.features.base import Frames
     from truemoment.searching.index import Index
+
+
+MOST_SENTENCES = 100_000
+"""Sentences of a file; a few hundred are enough."""
 
 
 @click.command("calibrate", cls=Command)
@@ -39,7 +44,7 @@ if TYPE_CHECKING:
 @device_option
 @json_option("Write the calibration as JSON ('-': to standard output, and nothing else goes there).")
 @click.option("--quiet", is_flag=True, help="No report, and no progress on standard error.")
-def calibrate_command(
+def command(
     index_path: Path,
     sentences: Path,
     top: int,
@@ -73,7 +78,7 @@ def calibrate_command(
 
         return tqdm(names, desc="calibrating", unit="video", leave=False) if output.progress else names
 
-    found = calibrate(
+    calibration = calibrate(
         index,
         vectors,
         sentences=_name_of(sentences),
@@ -84,20 +89,36 @@ def calibrate_command(
         seed=seed,
         track=track,
     )
-    write_calibration(index_path, found)
+    write_calibration(index_path, calibration)
     where = str(index_path)
-    deliver_log(
-        reports.report_of_calibration(found, where), lambda: reports.document_of_calibration(found, where), output
-    )
+    report = reports.report_of_calibration(calibration, where)
+    deliver_log(report, lambda: reports.document_of_calibration(calibration, where), output)
 
 
 def _vectors(path: Path, index: Index, options: EncoderOptions) -> Frames:
-    """Return vectors of sentences: a file's, or those of the index's model for the lines of a text."""
-    from truemoment.searching.sentence_lines import read_lines, read_vectors
+    """Return vectors of sentences (S, D): a file's, or those of the index's model for the lines of a text."""
+    from truemoment.base.boundary.files import read_text
 
     if path.suffix.lower() == ".npy":
-        return read_vectors(path)
-    return options.encoder_of(index).sentences(read_lines(path))
+        return _read_vectors(path)
+    sentences = [line.strip() for line in read_text(path).splitlines() if line.strip()]
+    if not 1 <= len(sentences) <= MOST_SENTENCES:
+        raise InputError(f"has {len(sentences):,} sentences, expected 1 to {MOST_SENTENCES:,}, one a line", path=path)
+    return options.encoder_of(index).sentences(sentences)
+
+
+def _read_vectors(path: Path) -> Frames:
+    """Return vectors of sentences (S, D) from an NPY file."""
+    import numpy as np
+
+    from truemoment.base.boundary.arrays import map_npy, refusing_damage
+
+    with refusing_damage(path, "is no table of vectors"):
+        table = map_npy(path)
+        if table.ndim != 2 or table.dtype.kind != "f" or not 1 <= len(table) <= MOST_SENTENCES:
+            came = f"holds {table.dtype} of shape {table.shape}"
+            raise InputError(f"{came}, expected (sentences, numbers), up to {MOST_SENTENCES:,} sentences", path=path)
+        return np.asarray(table, dtype=np.float32)
 
 
 def _name_of(path: Path) -> str:
@@ -105,36 +126,3 @@ def _name_of(path: Path) -> str:
     from truemoment.base.boundary.text import as_text
 
     return f"{as_text(path.name)}#{sha256_of(path)[:8]}"
-
-
-@click.command("serve", cls=Command)
-@click.argument("index_path", metavar="INDEX", type=FILE)
-@click.option("--shard", default="1/1", show_default=True, metavar="K/N", help="Share of the videos.")
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Loopback or private address.")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, metavar="P", help="Port; 0 for any."
-)
-@click.option("--quiet", is_flag=True, help="Do not print the address.")
-def serve_command(index_path: Path, shard: str, host: str, port: int, quiet: bool) -> None:
-    """Answer searches of a share of the videos of INDEX, until Ctrl-C.
-
-    Every machine has the whole index or the videos of its share. Ask all of them with
-    truemoment search "QUERY" INDEX --shards HOST:PORT,HOST:PORT,...
-
-    It has no password and no encryption: use a network that you trust.
-    """
-    from truemoment.searching.index import Index
-    from truemoment.searching.serving import ShardServer, serving
-    from truemoment.searching.sharding import IndexShard
-
-    share = IndexShard.read(shard)
-    server = ShardServer(Index(index_path), share)
-    with serving(server, host, port) as listening:
-        if not quiet:
-            where = f"[{host}]:{listening.server_port}" if ":" in host else f"{host}:{listening.server_port}"
-            say(f"shard {share} of {index_path}, {len(server.videos):,} videos: {where}")
-        listening.serve_forever()
-
-
-COMMANDS: dict[str, click.Command] = {"calibrate": calibrate_command, "serve": serve_command}
-"""Commands on an index by their word."""
