@@ -222,7 +222,9 @@ def test_a_collection_becomes_references_and_predictions(served, tmp_path):
     for form in ("annotations", "predictions"):
         answer = client.post("/api/export", json={"format": form, "collection": "doors"})
         (tmp_path / f"{form}.jsonl").write_bytes(answer.content)
-    scores = evaluate(tmp_path / "annotations.jsonl", tmp_path / "predictions.jsonl", "R@1,IoU=0.5; mIoU")
+    scores = evaluate(
+        tmp_path / "predictions.jsonl", annotations=tmp_path / "annotations.jsonl", measures="R@1,IoU=0.5; mIoU"
+    )
     assert (len(lines_of(tmp_path / "annotations.jsonl")), scores.value("mIoU")) == (
         2,
         1.0,
