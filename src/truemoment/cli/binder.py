@@ -80,7 +80,9 @@ def _option(of: dataclasses.Field[Any], hint: Any) -> click.Option:  # noqa: ANN
     how = of.metadata
     kind, many = _kind(hint, how)
     default = None if of.default in (dataclasses.MISSING, ()) else of.default
-    value: dict[str, Any] = {"is_flag": True} if kind is bool else {"type": kind, "default": default, "multiple": many}
+    value: dict[str, Any] = {"is_flag": True} if kind is bool else {"type": kind, "multiple": many}
+    if kind is not bool and default is not None:  # None would be a value, which a required option has then
+        value["default"] = default
     return click.Option(
         [*option_of(of).split(), of.name],
         **value,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from truemoment.base.boundary.text import printable
 from truemoment.cli.outputs import say
 from truemoment.report.model import Cell, Report, Section, Table
 
@@ -108,4 +107,5 @@ def suggest(why: str, words: Sequence[str], output: Output) -> None:
     """Write a command that usually comes next, unless notes are left out."""
     if not output.quiet:
         to_error = output.json_only or output.style is not None
-        say(f"{printable(why)}\n  {printable(shlex.join(words))}", err=to_error)
+        say(why, err=to_error)
+        say(f"  {shlex.join(words)}", err=to_error)

@@ -113,7 +113,8 @@ def command(request: DemoRequest, serving: PageServing) -> None:
         say(f"\nwritten to {request.out}: {names}")
         for path in pages:
             say(f"  {path}")
-        say(f"audit one yourself:\n  {_command(request.out, 'seeing', request.seed)}")
+        say("audit one yourself:")
+        say(f"  {_command(request.out, 'seeing', request.seed)}")
     if not request.no_open:
         for path in pages:
             open_page(path)

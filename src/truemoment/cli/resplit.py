@@ -36,6 +36,7 @@ def command(request: ResplitRequest, _threads: Threads, output: Output) -> None:
         run(
             asked,
             command=shlex.join(["truemoment", *sys.argv[1:]]),
+            note=lambda line: say(line, err=True),
             on_complete=lambda found: deliver(found.report(), found.document, output),
         )
     if not output.quiet:

@@ -75,5 +75,6 @@ def command(request: StudyDemoRequest, serving: ServingOptions) -> None:
         "-o",
         str(request.out / "marked"),
     ]
-    say(f"when you are done:\n  {shlex.join(words)}")
+    say("when you are done:")
+    say(f"  {shlex.join(words)}")
     run_server(folder_of(request.out / STUDY), serving, role="w01", open_it=not request.no_open)

@@ -96,7 +96,8 @@ def command(request: NewRequest, data: Data) -> None:
         say(f"warning: {made.n_without_file:,} videos have no file; their queries are left out", err=True)
     show_links(made.links, request.address)
     if request.open_study:
-        say(f"add people:\n  {shlex.join(['truemoment', 'annotate', 'people', str(request.study), 'add', '5'])}")
+        say("add people:")
+        say(f"  {shlex.join(['truemoment', 'annotate', 'people', str(request.study), 'add', '5'])}")
     click.echo("\nnext:")
     for verb in ("prepare", "serve"):
         say(f"  {shlex.join(['truemoment', 'annotate', verb, str(request.study)])}")

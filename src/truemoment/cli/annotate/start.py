@@ -75,5 +75,6 @@ def command(request: StartRequest, serving: ServingOptions) -> None:
         "-o",
         f"{study.with_suffix('')}-marked",
     ]
-    say(f"when you are done:\n  {shlex.join(words)}")
+    say("when you are done:")
+    say(f"  {shlex.join(words)}")
     run_server(folder_of(study), serving, role="w01", open_it=not request.no_open)

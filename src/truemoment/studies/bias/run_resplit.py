@@ -13,7 +13,7 @@ from truemoment.base.boundary.text import printable
 from truemoment.base.errors import UsageError
 from truemoment.base.known_names import one_of_known
 from truemoment.base.records import Annotations
-from truemoment.base.request import function_of
+from truemoment.base.request import function_of, ignore
 from truemoment.data.datasets import DATASETS
 from truemoment.data.datasets.random_order import ORDERS
 from truemoment.data.datasets.resplit_folder import ResplitSource
@@ -71,11 +71,16 @@ class ResplitResult(Result):
 
 
 def run(
-    request: ResplitRequest, *, command: str = "", on_complete: Callable[[ResplitResult], None] = lambda _: None
+    request: ResplitRequest,
+    *,
+    command: str = "",
+    note: Callable[[str], None] = ignore,
+    on_complete: Callable[[ResplitResult], None] = lambda _: None,
 ) -> ResplitResult:
     """Split a dataset again, so that guessing helps less on its test split, and write the folder.
 
-    `command` is named in the datasheet; `on_complete` is called before the folder appears.
+    `command` is named in the datasheet; `note` is called with what is left out, and `on_complete` before the folder
+    appears.
 
     Parameters
     ----------
@@ -102,7 +107,7 @@ def run(
     if folder.name in DATASETS:
         raise UsageError(f"-o {printable(str(folder))}: is the name of a dataset, expected another one")
     refuse_folder(folder)
-    whole = _read(request, folder)
+    whole = _read(request, folder, note)
     found = resplit_and_measure(
         whole.annotations,
         plan,
@@ -119,7 +124,7 @@ def run(
     return result
 
 
-def _read(request: ResplitRequest, folder: Path) -> WholeDataset:
+def _read(request: ResplitRequest, folder: Path, note: Callable[[str], None]) -> WholeDataset:
     """Read all queries, for a folder to be made of them."""
     if request.annotations is not None:
         return whole_file(Path(request.annotations), folder)
@@ -127,7 +132,7 @@ def _read(request: ResplitRequest, folder: Path) -> WholeDataset:
         raise UsageError("which dataset? give --dataset NAME or --annotations FILE")
     whole = whole_dataset(request.dataset, request.splits, data_dir=path_of(request.data_dir))
     for name in whole.missing:
-        request.on_warning(f"{request.dataset}: {name} is missing and is left out")
+        note(f"{request.dataset}: {name} is missing and is left out")
     return whole
 
 
