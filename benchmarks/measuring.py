@@ -13,7 +13,8 @@ import time
 
 import numpy as np
 
-from truemoment import Annotations, Predictions, evaluate
+from truemoment import Annotations, Predictions
+from truemoment.evaluation.evaluate import evaluate
 from world import film_world
 
 RANKS, THRESHOLDS = (1, 5, 10, 50, 100), (0.1, 0.3, 0.5)

@@ -17,8 +17,9 @@ import time
 import numpy as np
 from scipy.stats import kendalltau
 
-from truemoment import Annotations, evaluate
+from truemoment import Annotations
 from truemoment.base.records import Predictions
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.studies.meta.ambiguity import ambiguity
 from truemoment.studies.meta.noise import VARIANCES_S2, ShiftNoise
 from truemoment.studies.meta.population import default_population

@@ -69,7 +69,7 @@ def main() -> None:
         "TorchMomentMetric": by_metric(TorchMomentMetric(MEASURES)),
         "query by query, moment by moment": by_loop,
     }
-    expected = tm.evaluate(annotations, predictions, MEASURES)
+    expected = tm.evaluate(predictions, annotations=annotations, measures=MEASURES)
     for name, way in ways.items():
         seconds, figures = [], {}
         for _ in range(EPOCHS):

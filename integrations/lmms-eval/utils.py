@@ -64,7 +64,8 @@ def evaluate(rows: Sequence[Row]) -> tuple[dict[str, float], float]:
         lines = (json.dumps({"query_id": row["doc"]["query_id"], "answer": row["answer"]}) for row in rows)
         path.write_text("\n".join(lines), encoding="utf-8")
         predictions, _ = tm.read_predictions(path, annotations, format="answers")
-    scores = tm.evaluate(annotations, predictions, "; ".join(RECALLS), os.environ.get("TRUEMOMENT_PROTOCOL"))
+    protocol = os.environ.get("TRUEMOMENT_PROTOCOL")
+    scores = tm.evaluate(predictions, annotations=annotations, measures="; ".join(RECALLS), protocol=protocol)
     return {measure: scores.value(measure) for measure in RECALLS}, float(predictions.unreadable.mean())
 
 

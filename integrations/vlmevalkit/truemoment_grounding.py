@@ -76,7 +76,9 @@ class TrueMomentGrounding(VideoBaseDataset):
         lines = (json.dumps({"query_id": name, "answer": text}) for name, text in texts.items())
         written.write_text("\n".join(lines), encoding="utf-8")
         predictions, _report = tm.read_predictions(written, self.annotations, format="answers")
-        scores = tm.evaluate(self.annotations, predictions, MEASURES, os.environ.get("TRUEMOMENT_PROTOCOL"))
+        scores = tm.evaluate(
+            predictions, annotations=self.annotations, measures=MEASURES, protocol=os.environ.get("TRUEMOMENT_PROTOCOL")
+        )
         figures = {str(measure): scores.value(measure) for measure in scores.measures}
         figures["unreadable"] = float(predictions.unreadable.mean())
         dump(figures, str(path.with_name(f"{path.name}_score.json")))

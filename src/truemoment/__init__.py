@@ -12,15 +12,9 @@ if TYPE_CHECKING:
     from truemoment.base.errors import TrueMomentError
     from truemoment.base.records import Annotations, Predictions, Queries
     from truemoment.cli.api.audits import audit
-    from truemoment.cli.api.blind import baseline
     from truemoment.cli.api.citations import cite
-    from truemoment.cli.api.comparisons import compare
-    from truemoment.cli.api.evaluation import evaluate
-    from truemoment.cli.api.leaderboards import leaderboard
     from truemoment.cli.api.runs import train
     from truemoment.cli.api.searches import search
-    from truemoment.cli.api.splits import resplit
-    from truemoment.cli.api.surveys import survey
     from truemoment.data.datasets import load_annotations, read_own_annotations
     from truemoment.data.formats import read_predictions, write_predictions
     from truemoment.evaluation.grounders import Grounder
@@ -29,6 +23,12 @@ if TYPE_CHECKING:
     from truemoment.evaluation.protocols import Protocol, get_protocol
     from truemoment.evaluation.scores import Scores
     from truemoment.searching.opening import open_features
+    from truemoment.studies.baseline.run import baseline
+    from truemoment.studies.bias.run import survey
+    from truemoment.studies.bias.run_resplit import resplit
+    from truemoment.studies.compare.run import compare
+    from truemoment.studies.evaluate.run import evaluate
+    from truemoment.studies.leaderboard.run import leaderboard
 
 _HOME = {
     "Annotations": "base.records",
@@ -40,21 +40,21 @@ _HOME = {
     "Scores": "evaluation.scores",
     "TrueMomentError": "base.errors",
     "audit": "cli.api.audits",
-    "baseline": "cli.api.blind",
+    "baseline": "studies.baseline.run",
     "cite": "cli.api.citations",
-    "compare": "cli.api.comparisons",
-    "evaluate": "cli.api.evaluation",
+    "compare": "studies.compare.run",
+    "evaluate": "studies.evaluate.run",
     "get_protocol": "evaluation.protocols",
-    "leaderboard": "cli.api.leaderboards",
+    "leaderboard": "studies.leaderboard.run",
     "load_annotations": "data.datasets",
     "open_features": "searching.opening",
     "parse_measure": "evaluation.measures",
     "parse_measures": "evaluation.measures",
     "read_own_annotations": "data.datasets",
     "read_predictions": "data.formats",
-    "resplit": "cli.api.splits",
+    "resplit": "studies.bias.run_resplit",
     "search": "cli.api.searches",
-    "survey": "cli.api.surveys",
+    "survey": "studies.bias.run",
     "train": "cli.api.runs",
     "write_predictions": "data.formats",
 }

@@ -40,7 +40,8 @@ def test_no_module_takes_the_place_of_a_function():
 def test_importing_is_light_and_a_number_needs_no_pytorch():
     code = (
         "import sys, truemoment as tm; before = 'numpy' in sys.modules;"
-        f"tm.evaluate({str(EXAMPLES / 'annotations.jsonl')!r}, {str(EXAMPLES / 'predictions.jsonl')!r}, 'mIoU');"
+        f"tm.evaluate({str(EXAMPLES / 'predictions.jsonl')!r}, annotations={str(EXAMPLES / 'annotations.jsonl')!r},"
+        "measures='mIoU');"
         "print(before, 'torch' in sys.modules, 'matplotlib' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -67,8 +68,8 @@ class TestEvaluate:
         files = EXAMPLES / "annotations.jsonl", EXAMPLES / "predictions.jsonl"
         annotations = tm.read_own_annotations(str(files[0]))
         predictions, _ = tm.read_predictions(str(files[1]), annotations)
-        a = tm.evaluate(str(files[0]), files[1], "R@1,IoU=0.5; mIoU", resamples=50)
-        b = tm.evaluate(annotations, predictions, "R@1,IoU=0.5; mIoU", resamples=50)
+        a = tm.evaluate(files[1], annotations=str(files[0]), measures="R@1,IoU=0.5; mIoU", resamples=50)
+        b = tm.evaluate(predictions, annotations=annotations, measures="R@1,IoU=0.5; mIoU", resamples=50)
         # By hand in README: the figures of examples/.
         assert round(a.value("mIoU"), 4) == 0.5787
         assert a.table() == b.table() == check(a, "measure")
@@ -82,20 +83,22 @@ class TestEvaluate:
         assert scores.value("mIoU") == found.scores.value("mIoU")
 
     @pytest.mark.parametrize(
-        ("arguments", "options", "why"),
+        ("options", "why"),
         [
-            ((), {}, "which predictions"),
-            ((EXAMPLES / "annotations.jsonl",), {}, "which predictions"),
-            ((None, EXAMPLES / "predictions.jsonl"), {}, "which annotations"),
+            ({}, "which annotations"),
+            ({"dataset": "charades-sta"}, "which split"),
+            ({"annotations": EXAMPLES / "annotations.jsonl", "dataset": "charades-sta"}, "expected one of them"),
         ],
     )
-    def test_what_is_missing_is_named(self, arguments, options, why):
+    def test_what_is_missing_is_named(self, options, why):
         with pytest.raises(UsageError, match=why):
-            tm.evaluate(*arguments, **options)
+            tm.evaluate(EXAMPLES / "predictions.jsonl", **options)
 
 
 def test_frames_of_data():
-    scores = tm.evaluate(EXAMPLES / "annotations.jsonl", EXAMPLES / "predictions.jsonl", "R@1,IoU=0.5; mIoU")
+    scores = tm.evaluate(
+        EXAMPLES / "predictions.jsonl", annotations=EXAMPLES / "annotations.jsonl", measures="R@1,IoU=0.5; mIoU"
+    )
     assert pytest.importorskip("pandas").DataFrame(scores.table()).equals(scores.to_pandas())
     assert pytest.importorskip("polars").DataFrame(scores.table()).equals(scores.to_polars())
 
@@ -106,7 +109,7 @@ def test_audit_takes_a_file_and_reports_itself(monkeypatch):
     monkeypatch.setattr(excess_where_blind_misses, "N_FOLDS", 2)  # fewer networks out of fold, which is quicker
     found = tm.audit(
         EXAMPLES / "predictions.jsonl",
-        EXAMPLES / "annotations.jsonl",
+        annotations=EXAMPLES / "annotations.jsonl",
         measures="R@1,IoU=0.5",
         resamples=200,
         permutations=99,
@@ -123,7 +126,7 @@ def test_compare_takes_files_by_method():
     annotations = tm.read_own_annotations(EXAMPLES / "annotations.jsonl")
     found = tm.compare(
         {"a": EXAMPLES / "predictions.jsonl", "b": [EXAMPLES / "predictions.jsonl"]},
-        annotations,
+        annotations=annotations,
         measures="mIoU",
         resamples=20,
         permutations=99,
@@ -132,7 +135,7 @@ def test_compare_takes_files_by_method():
 
 
 def test_baseline_has_predictions_and_scores():
-    found = tm.baseline("uniform", EXAMPLES / "annotations.jsonl", measures="mIoU", repeats=2)
+    found = tm.baseline("uniform", annotations=EXAMPLES / "annotations.jsonl", measures="mIoU", repeats=2)
     assert check(found, "measure")["value"] == [pytest.approx(found.run.figures.mean())]
     assert len(found.predictions.query_id) == 120
 
@@ -140,7 +143,7 @@ def test_baseline_has_predictions_and_scores():
 @pytest.mark.slow
 def test_survey_of_records_and_files():
     annotations = tm.read_own_annotations(EXAMPLES / "annotations.jsonl")
-    found = tm.survey(annotations, EXAMPLES / "annotations.jsonl", permutations=20, draws=5)
+    found = tm.survey([annotations, EXAMPLES / "annotations.jsonl"], permutations=20, draws=5)
     assert check(found, "dataset")["n_queries"] == [120, 120]
 
 
@@ -153,7 +156,7 @@ def test_resplit_writes_a_folder_that_is_a_dataset(tmp_path):
     assert sum(check(found, "split")["n_queries"]) > 0
     ood = tm.load_annotations(str(tmp_path / "anew"), "test-ood")
     assert ood.n_queries == found.part("test-ood").n_queries
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match="is there already"):
         tm.resplit(tmp_path / "anew", annotations=annotations)
 
 

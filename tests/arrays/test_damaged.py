@@ -8,9 +8,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Predictions, Scores, evaluate
+from truemoment import Annotations, Predictions, Scores
 from truemoment.base.boundary.arrays import read_npz
 from truemoment.base.errors import InputError
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.media.features import (
     Features,
     FolderStore,

@@ -6,9 +6,10 @@ import json
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Predictions, evaluate, read_predictions
+from truemoment import Annotations, Predictions, read_predictions
 from truemoment.base.boundary.caching import Cache
 from truemoment.base.errors import ProtocolError, UsageError
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import get_protocol
 from truemoment.studies.audit import CHECKS, AuditSetup, Controls, Results, Splits

@@ -5,11 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Predictions, evaluate, load_annotations, read_predictions
+from truemoment import Annotations, Predictions, load_annotations, read_predictions
 from truemoment.base.boundary.caching import NO_CACHE, Cache
 from truemoment.base.errors import UsageError
 from truemoment.baselines import Choices, make_baseline
 from truemoment.baselines.floors import DRAWS, FITS, FLOORS, NETWORK, answers_a_query, join_measures
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import get_protocol
 from truemoment.studies.audit import CHECKS, AuditSetup, Results, Splits, audit

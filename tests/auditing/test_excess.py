@@ -6,10 +6,10 @@ import math
 import numpy as np
 import pytest
 
-from truemoment import evaluate
 from truemoment.base.boundary.caching import Cache
 from truemoment.base.records import Predictions
 from truemoment.baselines.network_row import excess
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
 from truemoment.studies.audit.checks import excess_where_blind_misses as check
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment import Annotations, Predictions, Queries, evaluate
+from truemoment import Annotations, Predictions, Queries
 from truemoment.base.errors import InputError
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import get_protocol
 from truemoment.studies.audit.own_answers import another_video, moved_answers, own_answers_floors, similar_sentence

@@ -7,8 +7,8 @@ import pytest
 from truemoment import write_predictions
 from truemoment.base.errors import UsageError
 from truemoment.data.datasets import read_own_annotations
-from truemoment.data.datasets.source import AnnotationSource
-from truemoment.studies.audit import RelatedFiles, audit_predictions
+from truemoment.studies.audit.reading import run
+from truemoment.studies.audit.request import AuditRequest
 
 FEW = {"measures": "R@1,IoU=0.5; mIoU", "resamples": 200, "permutations": 99}
 
@@ -31,11 +31,11 @@ def files(tmp_path, invented, constant, monkeypatch):
 def test_files_and_records_give_the_same_audit(files, constant):
     """But for what only a file has: its hash, and how its rows matched."""
     path = files / "answers.jsonl"
-    of_files = audit_predictions(path, AnnotationSource(annotations=files / "test.jsonl"), gate="mIoU<0.01", **FEW)
+    of_files = run(AuditRequest(path, annotations=files / "test.jsonl", gate="mIoU<0.01", **FEW))
     assert (set(of_files.sources), of_files.sources["path"]) == ({"path", "sha256"}, str(path))
     assert of_files.passed is False
     annotations = read_own_annotations(files / "test.jsonl")
-    of_records = audit_predictions(constant(annotations, 0.0, 10.0), annotations, **FEW)
+    of_records = run(AuditRequest(constant(annotations, 0.0, 10.0), annotations=annotations, **FEW))
     assert set(of_records.sources) == {"path"}
     assert of_records.passed is True  # there is no gate
     assert [of for of in of_files.findings if of.check != "validity"] == list(of_records.findings)
@@ -45,17 +45,17 @@ def test_files_and_records_give_the_same_audit(files, constant):
     ("more", "message"),
     [
         ({"fit_split": "train"}, "--fit-split train: other splits are read from a dataset or a file"),
-        ({"related": RelatedFiles(select_split="val")}, "--select-split val: other splits"),
-        ({"related": RelatedFiles(iid="iid.jsonl")}, "--iid-split test-iid: other splits"),
-        ({"related": RelatedFiles(model="runs/tan2d")}, "got the model runs/tan2d, expected a function that opens it"),
+        ({"select_split": "val"}, "--select-split val: other splits"),
+        ({"iid": "iid.jsonl"}, "--iid-split test-iid: other splits"),
+        ({"model": "runs/tan2d"}, "got the model runs/tan2d, expected a function that opens it"),
     ],
 )
 def test_records_of_one_split_have_no_other(files, constant, more, message):
     annotations = read_own_annotations(files / "test.jsonl")
     with pytest.raises(UsageError, match=message):
-        audit_predictions(constant(annotations, 0.0, 10.0), annotations, **FEW, **more)
+        run(AuditRequest(constant(annotations, 0.0, 10.0), annotations=annotations, **FEW, **more))
 
 
 def test_features_without_a_model_are_refused():
     with pytest.raises(UsageError, match=r"--features: .*--model"):
-        RelatedFiles(features="f.npz")
+        AuditRequest("preds.jsonl", features="f.npz")

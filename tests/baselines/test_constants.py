@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment import Annotations, Predictions, Queries, evaluate, parse_measure, parse_measures
+from truemoment import Annotations, Predictions, Queries, parse_measure, parse_measures
 from truemoment.base.density import Density
 from truemoment.base.errors import InputError, MeasureError, UsageError
 from truemoment.base.intervals import temporal_iou
@@ -17,6 +17,7 @@ from truemoment.baselines import BestConstant, BiasBased, PredictAll
 from truemoment.baselines.base import NMS_THRESHOLD, answers, grid_of_moments, locations, rank_constants
 from truemoment.baselines.best_constant import best_constants
 from truemoment.baselines.bias_based import reflected
+from truemoment.evaluation.evaluate import evaluate
 
 nan = float("nan")
 

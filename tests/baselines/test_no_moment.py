@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truemoment import Annotations, evaluate
+from truemoment import Annotations
 from truemoment.base.errors import InputError, MeasureError
 from truemoment.baselines import BASELINES, BestConstant, Choices, Oracle, make_baseline
+from truemoment.evaluation.evaluate import evaluate
 
 nan = float("nan")
 

@@ -7,10 +7,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Queries, evaluate
+from truemoment import Annotations, Queries
 from truemoment.base.errors import InputError
 from truemoment.baselines import Oracle
 from truemoment.baselines.proposals import MultiScale, SlidingWindows, SparseMap, WindowedGrid
+from truemoment.evaluation.evaluate import evaluate
 
 SCHEMES = [
     SparseMap(),

@@ -8,12 +8,13 @@ import os
 import numpy as np
 import pytest
 
-from truemoment import Annotations, evaluate
+from truemoment import Annotations
 from truemoment.base.boundary.caching import Cache
 from truemoment.baselines import ExpectedValue, OrderTable, ParagraphNetwork, SentenceNetwork
 from truemoment.baselines.floors import Setting, run_floors
 from truemoment.baselines.paragraph_network import marginals, paragraph_terms, ratios_of_pairs
 from truemoment.data.language.paragraphs import Paragraphs, order_of_starts, part_of_paragraph
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import PROTOCOLS
 

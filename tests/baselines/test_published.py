@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truemoment import evaluate
 from truemoment.baselines import ActionAware, BestConstant, BiasBased, MeanMap, PredictAll, PriorOnly, Uniform
 from truemoment.baselines.proposals import SparseMap
 from truemoment.data.datasets import load_annotations
+from truemoment.evaluation.evaluate import evaluate
 
 pytestmark = pytest.mark.data
 

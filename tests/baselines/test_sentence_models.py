@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from truemoment import Annotations, evaluate
+from truemoment import Annotations
 from truemoment.base.errors import UsageError
 from truemoment.baselines.base import deal_folds
 from truemoment.baselines.expected_value import ExpectedValue
 from truemoment.baselines.sentence_neighbours import SentenceNeighbours, Sentences, unit_weights
 from truemoment.baselines.sentence_network import SentenceNetwork
 from truemoment.data.language.bags import bags_of, terms_of
+from truemoment.evaluation.evaluate import evaluate
 
 PLACES = {"opens": (0.0, 0.3), "closes": (0.7, 1.0), "waits": (0.35, 0.65)}
 MODELS = {

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truemoment import Annotations, evaluate
+from truemoment import Annotations
 from truemoment.base.errors import InputError
 from truemoment.baselines import BestConstant, split_constants
 from truemoment.baselines.running import run_baseline
 from truemoment.data.datasets import load_annotations
+from truemoment.evaluation.evaluate import evaluate
 
 
 @pytest.fixture(scope="module")

@@ -144,7 +144,7 @@ def test_a_full_disk_is_told_and_the_collection_stays(served, tmp_path, monkeypa
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("truemoment.web.browsing.kept.os.fsync", full)
+    monkeypatch.setattr("truemoment.base.boundary.files.os.fsync", full)
     answer = put(client, 1, [RED, ALSO])
     assert (answer.status_code, "No space left" in answer.text) == (507, True)
     monkeypatch.undo()
@@ -222,7 +222,9 @@ def test_a_collection_becomes_references_and_predictions(served, tmp_path):
     for form in ("annotations", "predictions"):
         answer = client.post("/api/export", json={"format": form, "collection": "doors"})
         (tmp_path / f"{form}.jsonl").write_bytes(answer.content)
-    scores = evaluate(tmp_path / "annotations.jsonl", tmp_path / "predictions.jsonl", "R@1,IoU=0.5; mIoU")
+    scores = evaluate(
+        tmp_path / "predictions.jsonl", annotations=tmp_path / "annotations.jsonl", measures="R@1,IoU=0.5; mIoU"
+    )
     assert (len(lines_of(tmp_path / "annotations.jsonl")), scores.value("mIoU")) == (
         2,
         1.0,

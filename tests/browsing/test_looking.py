@@ -363,7 +363,7 @@ def test_a_full_disk_keeps_the_earlier_notes(served, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("truemoment.web.browsing.kept.os.fsync", full)
+    monkeypatch.setattr("truemoment.base.boundary.files.os.fsync", full)
     answer = client.put("/api/notes/3", json={"revision": 1, "note": "second", "tags": []})
     assert (answer.status_code, "No space left" in answer.text) == (507, True)
     monkeypatch.undo()

@@ -8,10 +8,11 @@ import statistics
 import numpy as np
 import pytest
 
-from truemoment import __version__, evaluate, get_protocol, parse_measures, read_own_annotations, read_predictions
+from truemoment import __version__, get_protocol, parse_measures, read_own_annotations, read_predictions
 from truemoment.base.boundary.text import short_line
 from truemoment.baselines import BASELINES, Choices, make_baseline
 from truemoment.baselines.proposals import SparseMap
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.protocols import CONVENTION_FIELDS
 
 pytestmark = pytest.mark.slow

@@ -96,7 +96,9 @@ def test_nothing_is_printed_where_entries_cannot_be_written(fails, tmp_path):
 
 
 def test_results_and_own_data():
-    scores = tm.evaluate(EXAMPLES / "annotations.jsonl", EXAMPLES / "predictions.jsonl", "R@1,IoU=0.5")
+    scores = tm.evaluate(
+        EXAMPLES / "predictions.jsonl", annotations=EXAMPLES / "annotations.jsonl", measures="R@1,IoU=0.5"
+    )
     assert keys(scores) == ["truemoment", "gao2017tall"]
     assert "annotations.jsonl has no paper here" in str(tm.cite(scores))
 

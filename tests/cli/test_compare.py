@@ -11,8 +11,8 @@ import pytest
 
 from truemoment import Annotations, __version__, get_protocol, parse_measures
 from truemoment.base.errors import UsageError
-from truemoment.cli.compare import files_by_method
 from truemoment.data.datasets import own
+from truemoment.studies.compare.request import files_by_method
 
 
 @pytest.fixture

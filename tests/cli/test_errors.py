@@ -107,7 +107,7 @@ class TestUsage:
         status, out, err = call(*words)
         assert status in (0, 2)
         assert any(line.startswith(("Usage: ", "usage: ")) for line in (out + err).splitlines())
-        assert "Commands:" in (out + err).splitlines()
+        assert {"Commands:", "Measure and compare models:"} & set((out + err).splitlines())
 
 
 class TestWhichAnnotations:
@@ -211,7 +211,7 @@ class TestBugs:
         def fail(*_, **__):
             raise ZeroDivisionError("first\nsecond \x1b[31m")
 
-        monkeypatch.setattr("truemoment.evaluation.evaluate.evaluate", fail)
+        monkeypatch.setattr("truemoment.studies.evaluate.run.measure", fail)
 
     @pytest.mark.usefixtures("broken")
     def test_status_3_and_one_line(self, evaluate):
@@ -238,7 +238,7 @@ class TestBugs:
         def refuse(*_, **__):
             raise UsageError("two\nlines")
 
-        monkeypatch.setattr("truemoment.evaluation.evaluate.evaluate", refuse)
+        monkeypatch.setattr("truemoment.studies.evaluate.run.measure", refuse)
         assert evaluate() == (2, "", "truemoment: two lines\n")
 
     @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EACCES])

@@ -10,7 +10,7 @@ import pytest
 
 from truemoment import Scores, __version__
 from truemoment.cli import run
-from truemoment.cli.options import write_json
+from truemoment.cli.outputs import write_json
 from truemoment.evaluation.protocols import CONVENTION_FIELDS
 
 MEASURES = "R@1,IoU=0.3; R@1,IoU=0.5; R@1,IoU=0.7; R@2,IoU=0.7; mIoU"

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from truemoment import evaluate, get_protocol, read_own_annotations, read_predictions
+from truemoment import get_protocol, read_own_annotations, read_predictions
+from truemoment.evaluation.evaluate import evaluate
 
 
 @pytest.fixture

@@ -41,7 +41,8 @@ def test_is_told_and_written(call, tmp_path):
 @pytest.mark.usefixtures("three_runs")
 def test_is_what_the_library_finds(study):
     """The study has a stream of its own, whatever else the seed is used for."""
-    from truemoment import evaluate, read_own_annotations, read_predictions
+    from truemoment import read_own_annotations, read_predictions
+    from truemoment.evaluation.evaluate import evaluate
     from truemoment.evaluation.uncertainty import stream
     from truemoment.studies.meta.stability import stability
     from truemoment.studies.meta.systems import Systems

@@ -7,7 +7,7 @@ import pytest
 
 from truemoment.base.boundary.terminal import clean_streams
 from truemoment.base.errors import UsageError
-from truemoment.cli.options import files_of_run, refuse_outputs, say
+from truemoment.cli.outputs import files_of_run, refuse_outputs, say
 
 MAD = ["--dataset", "mad", "--split", "test", "--data-dir", "data"]
 FEATURES = ["frames.h5", "--sentences", "sentences.h5"]

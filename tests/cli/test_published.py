@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from truemoment import Predictions, evaluate
+from truemoment import Predictions
 from truemoment.data.datasets import load_annotations
 from truemoment.data.formats import read_predictions, write_predictions
+from truemoment.evaluation.evaluate import evaluate
 
 pytestmark = pytest.mark.data
 

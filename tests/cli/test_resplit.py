@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from truemoment import evaluate
 from truemoment.base.records import Annotations
 from truemoment.baselines import BASELINES, OrderTable, SentenceNetwork
 from truemoment.baselines.floors import FLOORS
@@ -22,6 +21,7 @@ from truemoment.cli import run
 from truemoment.data.datasets import NO_DATA_FOLDER, load_annotations, own
 from truemoment.data.datasets.resplit_folder import SPLITS
 from truemoment.data.language.paragraphs import order_of_starts
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.worlds import make_world
 
 from ..thorough import quick_are

@@ -9,8 +9,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from truemoment import Predictions, evaluate
+from truemoment import Predictions
 from truemoment.base.errors import UsageError
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.uncertainty import (
     interval95,
     minimum_detectable_difference,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truemoment import Predictions, evaluate, get_protocol, parse_measures
+from truemoment import Predictions, get_protocol, parse_measures
 from truemoment.baselines.equal_depth import equal_depths, evaluate_to_depths, protocol_at
+from truemoment.evaluation.evaluate import evaluate
 
 MEASURES = "R@1,IoU=0.5; R@5,IoU=0.5; AxIoU@10; mIoU; mAP; F1,IoU=0.5; FalseAbstention; R@5,IoU=0.5[ref=pooled]"
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truemoment import Predictions, evaluate
+from truemoment import Predictions
 from truemoment.base.errors import UsageError
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.protocols import get_protocol
 from truemoment.studies.diagnosis.agreement import Annotators
 from truemoment.studies.diagnosis.conclusions import Conclusion, PairDifference, conclusions, system_scores

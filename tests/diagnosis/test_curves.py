@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment import Annotations, Predictions, evaluate
+from truemoment import Annotations, Predictions
 from truemoment.base.errors import InputError, MeasureError, UsageError
 from truemoment.data.datasets import load_annotations
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.studies.diagnosis.curves import THRESHOLDS, recall_curves, success_by_length
 
 AT = ("0", "0.1", "0.3", "0.5", "0.75")

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment import Annotations, Predictions, evaluate, read_predictions
+from truemoment import Annotations, Predictions, read_predictions
 from truemoment.base.errors import MeasureError, ProtocolError
 from truemoment.data.datasets import load_annotations
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.studies.diagnosis.errors import KINDS, error_kinds
 
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from truemoment import Annotations, evaluate
+from truemoment import Annotations
 from truemoment.base.records import Predictions
 from truemoment.data.language import get_engine
 from truemoment.data.language.marks import marks_of
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.uncertainty import LEVEL, q_values
 from truemoment.studies.diagnosis.gains import FEWEST_VIDEOS, classes_of, gains_by_class

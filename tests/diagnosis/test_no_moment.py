@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Predictions, evaluate
+from truemoment import Annotations, Predictions
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.studies.diagnosis.answers import answer_pattern
 from truemoment.studies.diagnosis.curves import recall_curves, success_by_length
 from truemoment.studies.diagnosis.errors import error_kinds

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment import Annotations, Predictions, evaluate
+from truemoment import Annotations, Predictions
 from truemoment.base.errors import InputError, UsageError
 from truemoment.data.datasets import load_annotations
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.uncertainty import bootstrap, interval95
 from truemoment.studies.diagnosis.slices import class_of, membership, reference_lengths, slices
 

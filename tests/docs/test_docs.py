@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from truemoment import Predictions, evaluate
+from truemoment import Predictions
 from truemoment.cli import run
 from truemoment.cli.meta import STUDIES
 from truemoment.data.datasets import load_annotations
 from truemoment.data.formats import MatchReport
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import FAMILIES
 from truemoment.evaluation.protocols import CONVENTION_FIELDS
 from truemoment.evaluation.references import REFERENCE_RULES

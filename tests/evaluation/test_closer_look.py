@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from truemoment import Predictions, evaluate
+from truemoment import Predictions
 from truemoment.data.datasets import load_annotations
+from truemoment.evaluation.evaluate import evaluate
 
 pytestmark = pytest.mark.data
 

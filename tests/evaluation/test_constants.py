@@ -7,10 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Predictions, evaluate, get_protocol, parse_measure, parse_measures
+from truemoment import Annotations, Predictions, get_protocol, parse_measure, parse_measures
 from truemoment.base.errors import InputError, MeasureError, ProtocolError
 from truemoment.base.records import Saliency
-from truemoment.evaluation.evaluate import evaluate_constants, resolve_measures, resolve_protocol
+from truemoment.evaluation.evaluate import evaluate, evaluate_constants, resolve_measures, resolve_protocol
 from truemoment.evaluation.protocols import PROTOCOLS
 
 nan = float("nan")

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import truemoment
-from truemoment import Annotations, Predictions, Scores, evaluate, get_protocol, parse_measures
+from truemoment import Annotations, Predictions, Scores, get_protocol, parse_measures
 from truemoment.base.errors import InputError, MeasureError, MissingFileError, TrueMomentError
+from truemoment.evaluation.evaluate import evaluate
 
 nan = float("nan")
 MEASURES = "R@1,IoU=0.5; mIoU; dR@1,IoU=0.3; NCxIoU@3,p=weights(1,2,3); mAP,length=short; R@1,IoU=0.5[ref=rows]"

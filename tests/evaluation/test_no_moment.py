@@ -7,10 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Predictions, Scores, evaluate
+from truemoment import Annotations, Predictions, Scores
 from truemoment.base.errors import MeasureError, ProtocolError
 from truemoment.base.records import Saliency
-from truemoment.evaluation.evaluate import evaluate_constants
+from truemoment.evaluation.evaluate import evaluate, evaluate_constants
 from truemoment.evaluation.protocols import PROTOCOLS
 from truemoment.evaluation.references import REFERENCE_RULES
 

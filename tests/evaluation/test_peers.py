@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from truemoment import Predictions, evaluate, get_protocol
+from truemoment import Predictions, get_protocol
 from truemoment.data.datasets import load_annotations
 from truemoment.data.formats import read_predictions
+from truemoment.evaluation.evaluate import evaluate
 
 pytestmark = pytest.mark.data
 

@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Predictions, evaluate, get_protocol, parse_measures
+from truemoment import Annotations, Predictions, get_protocol, parse_measures
 from truemoment.base.errors import InputError, MeasureError, ProtocolError, UsageError
-from truemoment.evaluation.evaluate import evaluate_relabelled
+from truemoment.evaluation.evaluate import evaluate, evaluate_relabelled
 from truemoment.evaluation.protocols import PROTOCOLS
 
 pytestmark = pytest.mark.slow

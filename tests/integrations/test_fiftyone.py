@@ -83,7 +83,9 @@ def test_moments_have_the_figures_of_evaluate(plugin):
     assert [sample.saved for sample in samples] == [1] * 39 + [0]
     last = annotations.video_id == samples[-1].filepath[7:-4]
     predictions, _ = tm.read_predictions(Path(FILES["predictions"]), annotations)
-    scores = tm.evaluate(annotations.select_rows(~last), predictions, "R@1,IoU=0.5; mIoU", on_unknown="ignore")
+    scores = tm.evaluate(
+        predictions, annotations=annotations.select_rows(~last), measures="R@1,IoU=0.5; mIoU", on_unknown="ignore"
+    )
     first = [of for s in samples[:-1] for of in s["truemoment_predictions"] if of.rank == 1]
     by_query = {of.query_id: of for s in samples[:-1] for of in s["truemoment_references"]}
     assert len(by_query) == len(scores)

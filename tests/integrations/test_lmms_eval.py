@@ -57,7 +57,12 @@ def test_figures_are_those_of_evaluate(task, utils, monkeypatch, protocol, tmp_p
         lists[query_id] = [] if silent else [(start, end)]
         answers[query_id] = "I cannot see it." if silent else f"From {start} to {end} seconds."
     results = [utils.process_results(doc, [answers[doc["query_id"]]]) for doc in docs()]
-    expected = tm.evaluate(annotations, tm.Predictions.from_lists(lists), "; ".join(utils.RECALLS), protocol or None)
+    expected = tm.evaluate(
+        tm.Predictions.from_lists(lists),
+        annotations=annotations,
+        measures="; ".join(utils.RECALLS),
+        protocol=protocol or None,
+    )
     for of in task["metric_list"][:-1]:
         value = getattr(utils, of["aggregation"].removeprefix("utils."))([result[of["metric"]] for result in results])
         assert value == expected.value(of["metric"].replace("_", ","))
@@ -66,7 +71,7 @@ def test_figures_are_those_of_evaluate(task, utils, monkeypatch, protocol, tmp_p
     samples = tmp_path / "samples.jsonl"
     lines = [{"doc_id": n, "filtered_resps": result["mIoU"]["answer"]} | result for n, result in enumerate(results)]
     samples.write_text("\n".join(map(json.dumps, lines)))
-    scores = tm.evaluate(annotations, samples, "; ".join(utils.RECALLS), protocol or None)
+    scores = tm.evaluate(samples, annotations=annotations, measures="; ".join(utils.RECALLS), protocol=protocol or None)
     assert scores.value("mIoU") == expected.value("mIoU")
 
 

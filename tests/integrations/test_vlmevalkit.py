@@ -69,10 +69,10 @@ def test_figures_are_those_of_evaluate(module, tmp_path):
     dataset.data.assign(prediction=answers).iloc[::-1].to_csv(path, sep="\t", index=False)  # in any order
     found = dataset.evaluate(str(path), model="judge")
     lists = {q: [m] if m else [] for q, m in zip(annotations.queries.query_id, moments, strict=True)}
-    expected = tm.evaluate(annotations, tm.Predictions.from_lists(lists), module.MEASURES)
+    expected = tm.evaluate(tm.Predictions.from_lists(lists), annotations=annotations, measures=module.MEASURES)
     assert found == {str(m): expected.value(m) for m in expected.measures} | {"unreadable": 1 / 120}
     assert json.loads((tmp_path / "model_TrueMoment_score.json").read_text()) == found
-    again = tm.evaluate(annotations, tmp_path / "model_TrueMoment_answers.jsonl", module.MEASURES)
+    again = tm.evaluate(tmp_path / "model_TrueMoment_answers.jsonl", annotations=annotations, measures=module.MEASURES)
     assert again.value("mIoU") == found["mIoU"]
 
 

@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Predictions, evaluate
+from truemoment import Annotations, Predictions
 from truemoment.base.errors import ProtocolError
+from truemoment.evaluation.evaluate import evaluate
 
 nan = float("nan")
 PAIR = "CorrectAbstention; FalseAbstention"

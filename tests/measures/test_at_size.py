@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Predictions, Scores, evaluate
+from truemoment import Annotations, Predictions, Scores
 from truemoment.base.errors import MeasureError
 from truemoment.base.records import Saliency
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures.average_precision import mean_precision
 from truemoment.evaluation.measures.base import Statistic
 from truemoment.evaluation.measures.highlight import HighlightHit

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from truemoment import evaluate
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures.average_precision import MAP_THRESHOLDS
 from truemoment.evaluation.references import REFERENCE_RULES
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from truemoment import evaluate
 from truemoment.base.errors import MeasureError
+from truemoment.evaluation.evaluate import evaluate
 
 RULES = ["nearest", "first", "representative", "merged", "rows"]
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from truemoment import evaluate
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.references import REFERENCE_RULES
 
 

@@ -8,9 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Predictions, evaluate
+from truemoment import Annotations, Predictions
 from truemoment.base.errors import InputError, MeasureError, ProtocolError
 from truemoment.base.records import Saliency
+from truemoment.evaluation.evaluate import evaluate
 
 RATINGS = {"Fair": 2, "Good": 3, "VeryGood": 4}
 

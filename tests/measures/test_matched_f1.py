@@ -8,7 +8,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from truemoment import evaluate
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures.matched_f1 import largest_matching
 
 

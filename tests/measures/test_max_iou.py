@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from truemoment import evaluate
 from truemoment.base.errors import MeasureError
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures.max_iou import stopping_distribution
 from truemoment.evaluation.references import REFERENCE_RULES
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from truemoment import evaluate
 from truemoment.base.errors import MeasureError
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures.base import LENGTH_CLASSES_S
 from truemoment.evaluation.references import REFERENCE_RULES
 

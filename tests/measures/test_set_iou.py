@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from truemoment import evaluate
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures.set_iou import iou_of_unions
 
 nan = float("nan")

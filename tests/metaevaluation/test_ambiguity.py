@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from truemoment import Annotations, Predictions, evaluate, parse_measures
+from truemoment import Annotations, Predictions, parse_measures
 from truemoment.base.errors import InputError, MeasureError, ProtocolError, UsageError
 from truemoment.base.intervals import Floats
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.studies.meta.ambiguity import NoiseLevel, ambiguity
 from truemoment.studies.meta.noise import PublishedNoise, ShiftNoise
 

@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Predictions, evaluate
+from truemoment import Annotations, Predictions
 from truemoment.base.errors import UsageError
 from truemoment.cli import run
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
 from truemoment.studies.meta.items import chances, fit_items, items
 from truemoment.studies.meta.systems import Systems

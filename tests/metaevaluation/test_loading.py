@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from truemoment import evaluate, read_own_annotations, read_predictions
+from truemoment import read_own_annotations, read_predictions
 from truemoment.base.errors import UsageError
-from truemoment.data.datasets.source import AnnotationSource
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.studies.meta.loading import SystemSource, VariantSource
 
 MEASURES = "mIoU; R@1,IoU=0.5"
@@ -35,8 +35,8 @@ def folder(tmp_path):
 
 
 def test_files_and_folders_are_measured_as_evaluate_does(folder):
-    data = AnnotationSource(annotations=folder / "mine.jsonl", split="test")
-    loaded = SystemSource((f"{folder}/runs", f"again={folder}/runs/far.jsonl"), data, measures=MEASURES).load()
+    data = {"annotations": folder / "mine.jsonl", "split": "test"}
+    loaded = SystemSource((f"{folder}/runs", f"again={folder}/runs/far.jsonl"), **data, measures=MEASURES).load()
     assert loaded.systems.names == ("far", "near", "again")  # files of a folder by name
     annotations = read_own_annotations(folder / "mine.jsonl", "test")
     predictions, _ = read_predictions(folder / "runs" / "near.jsonl", annotations)
@@ -48,8 +48,8 @@ def test_files_and_folders_are_measured_as_evaluate_does(folder):
 
 
 def test_simulated_systems_and_baselines_are_added_and_named(folder):
-    data = AnnotationSource(annotations=folder / "mine.jsonl", split="test")
-    source = SystemSource((f"{folder}/runs",), data, measures="mIoU", population=True, baselines=True)
+    data = {"annotations": folder / "mine.jsonl", "split": "test"}
+    source = SystemSource((f"{folder}/runs",), **data, measures="mIoU", population=True, baselines=True)
     seen = []
     loaded = source.load(seed=1, on_status=seen.append)
     assert loaded.systems.names == ("far", "near", *loaded.simulated, *loaded.baselines)
@@ -59,6 +59,6 @@ def test_simulated_systems_and_baselines_are_added_and_named(folder):
 
 
 def test_variants_on_one_side_only_are_refused(folder):
-    source = VariantSource((f"{folder}/runs",), (f"{folder}/runs/near.jsonl",))
+    source = VariantSource(validation=(f"{folder}/runs",), test=(f"{folder}/runs/near.jsonl",))
     with pytest.raises(UsageError, match="--validation: far is on this side only"):
-        _ = source.inputs
+        _ = source.inputs()

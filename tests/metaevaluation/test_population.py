@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from truemoment import evaluate, load_annotations
+from truemoment import load_annotations
 from truemoment.base.errors import MeasureError, UsageError
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import get_protocol
 from truemoment.evaluation.scores import Scores

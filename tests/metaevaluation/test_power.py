@@ -10,10 +10,11 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Predictions, evaluate, get_protocol, parse_measures
+from truemoment import Annotations, Predictions, get_protocol, parse_measures
 from truemoment.base.errors import UsageError
 from truemoment.base.intervals import Floats
 from truemoment.base.records import as_strings
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.scores import Scores
 from truemoment.evaluation.uncertainty import holm, paired_permutation, permutation_p_values, sums_by_video
 from truemoment.studies.meta.power import Power, power, queries_needed

@@ -9,10 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Predictions, evaluate, get_protocol, parse_measures
+from truemoment import Annotations, Predictions, get_protocol, parse_measures
 from truemoment.base.errors import UsageError
 from truemoment.base.intervals import Floats
 from truemoment.base.records import as_strings
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.scores import Scores
 from truemoment.studies.meta.selection import Selection, best_of, mean_over, select, z_scores
 from truemoment.studies.meta.systems import Systems

@@ -6,10 +6,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from truemoment import Annotations, evaluate
+from truemoment import Annotations
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import temporal_iou
 from truemoment.baselines import PriorOnly
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.studies.meta.population import default_population
 from truemoment.studies.meta.simulation import (
     COPIES,

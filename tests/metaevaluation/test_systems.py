@@ -7,8 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from truemoment import evaluate, parse_measures
+from truemoment import parse_measures
 from truemoment.base.errors import UsageError
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.studies.meta.systems import DEFAULT_MEASURES, Systems, figures_of
 
 MEASURES = "R@1,IoU=0.3; FalseAbstention; R@5,IoU=0.5,length=short; AxIoU@5"

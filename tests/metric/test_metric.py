@@ -65,10 +65,13 @@ def test_figures_of_a_real_file_equal_those_of_evaluate(data_dir):
         for metric in [*metrics.values(), of_torch]:
             metric.update(*batch, **more)
     for name, metric in metrics.items():
-        assert metric.compute() == figures(tm.evaluate(annotations, predictions, MEASURES, name)), name
+        assert metric.compute() == figures(
+            tm.evaluate(predictions, annotations=annotations, measures=MEASURES, protocol=name)
+        ), name
     assert of_torch.compute() == metrics["default"].compute()
-    scores = tm.evaluate(annotations, predictions, MEASURES, resamples=20)
-    assert np.array_equal(tm.evaluate(*metrics["default"].records(), MEASURES, resamples=20).ci95, scores.ci95)
+    scores = tm.evaluate(predictions, annotations=annotations, measures=MEASURES, resamples=20)
+    of_seen, seen = metrics["default"].records()
+    assert np.array_equal(tm.evaluate(seen, annotations=of_seen, measures=MEASURES, resamples=20).ci95, scores.ci95)
 
 
 @pytest.mark.parametrize("make", [list, as_array, as_tensor])
@@ -80,7 +83,7 @@ def test_several_references_and_abstentions(world, make):
     seen = w.annotations.in_order(metric.records()[0].queries.query_id)
     assert seen.n_queries < w.annotations.n_queries
     assert np.diff(seen.offsets).max() > 1
-    assert metric.compute() == figures(tm.evaluate(seen, w.predictions, MEASURES))
+    assert metric.compute() == figures(tm.evaluate(w.predictions, annotations=seen, measures=MEASURES))
 
 
 def test_annotations_as_expected_are_the_references(world):
@@ -95,7 +98,7 @@ def test_annotations_as_expected_are_the_references(world):
     assert annotations.dataset == w.annotations.dataset
     expected = [q for q in w.annotations.queries.query_id if q in set(w.predictions.query_id)]
     assert annotations.queries.query_id.tolist() == expected
-    assert found == figures(tm.evaluate(w.annotations.in_order(expected), w.predictions, MEASURES))
+    assert found == figures(tm.evaluate(w.predictions, annotations=w.annotations.in_order(expected), measures=MEASURES))
 
 
 def test_forms_of_a_batch_are_equal():

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from truemoment import Annotations, Predictions, evaluate
+from truemoment import Annotations, Predictions
 from truemoment.base.intervals import temporal_iou
+from truemoment.evaluation.evaluate import evaluate
 
 pytestmark = pytest.mark.slow
 

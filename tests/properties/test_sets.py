@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment import Annotations, Predictions, evaluate
+from truemoment import Annotations, Predictions
 from truemoment.base.records import UNREADABLE_STATUSES
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.references import REFERENCE_RULES
 
 pytestmark = pytest.mark.slow

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment import Annotations, Predictions, evaluate
+from truemoment import Annotations, Predictions
 from truemoment.base.boundary.keyed import write_value
 from truemoment.base.errors import MeasureError, ProtocolError
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import (
     CONVENTION_FIELDS,

@@ -2,8 +2,9 @@
 
 import pytest
 
-from truemoment import Annotations, Predictions, evaluate, get_protocol
+from truemoment import Annotations, Predictions, get_protocol
 from truemoment.base.errors import ProtocolError, UsageError
+from truemoment.evaluation.evaluate import evaluate
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from truemoment import evaluate
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.references import REFERENCE_RULES, References, apply_rule, pad, representative
 
 nan = float("nan")

@@ -7,16 +7,17 @@ import math
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Predictions, evaluate
+from truemoment import Annotations, Predictions
 from truemoment.base.boundary.documents import as_json
 from truemoment.data.formats import MatchReport
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.uncertainty import bootstrap, interval95
 from truemoment.studies.evaluate import report
 
 
 def made(
     measures="mIoU", protocol=None, *, resamples=0, seed=0, answers=None, duration_s=30.0, **counts
-) -> report.EvaluatedFile:
+) -> report.Evaluation:
     """An evaluation of two queries of two videos; `counts` go into the match report."""
     annotations = Annotations.from_rows(
         [("v#0", "v", duration_s, "a", 0.0, 8.0), ("w#0", "w", duration_s, "b", 0.0, 10.0)],
@@ -28,9 +29,9 @@ def made(
     intervals = None
     if resamples:
         intervals = interval95(bootstrap(scores, np.random.default_rng(seed), resamples=resamples))
-    return report.EvaluatedFile(
-        scores=scores,
-        figures=scores.measured(intervals),
+    return report.Evaluation.of(
+        scores,
+        ci95=intervals,
         match=MatchReport(**{"format": "native", "recognised": "as asked", "rows": 2, "moments": 2} | counts),
         source={"path": "preds.jsonl", "sha256": "ab" * 32},
         depth=int(predictions.lengths.max(initial=0)),
@@ -109,7 +110,7 @@ def test_what_the_protocol_touched():
     assert as_json(report.document(evaluation))["touched"] == {"a clipped reference": 1}
 
 
-def of_nothing(protocol, measures="mIoU") -> report.EvaluatedFile:
+def of_nothing(protocol, measures="mIoU") -> report.Evaluation:
     """An evaluation of five queries: one has a moment; of the others two are abstained from, one is not to be read."""
     nan = math.nan
     rows = [("v#0", "v", 30.0, "a", 0.0, 8.0)] + [(f"v#{k}", "v", 30.0, f"b{k}", nan, nan) for k in range(1, 5)]
@@ -120,7 +121,7 @@ def of_nothing(protocol, measures="mIoU") -> report.EvaluatedFile:
     )
     scores = evaluate(Annotations.from_rows(rows), predictions, measures, protocol)
     match = MatchReport(format="native", recognised="as asked", rows=4, moments=0)
-    return report.EvaluatedFile(scores, scores.measured(), match, {"path": "p", "sha256": ""}, depth=0)
+    return report.Evaluation.of(scores, match, {"path": "p", "sha256": ""}, depth=0)
 
 
 def test_queries_without_a_moment_are_counted_aloud():
@@ -238,10 +239,10 @@ def test_the_facts():
 
 def test_the_signature():
     evaluation = made()
-    assert report.report(evaluation).signature == evaluation.scores.signature()
+    assert report.report(evaluation).signature == evaluation.signature()
     with_intervals = dataclasses.replace(evaluation, resamples=1000, seed=4)
     assert report.report(with_intervals).signature == (
-        evaluation.scores.signature() + "|intervals:1000 resamples of videos, seed 4"
+        evaluation.signature() + "|intervals:1000 resamples of videos, seed 4"
     )
 
 
@@ -252,8 +253,8 @@ def test_the_document_holds_all_counts():
     assert document["match"]["ties"] == 3
     assert document["predictions"] == {"path": "preds.jsonl", "sha256": "ab" * 32}
     assert document["annotations"] == {
-        "sha256": evaluation.scores.annotations_sha256,
+        "sha256": evaluation.annotations_sha256,
         "n_queries": 2,
         "n_videos": 2,
     }
-    assert document["convention"] == evaluation.scores.protocol.convention()
+    assert document["convention"] == evaluation.protocol.convention()

@@ -7,8 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from truemoment import evaluate, parse_measures
+from truemoment import parse_measures
 from truemoment.base.errors import MeasureError
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.scores import Scores
 
 ALL = "R@1,IoU=0.5; mIoU; AxIoU@5; mAP,length=short; R@5,IoU=0.7"

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment import Annotations, evaluate
+from truemoment import Annotations
 from truemoment.base.errors import InputError, UsageError
 from truemoment.baselines import Oracle, PredictAll, RandomChance
 from truemoment.baselines.proposals import WindowedGrid
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.media.features import Features, FeatureStore, HDF5Store
 from truemoment.media.features.base import edges_of
 from truemoment.searching import ZeroShot

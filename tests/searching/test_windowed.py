@@ -6,9 +6,10 @@ import zlib
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Grounder, Predictions, Queries, evaluate
+from truemoment import Annotations, Grounder, Predictions, Queries
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import temporal_iou
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.media.features.base import Features
 from truemoment.media.features.changed import ChangedFeatures
 from truemoment.searching import windowed

@@ -9,10 +9,11 @@ import sys
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Grounder, Predictions, Queries, evaluate
+from truemoment import Annotations, Grounder, Predictions, Queries
 from truemoment.base.errors import InputError, MissingPackageError, UsageError
 from truemoment.base.intervals import temporal_iou
 from truemoment.baselines.proposals import MultiScale, SlidingWindows, SparseMap, WindowedGrid
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.media.features import Features
 from truemoment.media.features.sentences import SentenceVectors
 from truemoment.searching import ZeroShot

@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Predictions, evaluate, get_protocol, parse_measures
+from truemoment import Annotations, Predictions, get_protocol, parse_measures
 from truemoment.base.errors import UsageError
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.uncertainty import (
     bootstrap,
     check_paired,

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment import Predictions, evaluate
+from truemoment import Predictions
 from truemoment.base.errors import UsageError
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.uncertainty import paired_permutation, permutation_p_values, smallest_p, sums_by_video
 
 nan = float("nan")

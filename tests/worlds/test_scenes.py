@@ -5,8 +5,8 @@ import pytest
 
 pytest.importorskip("av")
 
-from truemoment import evaluate
 from truemoment.base.errors import InputError, UsageError
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.media.video.frames import duration_of, stream_frames
 from truemoment.worlds.descriptions import ASPECT, COLOURS, GROUNDS, SHAPES, Scene, Thing, codes_of, truth
 from truemoment.worlds.scenes import (

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment import Annotations, Grounder, Predictions, Queries, evaluate
+from truemoment import Annotations, Grounder, Predictions, Queries
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import temporal_iou
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.worlds import Features, ToyGrounder, make_world
 from truemoment.worlds.toy import N_STEPS, _gain, candidates, ranked, stem
 

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from truemoment.base.errors import InputError
 from truemoment.base.intervals import Bools, Floats, Ints
+from truemoment.base.rules import OnUnknown as OnUnknown  # noqa: PLC0414 - the records are read by it
 
 Strings = npt.NDArray[np.object_]
 
@@ -42,9 +43,6 @@ that could be a moment is found.
 """
 STATUSES: tuple[Status, ...] = get_args(Status)
 UNREADABLE_STATUSES: tuple[Status, ...] = ("refused", "ambiguous", "failed")
-
-OnUnknown = Literal["refuse", "ignore"]
-"""What becomes of predictions for queries that the annotations do not have."""
 
 MAX_RATING = 4
 """The best rating of a clip in QVHighlights: very good."""

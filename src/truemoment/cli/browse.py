@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from truemoment.base.boundary.text import printable
 from truemoment.base.errors import UsageError
-from truemoment.cli.command import Command
-from truemoment.cli.groups import Fitting, bound, data_options, fitting_options
-from truemoment.cli.options import FILE, PredictionOptions, engine_option, reading_options, say, status_line
+from truemoment.base.request import Request, argument, option
+from truemoment.cli import binder
+from truemoment.cli.outputs import say, status_line
+from truemoment.cli.parts import Threads
 from truemoment.cli.search_page import (
+    PageServing,
     SearchPageOptions,
     cache_folder,
-    page_serving_options,
-    search_page_options,
     serve_search,
 )
 from truemoment.cli.serving import ServingOptions, serve_links
-from truemoment.cli.threads import threads_option
-from truemoment.data.datasets.source import AnnotationSource
-from truemoment.data.formats.prediction_files import NamedFile
+from truemoment.data.named_file import NamedFile
 from truemoment.searching.encoder_options import EncoderOptions
+from truemoment.studies.request import Data, Fitting, ReadingPredictions, path_of
 
 if TYPE_CHECKING:
     from truemoment.web.browsing.looking import AnswerColumns
@@ -35,75 +35,50 @@ if TYPE_CHECKING:
 NOTES = ".notes.jsonl"
 
 
-@dataclass(frozen=True)
-class LookingOptions:
+@dataclass(frozen=True, kw_only=True)
+class LookingOptions(Request):
     """What the page of answers shows beside the answers."""
 
-    videos: Path | None
-    protocol: str | None
-    floors: Literal["all", "best", "none"]
-    features_index: Path | None
-    notes: Path | None
-    verdicts: Path | None = None
+    HEADING = "What is shown"
+
+    videos: Path | None = option("Folder of video files, named by video id.", metavar="DIR")
+    protocol: str | None = option(
+        "Evaluation convention. [default: default; moment-detr for QVHighlights]", metavar="NAME[,FIELD=VALUE...]"
+    )
+    floors: Literal["all", "best", "none"] = option(
+        "Blind baselines that are shown; none are fitted with none.", "best"
+    )
+    features_index: Path | None = option(
+        "Index of the videos: a lane shows what a sentence resembles.", metavar="INDEX"
+    )
+    notes: Path | None = option("File of notes. [default: PREDICTIONS.notes.jsonl]", metavar="FILE")
+    verdicts: Path | None = option(
+        "What people say of the references: answers.jsonl of an annotate study with --task verify.", metavar="FILE"
+    )
 
     def notes_file(self, first: Path) -> Path:
         """Return the file of notes: beside the first prediction file, unless another is named."""
         return self.notes or first.with_name(f"{first.name.removesuffix('.jsonl')}{NOTES}")
 
 
-looking_options = bound(
-    "looking",
-    LookingOptions,
-    click.option("--videos", type=FILE, metavar="DIR", help="Folder of video files, named by video id."),
-    click.option(
-        "--protocol",
-        metavar="NAME[,FIELD=VALUE...]",
-        help="Evaluation convention. [default: default; moment-detr for QVHighlights]",
-    ),
-    click.option(
-        "--floors",
-        type=click.Choice(["all", "best", "none"]),
-        default="best",
-        show_default=True,
-        help="Blind baselines that are shown; none are fitted with none.",
-    ),
-    click.option(
-        "--features-index",
-        type=FILE,
-        metavar="INDEX",
-        help="Index of the videos: a lane shows what a sentence resembles.",
-    ),
-    click.option("--notes", type=FILE, metavar="FILE", help="File of notes. [default: PREDICTIONS.notes.jsonl]"),
-    click.option(
-        "--verdicts",
-        type=FILE,
-        metavar="FILE",
-        help="What people say of the references: answers.jsonl of an annotate study with --task verify.",
-    ),
-    heading="What is shown",
-)
-"""--videos, --protocol, --floors, --features-index, --notes and --verdicts, as ``looking``."""
+@dataclass(frozen=True, kw_only=True)
+class BrowseRequest(Request):
+    """What is shown."""
+
+    predictions: tuple[str, ...] = argument(metavar="[NAME=]PREDICTIONS...|INDEX")
+    engine: str = option("Engine that finds verbs: lexicon, spacy or spacy:MODEL.", "lexicon", metavar="NAME")
 
 
-@click.command("browse", cls=Command)
-@click.argument("predictions", nargs=-1, required=True, metavar="[NAME=]PREDICTIONS...|INDEX")
-@data_options
-@fitting_options
-@engine_option("Engine that finds verbs: lexicon, spacy or spacy:MODEL.")
-@looking_options
-@reading_options
-@page_serving_options
-@search_page_options
-@threads_option(None)
+@binder.command("browse")
 def command(
-    predictions: tuple[str, ...],
-    data: AnnotationSource,
+    request: BrowseRequest,
+    data: Data,
     fitting: Fitting,
-    engine: str,
     looking: LookingOptions,
-    how: PredictionOptions,
-    serving: ServingOptions,
+    reading: ReadingPredictions,
+    serving: PageServing,
     search_page: SearchPageOptions,
+    _threads: Threads,
 ) -> None:
     """Look at predictions beside references and blind baselines, query by query, on a page.
 
@@ -120,32 +95,32 @@ def command(
     from truemoment.searching.layout import is_index
 
     serving.listening()
-    if len(predictions) == 1 and is_index(Path(predictions[0])):
+    if len(request.predictions) == 1 and is_index(Path(request.predictions[0])):
         from truemoment.searching.index import Index
 
         _refuse_of_answers()
-        serve_search(Index(Path(predictions[0])), EncoderOptions(), serving, search_page)
+        serve_search(Index(Path(request.predictions[0])), EncoderOptions(), serving, search_page)
         return
     _refuse_of_search()
-    files = named_files(predictions)
+    files = named_files(request.predictions)
     from truemoment.web.browsing.looking import look_at
 
     with status_line(show=True) as on_status:
         looked = look_at(
             files,
-            data,
+            data.source,
             fit_split=fitting.fit_split,
-            fit_annotations=fitting.fit_annotations,
+            fit_annotations=path_of(fitting.fit_annotations),
             protocol=looking.protocol,
             floors=looking.floors,
-            engine=engine,
+            engine=request.engine,
             verdicts=looking.verdicts,
             cache=fitting.cache(),
-            read=partial(how.read, progress=False),
+            read=partial(reading.how.read, progress=False),
             on_status=on_status,
         )
     show_counts(looked)
-    serve_looking(looked, looking, serving, search_page, first=files[0][1], data_words=data.words())
+    serve_looking(looked, looking, serving, search_page, first=files[0][1], data_words=data.source.words())
 
 
 def named_files(words: Sequence[str]) -> list[tuple[str, Path]]:
@@ -171,13 +146,13 @@ def show_counts(looked: AnswerColumns) -> None:
     queries = looked.annotations
     say(f"{queries.dataset}/{queries.split}: {looked.n_queries:,} queries, {queries.n_videos:,} videos")
     if looked.n_without_moment:
-        click.echo(f"note: {looked.n_without_moment:,} queries have no reference moment and are left out", err=True)
+        say(f"note: {looked.n_without_moment:,} queries have no reference moment and are left out", err=True)
     for of in looked.systems:
         say(f"{of.name}: {looked.measure} {points(of.figure, 2)}")
     for floor, figure in zip(looked.floors, looked.floor_figures, strict=True):
         say(f"floor {floor.title}: {points(figure, 2)}")
     for line in looked.left_out:
-        say(f"note: {line}", err=True)
+        say(f"note: {printable(line)}", err=True)
 
 
 def serve_looking(

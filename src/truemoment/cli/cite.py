@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from truemoment.base.boundary.files import write_text
-from truemoment.cli.groups import Output, output_options
-from truemoment.cli.options import FILE, STANDARD_OUTPUT, refuse_outputs
+from truemoment.base.request import In, Out, Request, argument, option
+from truemoment.cli import binder
+from truemoment.cli.outputs import STANDARD_OUTPUT, write_text
+from truemoment.cli.parts import Output
 
 
-@click.command("cite")
-@click.argument("names", nargs=-1, required=True, metavar="REPORT|NAME...")
-@click.option(
-    "--bibtex",
-    "bibtex_path",
-    type=FILE,
-    metavar="FILE",
-    help="Write the BibTeX entries ('-': to standard output, and nothing else goes there).",
-)
-@output_options
-def command(names: tuple[str, ...], bibtex_path: Path | None, output: Output) -> None:
+@dataclass(frozen=True, kw_only=True)
+class CiteRequest(Request):
+    """What is cited."""
+
+    names: In[tuple[str, ...]] = argument(metavar="REPORT|NAME...")
+    bibtex_path: Out[Path | None] = option(
+        "Write the BibTeX entries ('-': to standard output, and nothing else goes there).",
+        name="--bibtex",
+        metavar="FILE",
+    )
+
+
+@binder.command("cite")
+def command(request: CiteRequest, output: Output) -> None:
     """Print the references of the measures, datasets, protocols and baselines that a REPORT used.
 
     REPORT is a JSON file of evaluate, audit, compare, bias or another command. NAME is a measure, dataset, protocol or
@@ -30,13 +35,12 @@ def command(names: tuple[str, ...], bibtex_path: Path | None, output: Output) ->
     from truemoment.cli.api.citations import cite
     from truemoment.cli.delivery import deliver, write_files
 
-    refuse_outputs([Path(name) for name in names if name.endswith(".json")], [bibtex_path, output.json_path])
-    found = cite(*names)
-    if bibtex_path == STANDARD_OUTPUT:
+    found = cite(*request.names)
+    if request.bibtex_path == STANDARD_OUTPUT:
         write_files(found.report(), found.document, output)
     else:
-        if bibtex_path is not None:
-            write_text(bibtex_path, f"{found.bibtex()}\n")
+        if request.bibtex_path is not None:
+            write_text(request.bibtex_path, f"{found.bibtex()}\n")
         deliver(found.report(), found.document, output)
-    if bibtex_path == STANDARD_OUTPUT or not (bibtex_path or output.json_only or output.style):
-        click.echo(found.bibtex() if bibtex_path else f"\n{found.bibtex()}")
+    if request.bibtex_path == STANDARD_OUTPUT or not (request.bibtex_path or output.json_only or output.style):
+        click.echo(found.bibtex() if request.bibtex_path else f"\n{found.bibtex()}")

@@ -9,7 +9,7 @@ import msgspec
 
 from truemoment.base.errors import UsageError
 from truemoment.cli.command import Group
-from truemoment.cli.options import say
+from truemoment.cli.outputs import say
 from truemoment.cli.settings_file import UserSettings, read_settings, settings_path, write_settings
 
 NAMES = tuple(UserSettings.__struct_encode_fields__)
@@ -46,4 +46,4 @@ def set_value(name: str, value: str) -> None:
 def unset_value(name: str) -> None:
     """Forget NAME."""
     write_settings(msgspec.structs.replace(read_settings(), **{name.replace("-", "_"): None}))
-    click.echo(f"{name}: not set")
+    say(f"{name}: not set")

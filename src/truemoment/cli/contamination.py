@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
 from truemoment.base.errors import UsageError
 from truemoment.base.records import Annotations
-from truemoment.cli.command import Command
+from truemoment.base.request import In, InDataset, Request, argument, option
+from truemoment.cli import binder
 from truemoment.cli.delivery import deliver, suggest
-from truemoment.cli.groups import (
-    Output,
-    PageOutput,
-    bound,
-    data_options,
-    output_options,
-    page_options,
-    testing_options,
-)
 from truemoment.cli.humans import file_by_system
-from truemoment.cli.options import FILE, PredictionOptions, reading_options, refuse_files, refuse_outputs, say
-from truemoment.data.datasets.source import AnnotationSource, files_of
-from truemoment.evaluation.uncertainty import DrawSettings
+from truemoment.cli.outputs import refuse_files, refuse_outputs, say
+from truemoment.cli.parts import Output, PageOutput
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.studies.request import Data, ReadingPredictions, Testing
 
 
-@dataclass(frozen=True)
-class FreshSource:
+@dataclass(frozen=True, kw_only=True)
+class FreshSource(Request):
     """Annotations of the same queries that were made later, as the options name them."""
 
-    fresh: str | None
-    fresh_annotations: Path | None
+    HEADING = "Fresh annotations"
+
+    fresh: InDataset[str | None] = option("Later annotations of the same queries.", metavar="DATASET/SPLIT")
+    fresh_annotations: In[Path | None] = option("The same as JSON Lines.", metavar="FILE")
 
     def read(self, data_dir: Path | None) -> Annotations | None:
         """Read them, if any are named."""
@@ -49,46 +42,30 @@ class FreshSource:
             raise UsageError(f"--fresh: got {self.fresh!r}, expected DATASET/SPLIT, e.g. human-charades/test")
         return load_annotations(dataset, split, data_dir=data_dir)
 
-    def files(self, data_dir: Path | None) -> list[Path]:
-        """Return the files that may be read."""
-        dataset = (self.fresh or "").partition("/")[0] or None
-        own = [] if self.fresh_annotations is None else [self.fresh_annotations]
-        return [*own, *files_of(dataset, data_dir)]
+
+@dataclass(frozen=True, kw_only=True)
+class ContaminationRequest(Request):
+    """The predictions, and those for probes."""
+
+    predictions: In[Path | None] = argument(required=False)
+    probes: In[Mapping[str, Path]] = option(
+        "Predictions for the sentences of --write-probes. May be repeated.",
+        (),
+        name="--probe",
+        metavar="[NAME=]FILE",
+        words=tuple[str, ...],
+        read=file_by_system,
+    )
+    write_probes: Path | None = option("Write the queries in other words, and stop.", metavar="DIR")
 
 
-fresh_options = bound(
-    "fresh",
-    FreshSource,
-    click.option("--fresh", metavar="DATASET/SPLIT", help="Later annotations of the same queries."),
-    click.option("--fresh-annotations", type=FILE, metavar="FILE", help="The same as JSON Lines."),
-    heading="Fresh annotations",
-)
-
-
-@click.command("contamination", cls=Command)
-@click.argument("predictions", type=FILE, required=False)
-@data_options
-@fresh_options
-@click.option(
-    "--probe",
-    "probes",
-    multiple=True,
-    metavar="[NAME=]FILE",
-    help="Predictions for the sentences of --write-probes. May be repeated.",
-)
-@click.option("--write-probes", type=FILE, metavar="DIR", help="Write the queries in other words, and stop.")
-@reading_options
-@testing_options
-@page_options
-@output_options
+@binder.command("contamination")
 def command(
-    predictions: Path | None,
-    data: AnnotationSource,
+    request: ContaminationRequest,
+    data: Data,
     fresh: FreshSource,
-    probes: tuple[str, ...],
-    write_probes: Path | None,
-    how: PredictionOptions,
-    testing: DrawSettings,
+    reading: ReadingPredictions,
+    testing: Testing,
     page: PageOutput,
     output: Output,
 ) -> None:
@@ -107,25 +84,21 @@ def command(
     from truemoment.studies.diagnosis import report_contamination as reports
     from truemoment.studies.diagnosis.contamination import detect_in_file
 
-    files = file_by_system(probes)
-    if write_probes is not None:
-        if predictions is not None or files:
+    if request.write_probes is not None:
+        if request.predictions is not None or request.probes:
             raise UsageError("--write-probes: predicts nothing, expected no PREDICTIONS and no --probe")
-        _write_probes(data, write_probes, testing.seed, output)
+        _write_probes(data.source, request.write_probes, testing.seed, output)
         return
-    if predictions is None:
+    if request.predictions is None:
         raise UsageError("which predictions? give PREDICTIONS, or --write-probes DIR")
-    inputs = [predictions, *data.files(), *fresh.files(data.data_dir), *files.values()]
-    refuse_outputs(inputs, [page.html, output.json_path])
-    page.refuse()
-    official = data.read()
+    official = data.source.read()
     found = detect_in_file(
         official,
-        predictions,
-        fresh=fresh.read(data.data_dir),
-        probes=files,
-        draws=testing,
-        read=how.read,
+        request.predictions,
+        fresh=fresh.read(data.source.data_dir),
+        probes=request.probes,
+        draws=testing.draws,
+        read=reading.how.read,
         progress=output.progress,
     )
     deliver(reports.report(found), lambda: reports.document(found), output, page)

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from truemoment.base.errors import UsageError
-from truemoment.cli.command import Command
-from truemoment.cli.groups import data_options
-from truemoment.cli.options import FILE, PredictionOptions, reading_options, refuse_outputs, say
-from truemoment.data.datasets.source import AnnotationSource
+from truemoment.base.request import In, Out, Request, argument, option
+from truemoment.cli import binder
+from truemoment.cli.outputs import say
+from truemoment.studies.request import Data, ReadingPredictions
 
 
-@click.command("convert", cls=Command)
-@click.argument("predictions", type=FILE)
-@click.option("--to", required=True, metavar="FORMAT", help="Format to write.")
-@click.option("-o", "--out", required=True, type=FILE, metavar="FILE", help="File to write.")
-@data_options
-@reading_options
-@click.option("--quiet", is_flag=True, help="No notes, and no progress on standard error.")
-def command(
-    predictions: Path,
-    to: str,
-    out: Path,
-    data: AnnotationSource,
-    how: PredictionOptions,
-    quiet: bool,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ConvertRequest(Request):
+    """The file, and the new one."""
+
+    predictions: In[Path] = argument()
+    to: str = option("Format to write.", metavar="FORMAT", required=True)
+    out: Out[Path] = option("File to write.", name="-o --out", metavar="FILE", required=True)
+    quiet: bool = option("No notes, and no progress on standard error.", False)
+
+
+@binder.command("convert")
+def command(request: ConvertRequest, data: Data, reading: ReadingPredictions) -> None:
     """Write PREDICTIONS in another format; answers in words become moments in seconds.
 
     With --dataset or --annotations, rows are matched to queries first. The new file then has the
@@ -45,29 +43,32 @@ def command(
     from truemoment.studies.evaluate.report import read_in_words
 
     # Mistakes in the options are refused before files are read.
-    if get_format(to).write is None:
-        raise UsageError(f"format {to} is read only")
-    refuse_outputs([predictions, *data.files()], [out])
-    show = not quiet and sys.stderr.isatty()
-    rows, why = read_rows(predictions, how.format, reading=how.reading, progress=show)
-    matched = data.dataset is not None or data.annotations is not None
+    if get_format(request.to).write is None:
+        raise UsageError(f"format {request.to} is read only")
+    show = not request.quiet and sys.stderr.isatty()
+    rows, why = read_rows(request.predictions, reading.format, reading=reading.how.reading, progress=show)
+    matched = data.dataset is not None or data.source.annotations is not None
     if not matched:
-        write_rows(out, rows, format=to, on_negative=how.on_negative)
+        write_rows(request.out, rows, format=request.to, on_negative=reading.on_negative)
     else:
-        reference = data.read()
-        answers, match = match_rows(rows, why, reference, on_unknown=how.on_unknown, on_negative=how.on_negative)
+        reference = data.source.read()
+        answers, match = match_rows(
+            rows, why, reference, on_unknown=reading.on_unknown, on_negative=reading.on_negative
+        )
         made_by = rows.header.get("made_by")
-        write_predictions(out, answers, reference, format=to, made_by=made_by if isinstance(made_by, dict) else None)
+        write_predictions(
+            request.out, answers, reference, format=request.to, made_by=made_by if isinstance(made_by, dict) else None
+        )
         why = match.recognised
     named = get_format(rows.format)
     loose = not matched and (named.videos != "ids" or named.numbers_queries)
-    if not quiet:
-        say(f"{predictions}: {rows.format} ({why}); {len(rows):,} rows")
+    if not request.quiet:
+        say(f"{request.predictions}: {rows.format} ({why}); {len(rows):,} rows")
         if rows.parsing is not None:
             click.echo(read_in_words(rows.parsing))
-        say(f"{out}: {to}")
+        say(f"{request.out}: {request.to}")
         if loose:
-            click.echo(
+            say(
                 f"note: {rows.format} names videos or queries in its own way, and so does the new file; with "
                 "--dataset or --annotations it names them as these do",
                 err=True,

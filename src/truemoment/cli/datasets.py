@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
 from truemoment.base.errors import UsageError
-from truemoment.cli import EXIT_CHECK_FAILED
+from truemoment.base.request import InDataset, Out, Request, argument, option
+from truemoment.cli import EXIT_CHECK_FAILED, binder
 from truemoment.cli.command import Group
-from truemoment.cli.groups import Output
-from truemoment.cli.options import (
-    data_dir_option,
-    json_option,
-    refuse_outputs,
-    source_file,
-)
+from truemoment.cli.outputs import say
+from truemoment.cli.parts import Output
 from truemoment.data.datasets import DATASETS, data_folder, get_dataset, load_annotations, read_own_annotations
 from truemoment.data.datasets.base import WHY_NOT_FETCHED, Split
-from truemoment.data.datasets.source import files_of
+from truemoment.studies.request import data_dir
 
 
 @click.group("datasets", cls=Group)
@@ -78,13 +74,20 @@ def info(name: str) -> None:
     show(Report(title=dataset.title, facts=tuple(facts), sections=(Section("dataset", dataset.title, tuple(blocks)),)))
 
 
-@command.command("check")
-@click.argument("name")
-@data_dir_option
-@json_option("Write JSON with every query named ('-': to standard output).")
-@click.option("--quiet", is_flag=True, help="Report only what is unexpected, without progress.")
-@click.pass_context
-def check(ctx: click.Context, name: str, data_dir: Path | None, json_path: Path | None, quiet: bool) -> None:
+@dataclass(frozen=True, kw_only=True)
+class CheckRequest(Request):
+    """The dataset."""
+
+    name: InDataset[str] = argument()
+    data_dir: Path | None = data_dir()
+    json_path: Out[Path | None] = option(
+        "Write JSON with every query named ('-': to standard output).", name="--json", metavar="FILE"
+    )
+    quiet: bool = option("Report only what is unexpected, without progress.", False)
+
+
+@binder.command("check", command)
+def check(request: CheckRequest) -> None:
     """Check dataset NAME, or your own annotations FILE.jsonl, for faults.
 
     Exit status 0 if counts and checksums are as published and faults as recorded, else 1.
@@ -93,36 +96,47 @@ def check(ctx: click.Context, name: str, data_dir: Path | None, json_path: Path 
     from truemoment.data.datasets.check import check_annotations, check_dataset
     from truemoment.studies.bias import report_dataset_check as reports
 
-    refuse_outputs([source_file(name), *files_of(name, data_dir)], [json_path])
-    if name not in DATASETS and Path(name).is_file():
-        found = check_annotations(read_own_annotations(Path(name)))
+    if request.name not in DATASETS and Path(request.name).is_file():
+        found = check_annotations(read_own_annotations(Path(request.name)))
     else:
-        dataset = get_dataset(name)
-        folder = data_folder(data_dir) if name in DATASETS else Path(name).parent
-        if name not in DATASETS:  # a folder made by resplit, whose queries lie elsewhere
-            dataset = replace(dataset, read=lambda _, split: load_annotations(name, split, data_dir=data_dir))
-        found = check_dataset(dataset, folder, on_status=lambda line: None if quiet else click.echo(line, err=True))
-    report = reports.problems(found) if quiet else reports.report(found)
-    deliver(report, lambda: reports.document(found), Output(json_path, None, quiet))
-    ctx.exit(EXIT_CHECK_FAILED if found.unexpected else 0)
+        dataset = get_dataset(request.name)
+        folder = data_folder(request.data_dir) if request.name in DATASETS else Path(request.name).parent
+        if request.name not in DATASETS:  # a folder made by resplit, whose queries lie elsewhere
+            dataset = replace(
+                dataset, read=lambda _, split: load_annotations(request.name, split, data_dir=request.data_dir)
+            )
+        found = check_dataset(
+            dataset, folder, on_status=lambda line: None if request.quiet else click.echo(line, err=True)
+        )
+    report = reports.problems(found) if request.quiet else reports.report(found)
+    deliver(report, lambda: reports.document(found), Output(json_path=request.json_path, quiet=request.quiet))
+    click.get_current_context().exit(EXIT_CHECK_FAILED if found.unexpected else 0)
 
 
-@command.command("fetch")
-@click.argument("name")
-@data_dir_option
-@click.option("--quiet", is_flag=True, help="No progress.")
-def fetch(name: str, data_dir: Path | None, quiet: bool) -> None:
+@dataclass(frozen=True, kw_only=True)
+class FetchRequest(Request):
+    """The dataset."""
+
+    name: str = argument()
+    data_dir: Path | None = data_dir()
+    quiet: bool = option("No progress.", False)
+
+
+@binder.command("fetch", command)
+def fetch(request: FetchRequest) -> None:
     """Download the annotation files of dataset NAME, and verify their checksums.
 
     If they cannot be downloaded, the steps to obtain them are printed instead.
     """
     from truemoment.data.datasets.fetch import fetch as fetch_dataset
 
-    dataset = get_dataset(name)
+    dataset = get_dataset(request.name)
     if dataset.access != "open":
-        click.echo(f"{dataset.title} {WHY_NOT_FETCHED[dataset.access]}:")
+        say(f"{dataset.title} {WHY_NOT_FETCHED[dataset.access]}:")
         for number, step in enumerate(dataset.steps, start=1):
-            click.echo(f"  {number}. {step}")
-        raise UsageError(f"{name} cannot be downloaded; the steps are printed above")
-    show_line = (lambda _: None) if quiet else click.echo
-    fetch_dataset(dataset, data_folder(data_dir, must_exist=False), progress=not quiet, on_status=show_line)
+            say(f"  {number}. {step}")
+        raise UsageError(f"{request.name} cannot be downloaded; the steps are printed above")
+    show_line = (lambda _: None) if request.quiet else click.echo
+    fetch_dataset(
+        dataset, data_folder(request.data_dir, must_exist=False), progress=not request.quiet, on_status=show_line
+    )

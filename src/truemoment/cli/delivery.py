@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from truemoment.cli.options import say
+from truemoment.cli.outputs import say
 from truemoment.report.model import Cell, Report, Section, Table
 
 if TYPE_CHECKING:
-    from truemoment.cli.groups import Output, PageOutput
+    from truemoment.cli.parts import Output, PageOutput
 
 
 def deliver(
@@ -34,7 +34,7 @@ def deliver(
         if closing:
             click.echo("\n".join(closing if to_error else ["", *closing]), err=to_error)
     if page is not None and page.html is not None:
-        from truemoment.cli.options import open_page
+        from truemoment.cli.outputs import open_page
 
         opened = page.open_it and open_page(page.html)
         if not output.quiet:
@@ -57,8 +57,7 @@ def write_files(
 ) -> None:
     """Write the files of a result, as :func:`deliver` does, and print nothing."""
     from truemoment.base.boundary.documents import as_json
-    from truemoment.base.boundary.files import write_text
-    from truemoment.cli.options import write_json
+    from truemoment.cli.outputs import write_json, write_text
 
     if page is not None and page.html is not None:
         from truemoment.report.render import html

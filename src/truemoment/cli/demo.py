@@ -4,31 +4,22 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from truemoment.base.boundary.files import write_text
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import UsageError
-from truemoment.cli.command import Command
+from truemoment.base.request import Request, number, option, seed
+from truemoment.cli import binder
 from truemoment.cli.demo_folder import claim
-from truemoment.cli.options import (
-    FILE,
-    count_option,
-    floors_cache,
-    open_page,
-    say,
-    seed_option,
-    status_line,
-)
-from truemoment.cli.search_page import SearchPageOptions, page_serving_options
+from truemoment.cli.outputs import floors_cache, open_page, say, status_line, write_text
+from truemoment.cli.search_page import PageServing, SearchPageOptions
 from truemoment.cli.serving import ServingOptions
 
 if TYPE_CHECKING:
     from truemoment.base.records import Predictions
-    from truemoment.studies.audit import AuditSetup
+    from truemoment.studies.audit.setup import AuditSetup
     from truemoment.worlds import World
 
 PERCEPTION = {"seeing": 0.4, "guessing": 0.0}
@@ -40,50 +31,27 @@ SEGMENT_S = 2.0
 """Length of the segments that are shuffled."""
 
 
-@click.command("demo", cls=Command)
-@click.option(
-    "--out", type=FILE, default=Path("truemoment-demo"), show_default=True, metavar="DIR", help="Output folder."
-)
-@count_option("--videos", 2000, "Size of the world.", least=40, most=20_000)
-@click.option(
-    "--search", "searching", is_flag=True, help="Render a video instead, index it, and find what happens in it."
-)
-@click.option(
-    "--collect", "collecting", is_flag=True, help="Simulate a described film instead, and collect its sentences."
-)
-@click.option("--browse", "browsing", is_flag=True, help="Serve a page on which answers of two methods are looked at.")
-@click.option("--serve", is_flag=True, help="Serve the page of --search, on which sentences are typed.")
-@click.option(
-    "--minutes",
-    type=float,
-    metavar="M",
-    help="Length of the video of --search [default: 5], or of the film of --collect [default: 3].",
-)
-@click.option(
-    "--speech",
-    default="tones",
-    show_default=True,
-    metavar="ENGINE",
-    help="What hears the film of --collect, as for 'collect run'.",
-)
-@seed_option("the world and all draws")
-@click.option("--no-open", is_flag=True, help="Do not open the pages in a browser.")
-@click.option("--quiet", is_flag=True, help="No progress, and no list of what was written.")
-@page_serving_options
-def command(
-    out: Path,
-    videos: int,
-    searching: bool,
-    collecting: bool,
-    browsing: bool,
-    serve: bool,
-    serving: ServingOptions,
-    minutes: float | None,
-    speech: str,
-    seed: int,
-    no_open: bool,
-    quiet: bool,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class DemoRequest(Request):
+    """Which demo, and its size."""
+
+    out: Path = option("Output folder.", Path("truemoment-demo"), metavar="DIR")
+    videos: int = number("Size of the world.", 2000, 40, 20000)
+    searching: bool = option("Render a video instead, index it, and find what happens in it.", False, name="--search")
+    collecting: bool = option("Simulate a described film instead, and collect its sentences.", False, name="--collect")
+    browsing: bool = option("Serve a page on which answers of two methods are looked at.", False, name="--browse")
+    serve: bool = option("Serve the page of --search, on which sentences are typed.", False)
+    minutes: float | None = option(
+        "Length of the video of --search [default: 5], or of the film of --collect [default: 3].", metavar="M"
+    )
+    speech: str = option("What hears the film of --collect, as for 'collect run'.", "tones", metavar="ENGINE")
+    seed: int = seed("the world and all draws")
+    no_open: bool = option("Do not open the pages in a browser.", False)
+    quiet: bool = option("No progress, and no list of what was written.", False)
+
+
+@binder.command("demo")
+def command(request: DemoRequest, serving: PageServing) -> None:
     """Audit two methods on a built-in world, one that sees the videos and one that guesses.
 
     The locations of the world's moments are as uneven as the field's, and its verbs predict them.
@@ -97,46 +65,57 @@ def command(
     With --collect, a film with audio description is simulated, the described sentences are
     collected, and compared with the truth.
     """
-    if searching + collecting + browsing > 1:
+    if request.searching + request.collecting + request.browsing > 1:
         raise UsageError("got two of --search, --collect and --browse, expected one of them")
-    if serve and not searching:
+    if request.serve and not request.searching:
         raise UsageError("--serve: goes with --search")
-    page = SearchPageOptions(guest=False, no_open=no_open, collections=None, export_dir=None)
-    if browsing:
+    page = SearchPageOptions(no_open=request.no_open)
+    if request.browsing:
         from truemoment.cli.demo_browse import browse_demo
 
-        browse_demo(out, seed, serving, page, quiet=quiet)
+        browse_demo(request.out, request.seed, serving, page, quiet=request.quiet)
         return
-    if searching:
-        _search(out, 5.0 if minutes is None else minutes, seed, serving if serve else None, page, quiet=quiet)
+    if request.searching:
+        _search(
+            request.out,
+            5.0 if request.minutes is None else request.minutes,
+            request.seed,
+            serving if request.serve else None,
+            page,
+            quiet=request.quiet,
+        )
         return
-    if collecting:
+    if request.collecting:
         from truemoment.cli.demo_collect import collect_demo
 
-        length = 3.0 if minutes is None else minutes
-        collect_demo(out, length, seed, speech=speech, no_open=no_open, quiet=quiet)
+        length = 3.0 if request.minutes is None else request.minutes
+        collect_demo(
+            request.out, length, request.seed, speech=request.speech, no_open=request.no_open, quiet=request.quiet
+        )
         return
     from truemoment.worlds import make_world, write_world
     from truemoment.worlds.export import FILES
 
-    claim(out, [*FILES, *(name for of in PERCEPTION for name in _written_of(of))])
-    folder = OwnPath(out)
-    with status_line(show=not quiet) as on_status:
+    claim(request.out, [*FILES, *(name for of in PERCEPTION for name in _written_of(of))])
+    folder = OwnPath(request.out)
+    with status_line(show=not request.quiet) as on_status:
         on_status("making a world")
-        world = make_world(videos, location_prior=0.4, query_prior=0.5, perception=PERCEPTION["seeing"], seed=seed)
+        world = make_world(
+            request.videos, location_prior=0.4, query_prior=0.5, perception=PERCEPTION["seeing"], seed=request.seed
+        )
         for name in PERCEPTION:  # of an earlier demo: half of it would be misread
             for old in _written_of(name):
                 (folder / old).unlink(missing_ok=True)
         write_world(world, folder)
-        pages = [_audit(world, name, out, seed, _status_of(name, on_status)) for name in PERCEPTION]
-    if not quiet:
+        pages = [_audit(world, name, request.out, request.seed, _status_of(name, on_status)) for name in PERCEPTION]
+    if not request.quiet:
         names = "annotations.jsonl, the predictions of both methods (*.jsonl), and a page each:"
-        say(f"\nwritten to {out}: {names}")
+        say(f"\nwritten to {request.out}: {names}")
         for path in pages:
             say(f"  {path}")
-        click.echo("audit one yourself:")
-        say(f"  {_command(out, 'seeing', seed)}")
-    if not no_open:
+        say("audit one yourself:")
+        say(f"  {_command(request.out, 'seeing', request.seed)}")
+    if not request.no_open:
         for path in pages:
             open_page(path)
 
@@ -169,7 +148,8 @@ def _audit(world: World, name: str, out: Path, seed: int, on_status: Callable[[s
     from truemoment.base.boundary.files import sha256_of
     from truemoment.data.formats import write_predictions
     from truemoment.report.render import html
-    from truemoment.studies.audit import audit, report
+    from truemoment.studies.audit import report
+    from truemoment.studies.audit.run import audit
 
     predictions = _answers(world, name, seed, on_status)
     for split, of in predictions.items():
@@ -182,7 +162,7 @@ def _audit(world: World, name: str, out: Path, seed: int, on_status: Callable[[s
     page = OwnPath(out) / f"{name}.html"
     write_text(page, html.page(report.report(found), command=_command(out, name, seed)))
     on_status("")
-    click.echo(f"\n{name}: {found.findings[0].verdict}")
+    say(f"\n{name}: {found.findings[0].verdict}")
     return page.path
 
 
@@ -190,7 +170,7 @@ def _setup(world: World, predictions: dict[str, Predictions]) -> AuditSetup:
     """Return what is audited."""
     from truemoment.evaluation.measures import parse_measures
     from truemoment.evaluation.protocols import get_protocol
-    from truemoment.studies.audit import AuditSetup, Controls, Splits
+    from truemoment.studies.audit.setup import AuditSetup, Controls, Splits
 
     protocol = get_protocol("default")
     train, val, iid = (world.splits[split] for split in ("train", "val", "test-iid"))

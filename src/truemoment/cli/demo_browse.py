@@ -8,7 +8,7 @@ from typing import Any
 
 from truemoment.cli.browse import LookingOptions, serve_looking, show_counts
 from truemoment.cli.demo_folder import claim
-from truemoment.cli.options import say, status_line
+from truemoment.cli.outputs import say, status_line
 from truemoment.cli.search_page import SearchPageOptions
 from truemoment.cli.serving import ServingOptions
 
@@ -40,7 +40,7 @@ def browse_demo(out: Path, seed: int, serving: ServingOptions, page: SearchPageO
     show_counts(looked)
     if not quiet:
         say(f"in {out}: {VIDEOS}, {INDEX}, {ANNOTATIONS}, {', '.join(of.name for of in files.values())}")
-    options = LookingOptions(out / VIDEOS, None, "best", out / INDEX, out / "notes.jsonl")
+    options = LookingOptions(videos=out / VIDEOS, features_index=out / INDEX, notes=out / "notes.jsonl")
     words = ["--annotations", str(out / ANNOTATIONS)]
     serve_looking(looked, options, serving, page, first=files[GUESSING], data_words=words)
 

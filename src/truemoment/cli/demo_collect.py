@@ -11,7 +11,7 @@ from truemoment.base.boundary.files import write_text
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import InputError, UsageError
 from truemoment.cli.demo_folder import claim
-from truemoment.cli.options import open_page, say, status_line
+from truemoment.cli.outputs import open_page, say, status_line
 from truemoment.report.render import terminal
 
 FILM, COLLECTION, PAGE = "described", "collection", "collected.html"

@@ -3,56 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from truemoment.cli import EXIT_CHECK_FAILED
-from truemoment.cli.command import Command
+from truemoment.base.request import In, NewFolder, Out, Request, argument, option, seed
+from truemoment.cli import EXIT_CHECK_FAILED, binder
 from truemoment.cli.delivery import deliver
-from truemoment.cli.groups import Output, data_options
-from truemoment.cli.options import FILE, json_option, refuse_folder, refuse_outputs, seed_option
-from truemoment.data.datasets.source import AnnotationSource
+from truemoment.cli.parts import Output
+from truemoment.studies.request import Data
 
 if TYPE_CHECKING:
     from truemoment.base.records import Annotations
     from truemoment.media.features import FeatureStore
-    from truemoment.media.features.own import DType
 
 
-@click.command("features", cls=Command)
-@click.argument("source", metavar="SOURCE")
-@data_options
-@click.option(
-    "--fps", type=float, metavar="F", help="Rows per second. [default: that of the file, or rows cover each video]"
-)
-@seed_option("simulated features")
-@click.option(
-    "-o", "--out", type=FILE, metavar="DIR", help="Write the features to a folder of TrueMoment's own format."
-)
-@click.option(
-    "--dtype",
-    type=click.Choice(["float32", "float16"]),
-    default="float32",
-    show_default=True,
-    help="Number type that -o writes.",
-)
-@json_option("Write JSON with every video named ('-': to standard output).")
-@click.option("--quiet", is_flag=True, help="Report only problems, without progress.")
-@click.pass_context
-def command(
-    ctx: click.Context,
-    source: str,
-    data: AnnotationSource,
-    fps: float | None,
-    seed: int,
-    out: Path | None,
-    dtype: str,
-    json_path: Path | None,
-    quiet: bool,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class FeaturesRequest(Request):
+    """The features, and what is written."""
+
+    source: In[str] = argument(metavar="SOURCE")
+    fps: float | None = option("Rows per second. [default: that of the file, or rows cover each video]", metavar="F")
+    seed: int = seed("simulated features")
+    out: NewFolder[Path | None] = option(
+        "Write the features to a folder of TrueMoment's own format.", name="-o --out", metavar="DIR"
+    )
+    dtype: Literal["float32", "float16"] = option("Number type that -o writes.", "float32")
+    json_path: Out[Path | None] = option(
+        "Write JSON with every video named ('-': to standard output).", name="--json", metavar="FILE"
+    )
+    quiet: bool = option("Report only problems, without progress.", False)
+
+
+@binder.command("features")
+def command(request: FeaturesRequest, data: Data) -> None:
     """List the videos, dimensions and frame rate of features, and the videos of a split that are missing.
 
     SOURCE is an HDF5 file (FILE.hdf5, FILE.h5), a folder of VIDEO.npy or VIDEO.npz files, a folder
@@ -70,15 +57,12 @@ def command(
     from truemoment.searching import report_features as reports
     from truemoment.searching.opening import open_features
 
-    path = Path(source)
-    output = Output(json_path, None, quiet)
-    if out is not None:
-        refuse_folder(out)
-    refuse_outputs([path, *data.files()], [json_path, out])
-    given = any(value is not None for value in (data.dataset, data.annotations, data.split))
-    reference = data.read() if given else None
-    name = path if path.exists() else source
-    store = open_features(name, dataset=data.dataset, data_dir=data.data_dir, seed=seed, fps=fps)
+    path = Path(request.source)
+    output = Output(json_path=request.json_path, quiet=request.quiet)
+    given = any(value is not None for value in (data.dataset, data.source.annotations, data.split))
+    reference = data.source.read() if given else None
+    name = path if path.exists() else request.source
+    store = open_features(name, dataset=data.dataset, data_dir=data.source.data_dir, seed=request.seed, fps=request.fps)
     alignment = (
         None if reference is None else check(store, reference, progress=_progress_bar("reading", show=output.progress))
     )
@@ -88,17 +72,17 @@ def command(
         reference=reference,
         alignment=alignment,
         interval_share=share,
-        seed=seed if source.startswith(SIMULATED) else None,
-        written="" if out is None else f"{out}: {len(store):,} videos as {dtype}",
+        seed=request.seed if request.source.startswith(SIMULATED) else None,
+        written="" if request.out is None else f"{request.out}: {len(store):,} videos as {request.dtype}",
     )
-    report = reports.problems(found) if quiet else reports.report(found)
+    report = reports.problems(found) if request.quiet else reports.report(found)
     tell = partial(deliver, report, lambda: reports.document(found), output)
-    if out is None:
+    if request.out is None:
         tell()
     else:  # where nothing can be printed, there is no folder, which the same command would refuse
         bar = _progress_bar("writing", show=output.progress)
-        write_store(out, store, dtype=cast("DType", dtype), progress=bar, on_complete=tell)
-    ctx.exit(0 if alignment is None or alignment.complete else EXIT_CHECK_FAILED)
+        write_store(request.out, store, dtype=request.dtype, progress=bar, on_complete=tell)
+    click.get_current_context().exit(0 if alignment is None or alignment.complete else EXIT_CHECK_FAILED)
 
 
 def _progress_bar(what: str, *, show: bool) -> Callable[[list[str]], Iterable[str]]:

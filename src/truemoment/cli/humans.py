@@ -2,42 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import click
+from typing import Literal
 
 from truemoment.base.errors import UsageError
 from truemoment.base.records import Annotations
-from truemoment.cli.command import Command
+from truemoment.base.request import In, InDataset, Request, argument, number, option
+from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
-from truemoment.cli.groups import (
-    Measuring,
-    Output,
-    PageOutput,
-    bound,
-    data_options,
-    measuring_options,
-    output_options,
-    page_options,
-    testing_options,
-)
-from truemoment.cli.options import FILE, NamedFile, PredictionOptions, count_option, reading_options, refuse_outputs
-from truemoment.data.datasets.source import AnnotationSource, files_of
-from truemoment.evaluation.uncertainty import DrawSettings
+from truemoment.cli.parts import Output, PageOutput
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.data.named_file import NamedFile
+from truemoment.studies.request import Data, Measuring, ReadingPredictions, Testing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from truemoment.studies.diagnosis.humans import Duplicates
+    pass
 
 
-@dataclass(frozen=True)
-class OfficialSource:
+def file_by_system(words: Sequence[str]) -> dict[str, Path]:
+    """Read the arguments, FILE or NAME=FILE: the file of each system."""
+    files: dict[str, Path] = {}
+    for named in map(NamedFile.read, words):
+        if named.name in files:
+            raise UsageError(
+                f"{files[named.name]} and {named.path} would both have the name {named.name!r}; give NAME=FILE, a name "
+                "each"
+            )
+        files[named.name] = named.path
+    return files
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfficialSource(Request):
     """The dataset's own references, as the options name them."""
 
-    official: str | None
-    official_annotations: Path | None
+    HEADING = "Official references"
+
+    official: InDataset[str | None] = option(
+        "The dataset's own references of these queries, or none. [default: those of the dataset that was annotated "
+        "again]",
+        metavar="DATASET/SPLIT",
+    )
+    official_annotations: In[Path | None] = option("The same as JSON Lines, in place of --official.", metavar="FILE")
 
     def read(self, data: AnnotationSource) -> Annotations | None:
         """Read them: those that are named, else those of the dataset that was annotated again."""
@@ -58,59 +67,34 @@ class OfficialSource:
             )
         return load_annotations(dataset, split, data_dir=data.data_dir)
 
-    def files(self, data_dir: Path | None) -> list[Path]:
-        """Return the files that may be read."""
-        dataset = (self.official or "").partition("/")[0] or None
-        own = [] if self.official_annotations is None else [self.official_annotations]
-        return [*own, *files_of(dataset, data_dir)]
+    def check(self) -> None:
+        """Refuse a split and a file."""
+        if self.official is not None and self.official_annotations is not None:
+            raise UsageError("got --official and --official-annotations, expected one of them")
 
 
-official_options = bound(
-    "official",
-    OfficialSource,
-    click.option(
-        "--official",
-        metavar="DATASET/SPLIT",
-        help="The dataset's own references of these queries, or none. [default: those of the dataset that was "
-        "annotated again]",
-    ),
-    click.option(
-        "--official-annotations", type=FILE, metavar="FILE", help="The same as JSON Lines, in place of --official."
-    ),
-    heading="Official references",
-)
+@dataclass(frozen=True, kw_only=True)
+class HumansRequest(Request):
+    """The systems, and what is drawn."""
+
+    predictions: In[Mapping[str, Path]] = argument(
+        metavar="[[NAME=]PREDICTIONS]...", words=tuple[str, ...], read=file_by_system, required=False
+    )
+    duplicates: Literal["published", "out", "kept"] = option(
+        "Whether moments identical to a person's own count when people are compared with each other.", "published"
+    )
+    draws: int = number("Number of draws of a random annotator.", 100, 1, 10000)
+    timelines: int = number("Number of queries to draw, those on which annotators agree least first.", 6, 0, 100)
 
 
-@click.command("humans", cls=Command)
-@click.argument("predictions", nargs=-1, metavar="[[NAME=]PREDICTIONS]...")
-@data_options
-@official_options
-@measuring_options
-@click.option(
-    "--duplicates",
-    type=click.Choice(["published", "out", "kept"]),
-    default="published",
-    show_default=True,
-    help="Whether moments identical to a person's own count when people are compared with each other.",
-)
-@count_option("--draws", 100, "Number of draws of a random annotator.", least=1, most=10_000)
-@reading_options
-@testing_options
-@count_option(
-    "--timelines", 6, "Number of queries to draw, those on which annotators agree least first.", least=0, most=100
-)
-@page_options
-@output_options
+@binder.command("humans")
 def command(
-    predictions: tuple[str, ...],
-    data: AnnotationSource,
+    request: HumansRequest,
+    data: Data,
     official: OfficialSource,
     measuring: Measuring,
-    duplicates: Duplicates,
-    draws: int,
-    how: PredictionOptions,
-    testing: DrawSettings,
-    timelines: int,
+    reading: ReadingPredictions,
+    testing: Testing,
     page: PageOutput,
     output: Output,
 ) -> None:
@@ -130,44 +114,26 @@ def command(
     from truemoment.studies.diagnosis.human_study import study_files
     from truemoment.studies.diagnosis.humans import measures_of_one_answer
 
-    files = file_by_system(predictions)  # mistakes in the options are refused before files are read
-    refuse_outputs([*data.files(), *official.files(data.data_dir), *files.values()], [page.html, output.json_path])
-    page.refuse()
-    if official.official is not None and official.official_annotations is not None:
-        raise UsageError("got --official and --official-annotations, expected one of them")
     protocol = measuring.parsed_protocol()
-    if measuring.measures is not None:
-        measures_of_one_answer(measuring.measures, protocol or get_protocol("default"))
+    if measuring.measures_text is not None:
+        measures_of_one_answer(measuring.measures_text, protocol or get_protocol("default"))
     answers = None
-    if data.annotations is not None and data.dataset is None and is_answers(data.annotations):
-        answers = read_answers(data.annotations)
-    annotations = data.read()
+    if data.source.annotations is not None and data.dataset is None and is_answers(data.source.annotations):
+        answers = read_answers(data.source.annotations)
+    annotations = data.source.read()
     found = study_files(
         annotations,
-        files,
-        official=official.read(data),
-        measures=measuring.measures,
+        request.predictions,
+        official=official.read(data.source),
+        measures=measuring.measures_text,
         protocol=protocol,
-        duplicates=duplicates,
-        draws=draws,
+        duplicates=request.duplicates,
+        draws=request.draws,
         resamples=testing.resamples,
         permutations=testing.permutations,
         seed=testing.seed,
-        read=how.read,
+        read=reading.how.read,
         progress=output.progress,
         answers=answers,
     )
-    deliver(reports.report(found, n_timelines=timelines), lambda: reports.document(found), output, page)
-
-
-def file_by_system(words: Sequence[str]) -> dict[str, Path]:
-    """Read the arguments, FILE or NAME=FILE: the file of each system."""
-    files: dict[str, Path] = {}
-    for named in map(NamedFile.read, words):
-        if named.name in files:
-            raise UsageError(
-                f"{files[named.name]} and {named.path} would both have the name {named.name!r}; give NAME=FILE, a name "
-                "each"
-            )
-        files[named.name] = named.path
-    return files
+    deliver(reports.report(found, n_timelines=request.timelines), lambda: reports.document(found), output, page)

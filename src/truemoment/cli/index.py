@@ -5,22 +5,24 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from truemoment.base.boundary.text import short_line
 from truemoment.base.errors import InputError, UsageError
+from truemoment.cli.binder import FILE
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver_log, suggest
-from truemoment.cli.groups import Output, Workers, bound, workers_options
+from truemoment.cli.groups import bound, workers_options
 from truemoment.cli.model_options import device_option, model_option
-from truemoment.cli.options import FILE, json_option, refuse_outputs, say, status_line
+from truemoment.cli.options import json_option
+from truemoment.cli.outputs import refuse_outputs, say, status_line
+from truemoment.cli.parts import Output, Workers
 from truemoment.cli.threads import threads_option
 from truemoment.searching.encoder_options import DEFAULT_FPS, EncoderOptions, index_of
 
 if TYPE_CHECKING:
-    from truemoment.base.boundary.distribution import Engine
     from truemoment.searching.building import IndexReport, Progress
     from truemoment.searching.layout import Settings
 
@@ -100,13 +102,13 @@ def command(
     out = out or index_of(videos[0])
     if json_path is not None:
         refuse_outputs([out, *list_videos(videos)], [json_path])
-    output = Output(json_path, None, quiet)
+    output = Output(json_path=json_path, quiet=quiet)
     settings, done = index_with_progress(
         videos,
         out,
         options,
         show=output.progress,
-        engine=cast("Engine", processes.engine),
+        engine=processes.engine,
         workers=processes.workers,
         partial=partial,
         codes=codes,
@@ -132,7 +134,7 @@ def _warn(done: IndexReport) -> None:
     for why in failed[:SHOWN]:
         click.echo(short_line(f"not indexed: {why}"), err=True)
     if len(failed) > SHOWN:
-        click.echo(f"and {len(failed) - SHOWN:,} others (--json lists all)", err=True)
+        say(f"and {len(failed) - SHOWN:,} others (--json lists all)", err=True)
 
 
 def _example(model: str) -> str:

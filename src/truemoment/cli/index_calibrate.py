@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from truemoment.base.errors import InputError
+from truemoment.cli.binder import FILE
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver_log
-from truemoment.cli.groups import Output
 from truemoment.cli.model_options import device_option, model_option
-from truemoment.cli.options import FILE, count_option, json_option, refuse_outputs, seed_option
+from truemoment.cli.options import count_option, json_option, seed_option
+from truemoment.cli.outputs import refuse_outputs
+from truemoment.cli.parts import Output
 from truemoment.searching.encoder_options import EncoderOptions
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ def command(
 
     if json_path is not None:
         refuse_outputs([index_path, sentences], [json_path])
-    output = Output(json_path, None, quiet)
+    output = Output(json_path=json_path, quiet=quiet)
     index = Index(index_path)
     vectors = _vectors(sentences, index, EncoderOptions(model, None, None, device))
 

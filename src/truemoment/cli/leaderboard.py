@@ -4,47 +4,28 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from truemoment.cli.command import Command
+from truemoment.base.request import OutFolder, Request, option
+from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
-from truemoment.cli.groups import Output, output_options, testing_options
-from truemoment.cli.options import (
-    FILE,
-    data_dir_option,
-    floors_cache,
-    no_cache_option,
-    refuse_files,
-    refuse_outputs,
-    say,
-    status_line,
-)
-from truemoment.cli.threads import threads_option
-from truemoment.evaluation.uncertainty import DrawSettings
+from truemoment.cli.outputs import refuse_files, say, shown
+from truemoment.cli.parts import Output, Threads
+from truemoment.studies.leaderboard.request import LeaderboardRequest
 
 
-@click.command("leaderboard", cls=Command)
-@click.argument("folder", type=FILE, metavar="DIR")
-@click.option("-o", "--out", type=FILE, metavar="OUT", help="Folder of the site. [default: DIR/site]")
-@data_dir_option
-@click.option(
-    "--gate", metavar="'A; B'", help="Exit 1 unless every system that sees the video passes; as in 'truemoment audit'."
-)
-@no_cache_option
-@testing_options
-@threads_option(None)
-@output_options
-def command(
-    folder: Path,
-    out: Path | None,
-    data_dir: Path | None,
-    gate: str | None,
-    no_cache: bool,
-    testing: DrawSettings,
-    output: Output,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class SiteFolder(Request):
+    """The folder of the pages."""
+
+    out: OutFolder[Path | None] = option("Folder of the site. [default: DIR/site]", name="-o --out", metavar="OUT")
+
+
+@binder.command("leaderboard")
+def command(place: SiteFolder, request: LeaderboardRequest, _threads: Threads, output: Output) -> None:
     """Write a site of the systems that DIR/leaderboard.yaml names.
 
     The site needs no server and no network: a table with floors and ceilings, ranks, pairwise
@@ -54,24 +35,20 @@ def command(
     truemoment leaderboard board --data-dir data
     truemoment leaderboard board -o public --gate better-than-guessing
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.studies.leaderboard import read_entries, run_leaderboard, site
-    from truemoment.studies.leaderboard import report as reports
+    from truemoment.studies.leaderboard import site
+    from truemoment.studies.leaderboard.run import run
 
-    out = folder / "site" if out is None else out
-    entries = read_entries(folder, data_dir)
+    out = Path(request.folder) / "site" if place.out is None else place.out
     refuse_files({"--out": out})
-    refuse_outputs(entries.inputs(), [output.json_path])
     site.refuse_folder(out)
-    with status_line(show=output.progress) as on_status:
-        found = run_leaderboard(
-            entries, testing=testing, gate=gate, cache=floors_cache(no_cache=no_cache), on_status=on_status
-        )
-        on_status("writing")
-        site.write_site(found, out, command=shlex.join(["truemoment", *sys.argv[1:]]))
-    deliver(reports.report(found), lambda: reports.document(found), output)
+    with shown(request, show=output.progress) as asked:
+        found = run(asked)
+        asked.on_status("writing")
+        site.write_site(found.leaderboard, out, command=shlex.join(["truemoment", *sys.argv[1:]]))
+    deliver(found.report(), found.document, output)
     if not output.quiet:
         say(f"\nsite: {out / site.INDEX}", err=output.json_only)
-    for name, outcome in site.outcomes(found):
+    for name, outcome in site.outcomes(found.leaderboard):
         words = f"{name}, gate {outcome.condition.text}: {'passes' if outcome.passed else 'FAILS'} ({outcome.why})"
         say(words, err=True)
     if not found.passed:

@@ -14,19 +14,13 @@ import msgspec
 from truemoment.base.boundary.inputs import updating
 from truemoment.base.boundary.own_path import OwnPath, open_regular
 from truemoment.base.errors import UsageError
+from truemoment.cli.binder import FILE
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver_log, suggest
-from truemoment.cli.groups import Output, bound, data_options
-from truemoment.cli.options import (
-    FILE,
-    count_option,
-    files_of_run,
-    json_option,
-    refuse_outputs,
-    say,
-    seed_option,
-    source_file,
-)
+from truemoment.cli.groups import bound, data_options
+from truemoment.cli.options import count_option, json_option, seed_option
+from truemoment.cli.outputs import files_of_run, refuse_outputs, say, source_file
+from truemoment.cli.parts import Output
 from truemoment.cli.threads import OF_MODELS, threads_option
 from truemoment.data.datasets.source import AnnotationSource
 
@@ -138,7 +132,7 @@ class _PredictionFiles:
     @property
     def output(self) -> Output:
         """JSON and notes, without tables."""
-        return Output(self.json_path, None, self.quiet)
+        return Output(json_path=self.json_path, quiet=self.quiet)
 
     def refuse_names(self) -> None:
         """Refuse a file of predictions of another format."""

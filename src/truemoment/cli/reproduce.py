@@ -2,54 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from truemoment.base.errors import UsageError
-from truemoment.cli import EXIT_CHECK_FAILED
-from truemoment.cli.command import Command
+from truemoment.base.request import In, Request, argument, number, option, seed
+from truemoment.cli import EXIT_CHECK_FAILED, binder
 from truemoment.cli.delivery import deliver, show_list
-from truemoment.cli.groups import Output, PageOutput, output_options, page_options
-from truemoment.cli.options import (
-    FILE,
-    count_option,
-    data_dir_option,
-    engine_option,
-    floors_cache,
-    refuse_outputs,
-    seed_option,
-    status_line,
-)
-from truemoment.cli.threads import threads_option
+from truemoment.cli.outputs import floors_cache, status_line
+from truemoment.cli.parts import Output, PageOutput, Threads
+from truemoment.studies.request import data_dir
 
 
-@click.command("reproduce", cls=Command)
-@click.argument("tables", nargs=-1, metavar="[TABLE]...")
-@data_dir_option
-@click.option("--list", "list_", is_flag=True, help="List the tables and the datasets they need.")
-@click.option(
-    "--runs", "folder_of_runs", type=FILE, metavar="DIR", help="Folder of training runs of the tables' methods."
-)
-@count_option("--repeats", 100, "Number of runs of a baseline whose published figure is a mean over runs.", least=1)
-@engine_option("Engine that finds verbs: lexicon, spacy or spacy:MODEL.")
-@seed_option("the draws of each table")
-@page_options
-@output_options
-@click.pass_context
-@threads_option(None)
-def command(
-    ctx: click.Context,
-    tables: tuple[str, ...],
-    data_dir: Path | None,
-    list_: bool,
-    folder_of_runs: Path | None,
-    repeats: int,
-    engine: str,
-    seed: int,
-    page: PageOutput,
-    output: Output,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ReproduceRequest(Request):
+    """The tables, and how they are computed."""
+
+    tables: tuple[str, ...] = argument(metavar="[TABLE]...", required=False)
+    data_dir: Path | None = data_dir()
+    list_: bool = option("List the tables and the datasets they need.", False, name="--list")
+    folder_of_runs: In[Path | None] = option(
+        "Folder of training runs of the tables' methods.", name="--runs", metavar="DIR"
+    )
+    repeats: int = number("Number of runs of a baseline whose published figure is a mean over runs.", 100, 1)
+    engine: str = option("Engine that finds verbs: lexicon, spacy or spacy:MODEL.", "lexicon", metavar="NAME")
+    seed: int = seed("the draws of each table")
+
+    def inputs(self) -> list[Path]:
+        """Return the folders of the datasets."""
+        from truemoment.data.datasets import DATASETS, data_folder, has_data_folder
+
+        return [data_folder(self.data_dir) / name for name in DATASETS] if has_data_folder(self.data_dir) else []
+
+
+@binder.command("reproduce")
+def command(request: ReproduceRequest, page: PageOutput, output: Output, _threads: Threads) -> None:
     """Compute published tables again, and compare them with the published figures: all, or each TABLE named.
 
     Exit status 0 when every figure that is judged lies within its tolerance, else 1.
@@ -59,35 +48,32 @@ def command(
     truemoment reproduce closer-look-2 --data-dir data
     truemoment reproduce closer-look-journal-2 --data-dir data --runs runs --html table.html
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.data.datasets import DATASETS, data_folder, has_data_folder
+    from truemoment.data.datasets import data_folder, has_data_folder
     from truemoment.data.language import get_engine
     from truemoment.reproduction import TABLES, get_table, read_run_folders, reproduce_tables
     from truemoment.reproduction import report as reports
 
-    if list_ and output.json_path is not None:
+    if request.list_ and output.json_path is not None:
         raise UsageError("--list: prints names for people, without --json")
-    if list_:
+    if request.list_:
         rows = [(table.name, table.title, ", ".join(table.datasets) or "none") for table in TABLES.values()]
         show_list(("table", "what it shows", "datasets"), rows, output.style)
         return
-    for name in tables:
+    for name in request.tables:
         get_table(name)
-    get_engine(engine)  # a mistake is refused before work begins
-    folder = data_folder(data_dir) if has_data_folder(data_dir) else None
-    page.refuse()
-    datasets = [] if folder is None else [folder / name for name in DATASETS]
-    refuse_outputs([*datasets, folder_of_runs], [page.html, output.json_path])
-    trained = () if folder_of_runs is None else read_run_folders(folder_of_runs)
+    get_engine(request.engine)  # a mistake is refused before work begins
+    folder = data_folder(request.data_dir) if has_data_folder(request.data_dir) else None
+    trained = () if request.folder_of_runs is None else read_run_folders(request.folder_of_runs)
     with status_line(show=output.progress) as on_status:
         found = reproduce_tables(
-            tables,
+            request.tables,
             folder,
-            runs=repeats,
-            engine=engine,
-            seed=seed,
+            runs=request.repeats,
+            engine=request.engine,
+            seed=request.seed,
             cache=floors_cache(),
             trained=trained,
             on_status=on_status,
         )
     deliver(reports.report(found), lambda: reports.document(found), output, page)
-    ctx.exit(EXIT_CHECK_FAILED if found.counts["outside"] else 0)
+    click.get_current_context().exit(EXIT_CHECK_FAILED if found.counts["outside"] else 0)

@@ -18,6 +18,7 @@ from truemoment.base.boundary.text import as_text, short_line
 from truemoment.base.errors import TrueMomentError, UsageError
 from truemoment.cli import EXIT_BAD_INPUT, EXIT_BUG, EXIT_INTERRUPTED, INTERRUPTED
 from truemoment.cli.interrupts import is_interrupted
+from truemoment.cli.outputs import say
 
 EXTRAS = MappingProxyType(
     {
@@ -143,7 +144,7 @@ def _fail(message: str, status: int, *, debug: bool) -> int:
     try:
         if debug:
             traceback.print_exc()
-        click.echo(f"truemoment: {short_line(message)}", err=True)
+        say(f"truemoment: {short_line(message)}", err=True)
     except OSError:  # standard error is full, or its reader has gone
         pass
     _print_no_more()

@@ -16,24 +16,17 @@ import click
 from truemoment.base.boundary.files import write_text
 from truemoment.base.boundary.text import as_text, short_line
 from truemoment.base.errors import InputError, UsageError
+from truemoment.base.request import MOST_RESAMPLES
+from truemoment.cli.binder import FILE
 from truemoment.cli.command import Command
 from truemoment.cli.delivery import deliver, deliver_log, suggest, write_files
-from truemoment.cli.groups import Output, PageOutput, Workers, bound, data_options, output_options, workers_options
+from truemoment.cli.groups import bound, data_options, of_record, output_options, workers_options
 from truemoment.cli.index import EXIT_NOT_ALL, index_with_progress
 from truemoment.cli.model_options import device_option, model_option
-from truemoment.cli.options import (
-    FILE,
-    MOST_RESAMPLES,
-    STANDARD_OUTPUT,
-    count_option,
-    refuse_files,
-    refuse_outputs,
-    say,
-    seed_option,
-    status_line,
-)
-from truemoment.cli.search_page import SearchPageOptions, page_serving_options, search_page_options, serve_search
-from truemoment.cli.serving import ServingOptions
+from truemoment.cli.options import count_option, seed_option
+from truemoment.cli.outputs import STANDARD_OUTPUT, refuse_files, refuse_outputs, say, status_line
+from truemoment.cli.parts import Output, PageOutput, Workers
+from truemoment.cli.search_page import PageServing, SearchPageOptions, serve_search
 from truemoment.cli.threads import threads_option
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.evaluation.measures import Measure, parse_measures
@@ -325,8 +318,8 @@ class _SweepOptions:
 @seed_option("all draws of the sweep")
 @output_options
 @click.option("--serve", is_flag=True, help="Serve a page on which sentences are typed and moments are played.")
-@page_serving_options
-@search_page_options
+@of_record("serving", PageServing)
+@of_record("search_page", SearchPageOptions)
 @bound("ranking", _ResultOptions)
 @bound("files", _MomentFiles)
 @bound("video", _Video)
@@ -336,7 +329,7 @@ class _SweepOptions:
 def command(
     words: tuple[str, ...],
     serve: bool,
-    serving: ServingOptions,
+    serving: PageServing,
     search_page: SearchPageOptions,
     ranking: _ResultOptions,
     files: _MomentFiles,
@@ -405,7 +398,7 @@ def command(
     _refuse_files(("--clips", files.clips), ("--thumbnails", files.thumbnails))
     if sweeping.sweep:
         _sweep_split(
-            target, data, queries, sweeping, PageOutput(files.page, False, sweeping.figures), output, video.fps
+            target, data, queries, sweeping, PageOutput(html=files.page, figures=sweeping.figures), output, video.fps
         )
         return
     if of_queries:
@@ -493,7 +486,7 @@ def _search_lines(session: SearchSession, output: Output) -> None:
     session.load()  # somebody who types should wait before the first sentence, and not after each
     for sentence in _lines(quiet=output.quiet):
         answer = _find(sentence, session)
-        click.echo(f"\n{sentence}")
+        say(f"\n{sentence}")
         _deliver(sentence, ranked(session.index, answer.moments), answer, session, output)
 
 

@@ -11,9 +11,9 @@ import click
 
 from truemoment.base.boundary.caching import Cache
 from truemoment.base.errors import UsageError
-from truemoment.cli.groups import bound
-from truemoment.cli.options import FILE, say
-from truemoment.cli.serving import ServingOptions, make_serving_options, serve_links
+from truemoment.base.request import Request, option
+from truemoment.cli.outputs import say
+from truemoment.cli.serving import ServingOptions, host, port, serve_links
 
 if TYPE_CHECKING:
     from truemoment.searching.encoder_options import EncoderOptions
@@ -22,17 +22,29 @@ if TYPE_CHECKING:
 PORT = 8791
 """Port of the search page and of the page of answers."""
 
-page_serving_options = make_serving_options(PORT)
+
+@dataclass(frozen=True, kw_only=True)
+class PageServing(ServingOptions):
+    """Where the search page is served."""
+
+    HEADING = "Serving"
+
+    host: str = host()
+    port: int = port(PORT)
 
 
-@dataclass(frozen=True)
-class SearchPageOptions:
+@dataclass(frozen=True, kw_only=True)
+class SearchPageOptions(Request):
     """How the search page is opened, and where it writes."""
 
-    guest: bool
-    no_open: bool
-    collections: Path | None
-    export_dir: Path | None
+    HEADING = "Page"
+
+    guest: bool = option("Print a second link, for people who only look.", False)
+    no_open: bool = option("Do not open the page in a browser.", False)
+    collections: Path | None = option("Folder of collections. [default: INDEX.collections, beside it]", metavar="DIR")
+    export_dir: Path | None = option(
+        "Write exports of the page here. [default: download]", name="--export", metavar="DIR"
+    )
 
     def folder_of_collections(self, index: Path) -> Path:
         """Return the folder of collections: beside the index, unless another is named."""
@@ -43,28 +55,9 @@ class SearchPageOptions:
 
     def refuse(self) -> None:
         """Refuse files in place of folders."""
-        for option, folder in (("--collections", self.collections), ("--export", self.export_dir)):
+        for name, folder in (("--collections", self.collections), ("--export", self.export_dir)):
             if folder is not None and folder.exists() and not folder.is_dir():
-                raise UsageError(f"{option} {folder}: is a file, expected a folder")
-
-
-guest_option = click.option("--guest", is_flag=True, help="Print a second link, for people who only look.")
-no_open_option = click.option("--no-open", is_flag=True, help="Do not open the page in a browser.")
-
-search_page_options = bound(
-    "search_page",
-    SearchPageOptions,
-    guest_option,
-    no_open_option,
-    click.option(
-        "--collections", type=FILE, metavar="DIR", help="Folder of collections. [default: INDEX.collections, beside it]"
-    ),
-    click.option(
-        "--export", "export_dir", type=FILE, metavar="DIR", help="Write exports of the page here. [default: download]"
-    ),
-    heading="Page",
-)
-"""--guest, --no-open, --collections and --export, as ``search_page``."""
+                raise UsageError(f"{name} {folder}: is a file, expected a folder")
 
 
 def cache_folder() -> Path:

@@ -3,32 +3,44 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from truemoment.cli.groups import F, bound
-from truemoment.cli.options import FILE, count_option
+from truemoment.base.request import Request, number, option
+from truemoment.cli.outputs import say
 
 if TYPE_CHECKING:
     from truemoment.web.pages.launch import Listening
     from truemoment.web.pages.security import Application
 
 
-@dataclass(frozen=True)
-class ServingOptions:
-    """Where a page is served."""
+def host() -> Any:  # noqa: ANN401 - as dataclasses.field
+    """Return the option --host."""
+    return option("Address to listen on.", "127.0.0.1", metavar="H")
 
-    host: str
-    port: int
-    name: str | None
-    certificate: Path | None
-    key: Path | None
-    behind_proxy: bool
-    plain_http: bool
+
+def port(default: int) -> Any:  # noqa: ANN401 - as dataclasses.field
+    """Return the option --port; its default is a fixed one, so that links stay valid."""
+    return number("Port to listen on; 0 takes a free one.", default, 0, 65535, metavar="P")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServingOptions(Request):
+    """Where a page is served: by default that of a study."""
+
+    HEADING = "Serving"
+
+    host: str = host()
+    port: int = port(8790)
+    name: str | None = option("Name under which browsers reach the page, if not this machine's own.", metavar="NAME")
+    certificate: Path | None = option("TLS certificate (PEM).", metavar="FILE")
+    key: Path | None = option("Key of the TLS certificate (PEM).", metavar="FILE")
+    behind_proxy: bool = option("A web server with TLS stands before this one.", False)
+    plain_http: bool = option("Accept that others on the network can read answers and links.", False)
 
     def listening(self) -> Listening:
         """Return where the server listens, checked."""
@@ -40,29 +52,6 @@ class ServingOptions:
         )
         found.check()
         return found
-
-
-def make_serving_options(port: int) -> Callable[[F], F]:
-    """Return --host, --port, --name, --certificate, --key, --behind-proxy and --plain-http, as ``serving``.
-
-    `port` is the default, a fixed one, so that links stay valid.
-    """
-    return bound(
-        "serving",
-        ServingOptions,
-        click.option("--host", default="127.0.0.1", show_default=True, metavar="H", help="Address to listen on."),
-        count_option("--port", port, "Port to listen on; 0 takes a free one.", least=0, most=65535, metavar="P"),
-        click.option(
-            "--name", metavar="NAME", help="Name under which browsers reach the page, if not this machine's own."
-        ),
-        click.option("--certificate", type=FILE, metavar="FILE", help="TLS certificate (PEM)."),
-        click.option("--key", type=FILE, metavar="FILE", help="Key of the TLS certificate (PEM)."),
-        click.option("--behind-proxy", is_flag=True, help="A web server with TLS stands before this one."),
-        click.option(
-            "--plain-http", is_flag=True, help="Accept that others on the network can read answers and links."
-        ),
-        heading="Serving",
-    )
 
 
 def serve_links(
@@ -87,8 +76,8 @@ def serve_links(
 
     def on_start() -> None:
         for name, address in links.items():
-            click.echo(f"{name}: {address}")
-        click.echo(f"Ctrl-C stops the server; {ending}.")
+            say(f"{name}: {address}")
+        say(f"Ctrl-C stops the server; {ending}.")
         if open_it and not open_address(next(iter(links.values()))):
             click.echo("open this link in a browser")
 

@@ -40,15 +40,21 @@ def threads_option(default: int | None) -> Callable[[F], F]:
 
 
 def _limit(context: click.Context, number: int | None, default: int | None) -> None:
-    if number is None and "OMP_NUM_THREADS" not in os.environ:
-        number = default
-    if number is not None and not context.resilient_parsing:
-        context.with_resource(limited_threads(number))
+    if not context.resilient_parsing:
+        context.with_resource(limited_threads(number, default))
 
 
 @contextlib.contextmanager
-def limited_threads(number: int) -> Iterator[None]:
-    """Let libraries that are loaded, and those that will be, use so many threads inside this block."""
+def limited_threads(number: int | None, default: int | None = None) -> Iterator[None]:
+    """Let libraries that are loaded, and those that will be, use so many threads inside this block.
+
+    None for the default where OMP_NUM_THREADS is not set; without a default, for their own number.
+    """
+    if number is None and "OMP_NUM_THREADS" not in os.environ:
+        number = default
+    if number is None:
+        yield
+        return
     from threadpoolctl import threadpool_limits
 
     before = {name: os.environ.get(name) for name in VARIABLES}

@@ -5,18 +5,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from truemoment.base.errors import UsageError
-from truemoment.cli import completing
-from truemoment.cli.command import Command
+from truemoment.base.request import Out, Request, argument, option, seed
+from truemoment.cli import binder
 from truemoment.cli.delivery import deliver, suggest
-from truemoment.cli.groups import Learning, Output, learning_options, output_options
-from truemoment.cli.options import FILE, files_of_run, refuse_outputs, say, seed_option, source_file
-from truemoment.cli.threads import OF_MODELS, threads_option
+from truemoment.cli.outputs import files_of_run, refuse_outputs, say, source_file
+from truemoment.cli.parts import Learning, ModelThreads, Output
 
 if TYPE_CHECKING:
     from truemoment.learning.training.checkpoints import Epoch
@@ -24,66 +24,40 @@ if TYPE_CHECKING:
     from truemoment.learning.training.recipes import Optimisation
 
 
-@click.command("train", cls=Command)
-@click.argument("recipe", metavar="RECIPE", shell_complete=completing.recipes)
-@learning_options
-@click.option(
-    "--sentences",
-    multiple=True,
-    metavar="FILE",
-    help="Vectors of the sentences, for models that rank clips: FILE.h5, FILE.npz or encoder:NAME.",
-)
-@click.option(
-    "--fps", type=click.FloatRange(0, min_open=True), metavar="F", help="Rows a second of features that state none."
-)
-@click.option(
-    "--mix",
-    multiple=True,
-    metavar="NAME[:SPLIT]=SHARE",
-    help="Learn from a mixture: a dataset or FILE.jsonl and its share, e.g. mad=0.32,by=films.",
-)
-@click.option("--train-split", default="train", show_default=True, metavar="NAME", help="Split to learn from.")
-@click.option(
-    "--select-split",
-    metavar="NAME",
-    help="Split that chooses the epoch. [default: the recipe's; 'held out' if the dataset has none]",
-)
-@click.option(
-    "--force",
-    is_flag=True,
-    help="Allow a test split to choose the epoch, or its films in a mixture. Every result then says so.",
-)
-@click.option(
-    "--on-missing-video",
-    type=click.Choice(["refuse", "skip"]),
-    default="refuse",
-    show_default=True,
-    help="Videos without features.",
-)
-@click.option(
-    "--measures", metavar="'A; B'", help="Measures on the test splits. [default: R@1, dR@1 at 0.5 and 0.7, mIoU, AxIoU]"
-)
-@seed_option("weights, order and all draws")
-@click.option("-o", "--out", type=FILE, metavar="DIR", help="Output folder. An existing run in it is resumed.")
-@click.option("--results", type=FILE, metavar="FILE.csv", help="Add the figures to a file.")
-@threads_option(OF_MODELS)
-@output_options
-def command(
-    recipe: str,
-    learning: Learning,
-    sentences: tuple[str, ...],
-    fps: float | None,
-    mix: tuple[str, ...],
-    train_split: str,
-    select_split: str | None,
-    force: bool,
-    on_missing_video: str,
-    measures: str | None,
-    seed: int,
-    out: Path | None,
-    results: Path | None,
-    output: Output,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class TrainRequest(Request):
+    """The recipe, and how it is trained."""
+
+    recipe: str = argument(metavar="RECIPE", complete="recipes")
+    sentences: tuple[str, ...] = option(
+        "Vectors of the sentences, for models that rank clips: FILE.h5, FILE.npz or encoder:NAME.", (), metavar="FILE"
+    )
+    fps: float | None = option(
+        "Rows a second of features that state none.", limits=(0, None), is_open=True, metavar="F"
+    )
+    mix: tuple[str, ...] = option(
+        "Learn from a mixture: a dataset or FILE.jsonl and its share, e.g. mad=0.32,by=films.",
+        (),
+        metavar="NAME[:SPLIT]=SHARE",
+    )
+    train_split: str = option("Split to learn from.", "train", metavar="NAME")
+    select_split: str | None = option(
+        "Split that chooses the epoch. [default: the recipe's; 'held out' if the dataset has none]", metavar="NAME"
+    )
+    force: bool = option(
+        "Allow a test split to choose the epoch, or its films in a mixture. Every result then says so.", False
+    )
+    on_missing_video: Literal["refuse", "skip"] = option("Videos without features.", "refuse")
+    measures: str | None = option(
+        "Measures on the test splits. [default: R@1, dR@1 at 0.5 and 0.7, mIoU, AxIoU]", metavar="'A; B'"
+    )
+    seed: int = seed("weights, order and all draws")
+    out: Path | None = option("Output folder. An existing run in it is resumed.", name="-o --out", metavar="DIR")
+    results: Out[Path | None] = option("Add the figures to a file.", metavar="FILE.csv")
+
+
+@binder.command("train")
+def command(request: TrainRequest, learning: Learning, _threads: ModelThreads, output: Output) -> None:
     """Train a model by RECIPE, the name of a recipe or FILE.yaml.
 
     Recipes: tan2d, blind-tan, tcn-dcm, mdd, ctrl, acrn, ablr, scdm, drn, vlg-net, tsp-prl and wssl, which are small,
@@ -108,27 +82,27 @@ def command(
     from truemoment.learning.training.run import Run, RunSources
 
     # Mistakes in the options are reported before files are read.
-    loaded = with_sources(read_recipe(recipe, learning.changes), read_mix(mix))
-    if measures is not None:
-        loaded.family.task.parse_measures(measures)
+    loaded = with_sources(read_recipe(request.recipe, learning.changes), read_mix(request.mix))
+    if request.measures is not None:
+        loaded.family.task.parse_measures(request.measures)
     name = learning.dataset or (learning.annotations or Path("own")).stem
-    out = out or Path("runs") / f"{loaded.model}-{name}-{loaded.hash[:6]}-{seed}"
+    out = request.out or Path("runs") / f"{loaded.model}-{name}-{loaded.hash[:6]}-{request.seed}"
     read = [
         *learning.files(),
-        *map(source_file, sentences),
+        *map(source_file, request.sentences),
         *(Path(source.annotations or "") for source in loaded.data or ()),
     ]
-    _refuse_outputs([*files_of_run(out), _own_recipe(recipe), *read], [results, output.json_path])
+    _refuse_outputs([*files_of_run(out), _own_recipe(request.recipe), *read], [request.results, output.json_path])
     sources = RunSources(
         learning.source,
         learning.features,
-        train_split,
-        select_split,
+        request.train_split,
+        request.select_split,
         learning.tests,
-        force=force,
-        skip_missing=on_missing_video == "skip",
-        sentences=sentences,
-        fps=fps,
+        force=request.force,
+        skip_missing=request.on_missing_video == "skip",
+        sentences=request.sentences,
+        fps=request.fps,
     )
     first = processes().is_main_process
     output = output if first else dataclasses.replace(output, quiet=True)  # one of the processes speaks for all
@@ -137,16 +111,16 @@ def command(
         if first:
             say(line, err=True)
 
-    run = Run.resolve(loaded, sources, seed, warn=warn)
+    run = Run.resolve(loaded, sources, request.seed, warn=warn)
     with _epoch_lines(loaded.train, output) as (track, on_epoch):
         if not output.quiet:
             for line in reports.opening(run, str(out)):
                 say(line, err=True)
-        result = perform(run, out, measures=measures, track=track, on_epoch=on_epoch)
+        result = perform(run, out, measures=request.measures, track=track, on_epoch=on_epoch)
     if not first:
         return
-    if results is not None:
-        keep(results, result.tests)
+    if request.results is not None:
+        keep(request.results, result.tests)
     reports.save_curves(result)
     deliver(reports.report(result), lambda: document(result), output)
     if words := reports.audit_words(result, learning.source.words()):

@@ -7,34 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import click
-
 from truemoment.base.errors import UsageError
-from truemoment.cli.options import MOST_SEED
+from truemoment.base.request import MOST_SEED
 
 if TYPE_CHECKING:
-    from truemoment.cli.groups import Output
+    from truemoment.cli.parts import Output
     from truemoment.learning.training.trials import TrialOutcome
 
 EXIT_WITHOUT_FIGURES = 1
 """Exit status if the loss of a run was not finite."""
-
-
-changes_option = click.option(
-    "--set",
-    "changes",
-    multiple=True,
-    metavar="[RECIPE:]KEY=VALUE",
-    help="Change a value of every recipe, or of one: train.epochs=5, drn:settings.hidden=32.",
-)
-"""--set, as `changes`."""
-
-
-def seeds_option(default: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The option --seeds, as `seeds_text`."""
-    return click.option(
-        "--seeds", "seeds_text", default=default, show_default=True, metavar="S1,S2,...", help="Training seeds."
-    )
 
 
 def read_seeds(text: str) -> tuple[int, ...]:

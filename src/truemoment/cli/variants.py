@@ -2,51 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-
-import click
 
 from truemoment.base.boundary.text import printable
 from truemoment.base.errors import UsageError
-from truemoment.cli.command import Command
+from truemoment.base.request import Out, Request, argument, option, seed
+from truemoment.cli import binder
 from truemoment.cli.delivery import suggest
-from truemoment.cli.groups import Learning, Output, learning_options
-from truemoment.cli.options import FILE, refuse_files, refuse_outputs, say, seed_option, status_line
-from truemoment.cli.threads import OF_MODELS, threads_option
+from truemoment.cli.outputs import refuse_files, say, status_line
+from truemoment.cli.parts import Learning, ModelThreads, Output
 
 NMS = "1,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,0.99"
 
 
-@click.command("variants", cls=Command)
-@click.argument("recipe", metavar="RECIPE")
-@learning_options
-@click.option(
-    "--learning-rates",
-    default="0.0003,0.001,0.003",
-    show_default=True,
-    metavar="A,B",
-    help="Learning rates: a run for each.",
-)
-@click.option("--nms", default=NMS, show_default=True, metavar="A,B", help="NMS thresholds; 1 for no suppression.")
-@click.option("--no-shuffled", is_flag=True, help="Leave out the variants on shuffled videos.")
-@click.option("--measures", metavar="'A; B'", help="Measures to save. [default: those of all studies of measures]")
-@seed_option("weights, order and all draws")
-@click.option(
-    "-o", "--out", type=FILE, required=True, metavar="DIR", help="Output folder. Existing variants in it are kept."
-)
-@click.option("--quiet", is_flag=True, help="No report, and no progress on standard error.")
-@threads_option(OF_MODELS)
-def command(
-    recipe: str,
-    learning: Learning,
-    learning_rates: str,
-    nms: str,
-    no_shuffled: bool,
-    measures: str | None,
-    seed: int,
-    out: Path,
-    quiet: bool,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class VariantsRequest(Request):
+    """The recipe, and its variants."""
+
+    recipe: str = argument(metavar="RECIPE")
+    learning_rates: str = option("Learning rates: a run for each.", "0.0003,0.001,0.003", metavar="A,B")
+    nms: str = option(
+        "NMS thresholds; 1 for no suppression.",
+        "1,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,0.99",
+        metavar="A,B",
+    )
+    no_shuffled: bool = option("Leave out the variants on shuffled videos.", False)
+    measures: str | None = option("Measures to save. [default: those of all studies of measures]", metavar="'A; B'")
+    seed: int = seed("weights, order and all draws")
+    out: Out[Path] = option(
+        "Output folder. Existing variants in it are kept.", name="-o --out", metavar="DIR", required=True
+    )
+    quiet: bool = option("No report, and no progress on standard error.", False)
+
+
+@binder.command("variants")
+def command(request: VariantsRequest, learning: Learning, _threads: ModelThreads) -> None:
     """Train RECIPE at several learning rates, and save the scores of its variants.
 
     A variant is a learning rate, an epoch, an NMS threshold, and original or shuffled videos. The
@@ -64,30 +55,31 @@ def command(
     from truemoment.learning.training.variants import VariantGrid, make_variants
     from truemoment.studies.meta.systems import DEFAULT_MEASURES
 
-    loaded = read_recipe(recipe, learning.changes)
+    loaded = read_recipe(request.recipe, learning.changes)
     require_grounding(loaded, f"{loaded.model} ranks clips, expected a recipe of a model that answers with moments")
-    if measures is not None:
-        parse_measures(measures)
+    if request.measures is not None:
+        parse_measures(request.measures)
     grid = VariantGrid(
-        _numbers("--learning-rates", learning_rates, 1e-9, 10.0),
-        _numbers("--nms", nms, 0.0, 1.0),
-        shuffled=loaded.family.sees_video and not no_shuffled,
+        _numbers("--learning-rates", request.learning_rates, 1e-9, 10.0),
+        _numbers("--nms", request.nms, 0.0, 1.0),
+        shuffled=loaded.family.sees_video and not request.no_shuffled,
     )
-    refuse_files({"-o": out})
-    refuse_outputs(learning.files(), [out])
-    run = Run.resolve(loaded, RunSources(learning.source, learning.features, tests=learning.tests), seed)
-    output = Output(json_path=None, style=None, quiet=quiet)
+    refuse_files({"-o": request.out})
+    run = Run.resolve(loaded, RunSources(learning.source, learning.features, tests=learning.tests), request.seed)
+    output = Output(quiet=request.quiet)
     with status_line(show=output.progress) as on_status:
-        n_variants = make_variants(run, grid, out, measures=measures or DEFAULT_MEASURES, on_status=on_status)
-    if quiet:
+        n_variants = make_variants(
+            run, grid, request.out, measures=request.measures or DEFAULT_MEASURES, on_status=on_status
+        )
+    if request.quiet:
         return
     splits = [run.val.split, *run.tests]
-    where = f"{out}, scores on {printable(', '.join(splits))}"
-    click.echo(f"{n_variants:,} variants of {loaded.model} in {where}")
+    where = f"{request.out}, scores on {printable(', '.join(splits))}"
+    say(f"{n_variants:,} variants of {loaded.model} in {where}")
     for note in run.notes:
         say(f"note: {note}")
-    words = ["truemoment", "meta", "selection", "--validation", str(out / splits[0])]
-    suggest("which measure chooses well among them?", [*words, "--test", str(out / splits[-1])], output)
+    words = ["truemoment", "meta", "selection", "--validation", str(request.out / splits[0])]
+    suggest("which measure chooses well among them?", [*words, "--test", str(request.out / splits[-1])], output)
 
 
 def _numbers(option: str, text: str, low: float, high: float) -> tuple[float, ...]:

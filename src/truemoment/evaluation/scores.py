@@ -80,7 +80,8 @@ class Scores:
 
         Examples
         --------
-        >>> from truemoment import Annotations, Predictions, evaluate
+        >>> from truemoment import Annotations, Predictions
+        >>> from truemoment.evaluation.evaluate import evaluate
         >>> a = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 2.0, 6.0)])
         >>> evaluate(a, Predictions.from_lists({"v#0": [(2.0, 5.0)]})).value("mIoU")
         0.75

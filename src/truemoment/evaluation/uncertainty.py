@@ -128,7 +128,8 @@ def resample_figures(
     Examples
     --------
     >>> import numpy as np
-    >>> from truemoment import Annotations, Predictions, evaluate
+    >>> from truemoment import Annotations, Predictions
+    >>> from truemoment.evaluation.evaluate import evaluate
     >>> a = Annotations.from_rows([(f"{v}#0", v, 30.0, "a door opens", 2.0, 6.0) for v in "abcd"])
     >>> one = evaluate(a, Predictions.from_lists({f"{v}#0": [(2.0, 5.0)] for v in "abcd"}), "mIoU")
     >>> other = evaluate(a, Predictions.from_lists({f"{v}#0": [(2.0, 4.0)] for v in "abcd"}), "mIoU")
@@ -206,7 +207,8 @@ def paired_permutation(a: Scores, b: Scores, rng: np.random.Generator, *, permut
     Examples
     --------
     >>> import numpy as np
-    >>> from truemoment import Annotations, Predictions, evaluate
+    >>> from truemoment import Annotations, Predictions
+    >>> from truemoment.evaluation.evaluate import evaluate
     >>> videos = "abcdef"
     >>> annotations = Annotations.from_rows([(f"{v}#0", v, 30.0, "a door opens", 2.0, 6.0) for v in videos])
     >>> a = evaluate(annotations, Predictions.from_lists({f"{v}#0": [(2.0, 5.0)] for v in videos}), "mIoU")

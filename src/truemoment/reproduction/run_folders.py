@@ -31,7 +31,7 @@ class _Learned(msgspec.Struct, frozen=True):
     dataset: str
 
 
-class _Request(msgspec.Struct, frozen=True):
+class _RunRequest(msgspec.Struct, frozen=True):
     """The part of run.json that a table needs."""
 
     recipe: Recipe
@@ -162,7 +162,7 @@ def read_run_folders(folder: Path) -> tuple[RunFolder, ...]:
 
 def _read(folder: Path) -> RunFolder:
     own = OwnPath(folder)
-    request = read_json(own / "run.json", _Request)
+    request = read_json(own / "run.json", _RunRequest)
     features = _features(request.features, request.features_name)
     figures = read_json(own / "result.json", _RunResult).figures
     return RunFolder(folder, request.recipe, request.seed, request.train.dataset, features, request.forced, figures)

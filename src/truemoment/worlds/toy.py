@@ -157,7 +157,7 @@ class ToyGrounder:
 
     Examples
     --------
-    >>> from truemoment import evaluate
+    >>> from truemoment.evaluation.evaluate import evaluate
     >>> from truemoment.worlds import make_world
     >>> world = make_world(200, perception=1.0)
     >>> toy = ToyGrounder(world.features).fit(world.splits["train"], world.splits["val"])

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import click
-
-from truemoment.cli.annotate.shared import folder_of, run_server, serving_options
+from truemoment.base.request import Request, option, seed
+from truemoment.cli import binder
+from truemoment.cli.annotate.shared import folder_of, run_server
 from truemoment.cli.annotate.start import study_of_one
-from truemoment.cli.command import Command
 from truemoment.cli.demo_folder import claim
-from truemoment.cli.options import FILE, say, seed_option, status_line
+from truemoment.cli.outputs import say, status_line
 from truemoment.cli.serving import ServingOptions
 
 VIDEOS = ("park.mp4", "street.mp4", "beach.mp4")
@@ -49,27 +49,32 @@ def render_demo(out: Path, seed: int, *, show: bool) -> None:
     own.write(out / QUERIES, [Annotations(**columns, dataset="demo", split="demo")])
 
 
-@click.command("demo", cls=Command)
-@click.option(
-    "--out",
-    type=FILE,
-    default=Path("truemoment-annotate-demo"),
-    show_default=True,
-    metavar="DIR",
-    help="Output folder.",
-)
-@seed_option("the videos")
-@serving_options
-@click.option("--no-open", is_flag=True, help="Do not open the page in a browser.")
-def command(out: Path, seed: int, serving: ServingOptions, no_open: bool) -> None:
+@dataclass(frozen=True, kw_only=True)
+class StudyDemoRequest(Request):
+    """The folder."""
+
+    out: Path = option("Output folder.", Path("truemoment-annotate-demo"), metavar="DIR")
+    seed: int = seed("the videos")
+    no_open: bool = option("Do not open the page in a browser.", False)
+
+
+@binder.command("demo")
+def command(request: StudyDemoRequest, serving: ServingOptions) -> None:
     """Render short videos of shapes, and mark what sentences describe in them.
 
     A second call resumes the demo in the same folder.
     """
     serving.listening()
-    render_demo(out, seed, show=True)
-    study_of_one(out / QUERIES, out / "videos", out / STUDY, title="Demo: mark the moments")
-    words = ["truemoment", "annotate", "export", str(out / STUDY), "-o", str(out / "marked")]
-    click.echo("when you are done:")
+    render_demo(request.out, request.seed, show=True)
+    study_of_one(request.out / QUERIES, request.out / "videos", request.out / STUDY, title="Demo: mark the moments")
+    words = [
+        "truemoment",
+        "annotate",
+        "export",
+        str(request.out / STUDY),
+        "-o",
+        str(request.out / "marked"),
+    ]
+    say("when you are done:")
     say(f"  {shlex.join(words)}")
-    run_server(folder_of(out / STUDY), serving, role="w01", open_it=not no_open)
+    run_server(folder_of(request.out / STUDY), serving, role="w01", open_it=not request.no_open)

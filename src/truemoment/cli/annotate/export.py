@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import click
-
 from truemoment.base.errors import UsageError
-from truemoment.cli.annotate.shared import folder_of, study_argument
-from truemoment.cli.command import Command
-from truemoment.cli.options import FILE, refuse_files, say
-from truemoment.data.datasets.random_order import ORDERS, Order
+from truemoment.base.request import Request, argument, option
+from truemoment.cli import binder
+from truemoment.cli.annotate.shared import folder_of
+from truemoment.cli.outputs import refuse_files, say
+from truemoment.data.datasets.random_order import ORDERS
 
 
-@click.command("export", cls=Command)
-@study_argument
-@click.option("-o", "out", type=FILE, required=True, metavar="DIR", help="Output folder.")
-@click.option(
-    "--moments",
-    type=click.Choice(["all", "longest", "hull"]),
-    default="all",
-    show_default=True,
-    help="What becomes of several moments of one answer.",
-)
-@click.option(
-    "--order",
-    type=click.Choice(list(ORDERS)),
-    help="Order of a video's queries: random, with new ids that do not reveal that of the source; or as in the source, "
-    "with its ids. [default: random; file if queries had moments before]",
-)
-@click.option("--quiet", is_flag=True, help="No list of what was written.")
-def command(
-    study: Path, out: Path, moments: Literal["all", "longest", "hull"], order: Order | None, quiet: bool
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class StudyExportRequest(Request):
+    """The study, and the files."""
+
+    study: Path = argument(metavar="STUDY")
+    out: Path = option("Output folder.", name="-o", metavar="DIR", required=True)
+    moments: Literal["all", "longest", "hull"] = option("What becomes of several moments of one answer.", "all")
+    order: Literal["file", "random"] | None = option(
+        "Order of a video's queries: random, with new ids that do not reveal that of the source; or as in the "
+        "source, with its ids. [default: random; file if queries had moments before]"
+    )
+    quiet: bool = option("No list of what was written.", False)
+
+
+@binder.command("export")
+def command(request: StudyExportRequest) -> None:
     """Write annotations.jsonl, answers.jsonl, hidden-challenges.csv and a datasheet of STUDY.
 
     It may be served meanwhile. Other commands read the files:
@@ -45,23 +41,23 @@ def command(
     from truemoment.web.annotating.exporting import export_study
     from truemoment.web.annotating.store import opened
 
-    folder = folder_of(study)
+    folder = folder_of(request.study)
     folder.settings()
-    refuse_files({"-o": out})
-    if out.resolve() == study.resolve():
-        raise UsageError(f"-o {out}: is the study itself, expected another folder")
+    refuse_files({"-o": request.out})
+    if request.out.resolve() == request.study.resolve():
+        raise UsageError(f"-o {request.out}: is the study itself, expected another folder")
     with opened(folder.database) as connection:
-        found = export_study(folder, connection, out, moments=moments, order=order)
-    if quiet:
+        found = export_study(folder, connection, request.out, moments=request.moments, order=request.order)
+    if request.quiet:
         return
     for name, count in found.files.items():
-        say(f"{out / name}: {count:,} lines")
-    say(f"{out / 'datasheet.md'}")
-    click.echo(f"order: {ORDERS[found.order]}")
+        say(f"{request.out / name}: {count:,} lines")
+    say(f"{request.out / 'datasheet.md'}")
+    say(f"order: {ORDERS[found.order]}")
     verdicts = ", ".join(f"{name} {count:,}" for name, count in sorted(found.agreement.verdicts.items()))
-    click.echo(f"answers: {verdicts or 'none'}")
+    say(f"answers: {verdicts or 'none'}")
     if found.not_single:
-        click.echo(
+        say(
             f"note: {found.not_single:,} queries have several moments of one person; --moments longest or hull makes "
             "one of them"
         )

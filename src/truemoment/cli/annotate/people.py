@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import click
+from typing import TYPE_CHECKING, Literal
 
 from truemoment.base.errors import UsageError
-from truemoment.cli.annotate.shared import address_option, check_address, folder_of, show_links, study_argument
-from truemoment.cli.command import Command
+from truemoment.base.request import Request, argument, option
+from truemoment.cli import binder
+from truemoment.cli.annotate.shared import check_address, folder_of, show_links
 from truemoment.cli.delivery import show_list
+from truemoment.cli.outputs import say
 
 if TYPE_CHECKING:
     from truemoment.web.annotating.study import StudyFolder
 
 
-@click.command("people", cls=Command)
-@study_argument
-@click.argument("action", type=click.Choice(["add", "list", "replace", "revoke", "link"]))
-@click.argument("who", required=False, metavar="[N|NAME]")
-@address_option
-def command(study: Path, action: str, who: str | None, address: str) -> None:
+@dataclass(frozen=True, kw_only=True)
+class PeopleRequest(Request):
+    """The study, and what is changed."""
+
+    study: Path = argument(metavar="STUDY")
+    action: Literal["add", "list", "replace", "revoke", "link"] = argument()
+    who: str | None = argument(metavar="[N|NAME]", required=False)
+    address: str = option("Beginning of the links, as browsers reach the page.", "http://127.0.0.1:8790", metavar="URL")
+
+
+@binder.command("people")
+def command(request: PeopleRequest) -> None:
     """Change the people of STUDY, which must not be served meanwhile (the owner's page has the same actions).
 
     \b
@@ -35,20 +42,23 @@ def command(study: Path, action: str, who: str | None, address: str) -> None:
     from truemoment.web.annotating import people
     from truemoment.web.annotating.store import Store, opened, undamaged
 
-    check_address(address)
-    folder = folder_of(study)
+    check_address(request.address)
+    folder = folder_of(request.study)
     settings = folder.settings()
-    if action == "list":
+    if request.action == "list":
         _show(folder)
         return
+    who = request.who
     if who is None:
-        raise UsageError(f"{action}: expected {'a number' if action == 'add' else 'the name of a person, e.g. w07'}")
-    if action == "add" and not (who.isascii() and who.isdecimal() and 1 <= int(who) <= 200):
+        raise UsageError(
+            f"{request.action}: expected {'a number' if request.action == 'add' else 'the name of a person, e.g. w07'}"
+        )
+    if request.action == "add" and not (who.isascii() and who.isdecimal() and 1 <= int(who) <= 200):
         raise UsageError(f"add: got {who!r}, expected a number from 1 to 200")
     with opened(folder.database):
         pass  # a study that cannot be read is refused before it is locked
     with folder.locked(), undamaged(folder.database), contextlib.closing(Store(folder.database)) as store:
-        match action:
+        match request.action:
             case "add":
                 links = store.write(lambda connection: people.add_people(connection, int(who), settings))
             case "replace":
@@ -58,9 +68,9 @@ def command(study: Path, action: str, who: str | None, address: str) -> None:
             case _:
                 store.write(lambda connection: people.revoke(connection, who))
                 links = []
-    show_links(links, address)
-    if action == "revoke":
-        click.echo(f"{who}: the link is no longer valid; the answers stay")
+    show_links(links, request.address)
+    if request.action == "revoke":
+        say(f"{who}: the link is no longer valid; the answers stay")
 
 
 def _show(study: StudyFolder) -> None:

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
-from truemoment.cli.annotate.shared import folder_of, run_server, serving_options, study_argument, videos_option
-from truemoment.cli.command import Command
+from truemoment.base.request import Request, argument, option
+from truemoment.cli import binder
+from truemoment.cli.annotate.shared import folder_of, run_server
 from truemoment.cli.serving import ServingOptions
 
 
-@click.command("serve", cls=Command)
-@study_argument
-@videos_option
-@serving_options
-@click.option("--no-open", is_flag=True, help="Do not open the owner's page in a browser.")
-def command(study: Path, videos: Path | None, serving: ServingOptions, no_open: bool) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ServeRequest(Request):
+    """The study."""
+
+    study: Path = argument(metavar="STUDY")
+    videos: Path | None = option(
+        "Folder of the videos, named by video id, for a study that was moved or made by others. [default: "
+        "as the study names them]",
+        metavar="DIR",
+    )
+    no_open: bool = option("Do not open the owner's page in a browser.", False)
+
+
+@binder.command("serve")
+def command(request: ServeRequest, serving: ServingOptions) -> None:
     """Serve the page of STUDY until Ctrl-C, and print the owner's link.
 
     Videos that are not prepared yet are prepared meanwhile.
     """
-    folder = folder_of(study)
+    folder = folder_of(request.study)
     folder.settings()
-    run_server(folder, serving, role="owner", open_it=not no_open, videos=videos)
+    run_server(folder, serving, role="owner", open_it=not request.no_open, videos=request.videos)

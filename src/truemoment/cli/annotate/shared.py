@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.base.boundary.text import printable
 from truemoment.base.errors import InputError
-from truemoment.cli.options import FILE, say
-from truemoment.cli.serving import ServingOptions, make_serving_options, serve_links
+from truemoment.cli.outputs import say
+from truemoment.cli.serving import ServingOptions, serve_links
 
 if TYPE_CHECKING:
     from truemoment.web.annotating.people import Link
@@ -20,32 +21,6 @@ if TYPE_CHECKING:
 
 PORT = 8790
 """Port of a study's page; a fixed one, so that links stay valid."""
-
-
-serving_options = make_serving_options(PORT)
-"""Options of :class:`~truemoment.cli.serving.ServingOptions`, as ``serving``."""
-
-videos_option = click.option(
-    "--videos",
-    type=FILE,
-    metavar="DIR",
-    help="Folder of the videos, named by video id, for a study that was moved or made by others. "
-    "[default: as the study names them]",
-)
-
-study_argument = click.argument("study", type=FILE, metavar="STUDY")
-
-lang_option = click.option(
-    "--lang", default="", metavar="TAG", help="Language of the sentences, e.g. en or ar, for screen readers and fonts."
-)
-
-address_option = click.option(
-    "--address",
-    default=f"http://127.0.0.1:{PORT}",
-    show_default=True,
-    metavar="URL",
-    help="Beginning of the links, as browsers reach the page.",
-)
 
 
 def folder_of(path: Path) -> StudyFolder:
@@ -62,7 +37,7 @@ def show_links(links: Iterable[Link], base: str) -> None:
         return
     click.echo("\nlinks (shown only once; give each person their own):")
     for link in links:
-        say(f"  {link.name}  {base.rstrip('/')}/in#{link.token}")
+        say(f"  {link.name}  {printable(base.rstrip('/'))}/in#{link.token}")
 
 
 def check_address(address: str) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
-from truemoment.cli.annotate.shared import folder_of, lang_option, run_server, serving_options
-from truemoment.cli.command import Command
-from truemoment.cli.options import FILE, say
+from truemoment.base.request import Request, argument, option
+from truemoment.cli import binder
+from truemoment.cli.annotate.shared import folder_of, run_server
+from truemoment.cli.outputs import say
 from truemoment.cli.serving import ServingOptions
 
 
@@ -38,19 +38,24 @@ def study_of_one(queries: Path, videos: Path, study: Path, *, title: str = "", l
     made = new_study(study, annotations, videos, plan, source=f"{annotations.dataset}/{annotations.split}")
     say(f"{study}: {made.n_queries:,} queries in {made.n_videos:,} videos")
     if made.n_without_file:
-        click.echo(f"warning: {made.n_without_file:,} videos have no file; their queries are left out", err=True)
+        say(f"warning: {made.n_without_file:,} videos have no file; their queries are left out", err=True)
 
 
-@click.command("start", cls=Command)
-@click.argument("queries", type=FILE, metavar="QUERIES")
-@click.option("--videos", type=FILE, required=True, metavar="DIR", help="Folder of video files, named by video id.")
-@click.option(
-    "--study", type=FILE, metavar="DIR", help="Folder of the study. [default: QUERIES without suffix + .study]"
-)
-@lang_option
-@serving_options
-@click.option("--no-open", is_flag=True, help="Do not open the page in a browser.")
-def command(queries: Path, videos: Path, study: Path | None, lang: str, serving: ServingOptions, no_open: bool) -> None:
+@dataclass(frozen=True, kw_only=True)
+class StartRequest(Request):
+    """The queries, and the study."""
+
+    queries: Path = argument(metavar="QUERIES")
+    videos: Path = option("Folder of video files, named by video id.", metavar="DIR", required=True)
+    study: Path | None = option("Folder of the study. [default: QUERIES without suffix + .study]", metavar="DIR")
+    lang: str = option(
+        "Language of the sentences, e.g. en or ar, for screen readers and fonts.", "", metavar="TAG", show=False
+    )
+    no_open: bool = option("Do not open the page in a browser.", False)
+
+
+@binder.command("start")
+def command(request: StartRequest, serving: ServingOptions) -> None:
     """Mark the moments of QUERIES (JSON Lines with video_id and sentence) yourself.
 
     The first call makes a study; later calls resume it.
@@ -60,9 +65,16 @@ def command(queries: Path, videos: Path, study: Path | None, lang: str, serving:
     truemoment annotate export mine.study -o marked
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     serving.listening()
-    study = study or queries.with_name(f"{queries.stem}.study")
-    study_of_one(queries, videos, study, lang=lang)
-    words = ["truemoment", "annotate", "export", str(study), "-o", f"{study.with_suffix('')}-marked"]
-    click.echo("when you are done:")
+    study = request.study or request.queries.with_name(f"{request.queries.stem}.study")
+    study_of_one(request.queries, request.videos, study, lang=request.lang)
+    words = [
+        "truemoment",
+        "annotate",
+        "export",
+        str(study),
+        "-o",
+        f"{study.with_suffix('')}-marked",
+    ]
+    say("when you are done:")
     say(f"  {shlex.join(words)}")
-    run_server(folder_of(study), serving, role="w01", open_it=not no_open)
+    run_server(folder_of(study), serving, role="w01", open_it=not request.no_open)

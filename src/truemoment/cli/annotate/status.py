@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
-from truemoment.cli.annotate.shared import folder_of, study_argument
-from truemoment.cli.command import Command
+from truemoment.base.request import Request, argument
+from truemoment.cli import binder
+from truemoment.cli.annotate.shared import folder_of
 from truemoment.cli.delivery import deliver
-from truemoment.cli.groups import Output, output_options
+from truemoment.cli.parts import Output
 
 
-@click.command("status", cls=Command)
-@study_argument
-@output_options
-def command(study: Path, output: Output) -> None:
+@dataclass(frozen=True, kw_only=True)
+class StatusRequest(Request):
+    """The study."""
+
+    study: Path = argument(metavar="STUDY")
+
+
+@binder.command("status")
+def command(request: StatusRequest, output: Output) -> None:
     """Report the progress of STUDY, agreement, and answers to controls; it may be served meanwhile."""
     from truemoment.web.annotating import status_report as reports
     from truemoment.web.annotating.status import read_status
     from truemoment.web.annotating.store import opened
 
-    folder = folder_of(study)
+    folder = folder_of(request.study)
     folder.settings()
     with opened(folder.database) as connection:
         found = read_status(folder, connection)

@@ -4,32 +4,41 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from truemoment.base.errors import InputError
-from truemoment.cli import EXIT_CHECK_FAILED
-from truemoment.cli.command import Command
+from truemoment.base.request import Out, Request, argument, number, option
+from truemoment.cli import EXIT_CHECK_FAILED, binder
 from truemoment.cli.delivery import deliver
-from truemoment.cli.groups import Output, bound, output_options
-from truemoment.cli.options import FILE, count_option, refuse_outputs, status_line
+from truemoment.cli.outputs import status_line
+from truemoment.cli.parts import Output
 
 if TYPE_CHECKING:
-    from truemoment.media.audio.aligning import AlignSettings, Method
+    from truemoment.media.audio.aligning import AlignSettings
 
 
-@dataclass(frozen=True)
-class Aligning:
+@dataclass(frozen=True, kw_only=True)
+class Aligning(Request):
     """How two sounds are aligned, as the options write it."""
 
-    method: str
-    rate_hz: int
-    rates: tuple[str, ...]
-    windows: int
-    window_s: float
-    search_s: float
-    within_s: float
+    HEADING = "Alignment"
+
+    method: Literal["paper", "robust"] = option(
+        "paper: one delay that 20 windows confirm; robust: also other speeds, cuts and insertions.", "robust"
+    )
+    rate_hz: int = number("Sampling rate of the comparison, in Hz.", 16000, 14000, 48000)
+    rates: tuple[str, ...] = option(
+        "Speed to try, in film seconds per track second; can be repeated. [default: 1, 25/24, 24/25, 25/23.976, "
+        "23.976/25]",
+        (),
+        metavar="RATE",
+    )
+    windows: int = number("Number of windows of the paper's check.", 20, 1, 10000)
+    window_s: float = option("Duration of such a window.", 30.0, metavar="S")
+    search_s: float = option("Largest distance of a window's delay from that of the whole track.", 30.0, metavar="S")
+    within_s: float = option("Largest distance of a window's delay from their median.", 0.1, metavar="S")
 
     def settings(self) -> AlignSettings:
         """Return the settings."""
@@ -38,58 +47,26 @@ class Aligning:
         from truemoment.media.audio.rates import RATES
 
         paper = PaperSettings(self.windows, self.window_s, self.search_s, within_s=self.within_s)
-        return AlignSettings(cast("Method", self.method), self.rate_hz, self.rates or RATES, paper)
+        return AlignSettings(self.method, self.rate_hz, self.rates or RATES, paper)
 
 
-aligning_options = bound(
-    "aligning",
-    Aligning,
-    click.option(
-        "--method",
-        type=click.Choice(["paper", "robust"]),
-        default="robust",
-        show_default=True,
-        help="paper: one delay that 20 windows confirm; robust: also other speeds, cuts and insertions.",
-    ),
-    count_option("--rate-hz", 16_000, "Sampling rate of the comparison, in Hz.", least=14_000, most=48_000),
-    click.option(
-        "--rates",
-        multiple=True,
-        metavar="RATE",
-        help="Speed to try, in film seconds per track second; can be repeated. [default: 1, 25/24, 24/25, 25/23.976, "
-        "23.976/25]",
-    ),
-    count_option("--windows", 20, "Number of windows of the paper's check.", least=1, most=10_000),
-    click.option(
-        "--window-s", type=float, default=30.0, show_default=True, metavar="S", help="Duration of such a window."
-    ),
-    click.option(
-        "--search-s",
-        type=float,
-        default=30.0,
-        show_default=True,
-        metavar="S",
-        help="Largest distance of a window's delay from that of the whole track.",
-    ),
-    click.option(
-        "--within-s",
-        type=float,
-        default=0.1,
-        show_default=True,
-        metavar="S",
-        help="Largest distance of a window's delay from their median.",
-    ),
-    heading="Alignment",
-)
+@dataclass(frozen=True, kw_only=True)
+class AlignRequest(Request):
+    """The two sounds."""
+
+    film: str = argument()
+    track: str = argument()
+    out: Out[Path | None] = option("Write the alignment, as alignment.json.", name="-o --out", metavar="FILE")
+
+    def inputs(self) -> list[Path]:
+        """Return the files of the sounds."""
+        from truemoment.media.audio.sources import parse_source
+
+        return [parse_source(self.film).path, parse_source(self.track).path]
 
 
-@click.command("align", cls=Command)
-@click.argument("film")
-@click.argument("track")
-@aligning_options
-@click.option("-o", "--out", type=FILE, metavar="FILE", help="Write the alignment, as alignment.json.")
-@output_options
-def command(film: str, track: str, aligning: Aligning, out: Path | None, output: Output) -> None:
+@binder.command("align")
+def command(request: AlignRequest, aligning: Aligning, output: Output) -> None:
     """Align TRACK, a film's sound with audio description, with the film's own sound in FILM.
 
     FILE#2 names a stream of a file by its number, FILE#eng-ad by its language and audio description.
@@ -105,14 +82,13 @@ def command(film: str, track: str, aligning: Aligning, out: Path | None, output:
     from truemoment.media.audio.sources import parse_source
 
     settings = aligning.settings()
-    film_source, track_source = parse_source(film), parse_source(track)
-    refuse_outputs([film_source.path, track_source.path], [out, output.json_path])
+    film_source, track_source = parse_source(request.film), parse_source(request.track)
     with status_line(show=output.progress) as on_status:
         found = align(film_source, track_source, settings, on_status=on_status)
     if found.verdict == "not this film":
         raise InputError(f"is not the sound of {film_source.path}: {found.why}", path=track_source.path)
-    if out is not None:
-        found.write(out)
+    if request.out is not None:
+        found.write(request.out)
     deliver(reports.report(found, settings.method), found.document, output)
     if settings.method == "paper" and not (found.paper and found.paper.passed):
         click.get_current_context().exit(EXIT_CHECK_FAILED)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from truemoment.cli.command import Command
-from truemoment.cli.options import FILE
+from truemoment.base.request import Request, argument, option
+from truemoment.cli import binder
 
 
-@click.command("card", cls=Command)
-@click.argument("out", metavar="OUT", type=FILE)
-@click.option("--quiet", is_flag=True, help="Do not print the card.")
-def command(out: Path, quiet: bool) -> None:
+@dataclass(frozen=True, kw_only=True)
+class CardRequest(Request):
+    """The collection."""
+
+    out: Path = argument(metavar="OUT")
+    quiet: bool = option("Do not print the card.", False)
+
+
+@binder.command("card")
+def command(request: CardRequest) -> None:
     """Write annotations, MAD's form and the data card of a collection again, and print the card.
 
     \b
@@ -22,6 +29,6 @@ def command(out: Path, quiet: bool) -> None:
     from truemoment.collection.assembling import assemble_again
     from truemoment.collection.card import card_text
 
-    card = assemble_again(out)
-    if not quiet:
+    card = assemble_again(request.out)
+    if not request.quiet:
         click.echo(card_text(card), nl=False)

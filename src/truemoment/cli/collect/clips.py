@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
-from truemoment.cli.command import Command
+from truemoment.base.request import In, Out, Request, argument, option
+from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
-from truemoment.cli.groups import Output, output_options
-from truemoment.cli.options import FILE, refuse_outputs
+from truemoment.cli.parts import Output
 
 
-@click.command("clips", cls=Command)
-@click.argument("films", metavar="FILM-INDEX", type=FILE)
-@click.argument("clips", metavar="CLIPS", type=FILE)
-@click.option("--annotations", type=FILE, required=True, metavar="FILE", help="Annotations of LSMDC.")
-@click.option("-o", "--out", type=FILE, required=True, metavar="FILE", help="Sentences in MAD's form.")
-@click.option("--fps", type=float, metavar="F", help="Rows per second of feature files that state none.")
-@output_options
-def command(films: Path, clips: Path, annotations: Path, out: Path, fps: float | None, output: Output) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ClipsRequest(Request):
+    """The films and clips."""
+
+    films: In[Path] = argument(metavar="FILM-INDEX")
+    clips: In[Path] = argument(metavar="CLIPS")
+    annotations: In[Path] = option("Annotations of LSMDC.", metavar="FILE", required=True)
+    out: Out[Path] = option("Sentences in MAD's form.", name="-o --out", metavar="FILE", required=True)
+    fps: float | None = option("Rows per second of feature files that state none.", metavar="F")
+
+
+@binder.command("clips")
+def command(request: ClipsRequest, output: Output) -> None:
     """Find the clips of LSMDC in their films by what they show, and write their sentences in film time.
 
     FILM-INDEX and CLIPS are indexes (truemoment index --fps 5) or feature files. A clip is called
@@ -34,10 +38,11 @@ def command(films: Path, clips: Path, annotations: Path, out: Path, fps: float |
     from truemoment.collection import report_transfer as reports
     from truemoment.collection.transfer import transfer_clips, write_transfer
 
-    refuse_outputs([films, clips, annotations], [out, output.json_path])
-    found = transfer_clips(films, clips, annotations, fps=fps, track=_with_bar if output.progress else list)
-    write_transfer(out, found)
-    deliver(reports.report(found, str(out)), lambda: reports.document(found), output)
+    found = transfer_clips(
+        request.films, request.clips, request.annotations, fps=request.fps, track=_with_bar if output.progress else list
+    )
+    write_transfer(request.out, found)
+    deliver(reports.report(found, str(request.out)), lambda: reports.document(found), output)
 
 
 def _with_bar(films: list[str]) -> Iterable[str]:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
-from truemoment.cli.command import Command
+from truemoment.base.request import In, Request, argument, number, seed
+from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
-from truemoment.cli.groups import Output, output_options
-from truemoment.cli.options import FILE, count_option, refuse_outputs, seed_option
+from truemoment.cli.parts import Output
 
 
-@click.command("estimate", cls=Command)
-@click.argument("out", metavar="OUT", type=FILE)
-@click.argument("answers", metavar="ANSWERS...", type=FILE, nargs=-1, required=True)
-@count_option("--resamples", 1000, "Number of resamples of the films, for intervals.", least=2, most=100_000)
-@seed_option("the resamples")
-@output_options
-def command(out: Path, answers: tuple[Path, ...], resamples: int, seed: int, output: Output) -> None:
+@dataclass(frozen=True, kw_only=True)
+class EstimateRequest(Request):
+    """The collection, and the reviews."""
+
+    out: In[Path] = argument(metavar="OUT")
+    answers: In[tuple[Path, ...]] = argument(metavar="ANSWERS...")
+    resamples: int = number("Number of resamples of the films, for intervals.", 1000, 2, 100000)
+    seed: int = seed("the resamples")
+
+
+@binder.command("estimate")
+def command(request: EstimateRequest, output: Output) -> None:
     """Estimate dialogue, wrong words and errors of times from ANSWERS, and add them to the data card.
 
     ANSWERS are files that the page of truemoment collect review saved, of one or more reviewers.
@@ -30,6 +34,9 @@ def command(out: Path, answers: tuple[Path, ...], resamples: int, seed: int, out
     from truemoment.collection import report_review as reports
     from truemoment.collection.estimates import estimate_review
 
-    refuse_outputs([out, *answers], [output.json_path])
-    found = estimate_review(out, answers, resamples=resamples, seed=seed)
-    deliver(reports.report_of_estimates(found, str(out)), lambda: reports.document_of_estimates(found), output)
+    found = estimate_review(request.out, request.answers, resamples=request.resamples, seed=request.seed)
+    deliver(
+        reports.report_of_estimates(found, str(request.out)),
+        lambda: reports.document_of_estimates(found),
+        output,
+    )

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-import click
+from truemoment.base.request import NewFolder, Request, argument, option
+from truemoment.cli import binder
+from truemoment.cli.outputs import refuse_folder, say
 
-from truemoment.cli.command import Command
-from truemoment.cli.options import FILE, refuse_folder, say
+
+@dataclass(frozen=True, kw_only=True)
+class ExportRequest(Request):
+    """The collection, and the new folder."""
+
+    collection: Path = argument(metavar="OUT")
+    out: NewFolder[Path] = option("New folder.", name="-o --out", metavar="DIR", required=True)
+    without: Literal["sentences"] | None = option(
+        "Leave out what is protected: identities, times, counts and the card remain."
+    )
+    quiet: bool = option("Print nothing.", False)
 
 
-@click.command("export", cls=Command)
-@click.argument("collection", metavar="OUT", type=FILE)
-@click.option("-o", "--out", type=FILE, required=True, metavar="DIR", help="New folder.")
-@click.option(
-    "--without",
-    type=click.Choice(["sentences"]),
-    help="Leave out what is protected: identities, times, counts and the card remain.",
-)
-@click.option("--quiet", is_flag=True, help="Print nothing.")
-def command(collection: Path, out: Path, without: str | None, quiet: bool) -> None:
+@binder.command("export")
+def command(request: ExportRequest) -> None:
     """Copy a collection's annotations, splits and card into a new folder.
 
     With --without sentences the folder has what may be passed on: identities of files, times, counts
@@ -30,10 +35,10 @@ def command(collection: Path, out: Path, without: str | None, quiet: bool) -> No
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.collection.exporting import export_collection
 
-    refuse_folder(out)
+    refuse_folder(request.out)
 
     def tell(names: list[str]) -> None:
-        if not quiet:
-            say(f"{out}: {', '.join(names)}")
+        if not request.quiet:
+            say(f"{request.out}: {', '.join(names)}")
 
-    export_collection(collection, out, with_sentences=without is None, on_complete=tell)
+    export_collection(request.collection, request.out, with_sentences=request.without is None, on_complete=tell)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-import click
-
-from truemoment.base.boundary.keyed import print_number
 from truemoment.base.errors import UsageError
-from truemoment.cli.collect.align import Aligning, aligning_options
-from truemoment.cli.groups import F, bound
-from truemoment.cli.options import FILE, together
+from truemoment.base.request import In, Request, argument, option
+from truemoment.cli.collect.align import Aligning
 
 if TYPE_CHECKING:
     from truemoment.collection.layout import CollectSettings
@@ -22,23 +17,27 @@ if TYPE_CHECKING:
 MODES = ("both", "paper", "difference", "subtitles", "speaker")
 
 
-def seconds_option(name: str, default: float | None, text: str) -> Callable[[F], F]:
-    """An option with seconds."""
-    shown = "" if default is None else f" [default: {print_number(default)}]"
-    return click.option(name, type=float, default=default, metavar="S", help=text + shown)
-
-
-@dataclass(frozen=True)
-class Films:
+@dataclass(frozen=True, kw_only=True)
+class Films(Request):
     """Which films are collected: one, or a list."""
 
-    film: str | None
-    described: str | None
-    subtitles: Path | None
-    name: str
-    group: str
-    films_list: Path | None
-    delay_s: float | None
+    HEADING = "Films"
+
+    film: str | None = argument(metavar="[FILM]", required=False)
+    described: str | None = option("Described track: FILE, or FILE#STREAM.", metavar="TRACK")
+    subtitles: In[Path | None] = option("Subtitles: SRT, WebVTT, ASS, MicroDVD, FILM#sub:N.", metavar="FILE")
+    name: str = option("Name of the film. [default: that of its file]", "", metavar="NAME", show=False)
+    group: str = option("Films of one group lie in one split.", "", metavar="NAME", show=False)
+    films_list: In[Path | None] = option(
+        "Films as JSON Lines: film, described, subtitles ...", name="--list", metavar="FILE"
+    )
+    delay_s: float | None = option("Delay of a track that is the narrator alone.", metavar="S")
+
+    def inputs(self) -> list[Path]:
+        """Return the files of the films."""
+        from truemoment.collection.tasks import files_of_tasks
+
+        return list(files_of_tasks(self.tasks(None)))
 
     def tasks(self, transcript: Path | None) -> list[FilmTask]:
         """Return the films; `transcript` has the words of a single one."""
@@ -59,32 +58,24 @@ class Films:
         ]
 
 
-films_options = bound(
-    "films",
-    Films,
-    click.argument("film", metavar="[FILM]", required=False),
-    click.option("--described", metavar="TRACK", help="Described track: FILE, or FILE#STREAM."),
-    click.option("--subtitles", type=FILE, metavar="FILE", help="Subtitles: SRT, WebVTT, ASS, MicroDVD, FILM#sub:N."),
-    click.option("--name", default="", metavar="NAME", help="Name of the film. [default: that of its file]"),
-    click.option("--group", default="", metavar="NAME", help="Films of one group lie in one split."),
-    click.option(
-        "--list", "films_list", type=FILE, metavar="FILE", help="Films as JSON Lines: film, described, subtitles ..."
-    ),
-    seconds_option("--delay-s", None, "Delay of a track that is the narrator alone."),
-    heading="Films",
-)
-
-
-@dataclass(frozen=True)
-class Hearing:
+@dataclass(frozen=True, kw_only=True)
+class Hearing(Request):
     """What hears the words."""
 
-    speech: str | None
-    language: str
-    hear: str
-    transcript_times: str
-    punctuation: Path | None
-    pause_s: float
+    HEADING = "Speech"
+
+    speech: str | None = option(
+        "whisper:FOLDER[,beam=5,compute=int8], vosk:FOLDER, transcript:FILE or tones.", metavar="ENGINE"
+    )
+    language: str = option("Language that is spoken.", "en", metavar="CODE")
+    hear: Literal["narrator", "track"] = option("Hear only where the narrator speaks, or all of the track.", "narrator")
+    transcript_times: Literal["track", "film"] = option("What the times of a transcript count on.", "track")
+    punctuation: In[Path | None] = option("Token classifier that adds punctuation.", metavar="FOLDER")
+    pause_s: float = option("Pause that ends a sentence. [default: 0.8]", 0.8, metavar="S", show=False)
+
+    def inputs(self) -> list[Path]:
+        """Return the transcript of a single film."""
+        return [] if self.transcript is None else [self.transcript]
 
     @property
     def transcript(self) -> Path | None:
@@ -98,72 +89,29 @@ class Hearing:
         return "" if self.speech is None or self.transcript is not None else self.speech
 
 
-hearing_options = bound(
-    "hearing",
-    Hearing,
-    click.option(
-        "--speech",
-        metavar="ENGINE",
-        help="whisper:FOLDER[,beam=5,compute=int8], vosk:FOLDER, transcript:FILE or tones.",
-    ),
-    click.option("--language", default="en", show_default=True, metavar="CODE", help="Language that is spoken."),
-    click.option(
-        "--hear",
-        type=click.Choice(["narrator", "track"]),
-        default="narrator",
-        show_default=True,
-        help="Hear only where the narrator speaks, or all of the track.",
-    ),
-    click.option(
-        "--transcript-times",
-        type=click.Choice(["track", "film"]),
-        default="track",
-        show_default=True,
-        help="What the times of a transcript count on.",
-    ),
-    click.option("--punctuation", type=FILE, metavar="FOLDER", help="Token classifier that adds punctuation."),
-    seconds_option("--pause-s", 0.8, "Pause that ends a sentence."),
-    heading="Speech",
-)
-
-
-@dataclass(frozen=True)
-class Judging:
+@dataclass(frozen=True, kw_only=True)
+class Judging(Request):
     """Which sentences are kept, and how they are written."""
 
-    dialogue: str
-    overlap_s: float
-    subtitle_fps: float | None
-    fit_subtitles: bool
-    keep_all: bool
-    names: str
-    cast: Path | None
-    skip_opening_s: float
-    skip_credits_s: float
+    HEADING = "Dialogue and sentences"
 
-
-judging_options = bound(
-    "judging",
-    Judging,
-    click.option(
-        "--dialogue", type=click.Choice(MODES), default="both", show_default=True, help="Rules that drop dialogue."
-    ),
-    seconds_option("--overlap-s", 0.0, "Seconds that a sentence may share with a cue of speech."),
-    click.option("--subtitle-fps", type=float, metavar="F", help="Frames per second of MicroDVD subtitles."),
-    click.option("--fit-subtitles", is_flag=True, help="Move subtitles to where they fit the voices of the film."),
-    click.option("--keep-all", is_flag=True, help="Keep all sentences where nothing separates them from dialogue."),
-    click.option(
-        "--names",
-        type=click.Choice(["keep", "someone", "both"]),
-        default="both",
-        show_default=True,
-        help="Keep names, write SOMEONE, or store both.",
-    ),
-    click.option("--cast", type=FILE, metavar="FILE", help="Cast list: a name a line."),
-    seconds_option("--skip-opening-s", 0.0, "Seconds at the start of the film that are left out."),
-    seconds_option("--skip-credits-s", 0.0, "Seconds at the end of the film that are left out."),
-    heading="Dialogue and sentences",
-)
+    dialogue: Literal["both", "paper", "difference", "subtitles", "speaker"] = option(
+        "Rules that drop dialogue.", "both"
+    )
+    overlap_s: float = option(
+        "Seconds that a sentence may share with a cue of speech. [default: 0]", 0.0, metavar="S", show=False
+    )
+    subtitle_fps: float | None = option("Frames per second of MicroDVD subtitles.", metavar="F")
+    fit_subtitles: bool = option("Move subtitles to where they fit the voices of the film.", False)
+    keep_all: bool = option("Keep all sentences where nothing separates them from dialogue.", False)
+    names: Literal["keep", "someone", "both"] = option("Keep names, write SOMEONE, or store both.", "both")
+    cast: In[Path | None] = option("Cast list: a name a line.", metavar="FILE")
+    skip_opening_s: float = option(
+        "Seconds at the start of the film that are left out. [default: 0]", 0.0, metavar="S", show=False
+    )
+    skip_credits_s: float = option(
+        "Seconds at the end of the film that are left out. [default: 0]", 0.0, metavar="S", show=False
+    )
 
 
 def settings_of(hearing: Hearing, judging: Judging, aligning: Aligning, *, delay_s: float | None) -> CollectSettings:
@@ -203,7 +151,3 @@ def settings_of(hearing: Hearing, judging: Judging, aligning: Aligning, *, delay
         if isinstance(value, float) and not (math.isfinite(value) and value >= least):
             raise UsageError(f"--{name.replace('_', '-')}: got {value:g}, expected seconds or a number of at least 0")
     return msgspec.convert(values, CollectSettings)
-
-
-all_options = together(films_options, hearing_options, judging_options, aligning_options)
-"""The options of all groups."""

@@ -2,42 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
 from truemoment.base.boundary.text import short_line
 from truemoment.base.errors import InputError, UsageError
-from truemoment.cli import EXIT_CHECK_FAILED
+from truemoment.base.request import In, Out, Request, number, option
+from truemoment.cli import EXIT_CHECK_FAILED, binder
 from truemoment.cli.collect.align import Aligning
-from truemoment.cli.collect.options import Films, Hearing, Judging, all_options, settings_of
-from truemoment.cli.command import Command
+from truemoment.cli.collect.options import Films, Hearing, Judging, settings_of
 from truemoment.cli.delivery import deliver_log, suggest
-from truemoment.cli.groups import Output, Workers, workers_options
-from truemoment.cli.options import FILE, count_option, json_option, refuse_outputs, status_line
+from truemoment.cli.outputs import say, status_line
+from truemoment.cli.parts import Output, Workers
 
 if TYPE_CHECKING:
-    from truemoment.base.boundary.distribution import Engine
+    pass
 
 
-@click.command("run", cls=Command)
-@all_options
-@click.option("-o", "--out", type=FILE, required=True, metavar="OUT", help="Folder of the collection.")
-@workers_options
-@count_option("--at-least-films", 0, "Exit with status 1 if fewer films give sentences.", least=0)
-@json_option("Write the report as JSON ('-': to standard output, and nothing else goes there).")
-@click.option("--quiet", is_flag=True, help="No report, and no progress on standard error.")
+@dataclass(frozen=True, kw_only=True)
+class CollectRequest(Request):
+    """The folder of the collection."""
+
+    out: In[Path] = option("Folder of the collection.", name="-o --out", metavar="OUT", required=True)
+    at_least_films: int = number("Exit with status 1 if fewer films give sentences.", 0, 0)
+    json_path: Out[Path | None] = option(
+        "Write the report as JSON ('-': to standard output, and nothing else goes there).",
+        name="--json",
+        metavar="FILE",
+    )
+    quiet: bool = option("No report, and no progress on standard error.", False)
+
+
+@binder.command("run")
 def command(
-    films: Films,
-    hearing: Hearing,
-    judging: Judging,
-    aligning: Aligning,
-    out: Path,
-    processes: Workers,
-    at_least_films: int,
-    json_path: Path | None,
-    quiet: bool,
+    request: CollectRequest, films: Films, hearing: Hearing, judging: Judging, aligning: Aligning, processes: Workers
 ) -> None:
     """Collect sentences of audio description from films: FILM with --described TRACK, or --list FILE.
 
@@ -53,21 +54,19 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.collection import report as reports
     from truemoment.collection.pipeline import CollectRecipe, collect_films
-    from truemoment.collection.tasks import files_of_tasks
 
     tasks = films.tasks(hearing.transcript)
     if not hearing.engine and any(task.transcript is None for task in tasks):
         raise UsageError("what hears the words? give --speech whisper:FOLDER, vosk:FOLDER or transcript:FILE")
     settings = settings_of(hearing, judging, aligning, delay_s=films.delay_s)
-    refuse_outputs([out, *files_of_tasks(tasks)], [json_path])
-    output = Output(json_path, None, quiet)
-    recipe = CollectRecipe(settings, hearing.engine, hearing.punctuation, out)
+    output = Output(json_path=request.json_path, quiet=request.quiet)
+    recipe = CollectRecipe(settings, hearing.engine, hearing.punctuation, request.out)
     with status_line(show=output.progress) as on_status:
         try:
             collected = collect_films(
                 tasks,
                 recipe,
-                engine=cast("Engine", processes.engine),
+                engine=processes.engine,
                 workers=processes.workers,
                 on_status=lambda name, what: on_status(f"{name}: {what}"),
             )
@@ -77,14 +76,18 @@ def command(
     if collected.failed and not collected.done:
         others = f" (and {len(collected.failed) - 1:,} others)" if len(collected.failed) > 1 else ""
         raise InputError(collected.failed[0].why + others)
-    where = str(out)
+    where = str(request.out)
     deliver_log(reports.report(collected, where), lambda: reports.document(collected, where), output)
     for film in collected.failed:
         click.echo(short_line(f"not collected: {film.why}"), err=True)
     n_used = sum(not film.report.discarded for film in collected.done)
     if n_used:
-        suggest("its biases:", ["truemoment", "bias", "--annotations", str(out / "annotations.jsonl")], output)
-    if n_used < at_least_films:
-        click.echo(f"{n_used} films give sentences, expected at least {at_least_films}", err=True)
-    if collected.failed or n_used < at_least_films:
+        suggest(
+            "its biases:",
+            ["truemoment", "bias", "--annotations", str(request.out / "annotations.jsonl")],
+            output,
+        )
+    if n_used < request.at_least_films:
+        say(f"{n_used} films give sentences, expected at least {request.at_least_films}", err=True)
+    if collected.failed or n_used < request.at_least_films:
         click.get_current_context().exit(EXIT_CHECK_FAILED)

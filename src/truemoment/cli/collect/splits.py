@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
 from truemoment.base.errors import UsageError
-from truemoment.cli.command import Command
+from truemoment.base.request import In, Request, argument, option, seed
+from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
-from truemoment.cli.groups import Output, output_options
-from truemoment.cli.options import FILE, refuse_outputs, seed_option, status_line
+from truemoment.cli.outputs import status_line
+from truemoment.cli.parts import Output
 
 
-@click.command("splits", cls=Command)
-@click.argument("out", metavar="OUT", type=FILE)
-@click.option(
-    "--splits",
-    "shares",
-    metavar="A,B,C",
-    default="0.75,0.08,0.17",
-    show_default=True,
-    help="Shares of the sentences in train, val and test.",
-)
-@click.option(
-    "--clean",
-    type=FILE,
-    metavar="LIST",
-    help="Films with clean annotations, a name a line (NAME, or NAME, a tab, and val or test): the others are train.",
-)
-@click.option(
-    "--no-compare", is_flag=True, help="Do not compare the films by their sound, to find the same film twice."
-)
-@seed_option("the order of films of one size")
-@output_options
-def command(out: Path, shares: str, clean: Path | None, no_compare: bool, seed: int, output: Output) -> None:
+@dataclass(frozen=True, kw_only=True)
+class SplitsRequest(Request):
+    """The collection, and the shares of its splits."""
+
+    out: In[Path] = argument(metavar="OUT")
+    shares: str = option(
+        "Shares of the sentences in train, val and test.", "0.75,0.08,0.17", name="--splits", metavar="A,B,C"
+    )
+    clean: In[Path | None] = option(
+        "Films with clean annotations, a name a line (NAME, or NAME, a tab, and val or test): the others are train.",
+        metavar="LIST",
+    )
+    no_compare: bool = option("Do not compare the films by their sound, to find the same film twice.", False)
+    seed: int = seed("the order of films of one size")
+
+
+@binder.command("splits")
+def command(request: SplitsRequest, output: Output) -> None:
     """Split the films of a collection by film; films of one group lie in one split.
 
     \b
@@ -44,9 +40,15 @@ def command(out: Path, shares: str, clean: Path | None, no_compare: bool, seed: 
     from truemoment.collection import report as reports
     from truemoment.collection.splitting import split_collection
 
-    if clean is not None and not clean.is_file():
-        raise UsageError(f"--clean {clean}: no such file")
-    refuse_outputs([out, clean], [output.json_path])
+    if request.clean is not None and not request.clean.is_file():
+        raise UsageError(f"--clean {request.clean}: no such file")
     with status_line(show=output.progress) as on_status:
-        made = split_collection(out, shares=shares, clean=clean, seed=seed, compare=not no_compare, on_status=on_status)
-    deliver(reports.report_of_splits(made, str(out)), lambda: reports.document_of_splits(made), output)
+        made = split_collection(
+            request.out,
+            shares=request.shares,
+            clean=request.clean,
+            seed=request.seed,
+            compare=not request.no_compare,
+            on_status=on_status,
+        )
+    deliver(reports.report_of_splits(made, str(request.out)), lambda: reports.document_of_splits(made), output)

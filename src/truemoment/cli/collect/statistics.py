@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
-from truemoment.cli.command import Command
+from truemoment.base.request import In, Request, argument
+from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
-from truemoment.cli.groups import Output, output_options
-from truemoment.cli.options import FILE, refuse_outputs
+from truemoment.cli.parts import Output
 
 
-@click.command("statistics", cls=Command)
-@click.argument("out", metavar="OUT", type=FILE)
-@output_options
-def command(out: Path, output: Output) -> None:
+@dataclass(frozen=True, kw_only=True)
+class StatisticsRequest(Request):
+    """The collection."""
+
+    out: In[Path] = argument(metavar="OUT")
+
+
+@binder.command("statistics")
+def command(request: StatisticsRequest, output: Output) -> None:
     """Print the statistics of a collection beside Tables 1 and 7 of MAD.
 
     \b
@@ -23,6 +27,5 @@ def command(out: Path, output: Output) -> None:
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.collection import report_statistics as reports
 
-    refuse_outputs([out], [output.json_path])
-    found = reports.statistics_of(out)
+    found = reports.statistics_of(request.out)
     deliver(reports.report(found), lambda: reports.document(found), output)

@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-import click
+from dataclasses import dataclass
 
-from truemoment.cli.command import Command
-from truemoment.cli.groups import Output, PageOutput, output_options, page_options
-from truemoment.cli.meta.noise import noise_options
-from truemoment.cli.meta.options import (
-    finish,
-    load,
-    refuse,
-    sets_option,
-    system_options,
-    workers_option,
-)
-from truemoment.cli.options import seed_option
+from truemoment.base.request import MOST_RESAMPLES, number, seed
+from truemoment.cli import binder
+from truemoment.cli.meta.options import finish, load, refuse, workers
+from truemoment.cli.parts import Output, PageOutput
 from truemoment.studies.meta.label_noise import NoiseSource, under_noise
 from truemoment.studies.meta.loading import SystemSource
 
 
-@click.command("ambiguity", cls=Command)
-@system_options
-@noise_options
-@sets_option
-@seed_option("the noise and of simulated systems")
-@workers_option
-@page_options
-@output_options
-def command(
-    source: SystemSource,
-    noise: NoiseSource,
-    sets: int,
-    seed: int,
-    workers: int | None,
-    page: PageOutput,
-    output: Output,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class AmbiguityRequest(SystemSource):
+    """The systems, and the noisy sets."""
+
+    sets: int = number("Label noise: noisy sets per level.", 100, 2, MOST_RESAMPLES)
+    seed: int = seed("the noise and of simulated systems")
+    workers: int | None = workers()
+
+
+@binder.command("ambiguity")
+def command(request: AmbiguityRequest, noise: NoiseSource, page: PageOutput, output: Output) -> None:
     """Measure systems with noisy labels: how far figures move, and which systems change places.
 
     \b
@@ -47,16 +33,16 @@ def command(
     from truemoment.studies.meta.reports import StudyReport
     from truemoment.studies.meta.reports import ambiguity as reports
 
-    refuse(output, page, noise.files(source.data.data_dir))
-    models = noise.models(source.data.data_dir)
-    systems = load(source, seed, output, page, need_predictions=True)
+    refuse(output, page)
+    models = noise.models(request.source.data_dir)
+    systems = load(request, request.seed, output, page, need_predictions=True)
     found = under_noise(
         systems,
         models,
-        stream(seed, "ambiguity"),
-        on_unknown=source.how.on_unknown,
-        sets=sets,
-        workers=workers,
+        stream(request.seed, "ambiguity"),
+        on_unknown=request.on_unknown,
+        sets=request.sets,
+        workers=request.workers,
         progress=output.progress,
     )
-    finish([StudyReport.of(reports, one) for one in found], output, page, seed=seed, systems=systems)
+    finish([StudyReport.of(reports, one) for one in found], output, page, seed=request.seed, systems=systems)

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import click
+from dataclasses import dataclass
 
-from truemoment.cli.command import Command
-from truemoment.cli.groups import Measuring, Output, PageOutput, measuring_options, output_options, page_options
+from truemoment.base.request import number, seed
+from truemoment.cli import binder
 from truemoment.cli.meta.options import finish, refuse
-from truemoment.cli.options import count_option, seed_option
+from truemoment.cli.parts import Output, PageOutput
+from truemoment.studies.request import Measuring
 
 
-@click.command("axioms", cls=Command)
-@measuring_options
-@count_option("--pairs", 2000, "Number of pairs of lists for each measure and axiom.", least=1, most=1_000_000)
-@count_option(
-    "--length", 5, "Length of the lists, for measures that use all predictions.", least=1, most=100, metavar="K"
-)
-@count_option("--references", 1, "Number of reference moments per query.", least=1, most=20, metavar="R")
-@seed_option("the pairs")
-@page_options
-@output_options
-def command(
-    measuring: Measuring,
-    pairs: int,
-    length: int,
-    references: int,
-    seed: int,
-    page: PageOutput,
-    output: Output,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class AxiomsRequest(Measuring):
+    """The measures, and the pairs of lists."""
+
+    pairs: int = number("Number of pairs of lists for each measure and axiom.", 2000, 1, 1_000_000)
+    length: int = number("Length of the lists, for measures that use all predictions.", 5, 1, 100, metavar="K")
+    references: int = number("Number of reference moments per query.", 1, 1, 20, metavar="R")
+    seed: int = seed("the pairs")
+
+
+@binder.command("axioms")
+def command(request: AxiomsRequest, page: PageOutput, output: Output) -> None:
     """Check whether measures ignore redundant predictions (INV) and reward better ones (MON).
 
     Needs no systems and no data. Each pair is two ranked lists for one query that differ at one
@@ -45,11 +39,11 @@ def command(
 
     refuse(output, page)
     found = check_axioms(
-        measuring.measures or MEASURES,
-        stream(seed, "axioms"),
-        pairs=pairs,
-        length=length,
-        references=references,
-        protocol=measuring.protocol,
+        request.measures or MEASURES,
+        stream(request.seed, "axioms"),
+        pairs=request.pairs,
+        length=request.length,
+        references=request.references,
+        protocol=request.protocol,
     )
-    finish([StudyReport.of(reports, found)], output, page, seed=seed)
+    finish([StudyReport.of(reports, found)], output, page, seed=request.seed)

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import click
+from dataclasses import dataclass
 
 from truemoment.base.errors import UsageError
 from truemoment.base.known_names import one_of_known
-from truemoment.cli.command import Command
-from truemoment.cli.groups import Output, PageOutput, output_options, page_options
-from truemoment.cli.meta.options import finish, load, system_options
-from truemoment.cli.options import seed_option
+from truemoment.base.request import option, seed
+from truemoment.cli import binder
+from truemoment.cli.meta.options import finish, load
+from truemoment.cli.parts import Output, PageOutput
 from truemoment.studies.meta.loading import SystemSource
 
 
-@click.command("items", cls=Command)
-@system_options
-@click.option(
-    "--blind",
-    multiple=True,
-    metavar="NAME",
-    help="A system that does not see the video; can be repeated. Also --baselines.",
-)
-@seed_option("simulated systems and baselines")
-@page_options
-@output_options
-def command(source: SystemSource, blind: tuple[str, ...], seed: int, page: PageOutput, output: Output) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ItemsRequest(SystemSource):
+    """The systems, and those that do not see the video."""
+
+    blind: tuple[str, ...] = option(
+        "A system that does not see the video; can be repeated. Also --baselines.", (), metavar="NAME"
+    )
+    seed: int = seed("simulated systems and baselines")
+
+
+@binder.command("items")
+def command(request: ItemsRequest, page: PageOutput, output: Output) -> None:
     """Estimate how difficult each query is, and how easily it is guessed.
 
     An item-response model of hits: the ability of each system, the difficulty of each query with
@@ -39,10 +39,10 @@ def command(source: SystemSource, blind: tuple[str, ...], seed: int, page: PageO
     from truemoment.studies.meta.reports import StudyReport
     from truemoment.studies.meta.reports import items as reports
 
-    systems = load(source, seed, output, page)
-    for name in blind:
+    systems = load(request, request.seed, output, page)
+    for name in request.blind:
         if name not in systems.systems.names:
             raise UsageError(f"--blind: got {name!r}, expected {one_of_known(name, systems.systems.names)}")
-    blinded = tuple(name for name in systems.systems.names if name in {*blind, *systems.baselines})
+    blinded = tuple(name for name in systems.systems.names if name in {*request.blind, *systems.baselines})
     found = items(systems.systems, systems.systems.measures[0], blinded)
-    finish([StudyReport.of(reports, found)], output, page, seed=seed, systems=systems)
+    finish([StudyReport.of(reports, found)], output, page, seed=request.seed, systems=systems)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
 from truemoment.base.boundary.files import atomic_folder
-from truemoment.cli.command import Command
+from truemoment.base.request import In, NewFolder, number, option, seed
+from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
-from truemoment.cli.groups import Measuring, Output, data_options, measuring_options, output_options
-from truemoment.cli.options import FILE, count_option, refuse_folder, refuse_outputs, seed_option
-from truemoment.data.datasets.source import AnnotationSource
+from truemoment.cli.parts import Output
+from truemoment.studies.request import Data, Measuring
 
 MEASURES = "R@1,IoU=0.5; R@1,IoU=0.7; R@5,IoU=0.5"
 
@@ -19,36 +18,26 @@ TOP, MOST_PREDICTIONS = 10, 60
 """Those of the simulation, TOP and PLACES * COPIES, which is not imported before it is needed."""
 
 
-@click.command("population", cls=Command)
-@data_options
-# fit_options would add --engine, which finds verbs for baselines: simulated systems read no words
-@click.option("--fit-split", metavar="NAME", help="Split whose moments biased systems use. [default: train]")
-@click.option(
-    "--fit-annotations", type=FILE, metavar="FILE", help="Your own annotations for that, in place of a split."
-)
-@click.option(
-    "--variants",
-    "n_variants",
-    type=click.IntRange(2, 10_000),
-    metavar="N",
-    help="N variants of one system, as from a search for hyper-parameters, in place of different systems.",
-)
-@count_option("--top", TOP, "Predictions per query.", least=1, most=MOST_PREDICTIONS, metavar="K")
-@measuring_options
-@seed_option("recipes and draws")
-@click.option("-o", "--out", type=FILE, required=True, metavar="DIR", help="Output folder.")
-@output_options
-def command(
-    data: AnnotationSource,
-    fit_split: str | None,
-    fit_annotations: Path | None,
-    n_variants: int | None,
-    top: int,
-    measuring: Measuring,
-    seed: int,
-    out: Path,
-    output: Output,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class PopulationRequest(Data, Measuring):
+    """The split, and the systems that are simulated."""
+
+    fit_split: str | None = option("Split whose moments biased systems use. [default: train]", metavar="NAME")
+    fit_annotations: In[Path | None] = option("Your own annotations for that, in place of a split.", metavar="FILE")
+    n_variants: int | None = number(
+        "N variants of one system, as from a search for hyper-parameters, in place of different systems.",
+        None,
+        2,
+        10_000,
+        name="--variants",
+    )
+    top: int = number("Predictions per query.", TOP, 1, MOST_PREDICTIONS, metavar="K")
+    seed: int = seed("recipes and draws")
+    out: NewFolder[Path] = option("Output folder.", name="-o --out", metavar="DIR", required=True)
+
+
+@binder.command("population")
+def command(request: PopulationRequest, output: Output) -> None:
     """Simulate systems of known quality, and write their predictions.
 
     Each is a native prediction file whose first line has its recipe. Simulated systems know the
@@ -70,12 +59,11 @@ def command(
     from truemoment.studies.meta.simulation import simulate_each
     from truemoment.studies.meta.systems import Systems
 
-    refuse_folder(out)
-    refuse_outputs([*data.files(), fit_annotations], [output.json_path])
-    measures, protocol = parse_measures(measuring.measures or MEASURES), measuring.parsed_protocol()
+    seed, top, n_variants, out = request.seed, request.top, request.n_variants, request.out
+    measures = parse_measures(request.measures_text or MEASURES)
     measures += tuple(measure for measure in parse_measures("mIoU") if measure not in measures)
-    references = data.read()
-    train = data.training(references, fit_split, fit_annotations)
+    references = request.reference()
+    train = request.source.training(references, request.fit_split, request.fit_annotations)
     for_predictions, for_recipes = np.random.default_rng(seed).spawn(2)
     recipes = default_population() if n_variants is None else variants(n_variants, for_recipes)
     fitted_on = "" if train is None else f"{train.dataset}/{train.split}"
@@ -90,4 +78,4 @@ def command(
         for recipe, (name, predictions) in zip(recipes, simulated, strict=True):
             made_by = {"simulated": recipe.recipe, "seed": seed, "top": top}
             write_predictions(folder / f"{name}.jsonl", predictions, references, made_by=made_by)
-            scores[name] = evaluate(references, predictions, measures, protocol)
+            scores[name] = evaluate(references, predictions, measures, request.protocol)

@@ -2,48 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Literal
 
-import click
-
-from truemoment.cli.command import Command
-from truemoment.cli.groups import Output, PageOutput, output_options, page_options
-from truemoment.cli.meta.options import finish, load, sizes_option, system_options, trials_option, workers_option
-from truemoment.cli.options import seed_option
+from truemoment.base.request import number, option, seed
+from truemoment.cli import binder
+from truemoment.cli.meta.options import finish, load, sizes, workers
+from truemoment.cli.parts import Output, PageOutput
 from truemoment.studies.meta.loading import SystemSource
 
-if TYPE_CHECKING:
-    from truemoment.studies.meta.systems import Unit
+
+@dataclass(frozen=True, kw_only=True)
+class StabilityRequest(SystemSource):
+    """The systems, and the subsets of the queries."""
+
+    sizes: tuple[int, ...] | None = sizes(
+        "Queries of a subset. [default: ten sizes up to half of the queries, or up to all if subsets overlap]"
+    )
+    trials: int = number("Stability: pairs of subsets of each size.", 5000, 2, 1_000_000)
+    unit: Literal["query", "video"] = option("Draw queries, or videos with all of their queries.", "query", name="--by")
+    overlapping: bool = option("Draw the two subsets independently. [default: disjoint subsets]", False)
+    seed: int = seed("the subsets and of simulated systems")
+    workers: int | None = workers()
 
 
-@click.command("stability", cls=Command)
-@system_options
-@sizes_option("Queries of a subset. [default: ten sizes up to half of the queries, or up to all if subsets overlap]")
-@trials_option
-@click.option(
-    "--by",
-    "unit",
-    type=click.Choice(["query", "video"]),
-    default="query",
-    show_default=True,
-    help="Draw queries, or videos with all of their queries.",
-)
-@click.option("--overlapping", is_flag=True, help="Draw the two subsets independently. [default: disjoint subsets]")
-@seed_option("the subsets and of simulated systems")
-@workers_option
-@page_options
-@output_options
-def command(
-    source: SystemSource,
-    sizes: tuple[int, ...] | None,
-    trials: int,
-    unit: Unit,
-    overlapping: bool,
-    seed: int,
-    workers: int | None,
-    page: PageOutput,
-    output: Output,
-) -> None:
+@binder.command("stability")
+def command(request: StabilityRequest, page: PageOutput, output: Output) -> None:
     """Rank systems on pairs of subsets of the queries, and measure how far the rankings agree.
 
     \b
@@ -55,15 +39,16 @@ def command(
     from truemoment.studies.meta.reports import stability as reports
     from truemoment.studies.meta.stability import stability, units_of
 
-    systems = load(source, seed, output, page)
+    sizes, unit, overlapping = request.sizes, request.unit, request.overlapping
+    systems = load(request, request.seed, output, page)
     found = stability(
         systems.systems,
-        stream(seed, "stability"),
+        stream(request.seed, "stability"),
         sizes=None if sizes is None else units_of(sizes, systems.systems, unit, overlapping=overlapping),
-        trials=trials,
+        trials=request.trials,
         unit=unit,
         overlapping=overlapping,
-        workers=workers,
+        workers=request.workers,
         progress=output.progress,
     )
-    finish([StudyReport.of(reports, found)], output, page, seed=seed, systems=systems)
+    finish([StudyReport.of(reports, found)], output, page, seed=request.seed, systems=systems)

@@ -2,51 +2,37 @@
 
 from __future__ import annotations
 
-import click
+from dataclasses import dataclass
 
 from truemoment.base.errors import UsageError
-from truemoment.cli.command import Command
-from truemoment.cli.groups import Output, PageOutput, output_options, page_options
+from truemoment.base.request import Request, number, option, seed
+from truemoment.cli import binder
 from truemoment.cli.meta.options import finish, refuse
-from truemoment.cli.options import count_option, seed_option
+from truemoment.cli.parts import Output, PageOutput
 
 
-@click.command("theory", cls=Command)
-@click.option("--iou", type=float, default=0.5, show_default=True, metavar="R", help="True IoU of the prediction.")
-@click.option(
-    "--noise",
-    default="0.05 0.1 0.2",
-    show_default=True,
-    metavar="'A B'",
-    help="Standard deviations of the noise in the IoU.",
-)
-@count_option("--ranks", None, "Length of the list. [default: 10]", least=1, most=100, metavar="K")
-@click.option(
-    "--ious", metavar="'A B'", help="True IoUs of the list by rank. [default: falling evenly from --iou to --iou / K]"
-)
-@click.option(
-    "--length",
-    type=float,
-    default=0.3,
-    show_default=True,
-    metavar="L",
-    help="Length of the moment as a fraction of the video, for dR@1.",
-)
-@count_option("--draws", 20_000, "Number of draws of each simulation.", least=2, most=1_000_000)
-@seed_option("the simulation")
-@page_options
-@output_options
-def command(
-    iou: float,
-    noise: str,
-    ranks: int | None,
-    ious: str | None,
-    length: float,
-    draws: int,
-    seed: int,
-    page: PageOutput,
-    output: Output,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class TheoryRequest(Request):
+    """The noise, and the list."""
+
+    iou: float = option("True IoU of the prediction.", 0.5, metavar="R")
+    noise: str = option("Standard deviations of the noise in the IoU.", "0.05 0.1 0.2", metavar="'A B'")
+    ranks: int | None = number("Length of the list. [default: 10]", None, 1, 100, metavar="K")
+    ious: str | None = option(
+        "True IoUs of the list by rank. [default: falling evenly from --iou to --iou / K]", metavar="'A B'"
+    )
+    length: float = option("Length of the moment as a fraction of the video, for dR@1.", 0.3, metavar="L")
+    draws: int = number("Number of draws of each simulation.", 20_000, 2, 1_000_000)
+    seed: int = seed("the simulation")
+
+    def check(self) -> None:
+        """Refuse a length and a list."""
+        if self.ranks is not None and self.ious is not None:
+            raise UsageError("got --ranks and --ious, expected one of them")
+
+
+@binder.command("theory")
+def command(request: TheoryRequest, page: PageOutput, output: Output) -> None:
     """Compute what noise in the IoU does to measures.
 
     No systems are needed. After AxIoU, Fig. 10, and beyond: lists, noise that
@@ -61,18 +47,17 @@ def command(
     from truemoment.studies.meta.reports import theory as reports
     from truemoment.studies.meta.theory import theory
 
-    if ranks is not None and ious is not None:
-        raise UsageError("got --ranks and --ious, expected one of them")
     refuse(output, page)
+    ranks, ious = request.ranks, request.ious
     found = theory(
-        stream(seed, "theory"),
-        iou=iou,
-        gammas=_numbers("--noise", noise),
+        stream(request.seed, "theory"),
+        iou=request.iou,
+        gammas=_numbers("--noise", request.noise),
         ious=(10 if ranks is None else ranks) if ious is None else _numbers("--ious", ious),
-        length_norm=length,
-        draws=draws,
+        length_norm=request.length,
+        draws=request.draws,
     )
-    finish([StudyReport.of(reports, found)], output, page, seed=seed)
+    finish([StudyReport.of(reports, found)], output, page, seed=request.seed)
 
 
 def _numbers(option: str, text: str) -> list[float]:

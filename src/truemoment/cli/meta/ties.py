@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import click
+from dataclasses import dataclass
 
-from truemoment.cli.command import Command
-from truemoment.cli.groups import Output, PageOutput, output_options, page_options
-from truemoment.cli.meta.options import finish, load, resamples_option, system_options
-from truemoment.cli.options import seed_option
+from truemoment.base.request import seed
+from truemoment.cli import binder
+from truemoment.cli.meta.options import finish, load, resamples
+from truemoment.cli.parts import Output, PageOutput
 from truemoment.studies.meta.loading import SystemSource
 
 
-@click.command("ties", cls=Command)
-@system_options
-@resamples_option
-@seed_option("the resamples and of simulated systems")
-@page_options
-@output_options
-def command(source: SystemSource, resamples: int, seed: int, page: PageOutput, output: Output) -> None:
+@dataclass(frozen=True, kw_only=True)
+class TiesRequest(SystemSource):
+    """The systems, and what is drawn."""
+
+    resamples: int = resamples()
+    seed: int = seed("the resamples and of simulated systems")
+
+
+@binder.command("ties")
+def command(request: TiesRequest, page: PageOutput, output: Output) -> None:
     """Report on how many queries each measure gives all systems the same value.
 
     \b
@@ -28,6 +31,6 @@ def command(source: SystemSource, resamples: int, seed: int, page: PageOutput, o
     from truemoment.studies.meta.reports import ties as reports
     from truemoment.studies.meta.ties import ties
 
-    systems = load(source, seed, output, page)
-    found = ties(systems.systems, stream(seed, "ties"), resamples=resamples)
-    finish([StudyReport.of(reports, found)], output, page, seed=seed, systems=systems)
+    systems = load(request, request.seed, output, page)
+    found = ties(systems.systems, stream(request.seed, "ties"), resamples=request.resamples)
+    finish([StudyReport.of(reports, found)], output, page, seed=request.seed, systems=systems)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 from truemoment.base.errors import UsageError
 from truemoment.base.records import Status
+from truemoment.base.rules import OneSided, Swapped, Which
 from truemoment.data.axes import Axis, parse_axis
 
 VERSION = 1
 """Of the reader: rises whenever some answer is read otherwise than before."""
-
-Which = Literal["last", "first", "all"]
-OneSided = Literal["ambiguous", "extend"]
-Swapped = Literal["ambiguous", "keep", "sort"]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ import msgspec
 
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.records import STATUSES, UNREADABLE_STATUSES
-from truemoment.data.answers.reading import VERSION, OneSided, ParsedAnswer, Reading, Swapped, Which
+from truemoment.base.rules import OneSided, Swapped, Which
+from truemoment.data.answers.reading import VERSION, ParsedAnswer, Reading
 from truemoment.data.answers.sentence import parse_answer
 from truemoment.data.formats.base import AnswerRows, Parsing, PredictionRows, Sample, flatten
 

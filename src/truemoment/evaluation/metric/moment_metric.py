@@ -154,7 +154,8 @@ class MomentMetric:
     def records(self) -> tuple[Annotations, Predictions]:
         """Return the queries seen as records, in the order of `expected`, else in that in which they came.
 
-        ``evaluate(*metric.records(), resamples=1000)`` computes intervals.
+        ``annotations, predictions = metric.records()``, then ``evaluate(predictions, annotations=annotations,
+        resamples=1000)`` computes intervals.
         """
         if not self._place:
             raise UsageError("the metric has seen no query; call update before compute")

@@ -1,34 +1,61 @@
 """The audit, which answers whether a model found the moments or guessed where moments usually are.
 
-:func:`audit` compares a method with blind baselines and runs a list of checks; each returns a finding: a sentence, its
-level, its evidence. :func:`audit_predictions` reads all that it needs from files, as the command line does.
+:func:`~truemoment.studies.audit.run.audit` compares a method with blind baselines and runs a list of checks; each
+returns a finding: a sentence, its level, its evidence. :func:`~truemoment.studies.audit.reading.run` reads all that it
+needs from files.
 """
 
 from __future__ import annotations
 
-from truemoment.studies.audit.checks import CHECKS, settled
-from truemoment.studies.audit.checks.base import Check
-from truemoment.studies.audit.findings import AuditFinding, Condition, Outcome, judge, read_gate
-from truemoment.studies.audit.reading import RelatedFiles, audit_predictions
-from truemoment.studies.audit.results import Results
-from truemoment.studies.audit.run import Audit, audit
-from truemoment.studies.audit.setup import AuditSetup, Controls, MethodReads, Splits
+from typing import TYPE_CHECKING
+
+from truemoment.base.lazy import lazy
+
+if TYPE_CHECKING:
+    from truemoment.studies.audit.checks import CHECKS, settled
+    from truemoment.studies.audit.checks.base import Check
+    from truemoment.studies.audit.findings import AuditFinding, Condition, Outcome, judge, read_gate
+    from truemoment.studies.audit.request import AuditRequest, MethodReads
+    from truemoment.studies.audit.results import Results
+    from truemoment.studies.audit.run import Audit, audit
+    from truemoment.studies.audit.setup import AuditSetup, Controls, Splits
+else:
+    __getattr__ = lazy(
+        __name__,
+        {
+            "CHECKS": "checks",
+            "Audit": "run",
+            "AuditFinding": "findings",
+            "AuditRequest": "request",
+            "AuditSetup": "setup",
+            "Check": "checks.base",
+            "Condition": "findings",
+            "Controls": "setup",
+            "MethodReads": "request",
+            "Outcome": "findings",
+            "Results": "results",
+            "Splits": "setup",
+            "audit": "run",
+            "judge": "findings",
+            "read_gate": "findings",
+            "settled": "checks",
+        },
+    )
 
 __all__ = [
     "CHECKS",
     "Audit",
     "AuditFinding",
+    "AuditRequest",
     "AuditSetup",
     "Check",
     "Condition",
     "Controls",
     "MethodReads",
     "Outcome",
-    "RelatedFiles",
     "Results",
     "Splits",
     "audit",
-    "audit_predictions",
     "judge",
     "read_gate",
     "settled",

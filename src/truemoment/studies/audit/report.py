@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from truemoment.base.records import Annotations
 from truemoment.base.version import __version__ as version
 from truemoment.report.model import LEVELS, Block, Drawing, Finding, Paragraph, Report, Section, Table
 from truemoment.report.words import counted
-from truemoment.studies.audit import CHECKS, Audit, AuditFinding
+from truemoment.studies.audit.checks import CHECKS
 from truemoment.studies.audit.checks.base import SECTIONS
 from truemoment.studies.audit.checks.reads import SENTENCE
 from truemoment.studies.audit.checks.verdict_section import key_figures
 from truemoment.studies.audit.entries import split
+from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.verdict import LITTLE
 from truemoment.studies.evaluate import report as evaluation
+
+if TYPE_CHECKING:
+    from truemoment.studies.audit.run import Audit
 
 SCHEMA = "truemoment/audit/2"
 

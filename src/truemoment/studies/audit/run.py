@@ -6,15 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from truemoment.report.model import Report
+from truemoment.report.result import Result
+from truemoment.studies.audit import report as reports
 from truemoment.studies.audit.checks import CHECKS, settled
 from truemoment.studies.audit.findings import AuditFinding, Condition, Outcome, judge
 from truemoment.studies.audit.results import Results
 from truemoment.studies.audit.setup import AuditSetup
 
 
-@dataclass(frozen=True, eq=False)
-class Audit:
-    """The findings about a method, and the results that they are computed from.
+@dataclass(frozen=True, repr=False, eq=False)
+class Audit(Result):
+    """The findings about a method, and the results that they are computed from: it reports itself.
 
     Parameters
     ----------
@@ -37,6 +40,40 @@ class Audit:
     def passed(self) -> bool:
         """Whether every condition of the gate passes."""
         return all(outcome.passed for outcome in self.outcomes)
+
+    @property
+    def verdict(self) -> str:
+        """``better``, ``worse`` or ``not decided``, at the headline measure."""
+        return self.results.verdict.kind(self.results.headline)
+
+    def report(self) -> Report:
+        """Return the report for people."""
+        return reports.report(self)
+
+    def document(self) -> dict[str, Any]:
+        """Return the document for programs, as ``truemoment audit --json`` writes it."""
+        return reports.document(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row a system and measure: the method, every floor and every ceiling."""
+        results = self.results
+        systems = [("method", results.setup.predictions.name, results.scores)]
+        systems += [("floor", floor.title, floor.scores) for floor in results.floors]
+        systems += [("ceiling", ceiling.title, ceiling.scores) for ceiling in results.ceilings]
+        return [
+            {"kind": kind, "system": title, "measure": figure.measure, "value": figure.value}
+            for kind, title, scores in systems
+            for figure in scores.measured()
+        ]
+
+    def __repr__(self) -> str:
+        """Return what was audited and the verdict, in one line."""
+        results = self.results
+        where = f"{results.scores.dataset}/{results.scores.split}"
+        return (
+            f"Audit of {results.setup.predictions.name} on {where}: {self.verdict} "
+            f"({len(results.floors)} blind baselines, {results.measure})"
+        )
 
 
 def audit(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from truemoment.baselines.floors import headline_of
 from truemoment.data.formats import MatchReport
 from truemoment.evaluation.measures import Measure
 from truemoment.evaluation.protocols import Protocol
+from truemoment.studies.audit.request import MethodReads
 
 OF_MOMENTS = ("overlaps", "sets")
 """What measures of an audit need: floors rate no clips, and never abstain."""
@@ -25,10 +26,6 @@ FEWEST_RESAMPLES = 200
 
 ORIGINAL = "original"
 """Among predictions on changed videos: those on the original ones."""
-
-
-MethodReads = Literal["sentence", "paragraph"]
-"""What a method reads beside the video: one sentence at a time, or also the video's other sentences."""
 
 
 @dataclass(frozen=True)

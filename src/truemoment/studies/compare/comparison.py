@@ -222,7 +222,8 @@ def compare(
     Examples
     --------
     >>> import numpy as np
-    >>> from truemoment import Annotations, Predictions, evaluate
+    >>> from truemoment import Annotations, Predictions
+    >>> from truemoment.evaluation.evaluate import evaluate
     >>> videos = [f"v{i}" for i in range(8)]
     >>> annotations = Annotations.from_rows([(f"{v}#0", v, 30.0, "a door opens", 2.0, 6.0) for v in videos])
     >>> def answers(end_s):

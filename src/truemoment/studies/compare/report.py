@@ -431,8 +431,8 @@ def notes(compared: ComparedFiles) -> list[str]:
     ]
 
 
-def _evaluation(run: FileRun) -> evaluation.EvaluatedFile:
-    return evaluation.EvaluatedFile(run.scores, run.scores.measured(), run.match, run.source, run.depth)
+def _evaluation(run: FileRun) -> evaluation.Evaluation:
+    return evaluation.Evaluation.of(run.scores, run.match, run.source, run.depth)
 
 
 def _identical_runs(compared: ComparedFiles) -> Iterator[str]:

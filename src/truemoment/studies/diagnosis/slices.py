@@ -234,7 +234,8 @@ def slices(
 
     Examples
     --------
-    >>> from truemoment import Predictions, evaluate
+    >>> from truemoment import Predictions
+    >>> from truemoment.evaluation.evaluate import evaluate
     >>> rows = [("v#0", "v", 40.0, "a door opens", 10.0, 30.0), ("w#0", "w", 40.0, "he sits", 0.0, 4.0)]
     >>> a = Annotations.from_rows(rows)
     >>> scores = evaluate(a, Predictions.from_lists({"v#0": [(10.0, 20.0)], "w#0": [(9.0, 20.0)]}), "mIoU")

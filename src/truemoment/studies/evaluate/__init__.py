@@ -1,1 +1,1 @@
-"""The report of an evaluation, and of a baseline."""
+"""Predictions measured against annotations, and the report."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from truemoment.base.boundary.documents import Measured
+from truemoment.base.intervals import Floats
 from truemoment.data.formats import MatchReport, Parsing
 from truemoment.data.formats.base import Sample
 from truemoment.evaluation.head import head
 from truemoment.evaluation.scores import Scores
 from truemoment.report.model import Block, Cell, Finding, Report, Section, Table
+from truemoment.report.result import Result
 from truemoment.report.words import UNDEFINED, counted
 from truemoment.studies.diagnosis import report_calibration as calibration
 from truemoment.studies.diagnosis.calibration import ScoreCalibration
@@ -19,49 +21,88 @@ from truemoment.studies.diagnosis.calibration import ScoreCalibration
 SCHEMA = "truemoment/evaluation/1"
 
 
-@dataclass(frozen=True)
-class EvaluatedFile:
-    """A prediction file that was evaluated.
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(Scores, Result):
+    """Scores, with what was read and how: it reports itself.
 
     Parameters
     ----------
-    scores
-        Per-query statistics.
-    figures
-        Figures of the measures, with intervals where they were requested.
     match
-        How the file's rows found their queries.
+        How rows of the file matched queries.
     source
-        The prediction file: path and sha256.
+        ``path`` and ``sha256`` of the prediction file.
     depth
-        Length of the longest list of answers.
+        Number of predictions of the query that has most.
+    ci95 : (M, 2)
+        95 % intervals; None if none were computed.
     resamples, seed
-        Of the intervals; 0 resamples if none were requested.
+        Resamples of the videos, 0 if no intervals were requested, and their seed.
     calibration
         Calibration of the scores; None if it was not requested.
     order
         Order of a video's sentences, where it predicts their moments: ``by start``.
+    n_answers
+        Number of answers in words that the report shows, with what was read in them.
     """
 
-    scores: Scores
-    figures: list[Measured]
-    match: MatchReport
-    source: dict[str, str]
-    depth: int
+    match: MatchReport = field(default_factory=lambda: MatchReport("record", "no file", 0))
+    source: Mapping[str, str] = field(default_factory=dict)
+    depth: int = 0
+    ci95: Floats | None = None
     resamples: int = 0
     seed: int = 0
     calibration: ScoreCalibration | None = None
     order: str = ""
+    n_answers: int = 0
+
+    @classmethod
+    def of(cls, scores: Scores, match: MatchReport, source: Mapping[str, str], depth: int, **more: Any) -> Evaluation:  # noqa: ANN401 - fields
+        """Return the evaluation of scores; without a file, its source is empty."""
+        own = {field.name: getattr(scores, field.name) for field in fields(Scores)}
+        return cls(**own, match=match, source=source or {"path": "predictions", "sha256": ""}, depth=depth, **more)
+
+    @property
+    def figures(self) -> list[Measured]:
+        """Figures of the measures, with intervals where they were requested."""
+        return self.measured(self.ci95)
+
+    def report(self) -> Report:
+        """Return the report for people."""
+        return report(self)
+
+    def document(self) -> dict[str, Any]:
+        """Return the document for programs, as ``truemoment evaluate --json`` writes it."""
+        return document(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row a measure: value, ends of its interval, number of queries."""
+        return [
+            {
+                "measure": figure.measure,
+                "value": figure.value,
+                **({} if figure.ci95 is None else dict(zip(("low", "high"), figure.ci95, strict=True))),
+                "n_queries": figure.n_queries,
+            }
+            for figure in self.figures
+        ]
+
+    def __repr__(self) -> str:
+        """Return data and first figures, in one line."""
+        figures = [
+            f"{one.measure} {'undefined' if one.value is None else self.protocol.percent(one.value)}"
+            for one in self.measured()[:3]
+        ]
+        more = ", ..." if len(self.measures) > len(figures) else ""
+        return f"Evaluation on {self.dataset}/{self.split}: {', '.join(figures)}{more}"
 
 
-def document(evaluation: EvaluatedFile) -> dict[str, Any]:
+def document(evaluation: Evaluation) -> dict[str, Any]:
     """Return what programs read."""
-    scores = evaluation.scores
     return {
-        **head(SCHEMA, scores),
+        **head(SCHEMA, evaluation),
         "predictions": evaluation.source,
         "match": evaluation.match.as_dict(),
-        "touched": scores.touched,
+        "touched": evaluation.touched,
         "measures": evaluation.figures,
         "resamples": evaluation.resamples,
         "seed": evaluation.seed,
@@ -71,25 +112,16 @@ def document(evaluation: EvaluatedFile) -> dict[str, Any]:
     }
 
 
-def report(evaluation: EvaluatedFile, *, n_answers: int = 0) -> Report:
-    """Return what people read.
-
-    Parameters
-    ----------
-    evaluation
-        What was measured.
-    n_answers
-        Number of answers in words to show, with what was read in them.
-    """
-    scores = evaluation.scores
+def report(evaluation: Evaluation) -> Report:
+    """Return what people read."""
     parsing = evaluation.match.parsing
     blocks: list[Block] = [table(evaluation)]
-    if n_answers and parsing is not None:
-        blocks += _answers(parsing, n_answers)
+    if evaluation.n_answers and parsing is not None:
+        blocks += _answers(parsing, evaluation.n_answers)
     of_scores = () if evaluation.calibration is None else (calibration.section(evaluation.calibration),)
     return Report(
-        title=f"Evaluation of {evaluation.source['path']} on {scores.dataset}, {scores.split}",
-        facts=facts(scores, evaluation.match, evaluation.source),
+        title=f"Evaluation of {evaluation.source['path']} on {evaluation.dataset}, {evaluation.split}",
+        facts=facts(evaluation, evaluation.match, evaluation.source),
         sections=(Section("measures", "Measures", tuple(blocks)), *of_scores),
         notes=tuple(notes(evaluation)),
         signature=signature(evaluation),
@@ -97,16 +129,16 @@ def report(evaluation: EvaluatedFile, *, n_answers: int = 0) -> Report:
             (label, sha256)
             for label, sha256 in (
                 ("predictions", evaluation.source["sha256"]),
-                ("annotations", scores.annotations_sha256),
+                ("annotations", evaluation.annotations_sha256),
             )
             if sha256
         ),
     )
 
 
-def table(evaluation: EvaluatedFile) -> Table:
+def table(evaluation: Evaluation) -> Table:
     """Return the table of the measures, in percent as the protocol prints them."""
-    percent = evaluation.scores.protocol.percent
+    percent = evaluation.protocol.percent
     intervals = ["95 % interval"] if evaluation.resamples else []
     headings = ["measure", "%", *intervals, "queries", "ties at the threshold"]
     rows = []
@@ -168,9 +200,9 @@ def _shown(sample: Sample) -> str:
     return f"{sample.place}: {sample.status} ({moments}): {text}"
 
 
-def notes(evaluation: EvaluatedFile) -> list[str]:
+def notes(evaluation: Evaluation) -> list[str]:
     """Return what a reader of the figures has to know, most serious first."""
-    match, scores = evaluation.match, evaluation.scores
+    match = evaluation.match
     found = [f"the file states: {note}" for note in match.notes]
     found += _counted(
         (match.unmatched, "row matches no query and is ignored", "rows match no query and are ignored"),
@@ -199,9 +231,9 @@ def notes(evaluation: EvaluatedFile) -> list[str]:
         (match.reordered, "list is not sorted by score", "lists are not sorted by score"),
         (match.ties, "list has tied scores, ranked in file order", "lists have tied scores, ranked in file order"),
     )
-    of_protocol = ((count, f"query with {what}", f"queries with {what}") for what, count in scores.touched.items())
-    found += [f"protocol {scores.protocol.name}: {line}" for line in _counted(*of_protocol)]
-    deeper = [str(m) for m in scores.measures if m.depth is not None and m.depth > max(evaluation.depth, 1)]
+    of_protocol = ((count, f"query with {what}", f"queries with {what}") for what, count in evaluation.touched.items())
+    found += [f"protocol {evaluation.protocol.name}: {line}" for line in _counted(*of_protocol)]
+    deeper = [str(m) for m in evaluation.measures if m.depth is not None and m.depth > max(evaluation.depth, 1)]
     if deeper:
         uses = "uses" if len(deeper) == 1 else "use"
         most = counted(evaluation.depth, "prediction")
@@ -218,10 +250,10 @@ def _counted(*things: tuple[int, str, str]) -> list[str]:
     return [f"{count:,} {one if count == 1 else many}" for count, one, many in things if count]
 
 
-def signature(evaluation: EvaluatedFile) -> str:
+def signature(evaluation: Evaluation) -> str:
     """Return the signature that belongs to every figure of the table."""
     windows = f"|windows:{evaluation.match.windows}" if evaluation.match.windows else ""
     order = f"|order:{evaluation.order}" if evaluation.order else ""
-    return f"{evaluation.scores.signature()}{order}{windows}" + (
+    return f"{evaluation.signature()}{order}{windows}" + (
         f"|intervals:{evaluation.resamples} resamples of videos, seed {evaluation.seed}" if evaluation.resamples else ""
     )

@@ -35,7 +35,7 @@ from truemoment.data.datasets import DATASETS
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.evaluation.measures import Measure, parse_measures
 from truemoment.evaluation.protocols import Protocol, get_protocol
-from truemoment.studies.audit import MethodReads
+from truemoment.studies.audit.request import MethodReads
 
 FILE = "leaderboard.yaml"
 

@@ -16,9 +16,9 @@ from truemoment.evaluation.protocols import Protocol
 from truemoment.evaluation.repeated_measures import repeated_measures
 from truemoment.report.model import Cell, Details, Paragraph, Report, Section, Table
 from truemoment.report.words import UNDEFINED, low_to_high, points
-from truemoment.studies.audit import Results
 from truemoment.studies.audit import report as audit_reports
 from truemoment.studies.audit.entries import measured
+from truemoment.studies.audit.results import Results
 from truemoment.studies.audit.table_cells import figure_cell, number_cell
 from truemoment.studies.audit.verdict import NO_SKILL
 from truemoment.studies.compare import report as comparison_reports

@@ -24,8 +24,10 @@ from truemoment.base.intervals import Floats, Ints
 from truemoment.baselines.floors import FloorResult
 from truemoment.evaluation.measures import Measure
 from truemoment.evaluation.uncertainty import DEFAULT_DRAW_SETTINGS, DrawSettings
-from truemoment.studies.audit import Audit, audit_predictions
 from truemoment.studies.audit.own_answers import TITLES
+from truemoment.studies.audit.reading import run as run_audit
+from truemoment.studies.audit.request import AuditRequest
+from truemoment.studies.audit.run import Audit
 from truemoment.studies.compare.comparison import Comparison
 from truemoment.studies.compare.files import ComparedFiles, FileRun, compare_files, training_split
 from truemoment.studies.leaderboard.entries import FILE, Entries, SystemEntry
@@ -137,19 +139,19 @@ def run_leaderboard(
             on_status(f"{name}: {what}" if what else "")
 
         audits = [
-            audit_predictions(
-                file,
-                source,
-                fit_split=entries.fit_split,
-                measures=entries.measures,
-                protocol=entries.protocol,
-                resamples=testing.resamples,
-                permutations=testing.permutations,
-                seed=testing.seed,
-                gate=gate if system.sees_video else None,
-                reads=system.reads,
+            run_audit(
+                AuditRequest(
+                    file,
+                    **vars(source),
+                    fit_split=entries.fit_split,
+                    measures=entries.measures,
+                    protocol=entries.protocol,
+                    **vars(testing),
+                    gate=gate if system.sees_video else None,
+                    reads=system.reads,
+                    on_status=on_system,
+                ),
                 cache=cache,
-                on_status=on_system,
             )
             for file in files
         ]

@@ -62,7 +62,8 @@ def agreement(
 
     Examples
     --------
-    >>> from truemoment import Annotations, Predictions, evaluate
+    >>> from truemoment import Annotations, Predictions
+    >>> from truemoment.evaluation.evaluate import evaluate
     >>> a = Annotations.from_rows([(f"{v}#0", v, 30.0, "a door opens", 2.0, 6.0) for v in "abcd"])
     >>> def scores(end_s):
     ...     return evaluate(a, Predictions.from_lists({f"{v}#0": [(2.0, end_s)] for v in "abcd"}), "mIoU; R@1,IoU=0.3")

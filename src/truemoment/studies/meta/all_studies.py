@@ -10,6 +10,7 @@ import numpy as np
 
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.records import Annotations
+from truemoment.base.request import MOST_RESAMPLES, Request, number, option, seed
 from truemoment.data.datasets.source import without_queries_of
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.uncertainty import stream
@@ -33,30 +34,20 @@ from truemoment.studies.meta.ties import ties
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How much is drawn.
+@dataclass(frozen=True, kw_only=True)
+class Effort(Request):
+    """How much is drawn."""
 
-    Parameters
-    ----------
-    trials
-        Stability: pairs of subsets of each size.
-    sets
-        Label noise: noisy sets per level.
-    repetitions
-        Power: subsets of each size.
-    resamples
-        Resamples of the videos, for intervals.
-    variants
-        Selection: number of simulated variants.
-    """
-
-    trials: int = 5000
-    sets: int = 100
-    repetitions: int = 50
-    resamples: int = 1000
-    variants: int = 64
-    workers: int | None = None
+    trials: int = number("Stability: pairs of subsets of each size.", 5000, 2, 1_000_000)
+    sets: int = number("Label noise: noisy sets per level.", 100, 2, MOST_RESAMPLES)
+    repetitions: int = number("Power: subsets of each size.", 50, 2, 100_000)
+    resamples: int = number("Number of resamples of the videos, for intervals.", 1000, 2, MOST_RESAMPLES)
+    validation_split: str | None = option(
+        "Also study selection: simulated variants, selected on this split and tested on --split.", metavar="NAME"
+    )
+    variants: int = number("Selection: number of simulated variants.", 64, 2, 10_000)
+    seed: int = seed("all draws")
+    workers: int | None = number("Threads. Results are the same for any number. [default: all cores]", None, 1, 256)
 
 
 def all_studies(
@@ -65,7 +56,6 @@ def all_studies(
     noise: Mapping[str, Sequence[NoiseModel]],
     *,
     validation: Annotations | None = None,
-    seed: int = 0,
     effort: Effort | None = None,
     on_status: Callable[[str], None] = ignore,
 ) -> Studies:
@@ -82,7 +72,7 @@ def all_studies(
     def made(study: str, make: Callable[[np.random.Generator], Result]) -> Result | None:
         on_status(study)
         try:
-            return make(stream(seed, study))
+            return make(stream(effort.seed, study))
         except (UsageError, InputError) as error:
             left_out[study] = str(error)
             return None
@@ -141,7 +131,7 @@ def _selection(
     assert loaded.annotations is not None  # noqa: S101 - all_studies refuses a validation split without annotations
     for_recipes, for_validation, for_test, for_study = rng.spawn(4)
     recipes = variants(effort.variants, for_recipes)
-    fitted_on = loaded.fitted_on or source.training(loaded.annotations)
+    fitted_on = loaded.fitted_on or source.training(source.source, loaded.annotations)
     sides = []
     for split, draws in ((validation, for_validation), (loaded.annotations, for_test)):
         scores = {

@@ -10,8 +10,8 @@ import numpy as np
 
 from truemoment.base.errors import UsageError
 from truemoment.base.records import OnUnknown
+from truemoment.base.request import InDataset, Request, option
 from truemoment.data.datasets import DATASETS, load_annotations, read_own_annotations
-from truemoment.data.datasets.source import files_of
 from truemoment.studies.diagnosis.agreement import Annotators
 from truemoment.studies.meta.ambiguity import Ambiguity, ambiguity
 from truemoment.studies.meta.loading import LoadedSystems
@@ -30,27 +30,20 @@ NOISE = ("published", "shift", "annotators", "longer")
 """Names of the models of label noise."""
 
 
-@dataclass(frozen=True)
-class NoiseSource:
-    """Which models of label noise are used.
+@dataclass(frozen=True, kw_only=True)
+class NoiseSource(Request):
+    """Which models of label noise are used."""
 
-    Parameters
-    ----------
-    kinds
-        Names among :data:`NOISE`.
-    marked_by
-        Name of a dataset, or a file of annotations, with several annotators per query: the noise learned from them,
-        ``annotators``, is added. None for none.
-    """
+    HEADING = "Noise"
 
-    kinds: tuple[str, ...] = ("published", "shift")
-    marked_by: str | None = None
-
-    def files(self, data_dir: Path | None) -> list[Path]:
-        """Return the files that noise is learned from."""
-        if self.marked_by is None:
-            return []
-        return files_of(self.marked_by, data_dir) if self.marked_by in DATASETS else [Path(self.marked_by)]
+    kinds: tuple[str, ...] = option(
+        "Model of label noise; may be given several times.", ("published", "shift"), name="--noise", choices=NOISE
+    )
+    marked_by: InDataset[str | None] = option(
+        "Learn noise from a dataset with several annotators, e.g. human-charades, or from your own annotations.",
+        name="--annotators",
+        metavar="NAME|FILE",
+    )
 
     def models(self, data_dir: Path | None) -> dict[str, Sequence[NoiseModel]]:
         """Return the levels of each model by its name."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from truemoment.base.errors import UsageError
 from truemoment.base.records import Annotations, Predictions
-from truemoment.data.datasets.source import AnnotationSource, files_of
-from truemoment.data.formats.prediction_files import NamedFile, PredictionOptions
+from truemoment.base.request import In, InDataset, argument, option
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.data.named_file import NamedFile
 from truemoment.evaluation.evaluate import evaluate, resolve_protocol
 from truemoment.evaluation.measures import Measure, parse_measures
 from truemoment.evaluation.protocols import get_protocol
@@ -30,6 +31,17 @@ from truemoment.studies.meta.system_files import (
     sources_of,
 )
 from truemoment.studies.meta.systems import Systems
+from truemoment.studies.request import (
+    Data,
+    FittedOn,
+    Measuring,
+    ReadingPredictions,
+    VerbEngine,
+    data_dir,
+    dataset,
+    measures,
+    protocol,
+)
 
 
 def ignore(_: str) -> None:
@@ -72,57 +84,40 @@ class LoadedSystems:
 
 
 @dataclass(frozen=True)
-class SystemSource:
+class SystemSource(Data, ReadingPredictions, FittedOn, VerbEngine, Measuring):
     """Which systems are studied, and how they are measured.
 
-    Parameters
-    ----------
-    systems
-        Prediction files of any format, saved scores (.npz), or folders of these; ``NAME=FILE`` names a system.
-    protocol, measures
-        As text; None for the dataset's protocol and the measures of all studies.
-    population, baselines
-        Whether the simulated systems and the blind baselines are added.
-    fit_split, fit_annotations
-        Split or file that these are fitted on; None for the training split.
+    Prediction files of any format, saved scores (.npz), or folders of these; ``NAME=FILE`` names a system. Measures and
+    protocol are text; None for the dataset's protocol and the measures of all studies.
 
     Examples
     --------
-    >>> from pathlib import Path
-    >>> source = SystemSource(("ours.jsonl", "runs/"), AnnotationSource(annotations=Path("mine.jsonl"), split="test"))
+    >>> source = SystemSource(("ours.jsonl", "runs/"), annotations="mine.jsonl", split="test")
     >>> systems = source.load(seed=0).systems  # doctest: +SKIP
     """
 
-    systems: tuple[str, ...] = ()
-    data: AnnotationSource = field(default_factory=AnnotationSource)
-    protocol: str | None = None
-    measures: str | None = None
-    how: PredictionOptions = field(default_factory=PredictionOptions)
-    population: bool = False
-    baselines: bool = False
-    fit_split: str | None = None
-    fit_annotations: Path | None = None
-    engine: str = "lexicon"
+    HEADING = "Systems"
+
+    systems: tuple[str, ...] = argument(metavar="[NAME=]SYSTEM...", required=False)
+    _: KW_ONLY
+    protocol: str | None = protocol()
+    measures: str | None = measures()
+    population: bool = option("Add the simulated systems, see 'meta population'.", False)
+    baselines: bool = option("Add every blind baseline.", False)
 
     @property
     def files(self) -> tuple[NamedFile, ...]:
         """The files of the systems."""
         return named_files(self.systems)
 
-    @property
     def inputs(self) -> list[Path]:
-        """Files that are read."""
-        fitted = [] if self.fit_annotations is None else [self.fit_annotations]
-        return [*self.data.files(), *fitted, *(file.path for file in self.files)]
+        """Return the files of the systems."""
+        return [file.path for file in self.files]
 
     @property
     def folders(self) -> list[Path]:
         """Folders whose files are all read as systems."""
         return folders_of(self.systems)
-
-    def training(self, annotations: Annotations) -> Annotations | None:
-        """Read what simulated systems and baselines are fitted on; None for nothing."""
-        return self.data.training(annotations, self.fit_split, self.fit_annotations)
 
     def load(
         self, seed: int = 0, *, on_status: Callable[[str], None] = ignore, need_predictions: bool = False
@@ -139,9 +134,9 @@ class SystemSource:
         measures = None if self.measures is None else parse_measures(self.measures)
         with_made = self.population or self.baselines
         annotations, fitted_on = None, None
-        if len(saved) < len(files) or with_made or self.data.dataset is not None or self.data.annotations is not None:
-            annotations = self.data.read()
-            fitted_on = self.training(annotations) if with_made else None
+        if len(saved) < len(files) or with_made or self.dataset is not None or self.annotations is not None:
+            annotations = self.source.read()
+            fitted_on = self.training(self.source, annotations) if with_made else None
         predictions: dict[str, Predictions] = {}
         scores = measured_files(
             files, annotations, self.how, measures=measures, protocol=protocol, on_status=on_status, keep=predictions
@@ -196,45 +191,48 @@ class SystemSource:
         return simulated, blind
 
 
-@dataclass(frozen=True)
-class VariantSource:
-    """Variants of one system on a validation and a test split, to study model selection.
+@dataclass(frozen=True, kw_only=True)
+class VariantSource(ReadingPredictions):
+    """Variants of one system on a validation and a test split, to study model selection; equal names are one variant.
 
-    Parameters
-    ----------
-    validation, test
-        Files or folders of the variants on either split; equal names are one variant.
-    measures, test_measures
-        Measures that select and measures that judge, as text; None for the defaults.
+    Measures that select and measures that judge are text; None for the defaults.
     """
 
-    validation: tuple[str, ...]
-    test: tuple[str, ...]
-    dataset: str | None = None
-    validation_split: str | None = None
-    split: str | None = None
-    validation_annotations: Path | None = None
-    annotations: Path | None = None
-    data_dir: Path | None = None
-    measures: str | None = None
-    test_measures: str | None = None
-    protocol: str | None = None
-    how: PredictionOptions = field(default_factory=PredictionOptions)
+    HEADING = "Variants"
 
-    @property
-    def inputs(self) -> list[Path | None]:
+    validation: tuple[str, ...] = option(
+        "Variants on the validation split: a folder, or files one by one.", metavar="DIR|FILE", required=True
+    )
+    test: tuple[str, ...] = option(
+        "The same variants on the test split, with the same names.", metavar="DIR|FILE", required=True
+    )
+    dataset: InDataset[str | None] = dataset()
+    validation_split: str | None = option("Split of the validation files, e.g. val.", metavar="NAME")
+    split: str | None = option("Split of the test files, e.g. test.", metavar="NAME")
+    validation_annotations: In[Path | None] = option(
+        "Your own annotations for validation, in place of --dataset.", metavar="FILE"
+    )
+    annotations: In[Path | None] = option("Your own annotations for the test.", metavar="FILE")
+    data_dir: Path | None = data_dir()
+    measures: str | None = option(
+        "Measures that select. [default: those of all studies, or all saved]", metavar="'A; B'"
+    )
+    test_measures: str | None = option(
+        "Measures that judge. [default: the same without R@10,IoU=0.3]", metavar="'A; B'"
+    )
+    protocol: str | None = option("Evaluation convention. [default: the dataset's]", metavar="NAME[,FIELD=VALUE...]")
+
+    def inputs(self) -> list[Path]:
         """Files that are read; names on one side only are refused."""
         validation, test = named_files(self.validation), named_files(self.test)
-        for option, ours, theirs in (("--validation", validation, test), ("--test", test, validation)):
+        for side, ours, theirs in (("--validation", validation, test), ("--test", test, validation)):
             known = {file.name for file in theirs}
             if alone := [file.name for file in ours if file.name not in known]:
                 raise UsageError(
-                    f"{option}: {few(alone)} {'is' if len(alone) == 1 else 'are'} on this side only, "
+                    f"{side}: {few(alone)} {'is' if len(alone) == 1 else 'are'} on this side only, "
                     "expected files of the same names on both"
                 )
-        known_files = files_of(self.dataset, self.data_dir)
-        own = (self.validation_annotations, self.annotations)
-        return [*(file.path for file in (*validation, *test)), *own, *known_files]
+        return [file.path for file in (*validation, *test)]
 
     @property
     def folders(self) -> list[Path]:

@@ -123,7 +123,8 @@ def select(
 
     Examples
     --------
-    >>> from truemoment import Annotations, Predictions, evaluate
+    >>> from truemoment import Annotations, Predictions
+    >>> from truemoment.evaluation.evaluate import evaluate
     >>> a = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 2.0, 6.0)])
     >>> def scores(end_s, measures):
     ...     return evaluate(a, Predictions.from_lists({"v#0": [(2.0, end_s)]}), measures)

@@ -11,7 +11,8 @@ import numpy as np
 from truemoment.base.boundary.files import source_of
 from truemoment.base.errors import MeasureError, MissingFileError, UsageError
 from truemoment.base.records import Annotations, Predictions
-from truemoment.data.formats.prediction_files import NamedFile, PredictionOptions
+from truemoment.data.formats.prediction_files import PredictionOptions
+from truemoment.data.named_file import NamedFile
 from truemoment.evaluation.evaluate import evaluate, resolve_protocol
 from truemoment.evaluation.measures import Measure, parse_measures
 from truemoment.evaluation.protocols import Protocol

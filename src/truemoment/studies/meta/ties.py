@@ -63,7 +63,8 @@ def ties(systems: Systems, rng: np.random.Generator, *, resamples: int = 1000) -
 
     Examples
     --------
-    >>> from truemoment import Annotations, Predictions, evaluate
+    >>> from truemoment import Annotations, Predictions
+    >>> from truemoment.evaluation.evaluate import evaluate
     >>> a = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 2.0, 6.0)])
     >>> def scores(end_s):
     ...     return evaluate(a, Predictions.from_lists({"v#0": [(2.0, end_s)]}), "R@1,IoU=0.5; mIoU")

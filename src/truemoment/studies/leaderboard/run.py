@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from truemoment.base.boundary.caching import Cache
-from truemoment.evaluation.uncertainty import DrawSettings
+from truemoment.base.request import function_of
 from truemoment.report.model import Report
 from truemoment.report.result import Result
 from truemoment.report.words import counted
 from truemoment.studies.leaderboard import Leaderboard, read_entries, run_leaderboard
 from truemoment.studies.leaderboard import report as reports
+from truemoment.studies.leaderboard.request import LeaderboardRequest
 from truemoment.studies.leaderboard.site import write_site
+from truemoment.studies.request import path_of
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -56,30 +56,13 @@ class LeaderboardResult(Result):
         return f"Leaderboard {self.leaderboard.entries.title}: {counted(len(self.leaderboard.systems), 'system')}"
 
 
-def leaderboard(
-    folder: str | os.PathLike[str],
-    *,
-    data_dir: str | os.PathLike[str] | None = None,
-    gate: str | None = None,
-    resamples: int = 1000,
-    permutations: int = 10_000,
-    seed: int = 0,
-    on_status: Callable[[str], None] = lambda _: None,
-) -> LeaderboardResult:
+def run(request: LeaderboardRequest) -> LeaderboardResult:
     """Measure, compare and audit the systems that ``leaderboard.yaml`` of a folder names.
 
     Parameters
     ----------
     folder
         Folder with ``leaderboard.yaml`` and the prediction files, see :mod:`truemoment.studies.leaderboard.entries`.
-    data_dir
-        The folder with the datasets (or the variable ``TRUEMOMENT_DATA``).
-    gate
-        Conditions of an audit, which every system that sees the video must pass; see ``passed``.
-    resamples, permutations, seed
-        Number of resamples of the videos and of swaps of a permutation test; seed of all draws.
-    on_status
-        Called with what is being done.
 
     Returns
     -------
@@ -92,10 +75,13 @@ def leaderboard(
         If ``leaderboard.yaml`` or a prediction file is missing or malformed.
     """
     found = run_leaderboard(
-        read_entries(Path(folder), None if data_dir is None else Path(data_dir)),
-        testing=DrawSettings(resamples, permutations, seed),
-        gate=gate,
-        cache=Cache.of_user(),
-        on_status=on_status,
+        read_entries(Path(request.folder), path_of(request.data_dir)),
+        testing=request.draws,
+        gate=request.gate,
+        cache=request.cache(request.on_warning),
+        on_status=request.on_status,
     )
     return LeaderboardResult(found)
+
+
+leaderboard = function_of(LeaderboardRequest, run, "leaderboard")

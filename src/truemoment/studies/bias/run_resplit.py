@@ -8,18 +8,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from truemoment.base.boundary.caching import Cache
+from truemoment.base.boundary.new_folder import refuse_folder
+from truemoment.base.boundary.text import printable
 from truemoment.base.errors import UsageError
 from truemoment.base.known_names import one_of_known
 from truemoment.base.records import Annotations
-from truemoment.data.datasets.random_order import ORDERS, Order
+from truemoment.base.request import function_of, ignore
+from truemoment.data.datasets import DATASETS
+from truemoment.data.datasets.random_order import ORDERS
 from truemoment.data.datasets.resplit_folder import ResplitSource
-from truemoment.data.datasets.whole import whole_dataset, whole_file
+from truemoment.data.datasets.whole import WholeDataset, whole_dataset, whole_file
+from truemoment.data.language import get_engine
 from truemoment.report.model import Report
 from truemoment.report.result import Result
 from truemoment.studies.bias import report_resplit as reports
+from truemoment.studies.bias.request_resplit import ResplitRequest
 from truemoment.studies.bias.resplitting import MeasuredResplit, resplit_and_measure
-from truemoment.studies.bias.splitting import Plan
+from truemoment.studies.request import path_of
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -65,39 +70,22 @@ class ResplitResult(Result):
         return f"Resplit in {self.folder}: " + ", ".join(f"{row['split']} {row['n_queries']:,}" for row in self.rows())
 
 
-def resplit(
-    out: str | os.PathLike[str],
+def run(
+    request: ResplitRequest,
     *,
-    dataset: str | None = None,
-    annotations: str | os.PathLike[str] | None = None,
-    data_dir: str | os.PathLike[str] | None = None,
-    plan: Plan | None = None,
-    engine: str = "lexicon",
-    permutations: int = 1000,
-    seed: int = 0,
-    order: Order = "file",
-    on_status: Callable[[str], None] = lambda _: None,
+    command: str = "",
+    note: Callable[[str], None] = ignore,
+    on_complete: Callable[[ResplitResult], None] = lambda _: None,
 ) -> ResplitResult:
     """Split a dataset again, so that guessing helps less on its test split, and write the folder.
+
+    `command` is named in the datasheet; `note` is called with what is left out, and `on_complete` before the folder
+    appears.
 
     Parameters
     ----------
     out
         A new folder, which can be used as a dataset afterwards.
-    dataset, annotations
-        Name of the dataset, or one's own JSON Lines file: one of them.
-    data_dir
-        Folder with the datasets (or the variable ``TRUEMOMENT_DATA``).
-    plan
-        How to split. [default: by location, 20 % of the queries in test-ood]
-    engine
-        Language engine that finds words.
-    permutations, seed
-        Number of permutations of each test between splits; seed of all draws.
-    order
-        Order of a video's queries: ``file``, with the ids of the source; ``random``, with new ids that hide it.
-    on_status
-        Called with what is being done.
 
     Returns
     -------
@@ -111,27 +99,41 @@ def resplit(
     MissingFileError, InputError
         If a file is missing or malformed, or the dataset cannot be split so.
     """
-    if (dataset is None) == (annotations is None):
-        raise UsageError("what is to be split? give dataset or annotations, one of them")
-    if order not in ORDERS:
-        raise UsageError(f"got order {order!r}, expected {one_of_known(str(order), ORDERS)}")
-    folder = Path(os.path.realpath(out))
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{out}: exists already, expected a new or empty folder")
-    if dataset is not None:
-        whole = whole_dataset(dataset, data_dir=None if data_dir is None else Path(data_dir))
-    else:
-        whole = whole_file(Path(str(annotations)), folder)
+    plan = request.planned()  # mistakes in the options are reported before files are read
+    get_engine(request.engine)
+    if request.order not in ORDERS:
+        raise UsageError(f"got order {request.order!r}, expected {one_of_known(str(request.order), ORDERS)}")
+    folder = Path(os.path.realpath(request.out))  # behind a link
+    if folder.name in DATASETS:
+        raise UsageError(f"-o {printable(str(folder))}: is the name of a dataset, expected another one")
+    refuse_folder(folder)
+    whole = _read(request, folder, note)
     found = resplit_and_measure(
         whole.annotations,
         plan,
         original=whole.original,
-        engine=engine,
-        permutations=permutations,
-        seed=seed,
-        order=order,
-        cache=Cache.of_user(),
-        on_status=on_status,
+        engine=request.engine,
+        permutations=request.permutations,
+        seed=request.seed,
+        order=request.order,
+        cache=request.cache(request.on_warning),
+        on_status=request.on_status,
     )
-    reports.write_folder(folder, found, whole.source)
-    return ResplitResult(found, whole.source, folder)
+    result = ResplitResult(found, whole.source, folder)
+    reports.write_folder(folder, found, whole.source, command=command, on_complete=lambda: on_complete(result))
+    return result
+
+
+def _read(request: ResplitRequest, folder: Path, note: Callable[[str], None]) -> WholeDataset:
+    """Read all queries, for a folder to be made of them."""
+    if request.annotations is not None:
+        return whole_file(Path(request.annotations), folder)
+    if request.dataset is None:
+        raise UsageError("which dataset? give --dataset NAME or --annotations FILE")
+    whole = whole_dataset(request.dataset, request.splits, data_dir=path_of(request.data_dir))
+    for name in whole.missing:
+        note(f"{request.dataset}: {name} is missing and is left out")
+    return whole
+
+
+resplit = function_of(ResplitRequest, run, "resplit")

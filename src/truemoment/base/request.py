@@ -1,0 +1,250 @@
+"""Requests: records whose fields are the options of a command, and the keywords of a function.
+
+A field that is made by :func:`option` has its help, limits and default there, once. The command line makes an option of
+it (:mod:`truemoment.cli.binder`), and :func:`function_of` makes a function whose keywords are the fields. The role of a
+path (:data:`In`, :data:`Out`, ...) says whether it is read or written: a command refuses to write what it reads.
+
+A request inherits the fields of its parts, such as the data. A part may have ``HEADING``, a title in the help,
+``check()``, which refuses values that do not fit together, and ``inputs()``, files that it reads beside its own fields.
+This module and the modules of requests load no NumPy, so that ``--help`` is quick.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dataclasses
+import functools
+import inspect
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin
+
+P = ParamSpec("P")
+Q = TypeVar("Q")
+R = TypeVar("R")
+T = TypeVar("T")
+
+READ, READ_RUN, READ_DATASET = "read", "read run", "read dataset"
+WRITE, WRITE_INTO, WRITE_NEW, RESUME = "write", "write into", "write new", "resume"
+"""Roles of paths."""
+
+In = Annotated[T, READ]
+"""A file or folder that is read."""
+
+InRun = Annotated[T, READ_RUN]
+"""The folder of a trained run, of which only the own files are read."""
+
+InDataset = Annotated[T, READ_DATASET]
+"""The name of a dataset, DATASET/SPLIT, or a file."""
+
+Out = Annotated[T, WRITE]
+"""A file that is written."""
+
+OutFolder = Annotated[T, WRITE_INTO]
+"""A folder in which files are written; it may be there."""
+
+NewFolder = Annotated[T, WRITE_NEW]
+"""A folder that is written, which must be new or empty."""
+
+Resumed = Annotated[T, RESUME]
+"""A folder of runs, which is made or resumed; other outputs may lie in it."""
+
+AnyFile = Path | str | os.PathLike[str]
+
+MOST_SEED = 999_999_999
+MOST_RESAMPLES = 100_000
+"""Resamples beyond which nothing is gained and memory is lost."""
+
+
+def ignore(_: str) -> None:
+    """Take a message, and show nothing."""
+
+
+def option(
+    text: str,
+    default: Any = None,  # noqa: ANN401 - of any type
+    *,
+    name: str = "",
+    limits: tuple[float | None, float | None] | None = None,
+    is_open: bool = False,
+    metavar: str | None = None,
+    choices: tuple[str, ...] = (),
+    complete: str = "",
+    words: Any = None,  # noqa: ANN401 - a type
+    read: Callable[[Any], Any] | None = None,
+    show: bool = True,
+    required: bool = False,
+) -> Any:  # noqa: ANN401 - as dataclasses.field
+    """Return a field that is an option.
+
+    Parameters
+    ----------
+    text
+        Help: what it sets, and its unit.
+    default
+        Value where nothing is given.
+    name
+        Name on the command line, where it is not ``--`` and the name of the field; several with blanks between.
+    limits, is_open
+        Smallest and largest number, and whether they are excluded.
+    metavar
+        Placeholder of the value.
+    choices
+        Values, where they are not in the type.
+    complete
+        What a shell completes: a name of :mod:`truemoment.cli.completing`.
+    words, read
+        Type of the words of the command line, and the function that makes the value of them.
+    show
+        Whether the help shows the default.
+    required
+        Whether it must be given.
+    """
+    how = {
+        "text": text,
+        "name": name,
+        "limits": limits,
+        "is_open": is_open,
+        "metavar": metavar,
+        "choices": choices,
+        "complete": complete,
+        "words": words,
+        "read": read,
+        "show": show,
+    }
+    return field(metadata=how) if required else field(default=default, metadata=how)
+
+
+def argument(
+    *,
+    metavar: str | None = None,
+    complete: str = "",
+    words: Any = None,  # noqa: ANN401 - a type
+    read: Callable[[Any], Any] | None = None,
+    required: bool = True,
+) -> Any:  # noqa: ANN401 - as dataclasses.field
+    """Return a field that is a word without an option before it, in this place."""
+    how = {"argument": True, "metavar": metavar, "complete": complete, "words": words, "read": read}
+    return field(metadata=how) if required else field(default=None, metadata=how)
+
+
+def in_python(text: str, default: Any) -> Any:  # noqa: ANN401 - as dataclasses.field
+    """Return a field that is a keyword in Python, and no option."""
+    return field(default=default, metadata={"python": text})
+
+
+def number(
+    text: str, default: int | None, least: int, most: int | None = None, *, metavar: str = "N", name: str = ""
+) -> Any:  # noqa: ANN401 - as dataclasses.field
+    """Return an option with a whole number from `least` to `most`."""
+    return option(text, default, limits=(least, most), metavar=metavar, name=name)
+
+
+def seed(of: str) -> Any:  # noqa: ANN401 - as dataclasses.field
+    """Return the option --seed, the seed of `of`."""
+    return number(f"Seed of {of}.", 0, 0, MOST_SEED)
+
+
+_ROLE = re.compile(r"^(?:In|InRun|InDataset|Out|OutFolder|NewFolder|Resumed)\[(.*)\]$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a command or function is asked for."""
+
+    def __post_init__(self) -> None:
+        """Refuse values that do not fit together, part by part."""
+        for part in parts(type(self)):
+            if "check" in vars(part):
+                vars(part)["check"](self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running(Request):
+    """How a function shows what it does; the command line shows it by itself."""
+
+    on_status: Callable[[str], None] = in_python("Called with what is being done.", ignore)
+    on_warning: Callable[[str], None] = in_python("Called with what cannot be kept for later.", ignore)
+    progress: bool = in_python("Whether a progress bar is shown on standard error.", False)
+
+
+def parts(record: type) -> list[type]:
+    """Return a request and the parts that it inherits from, its own fields first."""
+    return [part for part in record.__mro__ if issubclass(part, Request) and part is not Request]
+
+
+class _ModuleNames(dict[str, Any]):
+    """Names of a module; one that only type checkers import is of any type."""
+
+    def __missing__(self, name: str) -> Any:  # noqa: ANN401 - any type
+        return getattr(builtins, name, Any)
+
+
+@functools.cache
+def types_of(part: type) -> dict[str, Any]:
+    """Return the types of the fields of a part, without those that it inherits."""
+    names = _ModuleNames(vars(sys.modules[part.__module__]))
+    own = inspect.get_annotations(part)
+    return {name: eval(text, {}, names) for name, text in own.items()}  # noqa: S307 - annotations of our own code
+
+
+def fields_of(record: type) -> Iterator[tuple[type, dataclasses.Field[Any], Any]]:
+    """Yield part, field and type of every option, argument and keyword of a request, in the order of the help."""
+    fields = {of.name: of for of in dataclasses.fields(record)}
+    seen = set()
+    for part in parts(record):
+        for name, hint in types_of(part).items():
+            if name in fields and name not in seen:
+                seen.add(name)
+                yield part, fields[name], hint
+
+
+def role_of(hint: Any) -> str | None:  # noqa: ANN401 - any type
+    """Return the role of a path; None for another value."""
+    return get_args(hint)[1] if get_origin(hint) is Annotated else None
+
+
+def option_of(of: dataclasses.Field[Any]) -> str:
+    """Return the names of an option, with blanks between."""
+    return of.metadata.get("name") or f"--{of.name.replace('_', '-')}"
+
+
+def function_of(record: Callable[P, Q], run: Callable[[Q], R], name: str) -> Callable[P, R]:
+    """Return the function of the fields of a request, with the docstring of `run` and the help of the fields."""
+
+    @functools.wraps(run)
+    def function(*args: P.args, **keywords: P.kwargs) -> R:
+        return run(record(*args, **keywords))
+
+    assert isinstance(record, type)  # noqa: S101 - a class, which only mypy takes for a function
+    function.__name__ = function.__qualname__ = name
+    arguments = sorted((_parameter(of) for _, of, _ in fields_of(record)), key=lambda of: of.kind)
+    signature = inspect.Signature(arguments, return_annotation=run.__annotations__["return"])
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    function.__doc__ = _documented(inspect.cleandoc(run.__doc__ or ""), record)
+    del function.__wrapped__
+    return function
+
+
+def _parameter(of: dataclasses.Field[Any]) -> inspect.Parameter:
+    kind = inspect.Parameter.KEYWORD_ONLY if of.kw_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
+    default = inspect.Parameter.empty if of.default is dataclasses.MISSING else of.default
+    return inspect.Parameter(of.name, kind, default=default, annotation=_ROLE.sub(r"\1", str(of.type)))
+
+
+def _documented(text: str, record: type) -> str:
+    """Insert the parameters into a docstring: the arguments as it has them, and the help of every option."""
+    head, returns, rest = text.partition("\nReturns\n")
+    lines = [] if "\nParameters\n" in head else ["", "Parameters", "----------"]
+    pattern = re.compile(r"--([a-z][a-z-]*)")
+    for _, of, _ in fields_of(record):
+        if words := of.metadata.get("text") or of.metadata.get("python"):
+            lines += [
+                of.name,
+                "    " + pattern.sub(lambda found: f"`{found[1].replace('-', '_')}`", words),
+            ]
+    return f"{head.rstrip()}\n" + "\n".join(lines) + f"\n{returns}{rest}"

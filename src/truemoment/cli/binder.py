@@ -1,0 +1,212 @@
+"""Commands of requests: every field of a record is an option, and no output overwrites an input.
+
+A command is a function of one or more records (:mod:`truemoment.base.request`), whose docstring is its help.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import os
+import types
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import click
+
+from truemoment.base import request as roles
+from truemoment.base.request import Request, fields_of, option_of, parts, role_of
+from truemoment.cli import completing
+from truemoment.cli.command import Command
+from truemoment.cli.parts import Threads
+
+FILE = click.Path(path_type=Path)
+"""A file or folder, which need not exist."""
+
+
+def command(name: str, group: click.Group | None = None) -> Callable[[Callable[..., None]], Command]:
+    """Return a decorator that makes a command of a function of records, in a group where one is given."""
+
+    def decorate(function: Callable[..., None]) -> Command:
+        hints = get_type_hints(function)
+        records = {parameter: hints[parameter] for parameter in inspect.signature(function).parameters}
+
+        def call(**given: Any) -> None:  # noqa: ANN401 - values of options
+            requests = {parameter: _made(record, given) for parameter, record in records.items()}
+            begin(*requests.values())
+            for request in requests.values():
+                if isinstance(request, Threads):
+                    click.get_current_context().with_resource(request.limited())
+            function(**requests)
+
+        params = [parameter for record in records.values() for parameter in parameters(record)]
+        params.sort(key=lambda parameter: isinstance(parameter, click.Option))  # arguments first
+        made = Command(name, params=params, callback=call, help=inspect.cleandoc(function.__doc__ or ""))
+        if group is not None:
+            group.add_command(made)
+        return made
+
+    return decorate
+
+
+def parameters(record: type) -> Iterator[click.Parameter]:
+    """Yield the arguments and options of a record."""
+    made: click.Parameter
+    for part, of, hint in fields_of(record):
+        if "python" in of.metadata:
+            continue
+        made = _argument(of, hint) if "argument" in of.metadata else _option(of, hint)
+        if heading := vars(part).get("HEADING"):
+            setattr(made, "heading", heading)  # noqa: B010 - click has no such attribute
+        yield made
+
+
+def _argument(of: dataclasses.Field[Any], hint: Any) -> click.Argument:  # noqa: ANN401 - a type
+    kind, many = _kind(hint, of.metadata)
+    required = of.default is dataclasses.MISSING
+    return click.Argument(
+        [of.name],
+        type=kind,
+        nargs=-1 if many else 1,
+        required=required,
+        metavar=of.metadata["metavar"],
+        shell_complete=_completing(of),
+        callback=_reading(of.metadata["read"]),
+    )
+
+
+def _option(of: dataclasses.Field[Any], hint: Any) -> click.Option:  # noqa: ANN401 - a type
+    how = of.metadata
+    kind, many = _kind(hint, how)
+    default = None if of.default in (dataclasses.MISSING, ()) else of.default
+    value: dict[str, Any] = {"is_flag": True} if kind is bool else {"type": kind, "multiple": many}
+    if kind is not bool and default is not None:  # None would be a value, which a required option has then
+        value["default"] = default
+    return click.Option(
+        [*option_of(of).split(), of.name],
+        **value,
+        nargs=len(kind) if isinstance(kind, tuple) else 1,
+        required=of.default is dataclasses.MISSING,
+        metavar=how["metavar"],
+        show_default=how["show"] and default is not None and default is not False,
+        help=how["text"],
+        shell_complete=_completing(of),
+        callback=_remembering if of.name == "data_dir" else _reading(how.get("read")),
+    )
+
+
+def _completing(of: dataclasses.Field[Any]) -> Any:  # noqa: ANN401 - what click completes with
+    return getattr(completing, of.metadata["complete"]) if of.metadata["complete"] else None
+
+
+def _reading(read: Callable[[Any], Any] | None) -> Callable[..., Any] | None:
+    """Return what makes the value of an option of its words; a ValueError names the option."""
+
+    def callback(context: click.Context, parameter: click.Parameter, words: Any) -> Any:  # noqa: ANN401 - of any type
+        try:
+            return words if words is None or read is None else read(words)
+        except ValueError as error:
+            raise click.BadParameter(str(error), ctx=context, param=parameter) from None
+
+    return read and callback
+
+
+def _remembering(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path | None:
+    return value or remembered_data_dir()
+
+
+def remembered_data_dir() -> Path | None:
+    """Return the folder that ``truemoment config`` remembers, unless the environment names one."""
+    if os.environ.get("TRUEMOMENT_DATA"):
+        return None
+    from truemoment.cli.settings_file import read_settings
+
+    remembered = read_settings().data_dir
+    return None if remembered is None else Path(remembered)
+
+
+def _kind(hint: Any, how: Mapping[str, Any]) -> tuple[Any, bool]:  # noqa: ANN401 - types
+    """Return the type of a value for click, and whether there may be several values."""
+    role = None if how.get("words") else role_of(hint)
+    hint = how.get("words") or (get_args(hint)[0] if role else hint)
+    if get_origin(hint) in (Union, types.UnionType):  # the first is that of the command line
+        hint = next(of for of in get_args(hint) if of is not types.NoneType)
+    many = get_origin(hint) is tuple and get_args(hint)[-1] is Ellipsis
+    if many:
+        hint = get_args(hint)[0]
+    if get_origin(hint) is tuple:
+        return tuple(_kind(of, {})[0] for of in get_args(hint)), many
+    if get_origin(hint) is Literal or how.get("choices"):
+        return click.Choice(how.get("choices") or get_args(hint)), many
+    if limits := how.get("limits"):
+        of_number: Any = click.IntRange if hint is int else click.FloatRange
+        return of_number(*limits, min_open=how["is_open"], max_open=how["is_open"]), many
+    if hint is Path or (role and hint is not str):
+        return FILE, many
+    return hint, many
+
+
+def _made(record: type[Request], given: Mapping[str, Any]) -> Request:
+    return record(**{of.name: given[of.name] for _, of, _ in fields_of(record) if of.name in given})
+
+
+def begin(*requests: Request) -> None:
+    """Refuse outputs that would overwrite an input, and register both, before any work."""
+    from truemoment.cli.outputs import files_of_run, refuse_files, refuse_folder, refuse_no_parent, refuse_outputs
+
+    data_dir = next((folder for of in requests if (folder := getattr(of, "data_dir", None)) is not None), None)
+    read: list[Path] = []
+    written: list[Path] = []
+    made: list[Path] = []
+    for request in requests:
+        for part in parts(type(request)):
+            if "inputs" in vars(part):
+                read += vars(part)["inputs"](request)
+        for _, of, hint in fields_of(type(request)):
+            paths, role = list(_paths(getattr(request, of.name))), role_of(hint)
+            if role == roles.READ:
+                read += paths
+            elif role == roles.READ_DATASET:
+                read += [file for name in _texts(getattr(request, of.name)) for file in _files_of(name, data_dir)]
+                read += [path for path in paths if path.is_file()]
+            elif role == roles.READ_RUN:
+                read += [file for path in paths for file in files_of_run(path)]
+            elif role in {roles.WRITE, roles.WRITE_NEW}:
+                written += paths
+            for path in paths:
+                if role in {roles.WRITE_INTO, roles.RESUME}:
+                    refuse_files({option_of(of).split()[0]: path})
+                if role == roles.RESUME:
+                    refuse_no_parent(path)
+                    made.append(path)
+                elif role == roles.WRITE_NEW:
+                    refuse_folder(path)
+    refuse_outputs(read, [path for path in written if path.parent not in made or path.parent.exists()])
+
+
+def _files_of(dataset: str, data_dir: Path | None) -> list[Path]:
+    """Return the files that reading a dataset may open."""
+    from truemoment.data.datasets.source import files_of
+
+    return files_of(dataset, data_dir)
+
+
+def _texts(value: Any) -> list[str]:  # noqa: ANN401 - of any field
+    """Return the texts of a field that has one, or several."""
+    return [str(of) for of in (value if isinstance(value, tuple) else (value,)) if of is not None]
+
+
+def _paths(value: Any) -> Iterator[Path]:  # noqa: ANN401 - of any field
+    """Yield the paths in the value of a field: a path, the name of something that is there, or some of these."""
+    if isinstance(value, Path):
+        yield value
+    elif isinstance(value, str):
+        if os.path.exists(value):  # noqa: PTH110 - pathlib raises at a name that is too long
+            yield Path(value)
+    elif isinstance(value, Mapping):
+        for of in value.values():
+            yield from _paths(of)
+    elif isinstance(value, tuple | list):
+        for of in value:
+            yield from _paths(of)

@@ -1,0 +1,154 @@
+"""Where results go: outputs that are refused before any work, progress, and files that are written."""
+
+from __future__ import annotations
+
+import os
+import sys
+import webbrowser
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from truemoment.base.boundary.new_folder import refuse_folder as refuse_folder  # noqa: PLC0414 - as the others here
+from truemoment.base.boundary.new_folder import refuse_no_parent as refuse_no_parent  # noqa: PLC0414 - as above
+from truemoment.base.boundary.text import printable
+from truemoment.base.errors import UsageError
+from truemoment.base.request import Running
+from truemoment.cli import closed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from truemoment.base.boundary.caching import Cache
+    from truemoment.base.boundary.own_path import AnyPath
+
+R = TypeVar("R", bound=Running)
+
+STANDARD_OUTPUT = Path("-")
+
+
+def open_page(path: Path) -> bool:
+    """Open a page in the user's browser if there is a screen to open it on; return whether it does."""
+    has_screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    return bool(has_screen) and sys.stdout.isatty() and webbrowser.open(path.resolve().as_uri())
+
+
+def refuse_page(html: Path | None, *, open_it: bool) -> None:
+    """Refuse a page without a file to write it to."""
+    if (open_it and html is None) or html == STANDARD_OUTPUT:
+        raise UsageError("--html: expected the name of a file, to write (and open) the page")
+
+
+def refuse_files(folders: Mapping[str, Path | None]) -> None:
+    """Refuse folders to write to that are files or cannot be made, by option, before any work."""
+    for option, folder in folders.items():
+        if folder is None:
+            continue
+        if folder.exists() and not folder.is_dir():
+            raise UsageError(f"{option} {folder}: is a file, expected a folder")
+        there = next(of for of in (folder.absolute(), *folder.absolute().parents) if of.exists())
+        if not there.is_dir():
+            raise UsageError(f"{option} {folder}: cannot be made, {there} is a file")
+        if not os.access(there, os.W_OK):
+            raise UsageError(f"{option} {folder}: cannot be written, {there} is read-only")
+
+
+def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
+    """Refuse outputs that would overwrite an input, or lie in a folder that is read, before any work."""
+    from truemoment.base.boundary.inputs import will_write
+
+    read = {os.path.realpath(path): path for path in inputs if path is not None and "\0" not in str(path)}
+    folders = [real for real in read if os.path.isdir(real)]  # noqa: PTH112 - pathlib raises at a name too long
+    taken = set(read)
+    outputs = list(outputs)
+    if STANDARD_OUTPUT in outputs and "stdout" in closed:
+        raise UsageError("--json -: standard output is closed")
+    for path in outputs:
+        if path is None or path == STANDARD_OUTPUT:
+            continue
+        real = os.path.realpath(path)
+        if real in taken:
+            raise UsageError(f"{path}: is read or written already, expected another file to write to")
+        if not path.parent.is_dir():
+            raise UsageError(f"{path}: cannot be written, {path.parent} is no folder")
+        if inside := next((folder for folder in folders if Path(real).is_relative_to(folder)), None):
+            raise UsageError(f"{path}: lies in {read[inside]}, which is read, expected another place")
+        taken.add(real)
+        will_write(path)
+
+
+def files_of_run(run: Path) -> list[Path]:
+    """Return the files and folders of a trained run that are its own; others may be written beside them."""
+    from truemoment.learning.training.epochs import OWN_FILES, TRACKED, epoch_folders
+
+    return [run / name for name in (*OWN_FILES, TRACKED)] + [folder.path for folder in epoch_folders(run)]
+
+
+@contextmanager
+def status_line(*, show: bool) -> Iterator[Callable[[str], None]]:
+    """Say on standard error what is being done, and for how long, if there is someone to see it."""
+    if not show:
+        yield lambda _: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(bar_format="{desc} [{elapsed}]", leave=False) as bar:
+
+        def on_status(what: str) -> None:
+            bar.set_description_str(what)
+            bar.update()
+
+        yield on_status
+
+
+def source_file(source: str | None) -> Path | None:
+    """Return the file or folder that a source of features names, if it names one."""
+    return Path(source) if source and os.path.exists(source) else None  # noqa: PTH110 - as in NamedFile.read
+
+
+def say(line: str, *, err: bool = False) -> None:
+    """Print a line on standard output or error, perhaps after a blank one; a name in it begins no other line."""
+    if line.startswith("\n"):
+        click.echo(err=err)
+    click.echo(printable(" ".join(line.lstrip("\n").splitlines())), err=err)  # click would leave codes of colours out
+
+
+def write_json(path: Path, document: dict[str, Any]) -> None:
+    """Write a JSON document to a file, complete or not at all, or to standard output."""
+    from truemoment.base.boundary.documents import json_text
+
+    text = json_text(document)
+    if path == STANDARD_OUTPUT:
+        click.echo(text, nl=False)
+        return
+    write_text(path, text)
+
+
+def write_text(path: str | AnyPath, text: str) -> None:
+    """Write a text to a file, complete or not at all; what would steer a terminal or hide is written as an escape."""
+    from truemoment.base.boundary import files
+
+    files.write_text(path, text)
+
+
+@contextmanager
+def shown(request: R, *, show: bool) -> Iterator[R]:
+    """Let a request show its progress and warnings on standard error."""
+    with status_line(show=show) as on_status:
+        yield replace(request, on_status=on_status, on_warning=warn, progress=show)
+
+
+def warn(why: str) -> None:
+    """Write a warning on standard error."""
+    say(f"truemoment: {why}", err=True)
+
+
+def floors_cache() -> Cache:
+    """Return what keeps floors: the user's cache, which warns once if nothing can be kept."""
+    from truemoment.base.boundary.caching import Cache
+
+    return Cache.of_user(warn)

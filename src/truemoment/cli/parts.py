@@ -1,0 +1,122 @@
+"""Parts of requests that only commands have: where results go, the page, processes, threads."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from truemoment.base.request import In, InDataset, Out, OutFolder, Request, number, option
+from truemoment.cli.outputs import STANDARD_OUTPUT, refuse_page, source_file
+from truemoment.studies.request import data_dir, dataset
+
+if TYPE_CHECKING:
+    from truemoment.data.datasets.source import AnnotationSource
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output(Request):
+    """Where results go, in which format, and whether notes and progress are left out."""
+
+    HEADING = "Output"
+
+    json_path: Out[Path | None] = option(
+        "Write JSON ('-': to standard output, and nothing else goes there).", name="--json", metavar="FILE"
+    )
+    style: Literal["md", "latex"] | None = option("The table as Markdown or LaTeX.", name="--table")
+    quiet: bool = option("No notes, and no progress on standard error.", False)
+
+    @property
+    def json_only(self) -> bool:
+        """Whether standard output has nothing but JSON."""
+        return self.json_path == STANDARD_OUTPUT
+
+    @property
+    def progress(self) -> bool:
+        """Whether progress is shown: as a bar on a terminal, else as a line every ten seconds."""
+        return not self.quiet
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageOutput(Request):
+    """The page of a report, whether it is opened in a browser, and the folder of its figures."""
+
+    HEADING = "Page and figures"
+
+    html: Out[Path | None] = option("Write the report as a page.", metavar="FILE")
+    open_it: bool = option("Open the page in a browser.", False, name="--open")
+    figures: OutFolder[Path | None] = option("Save the figures as PNG, SVG and PDF.", metavar="DIR")
+
+    def check(self) -> None:
+        """Refuse a page without a file to write it to."""
+        refuse_page(self.html, open_it=self.open_it)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Threads(Request):
+    """Number of threads of this process: those of the libraries where none is given."""
+
+    HEADING = "Workers"
+    DEFAULT: ClassVar[int | None] = None
+
+    threads: int | None = number(
+        "Number of threads of this process. [default: OMP_NUM_THREADS, or all cores]", None, 1, 1024
+    )
+
+    def limited(self) -> AbstractContextManager[None]:
+        """Return a block inside which libraries use so many threads."""
+        from truemoment.cli.threads import limited_threads
+
+        return limited_threads(self.threads, self.DEFAULT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelThreads(Threads):
+    """The same where a model is trained or asked, which is quickest with one thread."""
+
+    HEADING = "Workers"
+    DEFAULT = 1
+
+    threads: int | None = number("Number of threads of this process. [default: OMP_NUM_THREADS, or 1]", None, 1, 1024)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workers(Request):
+    """Who does the work: this machine or a cluster, and the number of processes."""
+
+    HEADING = "Workers"
+
+    engine: Literal["local", "ray"] = option(
+        "This machine, or a Ray cluster (environment variable RAY_ADDRESS).", "local"
+    )
+    workers: int | None = number(
+        "Number of worker processes. [default: 1; on a Ray cluster, all cores]", None, 1, 10_000
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learning(Request):
+    """What a recipe is trained on, and what is changed in it."""
+
+    HEADING = "Data and recipe"
+
+    dataset: InDataset[str | None] = dataset()
+    annotations: In[Path | None] = option("Your own annotations as JSON Lines, in place of --dataset.", metavar="FILE")
+    data_dir: Path | None = data_dir()
+    features: In[str | None] = option(
+        "FILE.hdf5, a folder, FILE.npz, or perception:Q for Charades and ActivityNet.", metavar="SOURCE"
+    )
+    tests: tuple[str, ...] = option("Split to predict. [default: every test split]", (), name="--test", metavar="NAME")
+    changes: tuple[str, ...] = option("Change the recipe, e.g. train.epochs=3.", (), name="--set", metavar="KEY=VALUE")
+
+    @property
+    def source(self) -> AnnotationSource:
+        """The annotations."""
+        from truemoment.data.datasets.source import AnnotationSource
+
+        return AnnotationSource(self.dataset, self.annotations, None, self.data_dir)
+
+    def files(self) -> list[Path | None]:
+        """Return the files that are read."""
+        return [*self.source.files(), source_file(self.features)]

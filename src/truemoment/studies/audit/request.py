@@ -1,0 +1,58 @@
+"""What an audit is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Literal
+
+from truemoment.base.errors import UsageError
+from truemoment.base.request import AnyFile, In, InRun, Request, Running, argument, option
+from truemoment.studies.request import Data, Fitting, Measuring, ReadingPredictions, Testing
+
+if TYPE_CHECKING:
+    from truemoment.studies.request import AnyPredictions
+
+MethodReads = Literal["sentence", "paragraph"]
+"""What a method reads beside the video: one sentence at a time, or also the video's other sentences."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Related(Request):
+    """What an audit may read beside the predictions."""
+
+    HEADING = "Beside the audit"
+
+    select_split: str | None = option(
+        "Validation split on which floors are measured too. [default: val if there is one]", metavar="NAME"
+    )
+    iid: In[AnyPredictions | None] = option("Predictions of the same method on test-iid.", metavar="PREDICTIONS")
+    iid_split: str = option("Name of the split of --iid.", "test-iid", metavar="NAME")
+    shuffled: In[AnyPredictions | None] = option("Predictions on shuffled videos.", metavar="PREDICTIONS")
+    text_only: In[AnyPredictions | None] = option(
+        "Predictions of the same model without the frames, a floor of its own.", metavar="PREDICTIONS"
+    )
+    model: InRun[AnyFile | None] = option(
+        "Folder of the model ('truemoment train'), which then predicts on changed videos too.", metavar="RUN"
+    )
+    features: In[str | None] = option("Features that --model reads. [default: as in training]", metavar="SOURCE")
+
+    def check(self) -> None:
+        """Refuse features without a model."""
+        if self.features is not None and self.model is None:
+            raise UsageError("--features: these are the features of a model; give its folder (--model)")
+
+
+@dataclass(frozen=True)
+class AuditRequest(Data, Fitting, Related, Measuring, ReadingPredictions, Testing, Running):
+    """Predictions, what they are measured against, and what else is known of the method."""
+
+    predictions: In[AnyPredictions] = argument()
+    _: KW_ONLY
+    engine: str = option("Engine that finds verbs: lexicon, spacy or spacy:MODEL.", "lexicon", metavar="NAME")
+    reads: MethodReads | None = option(
+        "Declare what the method reads: one sentence at a time, or also the video's other sentences."
+    )
+    gate: str | None = option(
+        "Exit 1 unless all conditions pass: checks, or figures as shortcut-share<0.8 (their 95 % intervals).",
+        metavar="'A; B'",
+    )

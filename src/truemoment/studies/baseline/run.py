@@ -1,0 +1,128 @@
+"""``truemoment.baseline``: what a method without learning from video scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from truemoment.base.boundary.text import printable
+from truemoment.base.records import Predictions
+from truemoment.base.request import function_of
+from truemoment.baselines import BASELINES
+from truemoment.baselines.proposals import read_proposals
+from truemoment.baselines.running import BaselineRun, check_repeats, run_baseline
+from truemoment.data.formats import write_predictions
+from truemoment.data.language import get_engine
+from truemoment.evaluation.measures import parse_measure
+from truemoment.evaluation.scores import Scores
+from truemoment.report.model import Report
+from truemoment.report.result import Result
+from truemoment.studies.baseline import report as reports
+from truemoment.studies.baseline.request import BaselineRequest
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class BaselineResult(Result):
+    """Runs of a baseline that report themselves.
+
+    Parameters
+    ----------
+    run
+        Predictions of the first run, scores of all runs.
+    out
+        Path of the predictions of the first run; None if they were not written.
+    """
+
+    run: BaselineRun
+    out: str | None = None
+
+    @property
+    def predictions(self) -> Predictions:
+        """Predictions of the first run."""
+        return self.run.predictions
+
+    @property
+    def scores(self) -> Scores:
+        """Scores of the first run."""
+        return self.run.runs[0]
+
+    def report(self) -> Report:
+        """Return the report for people."""
+        return reports.report(self.run, self.out)
+
+    def document(self) -> dict[str, Any]:
+        """Return the document for programs, as ``truemoment baseline --json`` writes it."""
+        return reports.document(self.run, self.out)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row a measure: mean and standard deviation over the runs."""
+        return [
+            {"measure": str(measure), "value": float(self.run.mean[m]), "spread": float(self.run.spread[m])}
+            for m, measure in enumerate(self.scores.measures)
+        ]
+
+    def __repr__(self) -> str:
+        """Return the baseline and its first figure, in one line."""
+        scores = self.scores
+        first = scores.measures[0]
+        value = scores.protocol.percent(float(self.run.mean[0]))
+        return f"{self.run.title} on {scores.dataset}/{scores.split}: {first} {value}"
+
+
+def run(request: BaselineRequest) -> BaselineResult:
+    """Run a baseline on a split.
+
+    Parameters
+    ----------
+    name
+        One of :data:`truemoment.baselines.BASELINES`, for instance ``sentence-network`` or ``best-constant``.
+
+    Returns
+    -------
+    BaselineResult
+        Its predictions and scores; it shows its report in a notebook.
+
+    Raises
+    ------
+    UsageError
+        If the baseline is unknown, has nothing to learn from, or it is not clear which annotations are meant.
+    MissingFileError, InputError
+        If a file is missing or malformed.
+    """
+    name, form = request.name, request.format
+    check_repeats(name, request.repeats)  # mistakes in the options are refused before files are read
+    parse_measure(request.fit_measure)
+    read_proposals(request.proposals)
+    get_engine(request.engine)
+    annotations = request.reference()
+    found = run_baseline(
+        name,
+        annotations,
+        train=request.training(request.where, annotations) if BASELINES[name].learns else None,
+        measures=request.measures,
+        protocol=request.protocol,
+        fit_measure=request.fit_measure,
+        proposals=request.proposals,
+        engine=request.engine,
+        top=request.top,
+        repeats=request.repeats,
+        seed=request.seed,
+        progress=_with_bar if request.repeats > 1 and request.progress else iter,
+    )
+    if request.out is None:
+        return BaselineResult(found)
+    write_predictions(Path(request.out), found.predictions, annotations, format=form)
+    return BaselineResult(found, printable(str(request.out)))
+
+
+def _with_bar(runs: Sequence[T]) -> Iterable[T]:
+    from tqdm import tqdm  # noqa: PLC0415 - only long work needs it, and importing takes time
+
+    return tqdm(runs, desc="runs", leave=False)
+
+
+baseline = function_of(BaselineRequest, run, "baseline")

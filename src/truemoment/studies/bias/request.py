@@ -1,0 +1,68 @@
+"""What a survey of datasets is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from truemoment.base.errors import UsageError
+from truemoment.base.request import AnyFile, In, InDataset, Request, Running, in_python, number, option, seed
+from truemoment.studies.request import data_dir
+
+if TYPE_CHECKING:
+    from truemoment.base.records import Annotations
+
+    AnyDataset = Annotations | AnyFile
+    """Annotations of one split, the name of a dataset, or a JSON Lines file."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Datasets(Request):
+    """Names of datasets and files that are surveyed, and their splits; none for all."""
+
+    HEADING = "Data"
+
+    datasets: InDataset[tuple[str, ...]] = option("A dataset; can be repeated.", (), name="--dataset", metavar="NAME")
+    files: In[tuple[Path, ...]] = option(
+        "Your own annotations as JSON Lines, one dataset a file; can be repeated.",
+        (),
+        name="--annotations",
+        metavar="FILE",
+    )
+    splits: tuple[str, ...] = option("Only this split; can be repeated.", (), name="--split", metavar="NAME")
+    data_dir: AnyFile | None = data_dir()
+
+    def check(self) -> None:
+        """Refuse a dataset twice."""
+        if len(set(self.datasets)) < len(self.datasets):
+            raise UsageError("got a dataset twice, expected each once")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surveying(Request):
+    """How datasets are surveyed."""
+
+    HEADING = "Survey"
+
+    engine: str = option("Language engine that finds words and verbs: lexicon, spacy.", "lexicon", metavar="NAME")
+    top_verbs: int = number("Number of frequent verbs to show.", 30, 1, 200)
+    verbs: tuple[str, ...] = option(
+        "Draw the moments of this verb, e.g. cook, in its base form; can be repeated.",
+        (),
+        name="--verb",
+        metavar="VERB",
+    )
+    permutations: int = number("Number of permutations for tests between splits.", 1000, 1, 1_000_000)
+    draws: int = number("Number of draws for tests within a split, and for verbs.", 200, 1, 1_000_000)
+    seed: int = seed("all draws")
+
+
+@dataclass(frozen=True)
+class SurveyRequest(Datasets, Surveying, Running):
+    """The datasets that are surveyed, and how."""
+
+    surveyed: AnyDataset | Sequence[AnyDataset] = in_python(
+        "Names of datasets, JSON Lines files, or annotations of a split: one, or several.", ()
+    )

@@ -1,0 +1,165 @@
+"""What a comparison is asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from truemoment.base.errors import UsageError
+from truemoment.base.request import AnyFile, In, Request, Running, argument, option
+from truemoment.data.named_file import NamedFile
+from truemoment.studies.request import Data, Fitting, Measuring, ReadingPredictions, Testing
+
+if TYPE_CHECKING:
+    from truemoment.data.datasets.source import AnnotationSource
+
+Files = AnyFile | Sequence[AnyFile]
+"""The prediction file of a method, or those of its runs."""
+
+Way = Literal["shuffled", "reversed", "frozen", "other-video"]
+"""How videos are changed (:data:`truemoment.media.features.changed.CHANGES`)."""
+
+Words = tuple[tuple[str, str], ...]
+"""A name and FILE or NAME=FILE, once or more."""
+
+
+def files_by_method(words: Sequence[str]) -> dict[str, list[Path]]:
+    """Read the arguments, FILE or NAME=FILE: the runs of each method."""
+    files: dict[str, list[Path]] = {}
+    unnamed: set[str] = set()
+    for named in map(NamedFile.read, words):
+        name, path = named.name, named.path
+        if not named.given:
+            unnamed.add(name)
+        of_method = files.setdefault(name, [])
+        if os.path.realpath(path) in map(os.path.realpath, of_method):  # pathlib's raises at a loop of links
+            raise UsageError(f"{path} is given twice under the name {name!r}, expected each run once")
+        of_method.append(path)
+        if len(of_method) > 1 and name in unnamed:
+            raise UsageError(
+                f"{of_method[0]} and {path} would both have the name {name!r}; give NAME=FILE: one name for runs of "
+                "one method, two for two methods"
+            )
+    if len(files) < 2:
+        from truemoment.report.words import counted
+
+        (name,) = files
+        raise UsageError(
+            f"got one method ({name}, {counted(len(files[name]), 'file')}), expected two or more; give files of "
+            "different methods different names, as in ours=a.jsonl base=b.jsonl"
+        )
+    return files
+
+
+def files_by_place(words: Words) -> dict[str, dict[str, list[Path]]]:
+    """Read places and files: the files of each method by place."""
+    files: dict[str, dict[str, list[Path]]] = {}
+    for place, word in words:
+        named = NamedFile.read(word)
+        files.setdefault(place, {}).setdefault(named.name, []).append(named.path)
+    return files
+
+
+def declarations(words: Sequence[str]) -> str | dict[str, str]:
+    """Read the words of --reads, ``sentence`` or NAME=sentence: what all methods read, or what each of some reads."""
+    if "sentence" in words:
+        return "sentence"
+    return {name if equals else "": what for name, equals, what in (word.rpartition("=") for word in words)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BesideRequest(Request):
+    """What figures show beside the methods."""
+
+    HEADING = "Beside the comparison"
+
+    on: In[Mapping[str, Mapping[str, Files]]] = option(
+        "Predictions of a method on another split, or on DATASET/SPLIT; can be repeated.",
+        (),
+        metavar="SPLIT [NAME=]FILE",
+        words=Words,
+        read=files_by_place,
+    )
+    changed: In[Mapping[str, Mapping[str, Files]]] = option(
+        "Predictions of a method on changed videos of the split: shuffled, reversed, frozen or other-video; can be "
+        "repeated.",
+        (),
+        metavar="WAY [NAME=]FILE",
+        words=tuple[tuple[Way, str], ...],
+        read=files_by_place,
+    )
+    floors: tuple[str, ...] = option(
+        "Blind baseline to show beside the methods, e.g. action-aware; can be repeated. [default: sentence-network]",
+        (),
+        name="--floor",
+        metavar="NAME",
+    )
+
+
+@dataclass(frozen=True)
+class CompareRequest(Data, Measuring, ReadingPredictions, Fitting, Testing, BesideRequest, Running):
+    """The predictions of some methods, and what they are measured against."""
+
+    predictions: In[Mapping[str, Files]] = argument(
+        metavar="[NAME=]PREDICTIONS...", words=tuple[str, ...], read=files_by_method
+    )
+    _: KW_ONLY
+    against: str | None = option(
+        "Compare with this method (and the sentence network) only. [default: all pairs]", metavar="NAME"
+    )
+    reads: str | Mapping[str, str] = option(
+        "Declare that a method, or all of them, read one sentence at a time; can be repeated.",
+        (),
+        metavar="[NAME=]sentence",
+        words=tuple[str, ...],
+        read=declarations,
+    )
+    published: In[AnyFile | None] = option("Published figures to show below ours, as tidy CSV.", metavar="DIR|FILE.csv")
+
+    def inputs(self) -> list[Path]:
+        """Return the files of the datasets of other splits."""
+        return [path for place in self.on for path in split_source(place, self.source).files()]
+
+    @property
+    def files(self) -> dict[str, list[Path]]:
+        """The files of each method."""
+        return paths_by_name(self.predictions)
+
+    @property
+    def declared(self) -> set[str]:
+        """Names of the methods that are declared to read one sentence at a time."""
+        reads = dict.fromkeys(self.predictions, self.reads) if isinstance(self.reads, str) else dict(self.reads)
+        for name, what in reads.items():
+            if what != "sentence" or not name:
+                word = f"{name}={what}" if name else what
+                raise UsageError(
+                    f"--reads: got {word!r}, expected sentence, or NAME=sentence with the name of a method"
+                )
+        return set(reads)
+
+
+def paths_by_name(files: Mapping[str, Files]) -> dict[str, list[Path]]:
+    """Return the files of each method as paths."""
+    return {
+        name: [Path(of)] if isinstance(of, str | os.PathLike) else [Path(file) for file in of]
+        for name, of in files.items()
+    }
+
+
+def split_source(place: str, data: AnnotationSource) -> AnnotationSource:
+    """Read a word such as test-iid, charades-sta/test or mine.jsonl/test: a split of the data, or of others."""
+    from truemoment.data.datasets.source import AnnotationSource
+
+    where, slash, split = place.rpartition("/")
+    if not split or (slash and not where):
+        raise UsageError(f"--on: got {place!r}, expected SPLIT or DATASET/SPLIT, e.g. test-iid or charades-sta/test")
+    if not slash:
+        if split == data.split:
+            raise UsageError(f"--on {place}: is the split that is compared, expected another one")
+        return AnnotationSource(data.dataset, data.annotations, split, data.data_dir)
+    if os.path.isfile(where):  # noqa: PTH113 - pathlib raises at a name that is too long
+        return AnnotationSource(None, Path(where), split, data.data_dir)
+    return AnnotationSource(where, None, split, data.data_dir)

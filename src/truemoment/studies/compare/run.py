@@ -1,0 +1,143 @@
+"""``truemoment.compare``: which methods differ, and by how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from truemoment.base.errors import MissingFileError
+from truemoment.base.records import Annotations
+from truemoment.base.request import function_of
+from truemoment.report.model import Report
+from truemoment.report.result import Result
+from truemoment.report.words import counted
+from truemoment.studies.compare import report as reports
+from truemoment.studies.compare.files import Beside, ComparedFiles, check_methods, compare_files, training_split
+from truemoment.studies.compare.request import CompareRequest, paths_by_name, split_source
+from truemoment.studies.compare.splits import OtherSplit, check_floors, check_known
+from truemoment.studies.request import path_of
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ComparisonResult(Result):
+    """A comparison that reports itself.
+
+    Parameters
+    ----------
+    compared
+        Figures, differences, intervals and p-values.
+    """
+
+    compared: ComparedFiles
+
+    def report(self) -> Report:
+        """Return the report for people."""
+        return reports.report(self.compared)
+
+    def document(self) -> dict[str, Any]:
+        """Return the document for programs, as ``truemoment compare --json`` writes it."""
+        return reports.document(self.compared)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row a pair of methods and measure: difference, its interval, corrected p-value."""
+        found = self.compared.comparison
+        return [
+            {
+                "method": found.methods[a],
+                "other": found.methods[b],
+                "measure": str(measure),
+                "difference": float(found.difference[pair, row]),
+                "low": float(found.difference_interval[pair, row, 0]),
+                "high": float(found.difference_interval[pair, row, 1]),
+                "p": float(found.p_corrected[pair, row]),
+            }
+            for pair, (a, b) in enumerate(found.pairs)
+            for row, measure in enumerate(found.measures)
+        ]
+
+    def __repr__(self) -> str:
+        """Return the methods and the number of measures, in one line."""
+        found = self.compared.comparison
+        scores = found.first
+        where = f"{scores.dataset}/{scores.split}"
+        return f"Comparison of {', '.join(found.methods)} on {where}: {counted(len(found.measures), 'measure')}"
+
+
+def run(request: CompareRequest) -> ComparisonResult:
+    """Compare methods on the same queries: paired, with intervals and corrected p-values.
+
+    Parameters
+    ----------
+    predictions
+        Prediction files by name of the method; several files of one method are its runs, for instance seeds.
+
+    Returns
+    -------
+    ComparisonResult
+        It shows its report in a notebook.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than two methods, or it is not clear which annotations are meant.
+    MissingFileError, InputError, MatchError
+        If a file is missing or malformed, or predictions match no query.
+    """
+    files, network, declared = request.files, request.fit_split != "none", request.declared
+    check_methods(list(files), request.against, network=network, reads_sentence=declared)
+    check_floors(request.floors)
+    for option, by_place in (("--on", request.on), ("--changed", request.changed)):
+        for place in by_place:
+            check_known(f"{option} {place}", list(by_place[place]), list(files))
+    reference = request.reference()
+    found = compare_files(
+        files,
+        reference,
+        train=_training(request, reference),
+        network=network,
+        measures=request.measures,
+        protocol=request.protocol,
+        against=request.against,
+        published=path_of(request.published),
+        reads_sentence=declared,
+        more=_beside(request),
+        testing=request.draws,
+        read=request.how.read,
+        cache=request.cache(request.on_warning),
+        progress=request.progress,
+        on_status=request.on_status,
+    )
+    return ComparisonResult(found)
+
+
+def _training(request: CompareRequest, reference: Annotations) -> Annotations | None:
+    """Read what the sentence network is fitted on; None where nothing was named and there is nothing."""
+    try:
+        return request.training(request.where, reference)
+    except MissingFileError:
+        if request.fit_split is not None or request.fit_annotations is not None:
+            raise
+        return None
+
+
+def _beside(request: CompareRequest) -> Beside:
+    """Read the annotations of the other splits, and their training splits where they have some."""
+    splits = []
+    for place in request.on:
+        data = request.source
+        source = split_source(place, data)
+        own = (source.dataset, source.annotations) == (data.dataset, data.annotations)
+        annotations = source.read()
+        fit_split = request.fit_split if own or request.fit_split == "none" else None
+        fit_file = path_of(request.fit_annotations) if own else None
+        train = training_split(source, annotations, fit_split, fit_file)
+        splits.append(OtherSplit(place, annotations, paths_by_name(request.on[place]), train))
+    changed = {
+        (way, name): paths
+        for way, files in dict(request.changed).items()
+        for name, paths in paths_by_name(files).items()
+    }
+    return Beside(request.floors, tuple(splits), changed)
+
+
+compare = function_of(CompareRequest, run, "compare")

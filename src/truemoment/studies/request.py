@@ -1,0 +1,263 @@
+"""Parts of requests that studies share: the data, the measures, how predictions are read, draws, and fitting."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from truemoment.base.errors import UsageError
+from truemoment.base.request import MOST_RESAMPLES, AnyFile, In, InDataset, Request, ignore, number, option, seed
+from truemoment.base.rules import OneSided, OnNegative, OnUnknown, Swapped, Which
+
+if TYPE_CHECKING:
+    from truemoment.base.boundary.caching import Cache
+    from truemoment.base.records import Annotations, Predictions
+    from truemoment.data.datasets.source import AnnotationSource
+    from truemoment.data.formats.matching import MatchReport
+    from truemoment.data.formats.prediction_files import PredictionOptions
+    from truemoment.evaluation.measures import Measure
+    from truemoment.evaluation.protocols import Protocol
+    from truemoment.evaluation.uncertainty import DrawSettings
+
+    AnyAnnotations = Annotations | AnyFile
+    """Annotations, or a JSON Lines file of them."""
+
+    AnyPredictions = Predictions | AnyFile
+    """Predictions, or a file in any format that TrueMoment reads."""
+
+NO_OTHER_SPLITS = "other splits are read from a dataset or a file, found annotations of one split"
+
+
+def data_dir() -> Any:  # noqa: ANN401 - as dataclasses.field
+    """Return the option --data-dir."""
+    return option(
+        "Folder that holds one folder a dataset. [default: the variable TRUEMOMENT_DATA, or that of 'truemoment "
+        "config']",
+        metavar="DIR",
+    )
+
+
+def protocol() -> Any:  # noqa: ANN401 - as dataclasses.field
+    """Return the option --protocol."""
+    return option(
+        "Evaluation convention. [default: default; moment-detr for QVHighlights]",
+        metavar="NAME[,FIELD=VALUE...]",
+        complete="protocols",
+    )
+
+
+def measures() -> Any:  # noqa: ANN401 - as dataclasses.field
+    """Return the option --measures."""
+    return option("Measures, separated by ';'. [default: the protocol's]", metavar="'A; B'", complete="measures")
+
+
+def dataset() -> Any:  # noqa: ANN401 - as dataclasses.field
+    """Return the option --dataset."""
+    return option("A dataset; 'truemoment datasets list' shows them.", metavar="NAME", complete="datasets")
+
+
+def no_cache() -> Any:  # noqa: ANN401 - as dataclasses.field
+    """Return the option --no-cache."""
+    return option("Fit and run every floor again, and do not save the results.", False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Data(Request):
+    """Which annotations are read."""
+
+    HEADING = "Data"
+
+    dataset: InDataset[str | None] = dataset()
+    annotations: In[AnyAnnotations | None] = option(
+        "Your own annotations as JSON Lines, in place of --dataset.", metavar="FILE"
+    )
+    split: str | None = option("Split of the dataset, e.g. test-ood.", metavar="NAME", complete="splits")
+    data_dir: AnyFile | None = data_dir()
+
+    @property
+    def source(self) -> AnnotationSource:
+        """The annotations by name or file."""
+        from truemoment.data.datasets.source import AnnotationSource
+
+        dataset = None if self.dataset is None else str(self.dataset)
+        return AnnotationSource(dataset, path_of(self.annotations), self.split, path_of(self.data_dir))
+
+    @property
+    def where(self) -> AnnotationSource | Annotations:
+        """The annotations by name or file, or the record."""
+        from truemoment.base.records import Annotations
+
+        if not isinstance(self.annotations, Annotations):
+            return self.source
+        if self.dataset is not None:
+            raise UsageError("got annotations and a dataset, expected one of them")
+        return self.annotations
+
+    def reference(self) -> Annotations:
+        """Read the annotations."""
+        from truemoment.base.records import Annotations
+
+        where = self.where
+        return where if isinstance(where, Annotations) else where.read()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measuring(Request):
+    """What is measured, and how; None for the default."""
+
+    HEADING = "Measures"
+
+    protocol: str | Protocol | None = protocol()
+    measures: str | Sequence[Measure | str] | None = measures()
+
+    def check(self) -> None:
+        """Refuse measures and protocols that are not known, before files are read."""
+        from truemoment.evaluation.measures import parse_measures
+
+        self.parsed_protocol()
+        if isinstance(self.measures, str):
+            parse_measures(self.measures)
+
+    @property
+    def measures_text(self) -> str | None:
+        """The measures as text."""
+        measures = self.measures
+        return measures if measures is None or isinstance(measures, str) else "; ".join(map(str, measures))
+
+    def parsed_protocol(self) -> Protocol | None:
+        """Return the protocol; None for the dataset's own."""
+        from truemoment.evaluation.protocols import get_protocol
+
+        return get_protocol(self.protocol) if isinstance(self.protocol, str) else self.protocol
+
+    def protocol_words(self) -> list[str]:
+        """Return the option that names the protocol, if it was given."""
+        return [] if self.protocol is None else ["--protocol", str(self.protocol)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingPredictions(Request):
+    """How prediction files are read."""
+
+    HEADING = "Reading predictions"
+
+    format: str | None = option("Format of the file. [default: recognised from it]", metavar="F", complete="formats")
+    axis: str | None = option(
+        "Unit of the numbers: seconds, fraction, percent, bins=N, frames=N or fps=F. [default: seconds]", metavar="A"
+    )
+    which: Which | None = option("Words: which moments of an answer that lists several. [default: last]")
+    one_sided: OneSided | None = option(
+        "Words: a start without an end, or an end without a start. [default: ambiguous]"
+    )
+    swapped: Swapped | None = option("Words: a moment that ends before it starts. [default: ambiguous]")
+    on_unknown: OnUnknown = option("Rows that belong to no query.", "refuse")
+    on_negative: OnNegative = option("Negative times.", "refuse")
+
+    def check(self) -> None:
+        """Refuse an axis that cannot be read."""
+        _ = self.how
+
+    @property
+    def how(self) -> PredictionOptions:
+        """The options of the reader."""
+        from truemoment.data.answers.reading import Reading
+        from truemoment.data.formats.prediction_files import PredictionOptions
+
+        settings = {name: getattr(self, name) for name in ("axis", "which", "one_sided", "swapped")}
+        given = {name: value for name, value in settings.items() if value is not None}
+        return PredictionOptions(self.format, Reading(**given) if given else None, self.on_unknown, self.on_negative)
+
+    def read(
+        self, predictions: AnyPredictions, annotations: Annotations, *, progress: bool = False
+    ) -> tuple[Predictions, MatchReport]:
+        """Return predictions, the record itself or what the file contains, and how they match the queries."""
+        from truemoment.base.records import Predictions
+        from truemoment.data.formats.matching import MatchReport
+
+        if not isinstance(predictions, Predictions):
+            return self.how.read(Path(predictions), annotations, progress=progress)
+        n_queries, n_moments = len(predictions.query_id), int(predictions.lengths.sum())
+        return predictions, MatchReport("record", "no file", n_queries, by_id=n_queries, moments=n_moments)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Testing(Request):
+    """How intervals and tests are drawn."""
+
+    HEADING = "Intervals and tests"
+
+    resamples: int = number("Resamples of the videos, for intervals.", 1000, 2, MOST_RESAMPLES)
+    permutations: int = number("Swaps of the permutation test.", 10_000, 1, 10_000_000)
+    seed: int = seed("all draws")
+
+    @property
+    def draws(self) -> DrawSettings:
+        """The same as the functions take it."""
+        from truemoment.evaluation.uncertainty import DrawSettings
+
+        return DrawSettings(self.resamples, self.permutations, self.seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoCache(Request):
+    """Whether results that are slow to compute are kept."""
+
+    HEADING = "Floors"
+
+    no_cache: bool = no_cache()
+
+    def cache(self, on_warning: Callable[[str], None] = ignore) -> Cache:
+        """Return what keeps floors: the user's cache, which warns once if nothing can be kept, or nothing."""
+        from truemoment.base.boundary.caching import NO_CACHE, Cache
+
+        return NO_CACHE if self.no_cache else Cache.of_user(on_warning)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedOn(Request):
+    """What floors are fitted on."""
+
+    HEADING = "Floors"
+
+    fit_split: str | None = option("Split the floors are fitted on, or none. [default: train]", metavar="NAME")
+    fit_annotations: In[AnyAnnotations | None] = option(
+        "Your own annotations to fit on, in place of a split.", metavar="FILE"
+    )
+
+    def training(self, where: AnnotationSource | Annotations, reference: Annotations) -> Annotations | None:
+        """Read what floors are fitted on; None for nothing. `reference` are the annotations under test."""
+        from truemoment.base.records import Annotations
+        from truemoment.data.datasets import read_own_annotations
+        from truemoment.data.datasets.source import without_queries_of
+
+        train = self.fit_annotations
+        if not isinstance(where, Annotations) and not isinstance(train, Annotations):
+            return where.training(reference, self.fit_split, path_of(train))
+        if train is not None:
+            train = train if isinstance(train, Annotations) else read_own_annotations(Path(train), None)
+            return without_queries_of(reference, train, "--fit-annotations")
+        if self.fit_split not in {None, "none"}:
+            raise UsageError(f"--fit-split {self.fit_split}: {NO_OTHER_SPLITS}")
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerbEngine(Request):
+    """What finds verbs."""
+
+    HEADING = "Floors"
+
+    engine: str = option("What finds verbs: lexicon, spacy or spacy:MODEL.", "lexicon", metavar="NAME")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitting(FittedOn, NoCache):
+    """What floors are fitted on, and whether they are kept."""
+
+
+def path_of(file: AnyAnnotations | None) -> Path | None:
+    """Return a file or folder as a path; a record has none."""
+    return Path(file) if isinstance(file, str | os.PathLike) else None
