@@ -12,7 +12,7 @@ names are wanted: what is not asked for costs nothing.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from truemoment.base.errors import UsageError
@@ -37,10 +37,14 @@ class Registry(Mapping[str, T]):
         Our parts, in order.
     expected
         Type of a part.
+    taken
+        Further names that are ours, of parts that are imported when they are used.
     """
 
-    def __init__(self, kind: str, own: Mapping[str, T], expected: type[Any]) -> None:
-        self.kind, self.own, self.expected = kind, dict(own), expected
+    def __init__(
+        self, kind: str, own: Mapping[str, T], expected: type[Any], *, taken: Collection[str] = frozenset()
+    ) -> None:
+        self.kind, self.own, self.expected, self.taken = kind, dict(own), expected, taken
 
     def __getitem__(self, name: str) -> T:
         """Return a part.
@@ -68,7 +72,7 @@ class Registry(Mapping[str, T]):
 
         found: dict[str, EntryPoint] = {}
         for entry in entry_points(group=f"truemoment.{self.kind}"):
-            if entry.name in self.own:
+            if entry.name in self.own or entry.name in self.taken:
                 raise UsageError(f"{_origin(entry, self.kind)}, whose name is taken; rename it there")
             found.setdefault(entry.name, entry)
         return found

@@ -189,7 +189,10 @@ def types_of(part: type) -> dict[str, Any]:
     """Return the types of the fields of a part, without those that it inherits."""
     names = _ModuleNames(vars(sys.modules[part.__module__]))
     own = inspect.get_annotations(part)
-    return {name: eval(text, {}, names) for name, text in own.items()}  # noqa: S307 - annotations of our own code
+    return {
+        name: eval(hint, {}, names) if isinstance(hint, str) else hint  # noqa: S307 - annotations in code
+        for name, hint in own.items()
+    }
 
 
 def fields_of(record: type) -> Iterator[tuple[type, dataclasses.Field[Any], Any]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from truemoment.base.registry import Registry
 from truemoment.base.version import __version__
 from truemoment.cli.command import Group
 
@@ -74,21 +75,22 @@ class LazyGroup(Group):
         package: str,
         verbs: Mapping[str, str],
         jobs: Mapping[str, Mapping[str, str]] | None = None,
+        others: Mapping[str, click.Command] = MappingProxyType({}),
         **settings: Any,  # noqa: ANN401 - click's
     ) -> None:
         super().__init__(**settings)
-        self.package, self.verbs, self.jobs = package, verbs, jobs or {"Commands": verbs}
+        self.package, self.verbs, self.jobs, self.others = package, verbs, jobs or {"Commands": verbs}, others
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the verbs in the order of the help."""
         del ctx
-        return list(self.verbs)
+        return [*self.verbs, *self.others]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Import a verb."""
         del ctx
         if name not in self.verbs:
-            return None
+            return self.others.get(name)
         command = importlib.import_module(f"{self.package}.{name}").command
         if not isinstance(command, click.Command):
             raise TypeError(f"{self.package}.{name}.command is no command")
@@ -97,8 +99,9 @@ class LazyGroup(Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the verbs without importing them."""
         del ctx
-        width = max(map(len, self.verbs))
-        for job, verbs in self.jobs.items():
+        width = max(map(len, [*self.verbs, *self.others]))
+        others = {name: command.get_short_help_str(limit=60) for name, command in self.others.items()}
+        for job, verbs in (*self.jobs.items(), *([("Of other packages", others)] if others else [])):
             with formatter.section(job):
                 formatter.write_dl([(name.ljust(width), what) for name, what in verbs.items()])
 
@@ -108,6 +111,7 @@ class LazyGroup(Group):
     package="truemoment.cli",
     verbs=COMMANDS,
     jobs=JOBS,
+    others=Registry[click.Command]("commands", {}, click.Command, taken=COMMANDS),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, message="truemoment %(version)s")

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from truemoment.base.errors import MissingPackageError, UsageError
 from truemoment.base.known_names import one_of_known
+from truemoment.base.registry import Registry
 
 if TYPE_CHECKING:
     from truemoment.learning.models.base import Inputs, Need, TrainableModel
@@ -87,11 +88,16 @@ FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
 )
 """Title, module and class of each family by name; the settings are the class name with ``Settings``."""
 
+OTHERS = Registry[Family]("models", {}, Family, taken=FAMILIES)
+"""Families of other installed packages."""
+
 
 def get_family(name: str) -> Family:
     """Return a family by name. A recipe asks once: :attr:`truemoment.learning.training.recipes.Recipe.family`."""
     if name not in FAMILIES:
-        raise UsageError(f"unknown model {name!r}, expected {one_of_known(name, FAMILIES)}")
+        if name in OTHERS:
+            return OTHERS[name]
+        raise UsageError(f"unknown model {name!r}, expected {one_of_known(name, [*FAMILIES, *OTHERS])}")
     title, module_name, class_name = FAMILIES[name]
     try:
         module = importlib.import_module(f"truemoment.learning.models.{module_name}")

@@ -1,0 +1,87 @@
+"""The package of docs/architecture.md adds one part of each kind, as the page has it."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE = re.compile(
+    r"^```\{code-block\} \w+\n:caption: (?P<name>[\w./-]+)\n\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+EXAMPLES = ROOT / "examples" / "annotations.jsonl"
+
+
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory):
+    """Install the package of the page, as pip does, and give the folder."""
+    folder = tmp_path_factory.mktemp("theirs")
+    for block in FILE.finditer((ROOT / "docs" / "architecture.md").read_text("utf-8")):
+        path = folder / block["name"]
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(block["body"])
+    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    about = folder / f"{project['name']}-{project['version']}.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    groups = (
+        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in entries.items())
+        for group, entries in project["entry-points"].items()
+    )
+    (about / "entry_points.txt").write_text("".join(groups))
+    queries = [json.loads(line)["query_id"] for line in EXAMPLES.read_text().splitlines()]
+    spans = (json.dumps({"name": query, "span": [0.0, 5.0]}) + "\n" for query in queries)
+    (folder / "mine.jsonl").write_text("".join(spans))
+    return folder
+
+
+@pytest.fixture
+def run(theirs):
+    def run(*words):
+        path = {"PYTHONPATH": f"{theirs}:{ROOT / 'src'}"}
+        done = subprocess.run(
+            [sys.executable, "-m", *words], cwd=theirs, env=path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_a_format_a_measure_and_a_protocol(run):
+    """By hand: all answers begin at 0 s; 18 of the 120 moments begin within two seconds of it."""
+    starts = [json.loads(line)["moments"][0][0] for line in EXAMPLES.read_text().splitlines()]
+    share = 100 * sum(start <= 2 for start in starts) / len(starts)
+    words = ["--annotations", EXAMPLES, "--measures", "StartWithin,s=2", "--protocol", "house-rules"]
+    found = run("truemoment", "evaluate", "mine.jsonl", *map(str, words))
+    assert f"StartWithin,s=2  {share:.2f}" in found
+    assert "mine.jsonl: spans (its lines have" in found
+    assert "protocol:house-rules|hit:IoU>=m" in found
+
+
+def test_a_floor_and_a_check(run):
+    found = run("truemoment", "audit", "mine.jsonl", "--annotations", str(EXAMPLES), "--measures", "R@1,IoU=0.5")
+    assert re.search(r"^Last tenth +\d", found, re.MULTILINE)
+    assert "The earliest answer starts at 0.0 s." in found
+
+
+def test_a_command(run):
+    assert re.search(
+        r"^Of other packages:\n  lengths +Print the median length", run("truemoment", "--help"), re.MULTILINE
+    )
+    moments = [json.loads(line)["moments"][0] for line in EXAMPLES.read_text().splitlines()]
+    lengths = sorted(end - start for start, end in moments)
+    median = (lengths[59] + lengths[60]) / 2
+    assert run("truemoment", "lengths", str(EXAMPLES)) == f"{median:.1f} s\n"
+
+
+def test_a_model(run, theirs):
+    pytest.importorskip("torch")
+    (theirs / "named.py").write_text(
+        "from truemoment.learning.models import get_family\nprint(get_family('wide-tan2d').title)\n"
+    )
+    assert run("named") == "wide 2D-TAN\n"
