@@ -105,7 +105,8 @@ def _read_head(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
 
 def read_npz(path: AnyPath, *names: str) -> tuple[Array, ...]:
     """Return arrays of an NPZ file, in the order of their names."""
-    return tuple(PackedArray(path, name)[...] for name in names)
+    with _open_npz(path) as archive:
+        return tuple(_unpacked(archive, name + NPY) for name in names)
 
 
 def names_in_npz(path: AnyPath) -> list[str]:
@@ -147,33 +148,39 @@ class PackedArray:
 
     def __init__(self, path: AnyPath, name: str) -> None:
         self._path, self._member = path, name + NPY
-        with self._opened() as (_, shape, by_column, dtype):
+        with _open_npz(path) as archive, _numbers(archive, self._member) as (_, shape, _, dtype):
             self.shape, self.dtype = shape, dtype
-            self._order: Literal["F", "C"] = "F" if by_column else "C"
 
     def __getitem__(self, which: EllipsisType, /) -> Array:
         """Unpack the whole array into memory of its own."""
-        data, begins = np.empty(math.prod(self.shape) * self.dtype.itemsize, dtype=np.uint8), 0
-        with self._opened() as (stream, *_):
-            while block := stream.read(BLOCK_BYTES):
-                data[begins : begins + len(block)] = np.frombuffer(block, dtype=np.uint8)
-                begins += len(block)
-        if begins < len(data):
-            raise InputError(f"{self._member} ends after {begins:,} bytes, expected {len(data):,}")
-        array: Array = np.ndarray(self.shape, self.dtype, data, order=self._order)
-        return array
+        with _open_npz(self._path) as archive:
+            return _unpacked(archive, self._member)
 
-    @contextlib.contextmanager
-    def _opened(self) -> Iterator[tuple[IO[bytes], tuple[int, ...], bool, np.dtype[Any]]]:
-        """Open the array where its numbers begin."""
-        with _open_npz(self._path) as archive, archive.open(self._member) as stream:
-            shape, by_column, dtype = _read_head(stream)
-            claimed, there = math.prod(shape) * dtype.itemsize, archive.getinfo(self._member).file_size - stream.tell()
-            if dtype.hasobject:
-                raise InputError("holds Python objects, which could run code and are not read")
-            if claimed != there:
-                raise InputError(f"{self._member} claims {claimed:,} bytes, expected {there:,} as it holds")
-            yield stream, shape, by_column, dtype
+
+def _unpacked(archive: zipfile.ZipFile, member: str) -> Array:
+    """Unpack an array into memory of its own."""
+    with _numbers(archive, member) as (stream, shape, by_column, dtype):
+        data, begins = np.empty(math.prod(shape) * dtype.itemsize, dtype=np.uint8), 0
+        while block := stream.read(BLOCK_BYTES):
+            data[begins : begins + len(block)] = np.frombuffer(block, dtype=np.uint8)
+            begins += len(block)
+    if begins < len(data):
+        raise InputError(f"{member} ends after {begins:,} bytes, expected {len(data):,}")
+    array: Array = np.ndarray(shape, dtype, data, order="F" if by_column else "C")
+    return array
+
+
+@contextlib.contextmanager
+def _numbers(archive: zipfile.ZipFile, member: str) -> Iterator[tuple[IO[bytes], tuple[int, ...], bool, np.dtype[Any]]]:
+    """Open an array where its numbers begin."""
+    with archive.open(member) as stream:
+        shape, by_column, dtype = _read_head(stream)
+        claimed, there = math.prod(shape) * dtype.itemsize, archive.getinfo(member).file_size - stream.tell()
+        if dtype.hasobject:
+            raise InputError("holds Python objects, which could run code and are not read")
+        if claimed != there:
+            raise InputError(f"{member} claims {claimed:,} bytes, expected {there:,} as it holds")
+        yield stream, shape, by_column, dtype
 
 
 @contextlib.contextmanager
