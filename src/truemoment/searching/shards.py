@@ -23,8 +23,8 @@ from truemoment.searching.outstanding import Background, backgrounds
 from truemoment.searching.searcher import IndexSearcher, RankingOptions
 from truemoment.searching.stopping import Reason, RetrievedMoments
 
+# Vectors of sentences (S, D), and the background of each in the whole index, so that all shares score alike.
 Question = tuple[Frames, Sequence[Background]]
-"""Vectors of sentences (S, D), and the background of each in the whole index, so that all shares score alike."""
 
 
 @dataclass(frozen=True)
