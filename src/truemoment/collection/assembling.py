@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from truemoment.base.boundary.documents import write_document
+from truemoment.base.boundary.documents import document_head, write_document
 from truemoment.base.boundary.files import write_json_lines, write_text
 from truemoment.base.boundary.folders import lock_folder
 from truemoment.base.boundary.inputs import updating
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
-from truemoment.base.version import __version__ as version
 from truemoment.collection import layout
 from truemoment.collection.card import card_of, card_text
 from truemoment.collection.export import kept_of, write_annotations, write_mad
@@ -63,8 +62,7 @@ def discarded(films: Sequence[FoundFilm]) -> dict[str, Any]:
     for counts in by_film.values():
         total.update(counts)
     return {
-        "schema": "truemoment/collection-discarded/1",
-        "truemoment": version,
+        **document_head("truemoment/collection-discarded/1"),
         "films": {film.report.name: film.report.discarded for film in films if film.report.discarded},
         "sentences": dict(sorted(total.items())),
         "sentences_by_film": by_film,

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from truemoment.base.version import __version__ as version
+from truemoment.base.boundary.documents import document_head
 from truemoment.collection.layout import Collection, FoundFilm
 from truemoment.collection.review_file import Review
 from truemoment.report.words import counted
@@ -47,8 +47,7 @@ def card_of(
         dropped.update(report.dropped)
     used = [report for report in reports if not report.discarded]
     return {
-        "schema": SCHEMA,
-        "truemoment": version,
+        **document_head(SCHEMA),
         "what": "Sentences of audio description with the times at which they are said, from described films.",
         "why": "Temporal sentence grounding in long videos, after Soldan et al. 2022 (MAD).",
         "settings": msgspec.to_builtins(collection.settings),

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from truemoment.base.version import __version__ as version
+from truemoment.base.boundary.documents import document_head
 from truemoment.collection.layout import FilmReport
 from truemoment.collection.pipeline import Collected
 from truemoment.collection.splits import NAMES
@@ -101,8 +101,7 @@ def dropped_table(reports: Sequence[FilmReport]) -> Table:
 def document(collected: Collected, where: str) -> dict[str, Any]:
     """Return what programs read of a run."""
     return {
-        "schema": "truemoment/collection-run/1",
-        "truemoment": version,
+        **document_head("truemoment/collection-run/1"),
         "collection": where,
         "engine": msgspec.to_builtins(collected.collection.engine),
         "settings": msgspec.to_builtins(collected.collection.settings),
@@ -139,8 +138,7 @@ def report_of_splits(made: MadeSplits, where: str) -> Report:
 def document_of_splits(made: MadeSplits) -> dict[str, Any]:
     """Return what programs read of splits."""
     return {
-        "schema": "truemoment/collection-splits/1",
-        "truemoment": version,
+        **document_head("truemoment/collection-splits/1"),
         "seed": made.seed,
         "splits": {name: {"n_films": made.n_films(name), "n_sentences": made.n_sentences(name)} for name in NAMES},
         "films": made.films,

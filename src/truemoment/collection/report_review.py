@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from truemoment.base.boundary.documents import document_head
 from truemoment.base.version import __version__ as version
 from truemoment.collection.card import figure_text, interval_text
 from truemoment.collection.review_file import Review
@@ -49,8 +50,7 @@ def report_of_sample(sample: ReviewSample, where: str) -> Report:
 def document_of_sample(sample: ReviewSample) -> dict[str, Any]:
     """Return what programs read of a sample; it has no sentences."""
     return {
-        "schema": SCHEMA,
-        "truemoment": version,
+        **document_head(SCHEMA),
         "seed": sample.seed,
         "requested": sample.requested,
         "most_per_film": sample.most_per_film,

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from truemoment.base.boundary.documents import document_head
 from truemoment.base.errors import InputError
-from truemoment.base.version import __version__ as version
 from truemoment.collection.layout import ANNOTATIONS, films_in, read_collection
 from truemoment.data.datasets.all_splits import splits_of_file
 from truemoment.data.language import get_engine
@@ -119,8 +119,7 @@ def document(found: CollectionStatistics) -> dict[str, Any]:
     """Return what programs read."""
     published = _published()
     return {
-        "schema": "truemoment/collection-statistics/1",
-        "truemoment": version,
+        **document_head("truemoment/collection-statistics/1"),
         "seed": None,
         "parts": {
             part: {

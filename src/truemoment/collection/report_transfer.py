@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from truemoment.base.boundary.documents import document_head
 from truemoment.base.version import __version__ as version
 from truemoment.collection.transfer import Transfer, TransferredFilm
 from truemoment.report.model import Cell, Report, Section, Table
@@ -72,8 +73,7 @@ def _notes(transfer: Transfer) -> list[str]:
 def document(transfer: Transfer) -> dict[str, Any]:
     """Return what programs read."""
     return {
-        "schema": SCHEMA,
-        "truemoment": version,
+        **document_head(SCHEMA),
         "seed": None,
         "films": [
             {

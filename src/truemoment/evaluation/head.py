@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from truemoment.base.version import __version__ as version
+from truemoment.base.boundary.documents import document_head
 from truemoment.evaluation.scores import Scores
 
 
 def head(schema: str, scores: Scores) -> dict[str, Any]:
     """State the kind of document, its version, its data and its convention."""
     return {
-        "schema": schema,
-        "truemoment": version,
+        **document_head(schema),
         "dataset": scores.dataset,
         "split": scores.split,
         "annotations": {

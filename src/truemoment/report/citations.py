@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from truemoment.base.boundary.documents import document_head
 from truemoment.base.papers import Paper
-from truemoment.base.version import __version__ as version
 from truemoment.report.model import Finding, Report, Section
 
 SCHEMA = "truemoment/references/1"
@@ -52,8 +52,7 @@ def _uses(uses: Sequence[Citation]) -> str:
 def document(cited: Sequence[Citation]) -> dict[str, Any]:
     """Return the references for programs."""
     return {
-        "schema": SCHEMA,
-        "truemoment": version,
+        **document_head(SCHEMA),
         "references": [
             {
                 "key": paper.key,

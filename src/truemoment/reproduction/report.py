@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
-from truemoment.base.version import __version__ as version
+from truemoment.base.boundary.documents import document_head
 from truemoment.report.model import Block, Cell, Remarks, Report, Section, Table
 from truemoment.reproduction.base import Reproduced, ReproducedTable, Reproduction
 from truemoment.reproduction.systems import NO_RUN
@@ -20,8 +20,7 @@ SCHEMA = "truemoment/reproduction/1"
 def document(reproduction: Reproduction) -> dict[str, Any]:
     """Return what programs read: shares as fractions; what is absent is left out."""
     return {
-        "schema": SCHEMA,
-        "truemoment": version,
+        **document_head(SCHEMA),
         "seed": reproduction.seed,
         "runs": reproduction.runs,
         "engine": reproduction.engine,

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from truemoment.base.boundary.documents import document_head
 from truemoment.base.boundary.tables import csv_text
-from truemoment.base.version import __version__ as version
 from truemoment.report.model import Block, Cell, Details, Gallery, Paragraph, Picture, Report, Section, Table
 from truemoment.report.words import clock, counted
 from truemoment.searching.building import IndexReport
@@ -98,8 +98,7 @@ def ending(answer: RetrievedMoments, index: Index) -> str:
 def document(query: str, results: Sequence[SearchResult], index: Index, answer: RetrievedMoments) -> dict[str, Any]:
     """Return what programs read of a search."""
     return {
-        "schema": "truemoment/search/1",
-        "truemoment": version,
+        **document_head("truemoment/search/1"),
         "query": query,
         "index": index.name,
         **_of_settings(index.settings),
@@ -149,8 +148,7 @@ def report_of_split(prediction: SearchPrediction) -> Report:
 def document_of_split(prediction: SearchPrediction) -> dict[str, Any]:
     """Return what programs read of the predictions for a split."""
     return {
-        "schema": "truemoment/search-run/1",
-        "truemoment": version,
+        **document_head("truemoment/search-run/1"),
         "dataset": prediction.annotations.dataset,
         "split": prediction.annotations.split,
         "annotations_sha256": prediction.annotations.sha256,
@@ -201,8 +199,7 @@ def document_of_index(
     """Return what programs read of an index that was made or extended; `videos` are durations of all its videos."""
     plan = done.plan
     return {
-        "schema": "truemoment/index-report/1",
-        "truemoment": version,
+        **document_head("truemoment/index-report/1"),
         "index": folder,
         **_of_settings(settings),
         "seed": None,
@@ -240,8 +237,7 @@ def report_of_calibration(rule: Calibration, where: str) -> Report:
 def document_of_calibration(rule: Calibration, where: str) -> dict[str, Any]:
     """Return what programs read of a calibration."""
     return {
-        "schema": "truemoment/calibration/1",
-        "truemoment": version,
+        **document_head("truemoment/calibration/1"),
         "index": where,
         **msgspec.to_builtins(rule),
     }

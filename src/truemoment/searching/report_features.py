@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from truemoment.base.boundary.documents import document_head
 from truemoment.base.records import Annotations
-from truemoment.base.version import __version__
 from truemoment.media.features import FeatureAlignment, FeatureStore
 from truemoment.report.model import Finding, Level, Paragraph, Report, Section
 from truemoment.worlds.perception import Perception
@@ -123,8 +123,7 @@ def document(found: CheckedFeatures) -> dict[str, Any]:
     """Return what programs read."""
     store, reference, alignment = found.store, found.reference, found.alignment
     described = {
-        "schema": SCHEMA,
-        "truemoment": __version__,
+        **document_head(SCHEMA),
         "features": store.name,
         "seed": found.seed,
         "n_videos": len(store),

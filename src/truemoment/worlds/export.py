@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import dataclasses
 
+from truemoment.base.boundary.documents import document_head
 from truemoment.base.boundary.files import write_json
 from truemoment.base.boundary.own_path import AnyPath, OwnPath, any_path
 from truemoment.base.errors import InputError
-from truemoment.base.version import __version__ as version
 from truemoment.data.datasets import own
 from truemoment.media.features.npz import read_features, write_features
 from truemoment.worlds.world import World
@@ -53,5 +53,5 @@ def write_world(world: World, folder: AnyPath | str) -> None:
     own.write(annotations, world.splits.values())
     own.write(humans, world.humans.values())
     write_features(features, world.features)
-    settings = {"schema": "world/1", "truemoment": version, **dataclasses.asdict(world.settings)}
+    settings = {**document_head("world/1"), **dataclasses.asdict(world.settings)}
     write_json(about, settings)

@@ -40,12 +40,12 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
+from truemoment.base.boundary.documents import document_head
 from truemoment.base.boundary.files import atomic_folder, write_bytes, write_json
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import InputError, MissingPackageError, UsageError
 from truemoment.base.intervals import Floats, Ints
 from truemoment.base.records import Annotations, Queries
-from truemoment.base.version import __version__ as version
 from truemoment.media.features.base import Frames, edges_of
 from truemoment.worlds.features import prototypes
 from truemoment.worlds.film_noise import CollectionNoise, Described, collect
@@ -467,8 +467,7 @@ def write_films(
             )
             _write_vectors(hdf5, made / SENTENCES.format(split=split), vectors, dtype)
         about = {
-            "schema": "truemoment/simulated-films/1",
-            "truemoment": version,
+            **document_head("truemoment/simulated-films/1"),
             "caution": CAUTION,
             **dataclasses.asdict(films.settings),
         }

@@ -19,6 +19,7 @@ import numpy as np
 from truemoment.base.boundary.files import write_bytes
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
 from truemoment.base.boundary.text import as_text, printable_json
+from truemoment.base.version import __version__
 
 NO_INTERVAL = "it does not vary from video to video, or some resamples have no query that counts"
 """Why an interval is undefined, where nothing else is known."""
@@ -83,6 +84,11 @@ class Measured:
         known = {"n_queries": self.n_queries, "n_videos": self.n_videos, "on_threshold": self.on_threshold}
         entry |= {name: count for name, count in known.items() if count is not None}
         return entry | ({"signature": self.signature} if self.signature else {})
+
+
+def document_head(schema: str) -> dict[str, Any]:
+    """Return what every document begins with: its kind, and the version of the program that wrote it."""
+    return {"schema": schema, "truemoment": __version__}
 
 
 def as_json(value: Any) -> Any:  # noqa: ANN401 - a document holds whatever JSON does

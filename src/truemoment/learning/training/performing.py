@@ -25,6 +25,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from truemoment.base.boundary.documents import document_head
 from truemoment.base.boundary.files import write_json
 from truemoment.base.boundary.folders import lock_folder
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
@@ -225,8 +226,7 @@ def _row(run: Run, record: RunRecord, figure: SplitFigure, history: Sequence[Epo
 def document(result: TrainingResult) -> dict[str, Any]:
     """Return a result as JSON."""
     return {
-        "schema": "truemoment/training/1",
-        "truemoment": __version__,
+        **document_head("truemoment/training/1"),
         "made_by": result.run.made_by,
         "seed": result.run.seed,
         "n_parameters": result.n_parameters,

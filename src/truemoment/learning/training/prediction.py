@@ -10,10 +10,10 @@ import numpy as np
 from msgspec import UNSET
 
 from truemoment.base.boundary.distribution import Engine
+from truemoment.base.boundary.documents import document_head
 from truemoment.base.boundary.files import sha256_of
 from truemoment.base.errors import UsageError
 from truemoment.base.records import Annotations, Queries
-from truemoment.base.version import __version__
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.data.formats import write_predictions
 from truemoment.learning.training.film_parts import predict_films, remove_parts
@@ -152,8 +152,7 @@ def _request(
     """Return what is predicted; parts of another request are not used."""
     look = method.ranking if isinstance(method.ranking, FirstLook) else None
     return {
-        "schema": "truemoment/prediction-parts/1",
-        "truemoment": __version__,
+        **document_head("truemoment/prediction-parts/1"),
         "run": sha256_of(options.run / "best.safetensors"),
         "recipe": method.run.recipe.hash,
         "annotations": annotations.sha256,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truemoment.base.version import __version__ as version
+from truemoment.base.boundary.documents import document_head
 from truemoment.report.drawing import CEILING, FLOOR, METHOD, OTHER, drawing_style, new_figure
 from truemoment.report.model import Block, Cell, Drawing, Finding, Report, Section, Table
 from truemoment.report.words import UNDEFINED, counted, low_to_high
@@ -149,8 +149,7 @@ def document(result: MixtureResult) -> dict[str, Any]:
     """Return what programs read; fractions, and ranks from 1."""
     recipe = result.grid.recipe
     return {
-        "schema": SCHEMA,
-        "truemoment": version,
+        **document_head(SCHEMA),
         "recipe": {"model": recipe.model, "hash": recipe.hash},
         "seeds": list(result.grid.seeds),
         "steps": recipe.steps or "epochs",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from truemoment.base.version import __version__
+from truemoment.base.boundary.documents import document_head
 from truemoment.learning.served.prediction import Price, ServedPrediction, tokens_of
 from truemoment.report.model import Report
 from truemoment.report.words import counted
@@ -80,8 +80,7 @@ def document(predicted: ServedPrediction, price: Price | None) -> dict[str, Any]
     answers, annotations = predicted.answers, predicted.annotations
     now, everything = tokens_of(predicted.new), tokens_of(answers.answers.values())
     return {
-        "schema": SCHEMA,
-        "truemoment": __version__,
+        **document_head(SCHEMA),
         "dataset": annotations.dataset,
         "split": annotations.split,
         "annotations": {
@@ -120,8 +119,7 @@ def report_of_run(predicted: RunPrediction) -> Report:
 def document_of_run(predicted: RunPrediction) -> dict[str, Any]:
     """Return what programs read of the predictions of a trained run."""
     return {
-        "schema": SCHEMA_OF_RUN,
-        "truemoment": __version__,
+        **document_head(SCHEMA_OF_RUN),
         "dataset": predicted.annotations.dataset,
         "split": predicted.annotations.split,
         "annotations_sha256": predicted.annotations.sha256,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from truemoment.base.boundary.documents import Measured
-from truemoment.base.version import __version__
+from truemoment.base.boundary.documents import Measured, document_head
 from truemoment.evaluation.uncertainty import LEVEL
 from truemoment.learning.served.prediction import Price, tokens_of
 from truemoment.learning.served.prompt_study import PromptStudy
@@ -21,8 +20,7 @@ def document(study: PromptStudy, price: Price | None) -> dict[str, Any]:
     """Return what programs read."""
     comparison = study.comparison
     return {
-        "schema": SCHEMA,
-        "truemoment": __version__,
+        **document_head(SCHEMA),
         "prompts": [
             {
                 "prompt": name,

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from truemoment.base.boundary.documents import document_head
 from truemoment.base.intervals import Floats
-from truemoment.base.version import __version__ as version
 from truemoment.learning.training.report_sweep_figures import data_of, drawings
 from truemoment.learning.training.sweep_results import (
     IID,
@@ -200,8 +200,7 @@ def _failures(result: SweepResult) -> list[str]:
 def document(result: SweepResult) -> dict[str, Any]:
     """Return what programs read; fractions, never percent."""
     return {
-        "schema": SCHEMA,
-        "truemoment": version,
+        **document_head(SCHEMA),
         "source": result.source,
         "dial": result.dial,
         "values": result.values,

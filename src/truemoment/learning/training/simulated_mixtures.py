@@ -18,11 +18,11 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from truemoment.base.boundary.documents import document_head
 from truemoment.base.boundary.files import atomic_folder, read_json, write_json
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
 from truemoment.base.errors import UsageError
 from truemoment.base.records import Annotations, as_strings
-from truemoment.base.version import __version__ as version
 from truemoment.data.datasets import own
 from truemoment.learning.training.recipe_sources import MixtureSource
 from truemoment.media.features.base import Features, Frames
@@ -91,7 +91,7 @@ def write_study_films(folder: AnyPath, films: StudyFilms, on_status: Callable[[s
     UsageError
         If the folder has other films.
     """
-    about = {"schema": SCHEMA, "truemoment": version, "caution": CAUTION, **dataclasses.asdict(films)}
+    about = {**document_head(SCHEMA), "caution": CAUTION, **dataclasses.asdict(films)}
     wanted = msgspec.json.decode(msgspec.json.encode(about))
     folder = OwnPath.of(folder)
     manifest = folder / MANIFEST

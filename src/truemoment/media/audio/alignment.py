@@ -11,12 +11,11 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.documents import write_document
+from truemoment.base.boundary.documents import document_head, write_document
 from truemoment.base.boundary.files import read_json
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.errors import InputError
 from truemoment.base.intervals import Floats
-from truemoment.base.version import __version__ as version
 
 SCHEMA = "truemoment/alignment/1"
 
@@ -166,7 +165,7 @@ class Alignment(msgspec.Struct, frozen=True, kw_only=True):
 
     def document(self) -> dict[str, object]:
         """Return the content of ``alignment.json``."""
-        return {"schema": SCHEMA, "truemoment": version, **msgspec.to_builtins(self)}
+        return {**document_head(SCHEMA), **msgspec.to_builtins(self)}
 
     def write(self, path: AnyPath) -> None:
         """Write ``alignment.json``."""

@@ -12,11 +12,10 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.documents import write_document
+from truemoment.base.boundary.documents import document_head, write_document
 from truemoment.base.boundary.files import read_json
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.intervals import Bools, Floats
-from truemoment.base.version import __version__ as version
 from truemoment.media.audio.alignment import Piece, Span
 from truemoment.media.audio.reading import Samples
 from truemoment.media.audio.recording import Sound
@@ -70,7 +69,7 @@ class Narration(msgspec.Struct, frozen=True):
 
     def write(self, path: AnyPath) -> None:
         """Write ``speech.json``."""
-        document = {"schema": SCHEMA, "truemoment": version, **msgspec.to_builtins(self)}
+        document = {**document_head(SCHEMA), **msgspec.to_builtins(self)}
         write_document(path, document)
 
 

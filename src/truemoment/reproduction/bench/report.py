@@ -6,8 +6,8 @@ import math
 from decimal import Decimal
 from typing import Any
 
+from truemoment.base.boundary.documents import document_head
 from truemoment.base.boundary.files import lower_first
-from truemoment.base.version import __version__ as version
 from truemoment.baselines.floors import NETWORK
 from truemoment.learning.training.sweep_results import IID, OOD, Curve
 from truemoment.learning.training.trials import TrialOutcome
@@ -247,8 +247,7 @@ def _run(outcome: TrialOutcome) -> str:
 def document(result: BenchResult) -> dict[str, Any]:
     """Return what programs read; fractions, never percent."""
     return {
-        "schema": SCHEMA,
-        "truemoment": version,
+        **document_head(SCHEMA),
         "table": result.table.name,
         "dataset": result.dataset,
         "features": result.features,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from truemoment.base.boundary.documents import Measured
+from truemoment.base.boundary.documents import Measured, document_head
 from truemoment.base.version import __version__ as version
 from truemoment.report.model import Cell, Report, Section, Table
 from truemoment.report.words import UNDEFINED, counted, low_to_high
@@ -90,8 +90,7 @@ def document(ranked: RankedClips) -> dict[str, Any]:
     """Return what programs read; fractions, and ranks from 1."""
     n_texts, n_clips, n_videos = ranked.pool
     return {
-        "schema": SCHEMA,
-        "truemoment": version,
+        **document_head(SCHEMA),
         "pool": {"n_texts": n_texts, "n_clips": n_clips, "n_videos": n_videos},
         "source": dict(ranked.source),
         "measures": [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from truemoment.base.boundary.documents import document_head
 from truemoment.base.records import Annotations
-from truemoment.base.version import __version__ as version
 from truemoment.report.model import LEVELS, Block, Drawing, Finding, Paragraph, Report, Section, Table
 from truemoment.report.words import counted
 from truemoment.studies.audit.checks import CHECKS
@@ -32,8 +32,7 @@ def document(audit: Audit) -> dict[str, Any]:
     setup, whole, scores = results.setup, results.whole, results.scores
     train, validation = setup.splits.train, setup.splits.validation
     found: dict[str, Any] = {
-        "schema": SCHEMA,
-        "truemoment": version,
+        **document_head(SCHEMA),
         "dataset": scores.dataset,
         "split": scores.split,
         "annotations": split(whole.annotations)

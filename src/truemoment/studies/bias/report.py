@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from truemoment.base.boundary.documents import Measured
+from truemoment.base.boundary.documents import Measured, document_head
 from truemoment.base.errors import UsageError
 from truemoment.base.version import __version__ as version
 from truemoment.evaluation.uncertainty import LEVEL
@@ -46,8 +46,7 @@ def document(
     """
     files = list(sources) or [None] * len(surveys)
     return {
-        "schema": SCHEMA,
-        "truemoment": version,
+        **document_head(SCHEMA),
         "engine": surveys[0].engine if surveys else "",
         "seed": seed,
         "permutations": surveys[0].permutations if surveys else 0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from truemoment.base.version import __version__
+from truemoment.base.boundary.documents import document_head
 from truemoment.data.datasets.check import CheckReport
 from truemoment.data.language.paragraphs import OrderOfStarts, order_of_starts
 from truemoment.report.model import Block, Cell, Finding, Paragraph, Report, Section, Table
@@ -75,8 +75,7 @@ def _some(ids: tuple[str, ...]) -> str:
 def document(found: CheckReport) -> dict[str, Any]:
     """Return what programs read."""
     return {
-        "schema": SCHEMA,
-        "truemoment": __version__,
+        **document_head(SCHEMA),
         "dataset": found.dataset,
         "annotations_sha256": found.sha256,
         "seed": None,

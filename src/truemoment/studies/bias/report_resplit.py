@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.documents import json_text
+from truemoment.base.boundary.documents import document_head, json_text
 from truemoment.base.boundary.files import atomic_folder, write_text
 from truemoment.base.cells import cell_bounds, cell_of, n_cells
 from truemoment.base.errors import InputError
@@ -51,8 +51,7 @@ def document(result: MeasuredResplit, source: ResplitSource) -> dict[str, Any]:
     parts = {name: found.part(name) for name in found.members}
     places = {name: where for name in SPLITS if (where := _points(parts[name])) is not None}
     return {
-        "schema": SCHEMA,
-        "truemoment": version,
+        **document_head(SCHEMA),
         "seed": result.seed,
         "order": result.order,
         "source": msgspec.to_builtins(source),

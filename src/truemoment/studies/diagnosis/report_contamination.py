@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from truemoment.base.boundary.documents import Measured
+from truemoment.base.boundary.documents import Measured, document_head
 from truemoment.base.version import __version__
 from truemoment.report.drawing import FLOOR, METHOD, METHOD_FAINT, drawing_style, new_figure
 from truemoment.report.model import Block, Cell, Drawing, Finding, Paragraph, Report, Section, Table
@@ -30,8 +30,7 @@ NOT_TESTED = "too few official times away from the ends of the video, or all on 
 def document(found: Contamination) -> dict[str, Any]:
     """Return what programs read."""
     return {
-        "schema": SCHEMA,
-        "truemoment": __version__,
+        **document_head(SCHEMA),
         "dataset": found.dataset,
         "split": found.split,
         "annotations": {"sha256": found.sha256, "n_queries": found.n_queries},

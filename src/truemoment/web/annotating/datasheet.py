@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
+from truemoment.base.boundary.documents import document_head
 from truemoment.base.boundary.files import sha256_of
 from truemoment.base.boundary.text import one_line
-from truemoment.base.version import __version__ as version
 from truemoment.data.datasets.random_order import ORDERS
 from truemoment.web.annotating.results import Exported, StudyState
 from truemoment.web.annotating.study import StudyFolder
@@ -30,8 +30,7 @@ def datasheet_document(
     agreement, answers = exported.agreement, exported.answers.answers
     controls = Counter(of.control for of in answers if of.control and of.submitted)
     return {
-        "schema": SCHEMA,
-        "truemoment": version,
+        **document_head(SCHEMA),
         "settings": msgspec.to_builtins(exported.settings),
         "instructions_sha256_now": sha256_of(study.instructions),
         "moments": moments,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from truemoment.base.version import __version__ as version
+from truemoment.base.boundary.documents import document_head
 from truemoment.report.model import Cell, Paragraph, Report, Section, Table
 from truemoment.web.annotating.status import StudyStatus
 
@@ -16,8 +16,7 @@ def document(found: StudyStatus) -> dict[str, Any]:
     """Return the status as programs read it."""
     agreement, presence = found.agreement, found.agreement.presence
     return {
-        "schema": SCHEMA,
-        "truemoment": version,
+        **document_head(SCHEMA),
         "study": found.settings.name,
         "seed": found.settings.seed,
         "answers": agreement.n_answers,

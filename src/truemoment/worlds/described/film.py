@@ -9,11 +9,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.documents import write_document
+from truemoment.base.boundary.documents import document_head, write_document
 from truemoment.base.boundary.files import read_json, read_json_lines, write_json_lines, write_text
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import UsageError
-from truemoment.base.version import __version__ as version
 from truemoment.media.audio.alignment import Piece
 from truemoment.worlds.described.damage import Damage, damage_track
 from truemoment.worlds.described.espeak import Espeak
@@ -153,8 +152,7 @@ def asdict_line(line: Line) -> dict[str, Any]:
 
 def _document(truth: Truth) -> dict[str, Any]:
     return {
-        "schema": SCHEMA,
-        "truemoment": version,
+        **document_head(SCHEMA),
         "film": truth.film.name,
         "track": truth.track.name,
         "subtitles": truth.subtitles.name,

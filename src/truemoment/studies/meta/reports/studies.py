@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from truemoment.base.boundary.documents import document_head
 from truemoment.base.version import __version__ as version
 from truemoment.evaluation.head import head
 from truemoment.report.model import Finding, Paragraph, Report, Section
@@ -151,7 +152,7 @@ def document(
     """
     notes = [] if systems is None or verdict is not None else list(systems.notes)
     names = Report("", tuple(study.section for study in studies)).anchors
-    begin = {"schema": SCHEMA, "truemoment": version} if systems is None else head(SCHEMA, systems.systems.first)
+    begin = {**document_head(SCHEMA)} if systems is None else head(SCHEMA, systems.systems.first)
     found: dict[str, Any] = {
         "simulated": [] if systems is None else systems.simulated,
         "baselines": [] if systems is None else systems.baselines,
