@@ -128,19 +128,11 @@ class ServedModel:
     @property
     def settings(self) -> dict[str, Any]:
         """Everything that decides an answer but the query; the first line of the raw file."""
-        frames: dict[str, Any] | None = None
-        if self.sampling is not None:
-            frames = {
-                "fps": self.sampling.fps,
-                "n_frames": self.sampling.n_frames,
-                "longest_side": self.sampling.longest_side,
-                "jpeg_quality": JPEG_QUALITY,
-            }
         return {
             "model": self.endpoint.model,
             "endpoint": self.endpoint.url,
             "prompt": msgspec.to_builtins(self.prompt),
-            "frames": frames,
+            "frames": self.sampling and vars(self.sampling) | {"jpeg_quality": JPEG_QUALITY},
             "shuffled": None if self.shuffle_seed is None else {"seed": self.shuffle_seed},
             "request": dict(self.endpoint.options),
         }

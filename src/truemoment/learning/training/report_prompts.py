@@ -40,9 +40,7 @@ def document(study: PromptStudy, price: Price | None) -> dict[str, Any]:
         "differences": [] if comparison is None else _differences_document(comparison),
         "agreement": study.agreement,
         "correction": "max-t",
-        "resamples": study.draws.resamples,
-        "permutations": study.draws.permutations,
-        "seed": study.draws.seed,
+        **vars(study.draws),
     }
 
 

@@ -157,10 +157,7 @@ def timeline_drawings(files: AnnotatedFiles, most: int) -> list[Drawing]:
 def timeline_numbers(of: Timeline) -> list[dict[str, Any]]:
     """Return the numbers of a figure, a row a moment."""
     same = {"query_id": of.query_id, "video_id": of.video_id, "sentence": of.sentence, "duration_s": of.duration_s}
-    return [
-        {**same, "kind": row.kind, "name": row.name, "start_s": row.start_s, "end_s": row.end_s, "iou": row.iou}
-        for row in of.rows
-    ]
+    return [same | row._asdict() for row in of.rows]
 
 
 def timeline_figure(of: Timeline) -> Figure:

@@ -53,9 +53,7 @@ def document(found: Contamination) -> dict[str, Any]:
         },
         "fresh": None if found.fresh is None else _fresh_document(found.fresh),
         "probes": [_probe_document(of, found.p_holm) for of in found.probes],
-        "resamples": found.draws.resamples,
-        "permutations": found.draws.permutations,
-        "seed": found.draws.seed,
+        **vars(found.draws),
         "notes": notes(found),
     }
 

@@ -129,17 +129,13 @@ def errors_figure(kinds: ErrorKinds) -> Figure:
 def document(results: Results) -> dict[str, Any]:
     """Return the kinds of error and the gain of correcting each."""
     found = results.cached(errors)
-    kinds = [
-        {"kind": of.kind, "n_queries": of.n_queries, "share": of.share, "mended": of.mended, "gain": of.gain}
-        for of in found.table
-    ]
     entry = {
         "threshold": found.threshold,
         "depth": found.depth,
         "references": found.references,
         "measures": found.measures,
         "figures": found.figures,
-        "kinds": kinds,
+        "kinds": found.table,
     }
     return {"errors": entry if np.all(np.isfinite(found.figures)) else entry | {"why": "no query counts"}}
 

@@ -332,31 +332,28 @@ def document(result: Theory) -> dict[str, Any]:
         "noise": result.gammas,
         "thresholds": result.thresholds,
         "draws": result.draws,
-        "recall@1": {"closed_form": _errors(result.recall), "simulated": _errors(result.simulated_recall, se=True)},
-        "axiou@1": {"closed_form": _errors(result.axiou), "simulated": _errors(result.simulated_axiou, se=True)},
+        "recall@1": {"closed_form": _errors(result.recall), "simulated": result.simulated_recall},
+        "axiou@1": {"closed_form": _errors(result.axiou), "simulated": result.simulated_axiou},
         "axiou@1_cut": {
             "ious": cut.ious,
             "closed_form": _errors(cut.axiou),
-            "simulated": _errors(cut.simulated_axiou, se=True),
+            "simulated": cut.simulated_axiou,
         },
         "lists": {
             "ious": lists.ious,
             "correlations": lists.correlations,
             "thresholds": lists.thresholds,
-            "axiou@k": {"truth": lists.true_axiou, "simulated": _errors(lists.axiou, se=True)},
-            "recall@k": {"truth": lists.true_recall, "simulated": _errors(lists.recall, se=True)},
+            "axiou@k": {"truth": lists.true_axiou, "simulated": lists.axiou},
+            "recall@k": {"truth": lists.true_recall, "simulated": lists.recall},
         },
         "discounted_recall@1": {
             "length_norm": result.discounted.length_norm,
             "truth": result.discounted.truth,
-            "simulated": _errors(result.discounted.errors, se=True),
+            "simulated": result.discounted.errors,
         },
     }
 
 
-def _errors(errors: Errors, *, se: bool = False) -> dict[str, Any]:
-    """Errors by name; the noise is the first axis."""
-    found: dict[str, Any] = {"bias": errors.bias, "variance": errors.variance, "mse": errors.mse}
-    if se:
-        found |= {"bias_se": errors.bias_se, "variance_se": errors.variance_se, "mse_se": errors.mse_se}
-    return found
+def _errors(errors: Errors) -> dict[str, Any]:
+    """Return errors that have no standard error; the noise is the first axis."""
+    return {"bias": errors.bias, "variance": errors.variance, "mse": errors.mse}
