@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 from truemoment import Annotations, Predictions
-from truemoment.studies.diagnosis.calibration import HIT, IOU, JudgedScores, Reliability, calibration, reliabilities
+from truemoment.studies.evaluate.calibration import HIT, IOU, JudgedScores, Reliability, calibration, reliabilities
 
 N_VIDEOS, N_MOMENTS = 300, 5
 

@@ -27,10 +27,10 @@ from truemoment.base.intervals import Floats
 from truemoment.base.records import Annotations, Predictions
 from truemoment.data.datasets import load_annotations
 from truemoment.evaluation.uncertainty import DrawSettings, holm
-from truemoment.studies.diagnosis.answers import FirstAnswers
-from truemoment.studies.diagnosis.contamination import detect_contamination, detect_in_file, pairs_of
-from truemoment.studies.diagnosis.exact_recall import exact_recall, rounded_recall
-from truemoment.studies.diagnosis.recall_cells import SIDES
+from truemoment.studies.contamination.exact_recall import exact_recall, rounded_recall
+from truemoment.studies.contamination.recall_cells import SIDES
+from truemoment.studies.contamination.study import detect_contamination, detect_in_file, pairs_of
+from truemoment.studies.evaluate.first_answers import FirstAnswers
 
 DATA = Path(os.environ.get("TRUEMOMENT_DATA", "../shared/data"))
 SHARES, SIZES = (0.02, 0.05, 0.1, 0.2), (0, 1000, 300)

@@ -26,7 +26,7 @@ from truemoment.data.datasets import load_annotations
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import get_protocol
 from truemoment.studies.audit.declaration import PERMUTATIONS, moves_by_order
-from truemoment.studies.diagnosis.order_following import follow_order, terms_beside
+from truemoment.studies.audit.order_following import follow_order, terms_beside
 
 DATA = os.environ.get("TRUEMOMENT_DATA", "../shared/data")
 PLACES = ("tacos/test", "activitynet-cd/test-ood", "activitynet-captions/val_2")

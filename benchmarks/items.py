@@ -20,7 +20,7 @@ import numpy as np
 from truemoment.base.intervals import temporal_iou
 from truemoment.base.records import numbers_of
 from truemoment.data.datasets import load_annotations
-from truemoment.studies.diagnosis.calibration import rank_correlation
+from truemoment.studies.evaluate.calibration import rank_correlation
 from truemoment.studies.meta.items import fit_items
 
 CASES = ((5, 1000, 0.0), (10, 1000, 0.0), (20, 1000, 0.0), (10, 1000, 0.25), (20, 4250, 0.2))

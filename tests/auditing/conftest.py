@@ -13,7 +13,7 @@ from truemoment.baselines.floors import FloorResult
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import get_protocol
 from truemoment.studies.audit import Audit, AuditSetup, Controls, Results, Splits, audit
-from truemoment.studies.diagnosis.shuffled import shuffle_features
+from truemoment.studies.audit.shuffled import shuffle_features
 from truemoment.worlds import ToyGrounder, make_world
 
 

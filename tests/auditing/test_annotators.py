@@ -10,14 +10,14 @@ from truemoment import Annotations, Predictions
 from truemoment.base.boundary.caching import Cache
 from truemoment.base.boundary.documents import as_json
 from truemoment.baselines.floors import NETWORK, FloorResult
+from truemoment.evaluation.agreement import Annotators
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import get_protocol
 from truemoment.studies.audit import AuditSetup, Splits, audit, report
 from truemoment.studies.audit.checks import answer_pattern, skill
 from truemoment.studies.audit.floors import human_ceilings
-from truemoment.studies.diagnosis.agreement import Annotators
-from truemoment.studies.diagnosis.humans import consensus_scores, human_scores
+from truemoment.studies.humans.scores import consensus_scores, human_scores
 from truemoment.worlds import ToyGrounder, make_world
 
 pytestmark = pytest.mark.slow

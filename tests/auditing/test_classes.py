@@ -8,7 +8,7 @@ import pytest
 
 from truemoment import Annotations, Predictions
 from truemoment.studies.audit.checks import below_floor, carrying_classes, slices
-from truemoment.studies.diagnosis.slices import Membership
+from truemoment.studies.evaluate.slices import Membership
 
 pytestmark = pytest.mark.slow
 

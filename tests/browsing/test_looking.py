@@ -15,7 +15,7 @@ from truemoment.base.errors import InputError
 from truemoment.base.intervals import temporal_iou
 from truemoment.cli import run
 from truemoment.data.datasets.source import AnnotationSource
-from truemoment.studies.diagnosis.errors import KINDS
+from truemoment.evaluation.error_kinds import KINDS
 from truemoment.web.annotating.plan import read_only
 from truemoment.web.browsing.filters import QuerySelection, Tagged, column, select
 from truemoment.web.browsing.looking import look_at
@@ -107,7 +107,7 @@ def test_counts_and_figures_are_those_of_the_audit(tmp_path, few_floors):
 
 @pytest.mark.data
 def test_counts_are_those_of_the_audit_on_real_files(data_dir):
-    from truemoment.studies.diagnosis.errors import error_kinds
+    from truemoment.evaluation.error_kinds import error_kinds
 
     source = AnnotationSource("charades-cd", None, "test-ood", data_dir)
     annotations = source.read()

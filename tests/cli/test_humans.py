@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from matplotlib.text import Text
 
-from truemoment.studies.diagnosis.human_timelines import Timeline, TimelineRow, timeline_figure
+from truemoment.studies.humans.timelines import Timeline, TimelineRow, timeline_figure
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -14,7 +14,7 @@ from scipy.stats import kstest, norm
 from truemoment import Annotations, load_annotations
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Floats, temporal_iou
-from truemoment.studies.diagnosis.agreement import Annotators
+from truemoment.evaluation.agreement import Annotators
 from truemoment.studies.meta.noise import (
     ANNOTATOR_LEVELS,
     DEVIATIONS_S,

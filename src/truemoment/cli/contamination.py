@@ -81,8 +81,8 @@ def command(
     truemoment contamination --dataset charades-sta --split test --write-probes probes
     truemoment contamination preds.jsonl --probe jittered=other.jsonl --annotations mine.jsonl
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.studies.diagnosis import report_contamination as reports
-    from truemoment.studies.diagnosis.contamination import detect_in_file
+    from truemoment.studies.contamination import report as reports
+    from truemoment.studies.contamination.study import detect_in_file
 
     if request.write_probes is not None:
         if request.predictions is not None or request.probes:
@@ -109,7 +109,7 @@ def _write_probes(data: AnnotationSource, folder: Path, seed: int, output: Outpu
     from truemoment.base.boundary.folders import lock_folder
     from truemoment.base.boundary.own_path import OwnPath
     from truemoment.data.datasets.own import write
-    from truemoment.studies.diagnosis.probes import PROBES, probes
+    from truemoment.studies.contamination.probes import PROBES, probes
 
     refuse_files({"--write-probes": folder})
     official = data.read()

@@ -192,7 +192,7 @@ def _answers(world: World, name: str, seed: int, on_status: Callable[[str], None
 
     import numpy as np
 
-    from truemoment.studies.diagnosis.shuffled import shuffle_features
+    from truemoment.studies.audit.shuffled import shuffle_features
     from truemoment.worlds import ToyGrounder, make_world
 
     on_status("training")

@@ -110,9 +110,9 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.data.datasets.answer_file import is_answers, read_answers
     from truemoment.evaluation.protocols import get_protocol
-    from truemoment.studies.diagnosis import report_humans as reports
-    from truemoment.studies.diagnosis.human_study import study_files
-    from truemoment.studies.diagnosis.humans import measures_of_one_answer
+    from truemoment.studies.humans import report as reports
+    from truemoment.studies.humans.scores import measures_of_one_answer
+    from truemoment.studies.humans.study import study_files
 
     protocol = measuring.parsed_protocol()
     if measuring.measures_text is not None:

@@ -7,7 +7,7 @@ model.
 People are the re-annotations of 1,000 and 1,288 test queries. Against the datasets' references, the protocol is
 ``hidden-challenges``. Against each other, the notebook "Multi-ref metric" compares whole per cent, where an IoU of
 exactly 0.5 is no hit, as in the default protocol; ``hidden-challenges`` gives 84.4 and 67.8 on Charades-STA instead of
-83.5 and 66.8. For identical moments see :mod:`truemoment.studies.diagnosis.humans` ("published").
+83.5 and 66.8. For identical moments see :mod:`truemoment.studies.humans.scores` ("published").
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from truemoment.base.records import Annotations
 from truemoment.baselines import ActionAware, PriorOnly, Uniform
 from truemoment.data.language import Engine, Remembered, coverage, get_engine, verb_counts, verbs_of
 from truemoment.data.language.base import Token
+from truemoment.evaluation.agreement import Annotators
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.grounders import Grounder
 from truemoment.evaluation.measures import Recall, parse_measure
@@ -44,9 +45,8 @@ from truemoment.reproduction.base import (
 from truemoment.reproduction.run_folders import RunFolder, RunPredictions
 from truemoment.reproduction.systems import SYSTEMS, RunFigure, TrainedMethods
 from truemoment.studies.compare.comparison import PublishedFigure
-from truemoment.studies.diagnosis.agreement import Annotators
-from truemoment.studies.diagnosis.conclusions import SystemScores, system_scores
-from truemoment.studies.diagnosis.humans import Reference, by_agreement, human_scores, same_queries
+from truemoment.studies.humans.conclusions import SystemScores, system_scores
+from truemoment.studies.humans.scores import Reference, by_agreement, human_scores, same_queries
 
 PAPER = "Hidden Challenges (Otani et al. 2020)"
 PROTOCOL = get_protocol("hidden-challenges")

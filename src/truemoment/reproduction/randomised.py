@@ -22,8 +22,8 @@ from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs
 from truemoment.reproduction.hidden_challenges import DATASETS, PAPER, PROTOCOL, TEST, of_kept
 from truemoment.reproduction.run_folders import RunFolder, RunPredictions
 from truemoment.reproduction.systems import SYSTEMS, MeasureRun, RunFigure, System, TrainedMethods
+from truemoment.studies.audit.shuffled import compare_shuffled
 from truemoment.studies.compare.comparison import PublishedFigure
-from truemoment.studies.diagnosis.shuffled import compare_shuffled
 
 SHUFFLED = "-shuffled"
 """End of the name of a run's predictions on shuffled videos, after the split."""

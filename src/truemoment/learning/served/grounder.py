@@ -34,7 +34,7 @@ from truemoment.learning.served.raw import RawAnswer, RawAnswers, Usage, key_of,
 from truemoment.learning.served.shared_frames import SharedFrames
 from truemoment.media.video import Frames, Sampling, identity_of, sample_frames
 from truemoment.media.video.frames import JPEG_QUALITY
-from truemoment.studies.diagnosis.shuffled import generator_of, shuffle_segments
+from truemoment.studies.audit.shuffled import generator_of, shuffle_segments
 
 STOP_AFTER = 5
 """Queries in a row that fail before a run stops: the endpoint is away, or takes nothing of ours."""

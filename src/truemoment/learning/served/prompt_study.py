@@ -24,8 +24,8 @@ from truemoment.evaluation.uncertainty import DEFAULT_DRAW_SETTINGS, DrawSetting
 from truemoment.learning.served.grounder import ServedModel
 from truemoment.learning.served.prediction import ServedPrediction, predict_with_endpoint
 from truemoment.studies.compare.comparison import Comparison, compare
-from truemoment.studies.diagnosis.answers import first_answers
-from truemoment.studies.diagnosis.humans import measures_of_one_answer
+from truemoment.studies.evaluate.first_answers import first_answers
+from truemoment.studies.humans.scores import measures_of_one_answer
 
 SAME_S = 0.05
 """Times this close are the same."""

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from truemoment.studies.audit.results import Results
     from truemoment.studies.audit.run import Audit, audit
     from truemoment.studies.audit.setup import AuditSetup, Controls, Splits
+    from truemoment.studies.audit.shuffled import (
+        compare_shuffled,
+        generator_of,
+        segment_order,
+        shuffle_features,
+        shuffle_segments,
+    )
 else:
     __getattr__ = lazy(
         __name__,
@@ -36,9 +43,14 @@ else:
             "Results": "results",
             "Splits": "setup",
             "audit": "run",
+            "compare_shuffled": "shuffled",
+            "generator_of": "shuffled",
             "judge": "findings",
             "read_gate": "findings",
+            "segment_order": "shuffled",
             "settled": "checks",
+            "shuffle_features": "shuffled",
+            "shuffle_segments": "shuffled",
         },
     )
 
@@ -56,7 +68,12 @@ __all__ = [
     "Results",
     "Splits",
     "audit",
+    "compare_shuffled",
+    "generator_of",
     "judge",
     "read_gate",
+    "segment_order",
     "settled",
+    "shuffle_features",
+    "shuffle_segments",
 ]

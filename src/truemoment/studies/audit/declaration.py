@@ -3,7 +3,7 @@
 Files list a video's sentences as their moments follow each other, so floors that read all sentences of a video are
 strong guessers. A method that answers each sentence alone cannot know the order: its author declares so, and the
 verdict is against the floors that read one sentence, too. The declaration is tested on the answers
-(:mod:`truemoment.studies.diagnosis.order_following`), and on the model where there is one: it is asked each query
+(:mod:`truemoment.studies.audit.order_following`), and on the model where there is one: it is asked each query
 without the others of its video, and all in shuffled order. What contradicts it takes it back.
 """
 
@@ -24,11 +24,11 @@ from truemoment.baselines.floors import NETWORK, FloorResult
 from truemoment.baselines.network_row import hit_of
 from truemoment.baselines.sentence_network import SentenceNetwork
 from truemoment.evaluation.evaluate import evaluate
+from truemoment.studies.audit.order_following import UNTESTED, OrderFollowing, follow_order, terms_beside
+from truemoment.studies.audit.other_orders import shuffled_rows
 from truemoment.studies.audit.setup import ORIGINAL, AuditSetup
-from truemoment.studies.diagnosis.answers import first_answers
-from truemoment.studies.diagnosis.order_following import UNTESTED, OrderFollowing, follow_order, terms_beside
-from truemoment.studies.diagnosis.other_orders import shuffled_rows
-from truemoment.studies.diagnosis.shuffled import MAY_DIFFER, n_differing
+from truemoment.studies.audit.shuffled import MAY_DIFFER, n_differing
+from truemoment.studies.evaluate.first_answers import first_answers
 
 MOST_VIDEOS, SHUFFLES, PERMUTATIONS = 1000, 4, 2000
 """Videos that are tested, drawn if there are more; orders that the floors are asked in; permutations of the test."""

@@ -12,6 +12,7 @@ from truemoment.base.errors import InputError, ProtocolError, UsageError
 from truemoment.base.records import Annotations, Predictions
 from truemoment.baselines import Choices, make_baseline
 from truemoment.baselines.floors import FloorResult, Setting, answers_a_query, pack_answers, run_floors, unpack_answers
+from truemoment.evaluation.agreement import Annotators
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import Measure
 from truemoment.evaluation.protocols import Protocol
@@ -19,8 +20,7 @@ from truemoment.evaluation.scores import Scores
 from truemoment.evaluation.uncertainty import stream
 from truemoment.studies.audit.own_answers import own_answers_floors
 from truemoment.studies.audit.setup import AuditSetup
-from truemoment.studies.diagnosis.agreement import Annotators
-from truemoment.studies.diagnosis.humans import against_another, against_the_others, consensus_against_another
+from truemoment.studies.humans.scores import against_another, against_the_others, consensus_against_another
 
 TEXT_ONLY = "text-only"
 
@@ -116,7 +116,7 @@ def human_ceilings(
 
     ``human-others``: a random annotator against the others, as the protocol lets several references count;
     ``human-another``: a random annotator against one other; ``human-consensus``: the consensus of the others against
-    one annotator (:func:`truemoment.studies.diagnosis.humans.consensus_scores`), which is more than one person can do.
+    one annotator (:func:`truemoment.studies.humans.scores.consensus_scores`), which is more than one person can do.
     Moments identical to a person's own stay among the others': they are agreement. A person gives one answer, which is
     all that R@5 finds.
 

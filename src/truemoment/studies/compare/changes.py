@@ -17,8 +17,8 @@ from truemoment.baselines.floors import Setting
 from truemoment.data.formats import Reader
 from truemoment.evaluation.uncertainty import DrawSettings, holm, stream
 from truemoment.studies.audit.resampling import Paired, paired
+from truemoment.studies.audit.shuffled import Displacement, compare_shuffled
 from truemoment.studies.compare.runs import FileRun, mean_interval, mean_scores, measure_runs
-from truemoment.studies.diagnosis.shuffled import Displacement, compare_shuffled
 
 
 class ChangedMethod(NamedTuple):

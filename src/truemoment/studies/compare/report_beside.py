@@ -8,13 +8,13 @@ from typing import Any
 
 from truemoment.report.model import Cell, Drawing, Table
 from truemoment.report.words import UNDEFINED, low_to_high, p_number, percent, points
+from truemoment.studies.audit.shuffled import SLIGHT_NORM
 from truemoment.studies.bias.split_bars import Kind, SplitBar, split_bars
 from truemoment.studies.compare.changes import ChangedMethod
 from truemoment.studies.compare.comparison import PublishedFigure
 from truemoment.studies.compare.files import ComparedFiles
 from truemoment.studies.compare.runs import FileRun
 from truemoment.studies.compare.splits import SplitResult
-from truemoment.studies.diagnosis.shuffled import SLIGHT_NORM
 
 MOST_MEASURES = 4
 """Measures that have figures of their own; tables and JSON have all of them."""

@@ -12,7 +12,7 @@ from truemoment.report.model import Drawing
 from truemoment.studies.compare.files import ComparedFiles
 from truemoment.studies.compare.report_beside import changed_drawings, published_caption, published_name, split_drawings
 from truemoment.studies.compare.report_lengths import length_drawings
-from truemoment.studies.diagnosis.curves import recall_curves
+from truemoment.studies.evaluate.curves import recall_curves
 from truemoment.studies.evaluate.threshold_curves import MOST, curves_figure
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from truemoment.evaluation.scores import Scores
 from truemoment.report.model import Block, Cell, Finding, Report, Section, Table
 from truemoment.report.result import Result
 from truemoment.report.words import UNDEFINED, counted
-from truemoment.studies.diagnosis import report_calibration as calibration
-from truemoment.studies.diagnosis.calibration import ScoreCalibration
+from truemoment.studies.evaluate import report_calibration as calibration
+from truemoment.studies.evaluate.calibration import ScoreCalibration
 
 SCHEMA = "truemoment/evaluation/1"
 

@@ -12,7 +12,7 @@ from truemoment.base.request import function_of
 from truemoment.data.language.paragraphs import order_in_signature
 from truemoment.evaluation.evaluate import evaluate as measure
 from truemoment.evaluation.uncertainty import bootstrap, interval95, stream
-from truemoment.studies.diagnosis.calibration import RESAMPLES, calibration
+from truemoment.studies.evaluate.calibration import RESAMPLES, calibration
 from truemoment.studies.evaluate.report import Evaluation
 from truemoment.studies.evaluate.request import Evaluate
 from truemoment.studies.request import path_of

@@ -19,7 +19,7 @@ from truemoment.report.drawing import (
     new_figure,
     shortened,
 )
-from truemoment.studies.diagnosis.curves import Curves
+from truemoment.studies.evaluate.curves import Curves
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,7 @@ from truemoment.base.errors import UsageError
 from truemoment.base.records import OnUnknown
 from truemoment.base.request import InDataset, Request, option
 from truemoment.data.datasets import DATASETS, load_annotations, read_own_annotations
-from truemoment.studies.diagnosis.agreement import Annotators
+from truemoment.evaluation.agreement import Annotators
 from truemoment.studies.meta.ambiguity import Ambiguity, ambiguity
 from truemoment.studies.meta.loading import LoadedSystems
 from truemoment.studies.meta.noise import (

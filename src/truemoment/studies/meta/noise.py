@@ -37,7 +37,7 @@ import numpy as np
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Floats, Ints
 from truemoment.base.records import Annotations
-from truemoment.studies.diagnosis.agreement import Annotators
+from truemoment.evaluation.agreement import Annotators
 
 VARIANCES_S2 = (1.0, 2.0, 3.0, 4.0)
 """The paper's noise levels, variance of the start in square seconds."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from truemoment.data.datasets.answer_file import PersonAnswer
-from truemoment.studies.diagnosis.answer_agreement import QueryAgreement, set_iou_of
+from truemoment.studies.humans.answer_agreement import QueryAgreement, set_iou_of
 from truemoment.web.annotating.reading import TaskAnswer
 
 Moment = tuple[float, float]

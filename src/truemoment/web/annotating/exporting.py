@@ -25,7 +25,7 @@ from truemoment.base.version import __version__ as version
 from truemoment.data.datasets.answer_file import SCHEMA, AnswersHead, StudyAnswers, one_moment
 from truemoment.data.datasets.own import OwnQuery
 from truemoment.data.datasets.random_order import Order, random_order
-from truemoment.studies.diagnosis.answer_agreement import answer_agreement
+from truemoment.studies.humans.answer_agreement import answer_agreement
 from truemoment.web.annotating.control_scores import person_scores
 from truemoment.web.annotating.datasheet import datasheet_document, datasheet_text
 from truemoment.web.annotating.events import last_change

@@ -14,7 +14,7 @@ import numpy as np
 
 from truemoment.base.boundary.documents import as_json
 from truemoment.data.datasets.answer_file import PersonAnswer
-from truemoment.studies.diagnosis.answer_agreement import AnswerAgreement, QueryAgreement, answer_agreement
+from truemoment.studies.humans.answer_agreement import AnswerAgreement, QueryAgreement, answer_agreement
 from truemoment.web.annotating.control_scores import PersonScores, person_scores
 from truemoment.web.annotating.events import last_event, now
 from truemoment.web.annotating.progress import StudyPerson

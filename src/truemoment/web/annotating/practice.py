@@ -7,7 +7,7 @@ import sqlite3
 import msgspec
 
 from truemoment.media.video.stamps import FrameTable
-from truemoment.studies.diagnosis.answer_agreement import set_iou_of
+from truemoment.studies.humans.answer_agreement import set_iou_of
 from truemoment.web.annotating.answers import FrameSpan
 from truemoment.web.annotating.rebuilding import current
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from truemoment.data.datasets.answer_file import StudyAnswers
 from truemoment.data.datasets.random_order import Order
-from truemoment.studies.diagnosis.answer_agreement import AnswerAgreement
+from truemoment.studies.humans.answer_agreement import AnswerAgreement
 from truemoment.web.annotating.control_scores import PersonScores
 from truemoment.web.annotating.events import is_closed, last_change
 from truemoment.web.annotating.practice import hidden_moments

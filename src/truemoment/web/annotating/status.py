@@ -10,7 +10,7 @@ import numpy as np
 
 from truemoment.base.version import __version__ as version
 from truemoment.data.datasets.answer_file import SCHEMA, AnswersHead, StudyAnswers
-from truemoment.studies.diagnosis.answer_agreement import AnswerAgreement, answer_agreement
+from truemoment.studies.humans.answer_agreement import AnswerAgreement, answer_agreement
 from truemoment.web.annotating.control_scores import PersonScores, person_scores
 from truemoment.web.annotating.reading import StudyFrameTables, read_study_answers
 from truemoment.web.annotating.results import StudyState, read_state

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from truemoment.base.intervals import Bools, Floats, Ints
-from truemoment.studies.diagnosis.errors import KINDS
+from truemoment.evaluation.error_kinds import KINDS
 from truemoment.web.browsing.looking import AnswerColumns, SystemColumns
 
 SORTS = (
@@ -47,7 +47,7 @@ class QuerySelection:
     system
         Number of the method whose kinds, IoUs and ranks are meant.
     kinds
-        Positions in :data:`~truemoment.studies.diagnosis.errors.KINDS`; empty for all.
+        Positions in :data:`~truemoment.evaluation.error_kinds.KINDS`; empty for all.
     hidden
         Whether only queries count whose hit is at a lower rank.
     floor

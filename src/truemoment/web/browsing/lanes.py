@@ -8,7 +8,7 @@ import numpy as np
 
 from truemoment.base.intervals import Floats, temporal_iou
 from truemoment.base.records import Annotations, Predictions
-from truemoment.studies.diagnosis.errors import KINDS
+from truemoment.evaluation.error_kinds import KINDS
 from truemoment.web.browsing.looking import AnswerColumns, SystemColumns
 
 MOST_ANSWERS = 10

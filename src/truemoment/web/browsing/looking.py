@@ -22,15 +22,15 @@ from truemoment.base.records import Annotations, Predictions, numbers_of
 from truemoment.baselines.floors import FloorResult, headline_of
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.data.formats import MatchReport, read_predictions
+from truemoment.evaluation.agreement import Annotators, agreement_by_query
+from truemoment.evaluation.error_kinds import ErrorKinds, error_kinds
 from truemoment.evaluation.evaluate import evaluate, resolve_measures, resolve_protocol
 from truemoment.evaluation.measures import Measure
 from truemoment.evaluation.protocols import Protocol
 from truemoment.studies.audit.checks.errors import threshold_of
 from truemoment.studies.audit.results import Results, first_verbs
 from truemoment.studies.audit.setup import OF_MOMENTS, AuditSetup, Splits
-from truemoment.studies.diagnosis.agreement import Annotators, agreement_by_query
-from truemoment.studies.diagnosis.answers import first_answers
-from truemoment.studies.diagnosis.errors import ErrorKinds, error_kinds
+from truemoment.studies.evaluate.first_answers import first_answers
 from truemoment.web.browsing.verdicts import read_verdicts, shares_that_fit
 
 FloorChoice = Literal["all", "best", "none"]

@@ -14,10 +14,10 @@ import numpy as np
 from starlette.responses import RedirectResponse, Response
 
 from truemoment.base.boundary.files import read_number
+from truemoment.evaluation.error_kinds import KINDS
 from truemoment.searching.index import Index
 from truemoment.searching.outstanding import backgrounds
 from truemoment.searching.retrieval import moment_scores
-from truemoment.studies.diagnosis.errors import KINDS
 from truemoment.web.browsing.filters import RANGES, SORTS, QuerySelection, select
 from truemoment.web.browsing.lanes import lanes_of, row_of
 from truemoment.web.browsing.looking import AnswerColumns

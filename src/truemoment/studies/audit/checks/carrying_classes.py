@@ -20,7 +20,7 @@ from truemoment.studies.audit.checks.slices_figure import slice_drawings
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
 from truemoment.studies.audit.table_cells import figure_cell
-from truemoment.studies.diagnosis.slices import Slice
+from truemoment.studies.evaluate.slices import Slice
 
 NAME = "carrying-classes"
 

@@ -15,7 +15,7 @@ from truemoment.report.words import interval95_points, p_value, points
 from truemoment.studies.audit.resampling import Paired, intervals
 from truemoment.studies.audit.results import Results
 from truemoment.studies.audit.setup import ORIGINAL
-from truemoment.studies.diagnosis.shuffled import MAY_DIFFER, Displacement, compare_shuffled, n_differing
+from truemoment.studies.audit.shuffled import MAY_DIFFER, Displacement, compare_shuffled, n_differing
 
 CHANGE_NAMES = {"shuffled": "segments shuffled", "reversed": "played backwards", "other-video": "another video"}
 """How videos are changed, in words; other changes are written by their name."""

@@ -19,7 +19,7 @@ from truemoment.report.drawing import (
     shortened,
 )
 from truemoment.studies.audit.results import Results
-from truemoment.studies.diagnosis.answers import first_answers
+from truemoment.studies.evaluate.first_answers import first_answers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from truemoment.evaluation.error_kinds import ErrorKinds, error_kinds
 from truemoment.evaluation.measures import DiscountedRecall, Measure, Recall
 from truemoment.report.drawing import (
     METHOD,
@@ -25,7 +26,6 @@ from truemoment.studies.audit.checks.base import EXAMPLES, SCORE, Check
 from truemoment.studies.audit.checks.examples import examples
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
-from truemoment.studies.diagnosis.errors import ErrorKinds, error_kinds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

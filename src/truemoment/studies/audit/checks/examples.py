@@ -7,11 +7,11 @@ from typing import Literal
 import numpy as np
 
 from truemoment.base.intervals import Bools, Floats, temporal_iou
+from truemoment.evaluation.error_kinds import HIT, KINDS, ErrorKinds
 from truemoment.evaluation.measures import Recall
 from truemoment.report.model import Bar, Example
 from truemoment.studies.audit.results import Results
-from truemoment.studies.diagnosis.answers import first_answers
-from truemoment.studies.diagnosis.errors import HIT, KINDS, ErrorKinds
+from truemoment.studies.evaluate.first_answers import first_answers
 
 N_EXAMPLES = 8
 N_SHOWN = 3

@@ -1,9 +1,9 @@
 """Sentences with an order in time, a negation, a count or an anaphor: where the method gains more over the network.
 
 On each of these classes the method is compared with the sentence network, the strongest learner that never sees the
-video, and its gain there with its gain on all other queries (:mod:`truemoment.studies.diagnosis.gains`). The network is
-that of :mod:`truemoment.studies.audit.checks.excess_where_blind_misses`: fitted on the training split, or out of fold
-without one.
+video, and its gain there with its gain on all other queries (:mod:`truemoment.studies.audit.checks.gains`). The network
+is that of :mod:`truemoment.studies.audit.checks.excess_where_blind_misses`: fitted on the training split, or out of
+fold without one.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from truemoment.report.model import Block, Cell, Paragraph, Table
 from truemoment.report.words import interval95_points, listed, p_number, points
 from truemoment.studies.audit.checks import excess_where_blind_misses
 from truemoment.studies.audit.checks.base import CLASSES, Check
+from truemoment.studies.audit.checks.gains import FEWEST_VIDEOS, ClassGain, Tested, classes_of, gains_by_class
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
 from truemoment.studies.audit.table_cells import points_cell
-from truemoment.studies.diagnosis.gains import FEWEST_VIDEOS, ClassGain, Tested, classes_of, gains_by_class
-from truemoment.studies.diagnosis.slices import membership
+from truemoment.studies.evaluate.slices import membership
 
 NAME = "language-classes"
 

@@ -14,8 +14,8 @@ from truemoment.report.model import Block, Drawing, Level
 from truemoment.studies.audit.checks.base import SCORE, Check
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
-from truemoment.studies.diagnosis.curves import LengthCounts, SuccessByLength, success_by_length
-from truemoment.studies.diagnosis.slices import reference_lengths
+from truemoment.studies.evaluate.curves import LengthCounts, SuccessByLength, success_by_length
+from truemoment.studies.evaluate.slices import reference_lengths
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

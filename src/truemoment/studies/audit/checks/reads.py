@@ -10,8 +10,8 @@ from truemoment.report.words import counted, low_to_high, number, p_value, perce
 from truemoment.studies.audit.checks.base import Check
 from truemoment.studies.audit.declaration import Declaration, otherwise
 from truemoment.studies.audit.findings import AuditFinding
+from truemoment.studies.audit.order_following import CONTRADICTED, LEAST_SHARE
 from truemoment.studies.audit.results import Results
-from truemoment.studies.diagnosis.order_following import CONTRADICTED, LEAST_SHARE
 
 NAME = "reads"
 

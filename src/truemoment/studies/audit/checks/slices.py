@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from truemoment.evaluation.scores import Scores
 from truemoment.studies.audit.results import Results
-from truemoment.studies.diagnosis.slices import Membership, Slice, membership, slices
+from truemoment.studies.evaluate.slices import Membership, Slice, membership, slices
 
 
 def members(results: Results) -> list[Membership]:

@@ -13,7 +13,7 @@ from truemoment.evaluation.measures import Measure
 from truemoment.report.drawing import FLOOR, METHOD, SOFT, drawing_style, new_figure, wrapped, write_beside
 from truemoment.report.model import Drawing
 from truemoment.studies.audit.charts import draw_dots, draw_interval, percent_axis, write_undefined
-from truemoment.studies.diagnosis.slices import Slice
+from truemoment.studies.evaluate.slices import Slice
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

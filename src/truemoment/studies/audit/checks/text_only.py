@@ -15,7 +15,7 @@ from truemoment.studies.audit.entries import difference, statuses
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.resampling import Paired
 from truemoment.studies.audit.results import Results
-from truemoment.studies.diagnosis.answers import first_answers
+from truemoment.studies.evaluate.first_answers import first_answers
 
 NAME = "text-only"
 

@@ -30,7 +30,7 @@ from truemoment.studies.audit.checks.densities_figure import densities_figure
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
 from truemoment.studies.bias.distances import energy_distances
-from truemoment.studies.diagnosis.answers import first_answers
+from truemoment.studies.evaluate.first_answers import first_answers
 
 NAME = "training-places"
 

@@ -17,7 +17,7 @@ from truemoment.studies.audit.checks.changed_videos import shuffled
 from truemoment.studies.audit.entries import difference, statuses
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
-from truemoment.studies.diagnosis.shuffled import Displacement
+from truemoment.studies.audit.shuffled import Displacement
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,0 +1,1 @@
+"""Contamination: predictions that recall the official annotations of a dataset."""

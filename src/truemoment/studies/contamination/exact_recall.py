@@ -1,0 +1,272 @@
+r"""Exact recall of official times: answers with the official digits, more often than a method that sees the video.
+
+The difference of an answer and the official time is counted in cells of 0.1 s, up to 10 cells to either side of 0. A
+method that sees the video has differences whose density is smooth around 0. A method that recalls official times has a
+spike in the cell at 0. The test compares the count at 0 with the count that the other cells predict:
+
+.. math:: n_k \sim \mathrm{Poisson}(\lambda_k\, o_k), \quad \log \lambda_k = a + b\,|k| + c\,k, \quad k \ne 0
+
+The slope b lets an honest density have a peak at 0. The number of opportunities :math:`o_k` makes the test aware of
+grids: with N official times :math:`r_i`, answers :math:`a_j` and c = 50 cells in 5 s,
+
+.. math:: o_k = \frac{c}{N - 1} \#\{(i, j): i \ne j,\ a_j \equiv r_i + k \pmod c\}
+
+is how well official times, moved by k cells, fit the answers of other queries; a 20th of an even spread keeps it above
+0. Answers in whole seconds hit official times in whole seconds more often, and this is no spike. The expected count at
+0 is :math:`\mu = e^{a} o_0`, and p is :math:`P(N \ge n_0)` for a Poisson count whose log mean is normal with the
+standard error of a.
+
+For both ends of a moment, cells are pairs (j, k), the slopes are those of :math:`|j| + |k|, |j - k|, j, k`, and pairs
+with j = 0 or k = 0 are left out of the fit: they may have spikes of their own.
+
+An official time within reach of either end of the video is left out: answers at 0 or at the video's end are frequent
+in every method. Each official time of a video counts once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from truemoment.base.intervals import Floats, Ints
+from truemoment.evaluation.uncertainty import interval95, normal_tail, resample_sums
+from truemoment.studies.contamination.recall_cells import CELL_S, ROUNDING_S, MomentPairs, Side, tally_of
+
+PRIOR_DEVIATION = 2.0
+"""Deviation of the normal prior of each slope over the reach: few counts do not decide a slope."""
+
+ADDED_COUNT = 0.5
+"""Added to the counts of a fit in all, by opportunities: a mean is known where all cells beside 0 are empty."""
+
+FEWEST = 50
+"""Fewer official times are not tested."""
+
+FEWEST_ROUNDED = 100
+"""Fewer answers in whole seconds are not tested."""
+
+HALF_SECOND = round(0.5 / CELL_S)
+"""Cells in half a second."""
+
+_STEPS = 25
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
+_CHANCES = _WEIGHTS / _WEIGHTS.sum()
+
+
+@dataclass(frozen=True, eq=False)
+class ExactRecall:
+    """Exact answers of one side, or of both, against what the neighbourhood predicts.
+
+    Parameters
+    ----------
+    n, n_videos
+        Official times that count, and their videos.
+    n_exact
+        Number of exact answers.
+    share, share_ci95
+        Their share.
+    expected
+        Share that the neighbourhood predicts.
+    excess, excess_ci95
+        Share above it: an estimate of the share of official times that are recalled.
+    p
+        One-sided p value.
+    detectable
+        Share of recalled times that the test finds in 80 of 100 such files, at `level`.
+    difference_s, counts, predicted
+        Of one side: the cells, how many answers are in each, and how many the fit predicts.
+    """
+
+    side: Side
+    n: int
+    n_videos: int
+    n_exact: int
+    share: float
+    share_ci95: tuple[float, float]
+    expected: float
+    excess: float
+    excess_ci95: tuple[float, float]
+    p: float
+    detectable: float
+    difference_s: Floats
+    counts: Ints
+    predicted: Floats
+
+
+def exact_recall(
+    pairs: MomentPairs, side: Side, rng: np.random.Generator, *, resamples: int = 1000, level: float = 0.05
+) -> ExactRecall | None:
+    """Test one side for exact recall; None with fewer than :data:`FEWEST` official times. 0 `resamples`: no interval.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> start_s = np.round(rng.uniform(3, 20, 500), 1)
+    >>> official = {"official_start_s": start_s, "official_end_s": start_s + 5.0}
+    >>> error_s = np.where(rng.random(500) < 0.1, 0.0, np.round(rng.normal(0, 2, 500), 1))
+    >>> answers = {"answer_start_s": start_s + error_s, "answer_end_s": start_s + error_s + 5.0}
+    >>> videos = [f"v{k}" for k in range(500)]
+    >>> found = exact_recall(MomentPairs(videos, np.full(500, 30.0), **official, **answers), "start", rng, resamples=0)
+    >>> found.n_exact, round(found.expected, 2), found.p < 1e-6
+    (46, 0.02, True)
+    """
+    counted = pairs.counted(side)
+    n = int(counted.sum())
+    tally = tally_of(pairs, counted, side)
+    if n < FEWEST or tally.is_coarse:
+        return None
+    cells, features, opportunities, table = tally.cells, tally.features, tally.opportunities, tally.by_video
+    used, centre = np.all(cells != 0, axis=1), len(cells) // 2
+    counts = table.sum(axis=0)[:-1]
+    coefficients, error = _fit(counts[None, used], opportunities[used], features[used])
+    log_means = math.log(opportunities[centre]) + coefficients[0, 0] + error[0] * np.array([0.0, *_NODES])
+    expected, *means = np.exp(np.minimum(log_means, math.log(n))).tolist()
+    expected /= n
+    n_exact = int(counts[centre])
+    share_ci95 = excess_ci95 = (math.nan, math.nan)
+    if resamples and len(table) > 1:
+        drawn = resample_sums(table, rng, resamples=resamples)
+        slopes, _ = _fit(drawn[:, :-1][:, used], opportunities[used], features[used])
+        shares = drawn[:, centre] / drawn[:, -1]
+        excesses = shares - np.exp(np.minimum(slopes[:, 0] + math.log(opportunities[centre]), math.log(n))) / n
+        share_ci95, excess_ci95 = (_ends(of) for of in (shares, excesses))
+    return ExactRecall(
+        side=side,
+        n=n,
+        n_videos=len(table),
+        n_exact=n_exact,
+        share=n_exact / n,
+        share_ci95=share_ci95,
+        expected=expected,
+        excess=n_exact / n - expected,
+        excess_ci95=excess_ci95,
+        p=_tail(n_exact, np.array(means)),
+        detectable=_detectable(np.array(means), n, level),
+        difference_s=cells * CELL_S,
+        counts=counts.astype(np.int64),
+        predicted=np.exp(features @ coefficients[0]) * opportunities,
+    )
+
+
+@dataclass(frozen=True)
+class RoundedRecall:
+    """Whole-second answers within half a second of both ends, against what answers further away predict.
+
+    Parameters
+    ----------
+    n, n_videos
+        Official moments that count, with an answer in whole seconds, and their videos.
+    share, share_ci95
+        Share of the answers within half a second at both ends.
+    ratio, ratio_ci95
+        How many times as many they are as the neighbourhood predicts.
+    p
+        One-sided p value.
+    """
+
+    n: int
+    n_videos: int
+    share: float
+    share_ci95: tuple[float, float]
+    ratio: float
+    ratio_ci95: tuple[float, float]
+    p: float
+
+
+def rounded_recall(pairs: MomentPairs, rng: np.random.Generator, *, resamples: int = 1000) -> RoundedRecall | None:
+    """Test whole-second answers for recall of official moments that are rounded; None with fewer than 100 of them.
+
+    Such answers are the whole seconds nearest to the official times, never the next ones: the density of their
+    differences falls at half a second. The fit of both ends has a step there, and p is that of its size. A method whose
+    error is often below half a second has such a step too.
+    """
+    whole = np.all([np.abs(time_s - np.rint(time_s)) < ROUNDING_S for time_s in pairs.answers_s], axis=0)
+    counted = pairs.counted("both") & whole
+    tally = tally_of(pairs, counted, "both")
+    n = int(counted.sum())
+    if n < FEWEST_ROUNDED or tally.is_coarse:
+        return None
+    distance = np.abs(tally.cells)
+    inner, used = np.all(distance < HALF_SECOND, axis=1), np.all(distance != HALF_SECOND, axis=1)
+    features = np.column_stack([inner.astype(np.float64), tally.features])
+    size, error = _fit(tally.by_video[:, :-1].sum(axis=0)[None, used], tally.opportunities[used], features[used])
+    share_ci95 = ratio_ci95 = (math.nan, math.nan)
+    if resamples and len(tally.by_video) > 1:
+        drawn = resample_sums(tally.by_video, rng, resamples=resamples)
+        sizes, _ = _fit(drawn[:, :-1][:, used], tally.opportunities[used], features[used])
+        share_ci95 = _ends(drawn[:, :-1][:, inner].sum(axis=1) / drawn[:, -1])
+        ratio_ci95 = _ends(np.exp(sizes[:, 0]))
+    return RoundedRecall(
+        n=n,
+        n_videos=len(tally.by_video),
+        share=float(tally.by_video[:, :-1][:, inner].sum() / n),
+        share_ci95=share_ci95,
+        ratio=math.exp(size[0, 0]),
+        ratio_ci95=ratio_ci95,
+        p=float(normal_tail(np.asarray(size[0, 0] / error[0]))),
+    )
+
+
+def _ends(drawn: Floats) -> tuple[float, float]:
+    low, high = interval95(drawn).tolist()
+    return low, high
+
+
+# --------------------------------------------------------------------------------------------- the fit
+
+
+def _fit(counts: Floats, opportunities: Floats, features: Floats) -> tuple[Floats, Floats]:
+    """Fit Poisson counts (B, C) by Newton's method; coefficients (B, F), and standard errors of the first (B,).
+
+    The column of ones has no prior.
+    """
+    ones = int(np.argmax(np.all(features == 1, axis=0)))
+    n_features = features.shape[1]
+    precision = np.diag([1e-6 if column == ones else PRIOR_DEVIATION**-2 for column in range(n_features)])
+    offset, total = np.log(opportunities), opportunities.sum()
+    counts = counts + ADDED_COUNT * opportunities / total
+    coefficients = np.zeros((len(counts), n_features))
+    coefficients[:, ones] = np.log(counts.sum(axis=1) / total)
+    for _ in range(_STEPS):
+        means = np.exp(np.minimum(coefficients @ features.T + offset, 30.0))
+        gradient = (counts - means) @ features - coefficients @ precision
+        hessian = np.einsum("bc,cf,cg->bfg", means, features, features) + precision
+        step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
+        coefficients = coefficients + np.clip(step, -1.0, 1.0)
+        if np.abs(step).max() < 1e-8:
+            break
+    return coefficients, np.sqrt(np.linalg.inv(hessian)[:, 0, 0])
+
+
+def _tail(count: int, means: Floats) -> float:
+    """Return the chance of `count` or more, for a Poisson count whose mean is drawn at the nodes."""
+    return float(sum(weight * _poisson_tail(count, float(mean)) for mean, weight in zip(means, _CHANCES, strict=True)))
+
+
+def _poisson_tail(count: int, mean: float) -> float:
+    if count == 0 or mean > 1e8:
+        return 1.0
+    if mean <= 0:
+        return 0.0
+    most = max(count, mean) + 12 * math.sqrt(max(count, mean)) + 60
+    terms = np.arange(count if count > mean else 0, most if count > mean else count)
+    first = float(terms[0])
+    log_factorials = math.lgamma(first + 1) + np.append(0.0, np.cumsum(np.log(terms[1:])))
+    logs = terms * math.log(mean) - mean - log_factorials
+    part = float(np.exp(logs).sum())
+    return min(1.0, part if count > mean else 1.0 - part)
+
+
+def _detectable(means: Floats, n: int, level: float) -> float:
+    """Return the share of recalled times that makes p at most `level` in 80 of 100 files."""
+    fewest, most = 0, n + 1  # counts that are no sign, and that are one
+    while most - fewest > 1:
+        middle = (fewest + most) // 2
+        fewest, most = (fewest, middle) if _tail(middle, means) <= level else (middle, most)
+    low, high = 0.0, 1.0
+    for _ in range(20):
+        share = (low + high) / 2
+        found = _tail(most, means + share * n) >= 0.8
+        low, high = (low, share) if found else (share, high)
+    return high

@@ -1,0 +1,198 @@
+"""First answers, and their pattern: a coarse grid, one answer for all queries, or one answer for each video.
+
+Such answers were not found in the video. Closer Look (Yuan et al. 2021, section 5.2) reports a published method with
+the answers (0, 1), (0, 0.5) and (0.5, 1); TimeChat's issue 33 reports multiples of 5 s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from truemoment.base.errors import UsageError
+from truemoment.base.intervals import Bools, Floats, Ints
+from truemoment.base.records import Annotations, Predictions
+from truemoment.data.datasets.faults import normalised_sentence
+from truemoment.evaluation.protocols.base import Ranking
+from truemoment.studies.evaluate.near_answers import NearPlace, near_places
+
+SAME = 1e-6
+"""Times this close, in seconds or as fractions of the video, are the same time."""
+
+GRIDS_S: Mapping[str, float] = {"multiples of 5 s": 5.0, "multiples of 1 s": 1.0}
+GRIDS_NORM: Mapping[str, float] = {"multiples of 10 % of the video": 0.1, "multiples of 5 % of the video": 0.05}
+
+
+class FirstAnswers(NamedTuple):
+    """The first answer of each query of the annotations, in their order.
+
+    Parameters
+    ----------
+    start_s, end_s : (Q,)
+        Seconds as predicted; NaN where there is no answer.
+    n_unknown
+        Number of queries of the predictions that are not in the annotations.
+    """
+
+    start_s: Floats
+    end_s: Floats
+    n_unknown: int
+
+    @property
+    def answered(self) -> Bools:
+        """Which queries have an answer, shape (Q,)."""
+        return ~np.isnan(self.start_s)
+
+
+class CommonAnswer(NamedTuple):
+    """An answer as fractions of the video, and the share of the answers that equal it."""
+
+    start_norm: float
+    end_norm: float
+    share: float
+
+
+@dataclass(frozen=True)
+class AnswerPattern:
+    """What first answers have in common; shares are fractions, NaN where there is nothing to count.
+
+    Parameters
+    ----------
+    n_queries, n_answered
+        Queries of the annotations that have a reference moment, and those of them with an answer.
+    n_normalised
+        Answered queries whose video's duration is known: the ground of all that is a share of the video.
+    on_grid
+        Share of the answers whose start and end both lie on a grid, by the grid's name. Multiples of 5 s
+        are multiples of 1 s too.
+    n_comparable
+        Answered queries whose video is asked another sentence that is answered.
+    repeated
+        Share of these with the same answer as another sentence of the video.
+    repeated_references
+        Share of these with the same reference as another such sentence: what a perfect method would repeat.
+    most_common
+        The most frequent answers, most frequent first, at a resolution of 1 % of the video.
+    n_distinct
+        How many answers differ at that resolution.
+    near
+        The places that most answers are near to, see :func:`~truemoment.studies.evaluate.near_answers.near_places`.
+    """
+
+    n_queries: int
+    n_answered: int
+    n_normalised: int
+    on_grid: Mapping[str, float]
+    n_comparable: int
+    repeated: float
+    repeated_references: float
+    most_common: tuple[CommonAnswer, ...]
+    n_distinct: int
+    near: tuple[NearPlace, ...]
+
+
+def first_answers(annotations: Annotations, predictions: Predictions, *, ranking: Ranking = "score") -> FirstAnswers:
+    """Return the first answer of each query: by falling ``"score"``, or in the order of the ``"file"``.
+
+    Examples
+    --------
+    >>> a = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 2.0, 6.0)])
+    >>> first_answers(a, Predictions.from_lists({"v#0": [(0.0, 9.0, 0.1), (2.0, 5.0, 0.9)]})).end_s
+    array([5.])
+    """
+    if ranking not in ("score", "file"):
+        raise UsageError(f"got ranking={ranking!r}, expected score or file")
+    if ranking == "score":
+        predictions = predictions.ranked_by_score()
+    row = predictions.rows_of(annotations.queries.query_id)
+    answered = (row >= 0) & (np.append(predictions.lengths, 0)[row] > 0)
+    at = predictions.offsets[row[answered]]
+    times = np.full((2, len(row)), np.nan)
+    times[:, answered] = predictions.start_s[at], predictions.end_s[at]
+    return FirstAnswers(times[0], times[1], len(predictions) - int(np.count_nonzero(row >= 0)))
+
+
+def answer_pattern(
+    annotations: Annotations, predictions: Predictions, *, ranking: Ranking = "score", n_common: int = 5
+) -> AnswerPattern:
+    """Look for answers that do not depend on the video or on the sentence.
+
+    Queries without a reference moment are left out. `ranking` is as for :func:`first_answers`.
+
+    Examples
+    --------
+    >>> rows = [("v#0", "v", 30.0, "a door opens", 2.0, 6.0), ("v#1", "v", 30.0, "he sits", 9.0, 20.0)]
+    >>> whole = Predictions.from_lists({"v#0": [(0.0, 30.0)], "v#1": [(0.0, 30.0)]})
+    >>> pattern = answer_pattern(Annotations.from_rows(rows), whole)
+    >>> pattern.repeated, pattern.repeated_references, pattern.most_common
+    (1.0, 0.0, (CommonAnswer(start_norm=0.0, end_norm=1.0, share=1.0),))
+    """
+    annotations = annotations.with_moments()
+    first = first_answers(annotations, predictions, ranking=ranking)
+    answered = first.answered
+    queries = annotations.queries
+    times_s = np.stack([first.start_s, first.end_s], axis=1)[answered]
+    duration_s = queries.duration_s[answered]
+    known = duration_s > 0
+    times_norm = times_s[known] / duration_s[known, None]
+    on_grid = {name: _share_on_grid(times_s, step) for name, step in GRIDS_S.items()}
+    on_grid |= {name: _share_on_grid(times_norm, step) for name, step in GRIDS_NORM.items()}
+
+    video = numbered(queries.video_id[answered])
+    sentence = numbered(map(normalised_sentence, queries.sentence[answered]))
+    comparable = is_shared(video, sentence)
+    heads = annotations.offsets[:-1][answered]
+    repeated = is_shared(same_moment(video, first.start_s[answered], first.end_s[answered]), sentence)
+    references = is_shared(same_moment(video, annotations.start_s[heads], annotations.end_s[heads]), sentence)
+    common, n_distinct = _most_common(np.rint(times_norm * 100), n_common)
+    return AnswerPattern(
+        n_queries=len(queries),
+        n_answered=int(answered.sum()),
+        n_normalised=int(known.sum()),
+        on_grid=on_grid,
+        n_comparable=int(comparable.sum()),
+        repeated=_share(repeated[comparable]),
+        repeated_references=_share(references[comparable]),
+        most_common=common,
+        n_distinct=n_distinct,
+        near=near_places(times_norm),
+    )
+
+
+def _share(marked: Bools) -> float:
+    return float(marked.mean()) if len(marked) else float("nan")
+
+
+def _share_on_grid(times: Floats, step: float) -> float:
+    """Share of moments, shape (N, 2), whose start and end are multiples of `step`."""
+    return _share(np.all(np.abs(times - step * np.rint(times / step)) <= SAME, axis=1))
+
+
+def same_moment(video: Ints, start_s: Floats, end_s: Floats) -> Ints:
+    """Number the moments of N rows, shape (N,): rows of one video with the same times have the same number."""
+    table = np.column_stack([video, np.rint(start_s / SAME), np.rint(end_s / SAME)])
+    return np.unique(table, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def is_shared(group: Ints, member: Ints) -> Bools:
+    """Which of N rows share their group with a row of another member, shape (N,)."""
+    pairs = np.unique(np.stack([group, member]), axis=1)
+    return np.asarray(np.bincount(pairs[0], minlength=1)[group] > 1)
+
+
+def numbered(texts: Iterable[str]) -> Ints:
+    """Number texts from 0 in the order in which they first occur, shape (N,)."""
+    listed = list(texts)
+    number = {text: n for n, text in enumerate(dict.fromkeys(listed))}
+    return np.array([number[text] for text in listed], dtype=np.int64)
+
+
+def _most_common(percent: Floats, n_common: int) -> tuple[tuple[CommonAnswer, ...], int]:
+    """Return the most frequent moments, in whole per cents (N, 2), and how many differ."""
+    values, counts = np.unique(percent, axis=0, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:n_common]
+    found = ((*values[row] / 100, counts[row] / len(percent)) for row in order)
+    return tuple(CommonAnswer(float(start), float(end), float(share)) for start, end, share in found), len(values)

@@ -1,0 +1,101 @@
+"""How far answers follow the order of sentences: the share itself, its errors, what it does not depend on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from truemoment.base.records import Annotations, Predictions
+from truemoment.studies.audit.order_following import UNTESTED, follow_order, terms_beside
+from truemoment.studies.audit.other_orders import ALONE, SHUFFLED, in_other_orders
+
+NO_TERMS = np.zeros((40, 0))
+
+
+def drawn(seed, n_videos=10, n=4):
+    rng = np.random.default_rng(seed)
+    return rng, np.repeat(np.arange(n_videos), n), rng.normal(size=n_videos * n)
+
+
+@given(share=st.floats(-2, 2), seed=st.integers(0, 99))
+def test_the_share_is_that_by_which_answers_are_made(share, seed):
+    # Centres are made as the formula says, with a constant of each video and no rest: b comes back.
+    rng, video, moved = drawn(seed)
+    centre = share * moved + rng.normal(size=10)[video]
+    found = follow_order(centre, moved, NO_TERMS, video, rng, permutations=99)
+    assert found.share == pytest.approx(share, abs=1e-9)
+    assert (found.n_queries, found.n_videos) == (40, 10)
+    assert found.ci95 == pytest.approx((share, share), abs=1e-6)
+
+
+def test_the_p_value_is_the_share_of_permutations():
+    # By hand: two videos of two queries, moves -1 and 1 in both. Of the 4 equally likely orders within videos one has
+    # as large a sum as the answers that follow, so p is near 1/4; and near 1 where they go against the moves.
+    video, moved = np.array([0, 0, 1, 1, 2]), np.array([-1.0, 1.0, -1.0, 1.0, 5.0])
+    assert follow_order(moved, moved, NO_TERMS[:5], video, np.random.default_rng(0), permutations=99) == (
+        UNTESTED._replace(n_queries=4, n_videos=2)  # the fifth is alone, and four are too few
+    )
+    video, moved = np.repeat(np.arange(3), 2), np.tile([-1.0, 1.0], 3)
+    p, against = (
+        follow_order(sign * moved, moved, NO_TERMS[:6], video, np.random.default_rng(0), permutations=4000).p
+        for sign in (1, -1)
+    )
+    assert p == pytest.approx(1 / 8, abs=0.02)
+    assert against == 1.0
+
+
+def test_answers_without_the_order_rarely_contradict():
+    # 300 sets of answers that do not depend on the moves: by the level, 1 in 100 has p <= 0.01, and up to 9 of 300 are
+    # found with probability 0.99 (binomial).
+    contradicted = 0
+    for seed in range(300):
+        rng, video, moved = drawn(seed, n_videos=20)
+        terms = rng.normal(size=(80, 5))
+        centre = terms @ rng.normal(size=5) + rng.normal(size=20)[video] + rng.normal(size=80)
+        contradicted += follow_order(centre, moved, terms, video, rng, permutations=200).contradicts
+    assert contradicted <= 9
+
+
+def test_terms_take_away_what_answers_owe_to_the_truth():
+    # Centres are where the moment is, which the order tells, too: without terms the answers seem to follow it.
+    rng, video, moved = drawn(1, n_videos=50)
+    true = np.clip(0.5 + 0.1 * moved, 0.1, 0.9)
+    centre = true + 0.01 * rng.normal(size=200)
+    true_norm = np.stack([true - 0.05, true + 0.05], axis=1)
+    probability, cells = np.full((200, 2), 0.5), np.array([[0.0, 0.5], [0.5, 1.0]])
+    terms = terms_beside(true_norm, probability, cells, np.tile([[0.0, 0.5]], (200, 1)), 0.5)
+    assert terms.shape[0] == 200
+    bare = follow_order(10 * centre, moved, np.zeros((200, 0)), video, rng, permutations=200)
+    beside = follow_order(10 * centre, moved, terms, video, rng, permutations=200)
+    assert (bare.contradicts, beside.contradicts) == (True, False)
+
+
+class ReadsOthers:
+    """Answers at the place of the query among those it is asked with."""
+
+    name = "reads others"
+
+    def ground(self, queries, _top=1):
+        video = queries.video_id.tolist()
+        place = [video[:row].count(of) for row, of in enumerate(video)]
+        return Predictions.from_lists(
+            {query: [(float(k), k + 1.0)] for query, k in zip(queries.query_id.tolist(), place, strict=True)}
+        )
+
+
+def test_a_model_is_asked_alone_and_in_shuffled_order():
+    annotations = Annotations.from_rows(
+        [(f"v{v}#{k}", f"v{v}", 9.0, "x", 1.0, 2.0) for v in range(20) for k in (0, 1, 2)]
+    )
+    queries = annotations.queries
+    found = in_other_orders(ReadsOthers(), queries, top=1, rng=np.random.default_rng(0))
+    alone, shuffled = (
+        found[how].select_queries(found[how].rows_of(queries.query_id) >= 0) for how in (ALONE, SHUFFLED)
+    )
+    assert set(alone.start_s.tolist()) == {0.0}  # each is the first that it sees
+    assert sorted(shuffled.start_s.tolist()) == sorted([0.0, 1.0, 2.0] * 20)
+    assert shuffled.rows_of(queries.query_id).tolist() != list(range(60))
+    single = annotations.select_queries(np.arange(60) % 3 == 0)
+    assert in_other_orders(ReadsOthers(), single.queries, top=1, rng=np.random.default_rng(0)) == {}
