@@ -89,7 +89,21 @@ def test_a_trained_model_ranks_clips(films, tmp_path, capsys):
         assert {name: found[name] for name in figures} == pytest.approx(figures, abs=1 / 66)
     (tmp_path / "preds.jsonl").touch()
     assert (
-        run(["predict", str(out), "--dataset", "mad", "--split", "test", "--data-dir", str(films), "-o", "x.jsonl"])
+        run(
+            [
+                "predict",
+                "run",
+                str(out),
+                "--dataset",
+                "mad",
+                "--split",
+                "test",
+                "--data-dir",
+                str(films),
+                "-o",
+                "x.jsonl",
+            ]
+        )
         == 2
     )
     assert "ranks clips: use truemoment retrieve --model" in capsys.readouterr().err

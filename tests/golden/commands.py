@@ -55,7 +55,8 @@ MODEL = (
 TRAINED = "--annotations world.jsonl --features features"
 
 VERBS = (
-    *("", "demo", "audit", "evaluate", "compare", "bias", "resplit", "meta", "humans", "train", "predict", "sweep"),
+    *("", "demo", "audit", "evaluate", "compare", "bias", "resplit", "meta", "humans", "train", "sweep"),
+    *("predict", "predict run", "predict endpoint", "predict prompts"),
     *("variants", "features", "index", "search", "convert", "baseline", "reproduce", "datasets", "datasets list"),
     *("datasets info", "datasets check", "datasets fetch", "protocols", "protocols list", "protocols show", "measures"),
     *("measures list", "meta report", "meta axioms", "meta agreement", "meta stability", "meta ambiguity", "meta ties"),
@@ -279,7 +280,7 @@ CASES = (
     Case(
         "old-run-predict",
         (
-            f"predict old/run {OOD} --features features -o answers.jsonl --json predicted.json --quiet",
+            f"predict run old/run {OOD} --features features -o answers.jsonl --json predicted.json --quiet",
             f"evaluate answers.jsonl {OOD} {TWO} {FOUND}",
         ),
         exact_files=False,

@@ -66,7 +66,7 @@ COMMANDS: tuple[LongCommand, ...] = (
         "best.safetensors test.jsonl network.safetensors",
         SMALL,
     ),
-    _of("predict", "predict run -o new.jsonl", "new.jsonl", "new.jsonl", MINE),
+    _of("predict", "predict run run -o new.jsonl", "new.jsonl", "new.jsonl", MINE),
     _of(
         "index",
         "index red.mp4 videos/test0.mp4 videos/test1.mp4 -o new --model scenes",

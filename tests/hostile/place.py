@@ -42,7 +42,7 @@ def make_place(folder: Path) -> None:
         ["annotate", "new", "study", *MINE, "--videos", "videos", "--controls", "none"],
         ["train", "blind-tan", "--annotations", "mine.jsonl", "-o", "run", "--set", "train.epochs=1", *SMALL],
         ["search", "a red circle", "red.index", "--csv", "found.csv", "-o", "found.srt"],
-        ["predict", "run", *MINE, "-o", "predicted.jsonl"],
+        ["predict", "run", "run", *MINE, "-o", "predicted.jsonl"],
     ):
         with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
             status = run(words)

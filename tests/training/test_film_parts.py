@@ -41,7 +41,7 @@ def predict(films, tmp_path):
 
     def call(name, *options):
         out = tmp_path / name
-        words = ["predict", str(films / "run"), "--dataset", "mad", "--split", "test", "--data-dir", str(films)]
+        words = ["predict", "run", str(films / "run"), "--dataset", "mad", "--split", "test", "--data-dir", str(films)]
         status = run_command([*words, "--quiet", "-o", str(out), *options])
         return status, out.read_bytes() if out.exists() else b""
 

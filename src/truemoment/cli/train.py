@@ -70,7 +70,7 @@ def command(request: TrainRequest, learning: Learning, _threads: ModelThreads, o
     \b
     truemoment train tan2d --dataset charades-cd --features perception:0.3 -o runs/tan2d
     truemoment train blind-tan --dataset charades-sta -o runs/blind
-    truemoment predict runs/tan2d --dataset charades-cd --split test-ood -o preds.jsonl
+    truemoment predict run runs/tan2d --dataset charades-cd --split test-ood -o preds.jsonl
     truemoment audit preds.jsonl --dataset charades-cd --split test-ood --model runs/tan2d
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.learning.training import report as reports

@@ -259,7 +259,7 @@ def search_tables(
     """Tables 2 and 3: every method on whole films, or on chunks of a length.
 
     CLIP stays as published where there are no feature files, VLG-Net where there is no run. Answers of a run to chunks
-    are in ``test-180s.jsonl``, as ``truemoment predict RUN --chunks 180`` writes them.
+    are in ``test-180s.jsonl``, as ``truemoment predict run RUN --chunks 180`` writes them.
     """
     films = inputs.load("MAD", "test")
     whole = math.isinf(length_s)

@@ -4,7 +4,7 @@ The authors' notebooks (mayu-ot/hidden-challenges-MR at e0c4546, notebooks/repor
 randomization change the output") print 72 scores on the original and on shuffled videos, and 12 shares of first answers
 that are the same or nearly the same on both. Neither predictions nor the length of the shuffled segments are published,
 so that ours are figures of training runs: ``SPLIT.jsonl`` in a run's folder, and ``SPLIT-shuffled.jsonl``, which
-``truemoment predict RUN --change shuffled`` writes. The notebooks keep five answers, so that their R@10 is R@5.
+``truemoment predict run RUN --change shuffled`` writes. The notebooks keep five answers, so that their R@10 is R@5.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class _ReadingOptions(msgspec.Struct):
 
 
 def reading_of(rows: AnswerRows) -> Reading | None:
-    """Return the options that a file of ``truemoment predict`` states for reading its answers, or None."""
+    """Return the options that a file of ``truemoment predict endpoint`` states for reading its answers, or None."""
     prompt = rows.header.get("prompt")
     if not isinstance(prompt, dict) or not prompt.keys() & set(_ReadingOptions.__struct_fields__):
         return None

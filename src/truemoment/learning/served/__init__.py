@@ -1,6 +1,6 @@
 """Models that somebody serves: a grounder that asks any OpenAI-compatible endpoint, and keeps every raw answer.
 
-``truemoment predict`` is its command line. It needs PyAV, Pillow and tenacity: ``pip install 'truemoment[served]'``.
+``truemoment predict endpoint`` is its command line. Needs PyAV, Pillow, tenacity: ``pip install 'truemoment[served]'``.
 """
 
 from __future__ import annotations

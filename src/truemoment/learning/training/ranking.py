@@ -111,7 +111,9 @@ def load_retriever(
     record = checkpoints.read_run(folder)
     recipe = resolve(msgspec.to_builtins(record.recipe), folder / "run.json")
     if not isinstance(recipe.family.task, RankingTask):
-        raise UsageError(f"{folder}: is a run of {recipe.model}, which answers with moments: use truemoment predict")
+        raise UsageError(
+            f"{folder}: is a run of {recipe.model}, which answers with moments: use truemoment predict run"
+        )
     network = read_network(folder, record, NO_WORDS, loads_encoder=True)
     if store is None:
         source = record.features if features is None else features

@@ -283,7 +283,7 @@ class Decoding(Struct, frozen=True, forbid_unknown_fields=True):
         Moments a query.
     first_look
         Windows of a film that a query is compared with: those with the frame that is most like the sentence
-        (:mod:`truemoment.searching.first_look`). All if unset; only ``truemoment predict`` uses it, training does not.
+        (:mod:`truemoment.searching.first_look`). All if unset; only ``truemoment predict run`` uses it.
     """
 
     nms: Share = 0.45
