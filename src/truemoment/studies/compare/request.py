@@ -22,8 +22,8 @@ Files = AnyFile | Sequence[AnyFile]
 Way = Literal["shuffled", "reversed", "frozen", "other-video"]
 """How videos are changed (:data:`truemoment.media.features.changed.CHANGES`)."""
 
+# A name and FILE or NAME=FILE, once or more.
 Words = tuple[tuple[str, str], ...]
-"""A name and FILE or NAME=FILE, once or more."""
 
 
 def files_by_method(words: Sequence[str]) -> dict[str, list[Path]]:
