@@ -122,7 +122,7 @@ def test_hits_are_drawn_by_the_probability_that_the_network_is_right(example):
     found = example.results.cached(excess_where_blind_misses.where_blind_misses)
     [axes] = excess_figure(found.probability, found.hits, found.measure).axes
     lines = {line.get_label(): line for line in axes.lines}
-    assert list(lines) == ["the method", "sentence network", "another seed"]
+    assert list(lines) == ["the method", "sentence network", "a second network"]
     for line, hits in zip(lines.values(), found.hits.T, strict=True):
         np.testing.assert_allclose(line.get_xdata(), 100 * found.probability)
         np.testing.assert_allclose(line.get_ydata(), 100 * hits)
