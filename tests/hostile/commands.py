@@ -183,9 +183,9 @@ COMMANDS: tuple[Command, ...] = (
         late=True,
     ),
     _of(
-        "predict prompts http://127.0.0.1:9/v1 seconds clock --model m --videos videos -o new.jsonl --retries 0 --timeout 1",
+        "predict prompts http://127.0.0.1:9/v1 seconds clock --model m --videos videos -o new.jsonl --retries 0",
         "mine.jsonl",
-        more=MINE,
+        more=["--timeout", "1", *MINE],
         weight=0.3,
         writes="new.seconds.jsonl new.seconds.raw.jsonl new.clock.jsonl new.clock.raw.jsonl",
         fails=True,
