@@ -389,9 +389,9 @@ def _names(setting: Setting) -> list[str]:
 
 
 def _other_half(names: Sequence[str]) -> list[str]:
-    """Return the floor that takes about as long as all others, and that no other one needs."""
-    longest = PARAGRAPH if PARAGRAPH in names else NETWORK
-    return [longest] if longest in names else []
+    """Return the floors that take about as long as all others, and that no other one needs."""
+    candidates = (PARAGRAPH, NEIGHBOURS) if PARAGRAPH in names else (NETWORK,)
+    return [name for name in candidates if name in names]
 
 
 @contextlib.contextmanager
