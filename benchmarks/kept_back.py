@@ -46,7 +46,7 @@ def train_all(folder: Path, dataset: str, seeds: range) -> None:
             missing = [split for split in tests if not (folder / name_of(dataset, split, hidden, seed)).exists()]
             if not missing:
                 continue
-            model = SentenceNetwork(np.random.default_rng(seed), Training(hidden=hidden)).fit(train)
+            model = SentenceNetwork(np.random.default_rng(seed), Training(hidden=(hidden, hidden))).fit(train)
             (method,) = ExpectedValue(model, protocol=PROTOCOL).for_measures(MEASURES)
             for split in missing:
                 np.save(folder / name_of(dataset, split, hidden, seed), hits_of(method, tests[split]))

@@ -189,7 +189,6 @@ def verdict_with(ci95, skill_ci95, margin=0.0):
         strongest=np.zeros(1, dtype=np.int64),
         strongest_in=np.ones((1, 1)),
         difference=nothing,
-        ci95=np.array([ci95]),
         against=np.zeros((1, 1)),
         against_ci95=np.array([[ci95]]),
         highest=np.array([ci95[1:]]),

@@ -53,7 +53,7 @@ def run(theirs):
 
 
 def test_a_format_a_measure_and_a_protocol(run):
-    """By hand: all answers begin at 0 s; 18 of the 120 moments begin within two seconds of it."""
+    """By hand: all answers begin at 0 s; The share of moments that begin within two seconds of it."""
     starts = [json.loads(line)["moments"][0][0] for line in EXAMPLES.read_text().splitlines()]
     share = 100 * sum(start <= 2 for start in starts) / len(starts)
     words = ["--annotations", EXAMPLES, "--measures", "StartWithin,s=2", "--protocol", "house-rules"]
@@ -71,7 +71,7 @@ def test_a_floor_and_a_check(run):
 
 def test_a_command(run):
     assert re.search(
-        r"^Of other packages:\n  lengths +Print the median length", run("truemoment", "--help"), re.MULTILINE
+        r"^From other packages:\n  lengths +Print the median length", run("truemoment", "--help"), re.MULTILINE
     )
     moments = [json.loads(line)["moments"][0] for line in EXAMPLES.read_text().splitlines()]
     lengths = sorted(end - start for start, end in moments)

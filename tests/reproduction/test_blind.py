@@ -24,7 +24,7 @@ NAME = "blind-beside-published"
 
 
 # Issue 19, R@1,IoU=0.5: to be met within 1 point. The splits of ActivityNet Captions, whose networks take a minute each
-# to train, are those of benchmarks/blind_methods.py.
+# to train, are those of benchmarks/kept_back.py.
 @pytest.mark.data
 @pytest.mark.thorough
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ import numpy.typing as npt
 
 from truemoment.base.errors import InputError
 from truemoment.base.intervals import Bools, Floats, Ints
-from truemoment.base.rules import OnUnknown as OnUnknown  # noqa: PLC0414 - the records are read by it
 
 Strings = npt.NDArray[np.object_]
 

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-KINDS = ("measures", "protocols", "formats", "datasets", "baselines", "checks", "models", "commands")
-"""Kinds of parts: the group of entry points is ``truemoment.`` and one of these."""
-
 
 class Registry(Mapping[str, T]):
     """Parts of a kind by name.
@@ -32,7 +29,8 @@ class Registry(Mapping[str, T]):
     Parameters
     ----------
     kind
-        One of :data:`KINDS`.
+        measures, protocols, formats, datasets, baselines, checks, models or commands; the group of entry points is
+        ``truemoment.`` and this.
     own
         Our parts, in order.
     expected

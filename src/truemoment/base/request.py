@@ -21,7 +21,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin
+from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 P = ParamSpec("P")
 Q = TypeVar("Q")
@@ -189,10 +189,7 @@ def types_of(part: type) -> dict[str, Any]:
     """Return the types of the fields of a part, without those that it inherits."""
     names = _ModuleNames(vars(sys.modules[part.__module__]))
     own = inspect.get_annotations(part)
-    return {
-        name: eval(hint, {}, names) if isinstance(hint, str) else hint  # noqa: S307 - annotations in code
-        for name, hint in own.items()
-    }
+    return get_type_hints(type("Own", (), {"__annotations__": own}), {}, names, include_extras=True)
 
 
 def fields_of(record: type) -> Iterator[tuple[type, dataclasses.Field[Any], Any]]:

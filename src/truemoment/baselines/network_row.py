@@ -1,7 +1,7 @@
 r"""The sentence network beside prediction files: its scores on the same queries, and what others find where it misses.
 
 A method that guesses well hits where a blind model hits. One that looks at the video also hits where the sentence
-network misses. So does another guesser, by luck: a second sentence network, of another seed and size, hits some of
+network misses. So does another guesser, by luck: a second sentence network, trained with another seed, hits some of
 the queries that the first one misses. The *excess* is what a method has beyond it,
 
 .. math:: \frac{\sum_q (h_q - h''_q)(1 - h'_q)}{\sum_q (1 - h'_q)},

@@ -41,7 +41,7 @@ LONGEST = 30
 N_PARTS = 20
 """Parts of a paragraph that a sentence lies in."""
 
-TRAINING = Training(hidden=32, fewest=5, epochs=(6, 5), members=(8, 8))
+TRAINING = Training(hidden=(32, 32), fewest=5, epochs=(6, 5), members=(8, 8))
 """How the network of the neighbours is trained: half of the hidden units, as it reads twice as many terms."""
 
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)

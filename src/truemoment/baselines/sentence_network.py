@@ -48,7 +48,7 @@ class Training:
     n_durations
         Classes of duration, with equally many training moments each.
     hidden
-        Hidden units.
+        Hidden units, for a small and for a large training split.
     dropout, rate, batch
         As :func:`truemoment.baselines.bag_network.train` takes them.
     epochs, fewest_steps
@@ -60,7 +60,7 @@ class Training:
 
     fewest: int = 3
     n_durations: int = 10
-    hidden: int = 64
+    hidden: tuple[int, int] = (64, 64)
     dropout: float = 0.5
     rate: float = 8e-3
     batch: int = 128
@@ -110,7 +110,7 @@ class SentenceNetwork:
         learns[~learns.any(axis=1)] = True  # a single video: nothing can be left out
         bags = with_durations(bags_of(read, terms).select(query), duration_s, edges_s, len(terms))
         fewest = min(of.fewest_steps, len(bags) // 2)
-        networks = BagNetworks.initial(len(terms) + of.n_durations, of.hidden, n_members, places.prior, child)
+        networks = BagNetworks.initial(len(terms) + of.n_durations, of.hidden[is_large], n_members, places.prior, child)
         with threadpool_limits(limits=1, user_api="blas"):  # its products are small: threads would only wait
             train(
                 networks,

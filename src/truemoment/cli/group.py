@@ -101,7 +101,7 @@ class LazyGroup(Group):
         del ctx
         width = max(map(len, [*self.verbs, *self.others]))
         others = {name: command.get_short_help_str(limit=60) for name, command in self.others.items()}
-        for job, verbs in (*self.jobs.items(), *([("Of other packages", others)] if others else [])):
+        for job, verbs in (*self.jobs.items(), *([("From other packages", others)] if others else [])):
             with formatter.section(job):
                 formatter.write_dl([(name.ljust(width), what) for name, what in verbs.items()])
 

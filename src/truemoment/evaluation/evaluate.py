@@ -16,7 +16,8 @@ import numpy as np
 
 from truemoment.base.errors import InputError, MeasureError, ProtocolError, UsageError
 from truemoment.base.intervals import TIE, Bools, Floats, Ints, seconds_to_norm, suppress
-from truemoment.base.records import Annotations, OnUnknown, Predictions
+from truemoment.base.records import Annotations, Predictions
+from truemoment.base.rules import OnUnknown
 from truemoment.evaluation.measures import (
     AbstentionMeasure,
     Abstentions,

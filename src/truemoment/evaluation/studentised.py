@@ -150,9 +150,15 @@ def interval_of_least(ratios: Ratios, n: int, spread: Floats | float = 0.0) -> F
     their lower ends at level 0.05 (an intersection-union test, Berger 1982). The upper end is the lowest of their upper
     ends at level 0.05 / n (Bonferroni).
     """
+    lower, _, highest = ends_of_each(ratios, n, spread)
+    return np.stack([end.min(axis=0) for end in (lower, highest)], axis=-1)
+
+
+def ends_of_each(ratios: Ratios, n: int, spread: Floats | float = 0.0) -> tuple[Floats, Floats, Floats]:
+    """Return lower and upper ends at level 0.05, and upper ends at level 0.05 / n, of n times M ratios, (n, M)."""
     lower, upper = ratios.bounds(LEVEL, spread)
-    stricter = np.maximum(upper, ratios.bounds(LEVEL / n, spread)[1])  # where that is a percentile, it may be lower
-    return np.stack([end.reshape(n, -1).min(axis=0) for end in (lower, stricter)], axis=-1)
+    highest = np.maximum(upper, ratios.bounds(LEVEL / n, spread)[1])  # where that is a percentile, it may be lower
+    return lower.reshape(n, -1), upper.reshape(n, -1), highest.reshape(n, -1)
 
 
 def _ratio_and_error(sums: tuple[Floats, ...], n_videos: int) -> tuple[Floats, Floats]:

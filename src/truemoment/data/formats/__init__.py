@@ -14,8 +14,9 @@ from truemoment.base.boundary.files import BYTE_ORDER_MARK, UNREADABLE, open_bin
 from truemoment.base.boundary.own_path import AnyPath, any_path
 from truemoment.base.errors import InputError, MissingFileError, UsageError
 from truemoment.base.known_names import one_of_known
-from truemoment.base.records import Annotations, OnUnknown, Predictions
+from truemoment.base.records import Annotations, Predictions
 from truemoment.base.registry import Registry
+from truemoment.base.rules import OnNegative, OnUnknown
 from truemoment.data.answers.reading import Reading
 from truemoment.data.axes import SECONDS, Axis
 from truemoment.data.formats import (
@@ -39,7 +40,6 @@ from truemoment.data.formats import (
 from truemoment.data.formats.base import (
     AnswerRows,
     Format,
-    OnNegative,
     Parsing,
     PredictionRows,
     checked_times,

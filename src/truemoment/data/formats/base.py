@@ -20,7 +20,7 @@ from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.errors import InputError
 from truemoment.base.intervals import Floats, Ints
 from truemoment.base.records import MAX_TIME_S, UNREADABLE_STATUSES, Status, fault_of_statuses, within
-from truemoment.base.rules import OnNegative as OnNegative  # noqa: PLC0414 - readers are told it
+from truemoment.base.rules import OnNegative
 from truemoment.data.axes import SECONDS, Axis
 from truemoment.data.formats.head import Head
 

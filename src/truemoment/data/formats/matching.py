@@ -17,10 +17,11 @@ import numpy as np
 
 from truemoment.base.errors import MatchError, UsageError
 from truemoment.base.intervals import Bools, Floats, Ints
-from truemoment.base.records import Annotations, OnUnknown, Predictions, Queries, Strings, as_strings
+from truemoment.base.records import Annotations, Predictions, Queries, Strings, as_strings
+from truemoment.base.rules import OnNegative, OnUnknown
 from truemoment.data.axes import is_coarse, signs
 from truemoment.data.datasets.faults import PAST_END_S
-from truemoment.data.formats.base import OnNegative, Parsing, PredictionRows, checked_times
+from truemoment.data.formats.base import Parsing, PredictionRows, checked_times
 
 
 class _Blanks(dict[int, str | int]):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from truemoment.base.boundary.own_path import AnyPath
-from truemoment.base.records import Annotations, OnUnknown, Predictions
+from truemoment.base.records import Annotations, Predictions
+from truemoment.base.rules import OnNegative, OnUnknown
 from truemoment.data.answers.reading import Reading
 from truemoment.data.formats import read_predictions
-from truemoment.data.formats.base import OnNegative
 from truemoment.data.formats.matching import MatchReport
 
 

@@ -34,8 +34,8 @@ import numpy as np
 
 from truemoment.base.intervals import Floats, Ints
 from truemoment.evaluation.scores import Scores
-from truemoment.evaluation.studentised import interval_of_least, resample_ratios
-from truemoment.evaluation.uncertainty import LEVEL, NO_WEIGHT, minimum_detectable_difference, sums_by_video
+from truemoment.evaluation.studentised import ends_of_each, interval_of_least, resample_ratios
+from truemoment.evaluation.uncertainty import NO_WEIGHT, minimum_detectable_difference, sums_by_video
 
 LITTLE = 0.2
 """Skill below which a method is called better by little: it finds fewer than one in five of the moments that the
@@ -62,8 +62,6 @@ class Verdict:
         Share of resamples of the videos in which each floor is the strongest.
     difference : (M,)
         Method less strongest floor.
-    ci95 : (M, 2)
-        Its 95 % interval, which allows for the choice of the strongest.
     against : (F, M)
         Method less each floor.
     against_ci95 : (F, M, 2)
@@ -85,7 +83,6 @@ class Verdict:
     strongest: Ints
     strongest_in: Floats
     difference: Floats
-    ci95: Floats
     against: Floats
     against_ci95: Floats
     highest: Floats
@@ -94,6 +91,11 @@ class Verdict:
     skill_ci95: Floats
     margin: Floats
     untaught: tuple[str, ...] = ()
+
+    @property
+    def ci95(self) -> Floats:
+        """95 % interval of the difference, (M, 2), which allows for the choice of the strongest."""
+        return np.stack([self.against_ci95[:, :, 0].min(axis=0), self.highest.min(axis=0)], axis=-1)
 
     def kind(self, m: int) -> Kind:
         """Return what is shown at measure m."""
@@ -162,14 +164,11 @@ def judge_floors(
     has_room = room.sum(axis=1)[at] > 0
     drawn = difference.drawn.reshape(-1, n_floors, n_measures)
     differ = (gains != 0).sum(axis=1)[at]
-    lower, upper = (end.reshape(n_floors, n_measures) for end in difference.bounds(LEVEL, spread.ravel()))
-    stricter = difference.bounds(LEVEL / n_floors, spread.ravel())[1].reshape(n_floors, n_measures)
-    highest = np.maximum(upper, stricter)
+    lower, upper, highest = ends_of_each(difference, n_floors, spread.ravel())
     return Verdict(
         strongest=strongest,
         strongest_in=np.stack([(drawn.argmin(axis=1) == f).mean(axis=0) for f in range(n_floors)]),
         difference=difference.value.reshape(n_floors, n_measures)[at],
-        ci95=np.stack([lower.min(axis=0), highest.min(axis=0)], axis=-1),
         against=difference.value.reshape(n_floors, n_measures),
         against_ci95=np.stack([lower, upper], axis=-1),
         highest=highest,

@@ -19,7 +19,8 @@ import numpy as np
 
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Floats, temporal_iou
-from truemoment.base.records import Annotations, OnUnknown, Predictions
+from truemoment.base.records import Annotations, Predictions
+from truemoment.base.rules import OnUnknown
 from truemoment.evaluation.evaluate import evaluate_relabelled, resolve_protocol
 from truemoment.evaluation.measures import Measure, parse_measures
 from truemoment.evaluation.protocols import Protocol

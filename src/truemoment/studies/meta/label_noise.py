@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from truemoment.base.errors import UsageError
-from truemoment.base.records import OnUnknown
 from truemoment.base.request import InDataset, Request, option
+from truemoment.base.rules import OnUnknown
 from truemoment.data.datasets import DATASETS, load_annotations, read_own_annotations
 from truemoment.evaluation.agreement import Annotators
 from truemoment.studies.meta.ambiguity import Ambiguity, ambiguity
