@@ -35,8 +35,8 @@ EMBEDDING_SCALE, OUTPUT_SCALE = 0.05, 0.3
 RISING = 0.05
 """Share of the steps in which the rate rises."""
 
-BLOCK_BAGS, BLOCK_TERMS = 512, 64
-"""Sentences that are read at a time, and terms that are updated at a time, to stay in the processor's cache."""
+BLOCK_BAGS, BLOCK_ROWS = 512, 64
+"""Sentences that are read, and rows that are summed or updated at a time, to stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,26 +91,32 @@ class BagNetworks:
 def hidden_layers(networks: BagNetworks, bags: Bags) -> Floats:
     """Return the hidden units of each member, (G, B, H); every bag has a term or more."""
     n_members, n_hidden = networks.hidden_bias.shape
-    sums = sums_of_rows(networks.embedding.reshape(len(networks.embedding), -1), bags.terms, bags.offsets)
+    table = networks.embedding.reshape(len(networks.embedding), -1)
+    sums = sums_of_rows(table, bags.terms, bags.offsets[:-1], bags.lengths)
     sums /= np.sqrt(bags.lengths)[:, None]
     sums += networks.hidden_bias.ravel()
     np.maximum(sums, 0, out=sums)
     return sums.reshape(-1, n_members, n_hidden).transpose(1, 0, 2)
 
 
-def sums_of_rows(table: Floats, rows: Ints, offsets: Ints) -> Floats:
-    """Return the sum of some rows of a table (T, C) for each list of them, (L, C); none is empty.
+def sums_of_rows(table: Floats, rows: Ints, first: Ints, lengths: Ints) -> Floats:
+    """Return the sum of some rows of a table (T, C) for each of L lists of them, (L, C).
 
-    List by list in a small buffer: ``np.add.reduceat`` along the first axis takes ten times as long.
+    List l is ``rows[first[l] : first[l] + lengths[l]]``, and none is empty. Lists of similar length are summed side by
+    side: ``np.add.reduceat`` along the first axis takes ten times as long.
     """
-    low = offsets.tolist()
-    found = np.empty((len(low) - 1, table.shape[1]))
-    buffer = np.empty((int(np.diff(offsets).max(initial=1)), table.shape[1]))
-    for number in range(len(found)):
-        part = buffer[: low[number + 1] - low[number]]
-        table.take(rows[low[number] : low[number + 1]], axis=0, out=part, mode="clip")
-        np.add.reduce(part, axis=0, out=found[number])
-    return found
+    sums, buffer = np.empty((len(lengths), table.shape[1])), np.empty((BLOCK_ROWS, table.shape[1]))
+    longest_first = np.argsort(-lengths, kind="stable")
+    for low in range(0, len(lengths), BLOCK_ROWS):
+        lists = longest_first[low : low + BLOCK_ROWS]
+        start, length = first[lists], lengths[lists]
+        block = table.take(rows[start], axis=0)
+        n_longer = np.searchsorted(-length, -np.arange(1, length[0]))  # than 1, 2, ... rows
+        for k, n in enumerate(n_longer.tolist(), 1):
+            table.take(rows[start[:n] + k], axis=0, out=buffer[:n], mode="clip")
+            block[:n] += buffer[:n]
+        sums[lists] = block
+    return sums
 
 
 def softmax(logits: Floats) -> Floats:
@@ -178,22 +184,27 @@ class Adam:
         order = np.argsort(bags.terms, kind="stable")
         in_order, bag = bags.terms[order], np.repeat(np.arange(len(bags)), bags.lengths)[order]
         first = np.flatnonzero(np.diff(in_order, prepend=-1))
-        terms, offsets = in_order[first], np.append(first, len(bag))
-        for low in range(0, len(terms), BLOCK_TERMS):
-            at = terms[low : low + BLOCK_TERMS]
-            derivative = sums_of_rows(derivatives.sums, bag, offsets[low : low + len(at) + 1])
-            old_mean, old_square = mean[at], square[at]
-            embedding[at] -= _moved(old_mean, old_square, derivative, rate)
-            mean[at], square[at] = old_mean, old_square
+        n_bags = np.diff(first, append=len(bag))
+        most_first = np.argsort(-n_bags, kind="stable")  # terms of a block are then in about as many bags
+        for low in range(0, len(first), BLOCK_ROWS):
+            some = most_first[low : low + BLOCK_ROWS]
+            terms = in_order[first[some]]
+            derivative = sums_of_rows(derivatives.sums, bag, first[some], n_bags[some])
+            weights, old_mean, old_square = (part.take(terms, axis=0) for part in (embedding, mean, square))
+            weights -= _moved(old_mean, old_square, derivative, rate)
+            embedding[terms], mean[terms], square[terms] = weights, old_mean, old_square
 
 
 def _moved(mean: Floats, square: Floats, derivative: Floats, rate: float) -> Floats:
     """Update the moments of some weights in place, and return how far the weights move."""
+    far = derivative * (1 - BETA1)
     mean *= BETA1
-    mean += (1 - BETA1) * derivative
+    mean += far
+    np.multiply(derivative, derivative, out=far)
+    far *= 1 - BETA2
     square *= BETA2
-    square += (1 - BETA2) * derivative**2
-    far = np.sqrt(square)
+    square += far
+    np.sqrt(square, out=far)
     far += EPSILON
     np.divide(mean, far, out=far)
     far *= rate

@@ -6,6 +6,7 @@ neighbours). One that draws its answers, or is trained by chance, is the mean ov
 
 from __future__ import annotations
 
+import collections
 import concurrent.futures
 import contextlib
 import functools
@@ -365,10 +366,12 @@ def run_floors(setting: Setting) -> tuple[list[FloorResult], list[str]]:
     """
     found, left_out = {}, {}
     names = _names(setting)
-    other_half = _other_half(names)
-    own = [name for name in names if name not in other_half]
-    with threadpool_limits(limits=1, user_api="blas"), _ahead(setting, other_half) as wait:
-        for name in [*sorted(own, key=lambda name: name in FITS), *other_half]:
+    own, others = _halves(names)
+    with threadpool_limits(limits=1, user_api="blas"), _ahead(setting, others) as wait:
+        if PARAGRAPH in names:  # the other process needs it too
+            with contextlib.suppress(InputError):  # found again below
+                _sentence_network(setting)
+        for name in [*own, *others]:
             setting.on_status(f"floor {name}")
             wait(name)
             try:
@@ -388,10 +391,15 @@ def _names(setting: Setting) -> list[str]:
     return [name for name in FLOORS if informs or BASELINES[name].reads != "paragraph"]
 
 
-def _other_half(names: Sequence[str]) -> list[str]:
-    """Return the floors that take about as long as all others, and that no other one needs."""
-    candidates = (PARAGRAPH, NEIGHBOURS) if PARAGRAPH in names else (NETWORK,)
-    return [name for name in candidates if name in names]
+def _halves(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return two halves of the floors that take about as long, in the order in which they are run.
+
+    The second half runs in a process of its own; the sentence network, which the paragraph network reads, is in the
+    first one if both are run.
+    """
+    others = [name for name in ((NEIGHBOURS, PARAGRAPH) if PARAGRAPH in names else (NETWORK,)) if name in names]
+    own = [name for name in names if name not in others]
+    return sorted(own, key=lambda name: name in FITS), others
 
 
 @contextlib.contextmanager
@@ -399,7 +407,7 @@ def _ahead(setting: Setting, names: Sequence[str]) -> Iterator[Callable[[str], o
     """Run some floors in a process of their own where they take long; yields what waits for one.
 
     Their answers come back through the cache. An error there happens again where the answers are needed, and is
-    reported then.
+    reported then. Before the paragraph network, the process trains the sentence networks that this one does not read.
     """
     train, annotations = setting.train, setting.annotations
     floors = [Floor(name, setting) for name in names]
@@ -410,14 +418,24 @@ def _ahead(setting: Setting, names: Sequence[str]) -> Iterator[Callable[[str], o
         yield lambda _: None
         return
     alone = replace(setting, cache=Cache(setting.cache.folder), on_status=say_nothing)
+    running: dict[str, list[concurrent.futures.Future[object]]] = collections.defaultdict(list)
     with processes(1, end_with_parent) as pool:
-        running = {of.name: [pool.submit(_run_alone, Floor(of.name, alone))] for of in missing}
-        yield lambda name: concurrent.futures.wait(running.get(name, []))
+        for of in missing:
+            if of.name == PARAGRAPH:
+                others = range(1, FITS[NETWORK])
+                running[NETWORK] = [pool.submit(_train_alone, Floor(NETWORK, alone), number) for number in others]
+            running[of.name].append(pool.submit(_run_alone, Floor(of.name, alone)))
+        yield lambda name: concurrent.futures.wait(running[name])
 
 
 def _run_alone(floor: Floor) -> None:
     with threadpool_limits(limits=1, user_api="blas"):
         _run_floor(floor)
+
+
+def _train_alone(floor: Floor, number: int) -> None:
+    with threadpool_limits(limits=1, user_api="blas"):
+        floor.training(number)
 
 
 def why_order_predicts_nothing(order: OrderOfStarts) -> str:
