@@ -11,8 +11,13 @@ from truemoment.studies.meta.agreement import agreement
 from truemoment.studies.meta.ambiguity import Ambiguity, NoiseLevel
 from truemoment.studies.meta.axioms import AxiomResult, check_axioms
 from truemoment.studies.meta.power import power
-from truemoment.studies.meta.reports.ranking import FEWEST_CRITERIA, FEWEST_MEASURES, criteria_of, most_real_noise
-from truemoment.studies.meta.reports.verdict import verdict
+from truemoment.studies.meta.reports.verdict import (
+    FEWEST_CRITERIA,
+    FEWEST_MEASURES,
+    criteria_of,
+    most_real_noise,
+    verdict,
+)
 from truemoment.studies.meta.selection import Selection, select
 from truemoment.studies.meta.stability import Stability
 from truemoment.studies.meta.studies import Studies

@@ -12,8 +12,7 @@ from truemoment.report.model import Drawing
 from truemoment.studies.compare.files import ComparedFiles
 from truemoment.studies.compare.report_beside import changed_drawings, published_caption, published_name, split_drawings
 from truemoment.studies.compare.report_lengths import length_drawings
-from truemoment.studies.evaluate.curves import recall_curves
-from truemoment.studies.evaluate.threshold_curves import MOST, curves_figure
+from truemoment.studies.evaluate.curves import MOST_CURVES, curves_figure, recall_curves
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -107,5 +106,5 @@ def _published(compared: ComparedFiles, row: int) -> list[tuple[str, float]]:
 
 def _curves(compared: ComparedFiles) -> Figure:
     protocol = compared.comparison.first.protocol
-    answered = list(compared.answers.items())[:MOST]
+    answered = list(compared.answers.items())[:MOST_CURVES]
     return curves_figure([(name, recall_curves(compared.annotations, of, protocol)) for name, of in answered])

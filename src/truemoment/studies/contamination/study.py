@@ -30,8 +30,17 @@ from truemoment.base.records import Annotations, Predictions, numbers_of
 from truemoment.data.datasets.faults import normalised_sentence
 from truemoment.data.formats import MatchReport, Reader, read_predictions
 from truemoment.evaluation.uncertainty import LEVEL, DrawSettings, holm, interval95, resample_sums, stream
-from truemoment.studies.contamination.exact_recall import ExactRecall, RoundedRecall, exact_recall, rounded_recall
-from truemoment.studies.contamination.recall_cells import CELL_S, ROUNDING_S, SIDES, MomentPairs, Side
+from truemoment.studies.contamination.exact_recall import (
+    CELL_S,
+    ROUNDING_S,
+    SIDES,
+    ExactRecall,
+    MomentPairs,
+    RoundedRecall,
+    Side,
+    exact_recall,
+    rounded_recall,
+)
 from truemoment.studies.evaluate.first_answers import FirstAnswers, first_answers
 
 NEAR_S = 0.5
