@@ -24,15 +24,15 @@ from truemoment.report.drawing import DENSITY_BOUNDS, drawing_style, new_figure,
 from truemoment.report.model import Block, Cell, Details, Drawing, Finding, Level, Paragraph, Report, Section, Table
 from truemoment.report.render import markdown
 from truemoment.report.words import UNDEFINED, counted, number, p_number, percent, points
+from truemoment.studies.bias import guessing as guesses
 from truemoment.studies.bias.distances import SplitDistance
 from truemoment.studies.bias.guarantees import Inspection, Promise
 from truemoment.studies.bias.guessing import MEASURES
 from truemoment.studies.bias.report_figures import SCALE_MEANS, draw_locations
-from truemoment.studies.bias.report_order import order_document
+from truemoment.studies.bias.report_order import order_blocks, order_document
 from truemoment.studies.bias.resplitting import MeasuredResplit
 from truemoment.studies.bias.shifts import LEAST_QUERIES, MOST_VIDEOS
 from truemoment.studies.bias.splitting import Plan, Resplit
-from truemoment.studies.compare import guessing as guesses
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -292,7 +292,7 @@ def _guessing(result: MeasuredResplit) -> tuple[Block, ...]:
         "corrected for the selection of the strongest floor on the same test."
     )
     first, *others = (guesses.table(guessing, measure) for measure in MEASURES)
-    order = guesses.order_blocks(result.alone, result.order)
+    order = order_blocks(result.alone, result.order)
     return (summary, first, *order, Details("Other measures", (how, *others)))
 
 

@@ -30,9 +30,18 @@ from truemoment.baselines.base import grid_of_moments
 from truemoment.evaluation.measures import parse_measure
 from truemoment.evaluation.measures.base import HitRule
 from truemoment.studies.bias.chance import check_draws, p_value
-from truemoment.studies.bias.grids import ROUNDED, Grid, GridMoments, draw_distinct, grid_moments
+from truemoment.studies.bias.grids import (
+    EVEN,
+    N_STEPS,
+    ROUNDED,
+    Grid,
+    GridMoments,
+    below_even_bits,
+    draw_distinct,
+    even_on_steps,
+    grid_moments,
+)
 from truemoment.studies.bias.locations import Locations
-from truemoment.studies.bias.regions import EVEN, N_STEPS, below_even_bits, even_on_steps
 
 STEP_NORM = 0.05
 """Grid of starts and ends of constant predictions, as in BestConstant."""
@@ -115,7 +124,7 @@ def evenness(
 
     .. math:: D = \sum_k p_k \log_2 (p_k / q_k)
 
-    over K regions of equal size (:data:`truemoment.studies.bias.regions.N_STEPS`), :math:`p_k` the share of the
+    over K regions of equal size (:data:`truemoment.studies.bias.grids.N_STEPS`), :math:`p_k` the share of the
     locations in region k, and :math:`q_k` that of the even spread: 1 / K, or on a grid the share of the grid's moments
     in region k. That is the Kullback-Leibler divergence of the histogram from the even spread. Without a grid it is the
     differential entropy of the even spread minus that of the histogram's density (even within each region). On DiDeMo,

@@ -33,14 +33,14 @@ from truemoment.studies.compare.report_beside import (
 )
 from truemoment.studies.compare.report_figures import drawings
 from truemoment.studies.compare.report_lengths import lengths_document
-from truemoment.studies.compare.report_trainings import (
+from truemoment.studies.compare.trainings import (
     EXPLANATION,
+    POWER,
     has_trainings,
     trainings_entry,
     trainings_notes,
     trainings_table,
 )
-from truemoment.studies.compare.trainings import POWER
 from truemoment.studies.evaluate import report as evaluation
 
 SCHEMA = "truemoment/comparison/2"

@@ -16,9 +16,9 @@ from truemoment.studies.meta.claims import Claim, claims
 from truemoment.studies.meta.reports import agreement, ambiguity, axioms, power, selection, stability, theory, ties
 
 if TYPE_CHECKING:
+    from truemoment.studies.meta.all_studies import Studies
     from truemoment.studies.meta.loading import LoadedSystems
     from truemoment.studies.meta.reports.verdict import StudySummary
-    from truemoment.studies.meta.studies import Studies
 
 SCHEMA = "truemoment/meta/1"
 

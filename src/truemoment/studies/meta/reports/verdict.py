@@ -26,8 +26,8 @@ from truemoment.studies.meta.reports import agreement, ambiguity, axioms, power,
 
 if TYPE_CHECKING:
     from truemoment.evaluation.measures import Measure
+    from truemoment.studies.meta.all_studies import Studies
     from truemoment.studies.meta.ambiguity import Ambiguity, NoiseLevel
-    from truemoment.studies.meta.studies import Studies
 
 FEWEST_CRITERIA = 5
 """Criteria below which nothing is recommended: by chance, 3 recommend a measure in half of the cases, 5 in a tenth."""
