@@ -30,7 +30,8 @@ MOST_PANELS = 6
 def drawings(compared: ComparedFiles) -> list[Drawing]:
     """List the figures."""
     comparison = compared.comparison
-    shown = f"the first {MOST_PANELS} of {len(comparison.measures)} measures" if _is_cut(compared) else "each measure"
+    n = len(comparison.measures)
+    shown = f"the first {MOST_PANELS} of {n} measures" if n > MOST_PANELS else "each measure"
     runs = (
         "; where a method has several runs, of its first" if any(len(of) > 1 for of in compared.runs.values()) else ""
     )
@@ -55,10 +56,6 @@ def drawings(compared: ComparedFiles) -> list[Drawing]:
         *changed_drawings(compared),
         *length_drawings(compared),
     ]
-
-
-def _is_cut(compared: ComparedFiles) -> bool:
-    return len(compared.comparison.measures) > MOST_PANELS
 
 
 def _methods_figure(compared: ComparedFiles) -> Figure:

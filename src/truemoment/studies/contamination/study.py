@@ -303,8 +303,11 @@ def _probe(
     return ProbeEvidence(
         name=name,
         n_queries=int(both.sum()),
-        exact=paired("exact moments", _exact, counts),
-        others=(paired("IoU of 0.5 or more", _half, everything), paired("IoU", _iou, everything)),
+        exact=paired("exact moments", lambda pairs: _within(pairs, CELL_S / 2), counts),
+        others=(
+            paired("IoU of 0.5 or more", lambda pairs: (_iou(pairs) >= 0.5 - TIE).astype(np.float64), everything),
+            paired("IoU", _iou, everything),
+        ),
         same=float(same[both].mean()),
     )
 
@@ -312,10 +315,6 @@ def _probe(
 # ------------------------------------------------------------------------------------- paired quantities
 
 _Quantity = Callable[[MomentPairs], Floats]
-
-
-def _exact(pairs: MomentPairs) -> Floats:
-    return _within(pairs, CELL_S / 2)
 
 
 def _near(pairs: MomentPairs) -> Floats:
@@ -329,10 +328,6 @@ def _within(pairs: MomentPairs, bound_s: float) -> Floats:
 
 def _iou(pairs: MomentPairs) -> Floats:
     return np.asarray(temporal_iou(*pairs.answers_s, pairs.official_start_s, pairs.official_end_s))
-
-
-def _half(pairs: MomentPairs) -> Floats:
-    return np.asarray(_iou(pairs) >= 0.5 - TIE).astype(np.float64)
 
 
 def _paired(name: str, first: Floats, second: Floats, video: Ints, draws: DrawSettings) -> PairedShare:

@@ -127,8 +127,8 @@ def all_studies(
         ambiguity=tuple((made("ambiguity", noisy) if loaded.predictions else None) or ()),
         simulated_variants=True,
     )
-    if why := _without_predictions(loaded):
-        left_out["ambiguity"] = why
+    if unpredicted := [name for name in systems.names if name not in loaded.predictions]:
+        left_out["ambiguity"] = f"no predictions in the saved scores {few(unpredicted)}"
     notes = (*loaded.notes, *(f"Not studied, {study}: {why}." for study, why in left_out.items()))
     return replace(found, notes=notes)
 
@@ -141,11 +141,6 @@ def _check_validation(loaded: LoadedSystems, validation: Annotations | None) -> 
             "--validation-split: variants are simulated from annotations: give --dataset, or --annotations"
         )
     without_queries_of(loaded.annotations, validation, "--validation-split")
-
-
-def _without_predictions(loaded: LoadedSystems) -> str:
-    names = [name for name in loaded.systems.names if name not in loaded.predictions]
-    return f"no predictions in the saved scores {few(names)}" if names else ""
 
 
 def _selection(

@@ -312,7 +312,9 @@ def shrink(pairs: MinimalPairs, allowed: Judge, breaks: Judge) -> MinimalPairs:
 
 
 def _smaller(pair: MinimalPairs, allowed: Judge, breaks: Judge) -> MinimalPairs | None:
-    changed = _one_change_away(pair)
+    parts = [*_without_one(pair), _mirrored(pair), _of_flat(_retimed(_flat(pair)[0]), pair)]
+    tables = ("duration_s", "references", "before", "changed", "rank")
+    changed = MinimalPairs(*(np.concatenate([getattr(part, name) for part in parts]) for name in tables))
     changed = changed.take(well_formed(changed) & (cost(changed) < cost(pair)))
     changed = changed.take(allowed(changed))
     order = np.argsort(cost(changed), kind="stable")
@@ -361,12 +363,6 @@ def _of_flat(times: Floats, like: MinimalPairs) -> MinimalPairs:
         times[:, -2:],
         np.repeat(like.rank, len(times)),
     )
-
-
-def _one_change_away(pair: MinimalPairs) -> MinimalPairs:
-    parts = [*_without_one(pair), _mirrored(pair), _of_flat(_retimed(_flat(pair)[0]), pair)]
-    tables = ("duration_s", "references", "before", "changed", "rank")
-    return MinimalPairs(*(np.concatenate([getattr(part, name) for part in parts]) for name in tables))
 
 
 def _without_one(pair: MinimalPairs) -> Iterator[MinimalPairs]:
