@@ -27,8 +27,7 @@ from truemoment.base.intervals import Floats
 from truemoment.base.records import Annotations, Predictions
 from truemoment.data.datasets import load_annotations
 from truemoment.evaluation.uncertainty import DrawSettings, holm
-from truemoment.studies.contamination.exact_recall import exact_recall, rounded_recall
-from truemoment.studies.contamination.recall_cells import SIDES
+from truemoment.studies.contamination.exact_recall import SIDES, exact_recall, rounded_recall
 from truemoment.studies.contamination.study import detect_contamination, detect_in_file, pairs_of
 from truemoment.studies.evaluate.first_answers import FirstAnswers
 

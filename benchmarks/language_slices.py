@@ -35,7 +35,7 @@ from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import get_protocol
 from truemoment.evaluation.scores import Scores
 from truemoment.evaluation.uncertainty import LEVEL
-from truemoment.studies.audit.checks.gains import FEWEST_VIDEOS, ClassGain, gains_by_class
+from truemoment.studies.audit.checks.language_classes import FEWEST_VIDEOS, ClassGain, gains_by_class
 from truemoment.worlds import ToyGrounder, World, make_world
 
 MEASURES, PROTOCOL = parse_measures("R@1,IoU=0.5"), get_protocol("default")

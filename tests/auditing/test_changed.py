@@ -17,7 +17,7 @@ from truemoment.media.features.changed import CHANGES
 from truemoment.report.render.html import page
 from truemoment.studies.audit import AuditSetup, Controls, Results, Splits, audit, report
 from truemoment.studies.audit.checks import better_than_guessing, changed_videos, uses_video, without_right_video
-from truemoment.studies.audit.randomised_video import randomised
+from truemoment.studies.audit.shuffled import randomised
 from truemoment.worlds import ToyGrounder, make_world
 
 pytestmark = pytest.mark.slow

@@ -16,8 +16,7 @@ from truemoment.evaluation.protocols import get_protocol
 from truemoment.studies.audit import AuditSetup, Controls, Splits, audit
 from truemoment.studies.audit import report as reports
 from truemoment.studies.audit.checks import reads as check
-from truemoment.studies.audit.order_following import LEAST_SHARE
-from truemoment.studies.audit.other_orders import ALONE, SHUFFLED
+from truemoment.studies.audit.order_following import ALONE, LEAST_SHARE, SHUFFLED
 
 
 @functools.cache

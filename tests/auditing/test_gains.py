@@ -13,7 +13,7 @@ from truemoment.data.language.marks import marks_of
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.uncertainty import LEVEL, q_values
-from truemoment.studies.audit.checks.gains import FEWEST_VIDEOS, classes_of, gains_by_class
+from truemoment.studies.audit.checks.language_classes import FEWEST_VIDEOS, classes_of, gains_by_class
 from truemoment.studies.evaluate.slices import Membership
 from truemoment.worlds import ToyGrounder, make_world
 

@@ -8,8 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment.base.records import Annotations, Predictions
-from truemoment.studies.audit.order_following import UNTESTED, follow_order, terms_beside
-from truemoment.studies.audit.other_orders import ALONE, SHUFFLED, in_other_orders
+from truemoment.studies.audit.order_following import (
+    ALONE,
+    SHUFFLED,
+    UNTESTED,
+    follow_order,
+    in_other_orders,
+    terms_beside,
+)
 
 NO_TERMS = np.zeros((40, 0))
 

@@ -6,8 +6,7 @@ import pytest
 from truemoment.base.errors import UsageError
 from truemoment.base.records import Predictions
 from truemoment.media.features.changed import CHANGES, ChangedFeatures
-from truemoment.studies.audit.randomised_video import SeesVideo, randomised
-from truemoment.studies.audit.shuffled import compare_shuffled
+from truemoment.studies.audit.shuffled import SeesVideo, compare_shuffled, randomised
 from truemoment.worlds import ToyGrounder, make_world
 
 

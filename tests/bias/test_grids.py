@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from truemoment import Annotations
 from truemoment.base.cells import region_of
 from truemoment.base.errors import InputError
-from truemoment.studies.bias.grids import Grid, draw_distinct, grid_moments
+from truemoment.studies.bias.grids import N_STEPS, Grid, draw_distinct, even_on_steps, grid_moments
 from truemoment.studies.bias.locations import Locations
-from truemoment.studies.bias.regions import N_STEPS, even_on_steps
 from truemoment.studies.bias.spread import constant_bias, evenness
 
 pytestmark = pytest.mark.slow

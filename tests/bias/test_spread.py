@@ -13,10 +13,9 @@ from truemoment import Annotations
 from truemoment.base.cells import even_moments
 from truemoment.base.errors import InputError, UsageError
 from truemoment.baselines import BestConstant
+from truemoment.studies.bias.grids import N_STEPS
 from truemoment.studies.bias.locations import Locations
-from truemoment.studies.bias.regions import N_STEPS
-from truemoment.studies.bias.spread import constant_bias, evenness
-from truemoment.studies.bias.starts import placements
+from truemoment.studies.bias.spread import constant_bias, evenness, placements
 
 pytestmark = pytest.mark.slow
 

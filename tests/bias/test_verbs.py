@@ -7,7 +7,7 @@ import math
 import pytest
 
 from truemoment.base.errors import UsageError
-from truemoment.studies.bias.verbs import verb_use
+from truemoment.studies.bias.vocabulary import verb_use
 
 VERBS = {
     "train": [("open", "sit"), ("open",), (), ("sit", "sit", "run")],

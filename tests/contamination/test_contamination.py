@@ -12,9 +12,17 @@ from truemoment.base.errors import UsageError
 from truemoment.cli import run
 from truemoment.data.datasets import load_annotations, read_own_annotations
 from truemoment.evaluation.uncertainty import DrawSettings, holm
-from truemoment.studies.contamination.exact_recall import _fit, _poisson_tail, exact_recall, rounded_recall
+from truemoment.studies.contamination.exact_recall import (
+    REACH,
+    SIDES,
+    MomentPairs,
+    _fit,
+    _poisson_tail,
+    exact_recall,
+    rounded_recall,
+    tally_of,
+)
 from truemoment.studies.contamination.probes import probes
-from truemoment.studies.contamination.recall_cells import REACH, SIDES, MomentPairs, tally_of
 from truemoment.studies.contamination.study import detect_contamination
 
 QUICK = DrawSettings(resamples=50, permutations=500)
@@ -144,7 +152,7 @@ def test_opportunities_against_a_slow_loop(side):
             if i != j and inside[j]
         )
         factor = 50 ** len(sides) / (inside[rows].sum() - 1)
-        # recall_cells.EVEN: 5 % of an even spread, which is one opportunity for each official time
+        # exact_recall.EVEN: 5 % of an even spread, which is one opportunity for each official time
         assert tally.opportunities[cell] == pytest.approx(0.95 * fits * factor + 0.05 * len(rows))
 
 

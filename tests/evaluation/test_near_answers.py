@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.studies.evaluate.near_answers import NearPlace, near_places
+from truemoment.studies.evaluate.first_answers import NearPlace, near_places
 
 ends = st.tuples(st.integers(0, 20), st.integers(0, 20)).map(lambda pair: (min(pair) * 5, max(pair) * 5))
 

@@ -13,7 +13,7 @@ import pytest
 from truemoment.base.errors import MeasureError, ProtocolError, UsageError
 from truemoment.evaluation.measures import Statistic, parse_measure
 from truemoment.evaluation.protocols import get_protocol
-from truemoment.studies.meta import shrinking
+from truemoment.studies.meta import axioms
 from truemoment.studies.meta.axioms import MEASURES, check_axioms
 
 pytestmark = pytest.mark.slow
@@ -25,7 +25,7 @@ N_PAIRS = 400
 @pytest.fixture(autouse=True)
 def _one_start(monkeypatch):
     """Shrink one counterexample each: it need not be the very smallest here, and takes a tenth of the time."""
-    monkeypatch.setattr(shrinking, "STARTS", 1)
+    monkeypatch.setattr(axioms, "STARTS", 1)
 
 
 def check(measures, *, seed=0, **options):
@@ -226,7 +226,7 @@ def test_a_result_without_a_counterexample_holds():
 
 
 def test_counterexamples_are_small(monkeypatch):
-    monkeypatch.setattr(shrinking, "STARTS", 12)
+    monkeypatch.setattr(axioms, "STARTS", 12)
     # R@K breaks MON on one answer: 0-20 s for the reference 0-10 s is no worse than 10-20 s by the threshold 0.5.
     pair = check("R@5,IoU=0.5")["R@5,IoU=0.5", "MON"].counterexample
     assert len(pair.before) == 1

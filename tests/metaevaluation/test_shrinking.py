@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from truemoment.evaluation.protocols import get_protocol
+from truemoment.studies.meta.axioms import cost, shrink, well_formed
 from truemoment.studies.meta.minimal_pairs import MinimalPairs, draw_pairs, fulfils, relevance
-from truemoment.studies.meta.shrinking import cost, shrink, well_formed
 
 DEFAULT = get_protocol("default")
 

@@ -12,11 +12,11 @@ from truemoment.base.errors import InputError, UsageError
 from truemoment.report import drawing
 from truemoment.studies.audit import report
 from truemoment.studies.audit.checks import excess_where_blind_misses, slices
-from truemoment.studies.audit.checks.excess_figure import excess_figure
+from truemoment.studies.audit.checks.carrying_classes import slices_figure
+from truemoment.studies.audit.checks.excess_where_blind_misses import excess_figure
 from truemoment.studies.audit.checks.long_moments import by_length, by_length_figure
 from truemoment.studies.audit.checks.loose_threshold import curves, curves_figure
-from truemoment.studies.audit.checks.slices_figure import slices_figure
-from truemoment.studies.audit.checks.verdict_figures import floors_figure
+from truemoment.studies.audit.checks.verdict_section import floors_figure
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,7 @@ from truemoment.report.render import html as render
 from truemoment.report.render.html import page
 from truemoment.studies.audit import report
 from truemoment.studies.audit.checks import errors
-from truemoment.studies.audit.checks.examples import examples
+from truemoment.studies.audit.checks.errors import examples
 
 pytestmark = pytest.mark.slow
 

@@ -16,13 +16,13 @@ from truemoment.data.datasets.resplit_folder import SPLITS, ResplitSource
 from truemoment.report.drawing import save_drawings
 from truemoment.report.render import markdown, terminal
 from truemoment.report.words import points
+from truemoment.studies.bias import guessing as guesses
 from truemoment.studies.bias import report_resplit as report
-from truemoment.studies.bias.guarantees import UNKNOWN_GUESSING, inspect_split
+from truemoment.studies.bias.guarantees import inspect_split
 from truemoment.studies.bias.guessing import MEASURES, guess_on_split
 from truemoment.studies.bias.resplitting import MeasuredResplit
 from truemoment.studies.bias.shifts import LocationShift, WordShift
 from truemoment.studies.bias.splitting import Plan, resplit
-from truemoment.studies.compare import guessing as guesses
 from truemoment.worlds import make_world
 
 pytestmark = pytest.mark.slow
@@ -284,7 +284,7 @@ def test_where_none_is_shown_the_size_of_the_test_is_said(world):
         assert f"({part.n_queries} queries in {part.n_videos} videos)" in said
         assert f"95 % interval {100 * low:+.1f} to {100 * high:+.1f}" in said
         assert "still helps" not in said
-    assert guesses.summary(with_interval(guessing, "test-ood", np.nan, np.nan)) == UNKNOWN_GUESSING
+    assert guesses.summary(with_interval(guessing, "test-ood", np.nan, np.nan)) == guesses.UNKNOWN_GUESSING
 
 
 @pytest.mark.parametrize(

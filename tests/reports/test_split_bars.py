@@ -6,7 +6,7 @@ import math
 import pytest
 
 from truemoment.report.drawing import save_drawings
-from truemoment.studies.bias.split_bars import MOST_SPLITS, SplitBar, split_bars
+from truemoment.studies.compare.report_beside import MOST_SPLITS, SplitBar, split_bars
 
 BARS = [
     SplitBar("theirs", "test-ood", 0.308, kind="published", source="paper, Table 2"),

@@ -35,20 +35,19 @@ def command(place: SiteFolder, request: LeaderboardRequest, _threads: Threads, o
     truemoment leaderboard board --data-dir data
     truemoment leaderboard board -o public --gate better-than-guessing
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.studies.leaderboard import site
-    from truemoment.studies.leaderboard.run import run
+    from truemoment.studies.leaderboard.run import INDEX, outcomes, refuse_folder, run, write_site
 
     out = Path(request.folder) / "site" if place.out is None else place.out
     refuse_files({"--out": out})
-    site.refuse_folder(out)
+    refuse_folder(out)
     with shown(request, show=output.progress) as asked:
         found = run(asked)
         asked.on_status("writing")
-        site.write_site(found.leaderboard, out, command=shlex.join(["truemoment", *sys.argv[1:]]))
+        write_site(found.leaderboard, out, command=shlex.join(["truemoment", *sys.argv[1:]]))
     deliver(found.report(), found.document, output)
     if not output.quiet:
-        say(f"\nsite: {out / site.INDEX}", err=output.json_only)
-    for name, outcome in site.outcomes(found.leaderboard):
+        say(f"\nsite: {out / INDEX}", err=output.json_only)
+    for name, outcome in outcomes(found.leaderboard):
         words = f"{name}, gate {outcome.condition.text}: {'passes' if outcome.passed else 'FAILS'} ({outcome.why})"
         say(words, err=True)
     if not found.passed:

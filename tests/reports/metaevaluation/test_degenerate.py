@@ -16,6 +16,7 @@ from truemoment.report.drawing import save_drawings
 from truemoment.report.model import Drawing, Finding, Paragraph, Report, Table
 from truemoment.report.render import terminal
 from truemoment.studies.meta.agreement import agreement
+from truemoment.studies.meta.all_studies import Studies
 from truemoment.studies.meta.ambiguity import Ambiguity, NoiseLevel
 from truemoment.studies.meta.axioms import AxiomResult, check_axioms
 from truemoment.studies.meta.power import power
@@ -23,7 +24,6 @@ from truemoment.studies.meta.reports import document, report, study_reports
 from truemoment.studies.meta.reports.verdict import verdict
 from truemoment.studies.meta.selection import select
 from truemoment.studies.meta.stability import stability
-from truemoment.studies.meta.studies import Studies
 from truemoment.studies.meta.systems import Systems
 from truemoment.studies.meta.theory import Theory, theory
 from truemoment.studies.meta.ties import ties

@@ -16,6 +16,7 @@ from truemoment.base.boundary.documents import as_json
 from truemoment.report.render import markdown, terminal
 from truemoment.report.render.html import page
 from truemoment.studies.meta.agreement import agreement
+from truemoment.studies.meta.all_studies import Studies
 from truemoment.studies.meta.axioms import check_axioms
 from truemoment.studies.meta.loading import LoadedSystems
 from truemoment.studies.meta.power import power
@@ -23,7 +24,6 @@ from truemoment.studies.meta.reports import StudyReport, document, report, study
 from truemoment.studies.meta.reports import axioms as of_axioms
 from truemoment.studies.meta.reports.verdict import verdict
 from truemoment.studies.meta.stability import stability
-from truemoment.studies.meta.studies import Studies
 from truemoment.studies.meta.ties import ties
 
 pytestmark = pytest.mark.slow

@@ -8,14 +8,19 @@ import numpy as np
 import pytest
 
 from truemoment.studies.meta.agreement import agreement
+from truemoment.studies.meta.all_studies import Studies
 from truemoment.studies.meta.ambiguity import Ambiguity, NoiseLevel
 from truemoment.studies.meta.axioms import AxiomResult, check_axioms
 from truemoment.studies.meta.power import power
-from truemoment.studies.meta.reports.ranking import FEWEST_CRITERIA, FEWEST_MEASURES, criteria_of, most_real_noise
-from truemoment.studies.meta.reports.verdict import verdict
+from truemoment.studies.meta.reports.verdict import (
+    FEWEST_CRITERIA,
+    FEWEST_MEASURES,
+    criteria_of,
+    most_real_noise,
+    verdict,
+)
 from truemoment.studies.meta.selection import Selection, select
 from truemoment.studies.meta.stability import Stability
-from truemoment.studies.meta.studies import Studies
 from truemoment.studies.meta.ties import Ties
 
 MEASURES = "R@1,IoU=0.5; R@5,IoU=0.5; R@10,IoU=0.5; AxIoU@1; AxIoU@5; AxIoU@10"

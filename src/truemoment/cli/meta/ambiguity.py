@@ -8,7 +8,7 @@ from truemoment.base.request import MOST_RESAMPLES, number, seed
 from truemoment.cli import binder
 from truemoment.cli.meta.options import finish, load, refuse, workers
 from truemoment.cli.parts import Output, PageOutput
-from truemoment.studies.meta.label_noise import NoiseSource, under_noise
+from truemoment.studies.meta.ambiguity import NoiseSource, under_noise
 from truemoment.studies.meta.loading import SystemSource
 
 

@@ -7,7 +7,7 @@ from truemoment.cli.meta.options import finish, load, refuse
 from truemoment.cli.outputs import status_line
 from truemoment.cli.parts import Output, PageOutput
 from truemoment.studies.meta.all_studies import Effort, all_studies
-from truemoment.studies.meta.label_noise import NoiseSource
+from truemoment.studies.meta.ambiguity import NoiseSource
 from truemoment.studies.meta.loading import SystemSource
 
 

@@ -24,8 +24,7 @@ from truemoment.baselines.floors import NETWORK, FloorResult
 from truemoment.baselines.network_row import hit_of
 from truemoment.baselines.sentence_network import SentenceNetwork
 from truemoment.evaluation.evaluate import evaluate
-from truemoment.studies.audit.order_following import UNTESTED, OrderFollowing, follow_order, terms_beside
-from truemoment.studies.audit.other_orders import shuffled_rows
+from truemoment.studies.audit.order_following import UNTESTED, OrderFollowing, follow_order, shuffled_rows, terms_beside
 from truemoment.studies.audit.setup import ORIGINAL, AuditSetup
 from truemoment.studies.audit.shuffled import MAY_DIFFER, n_differing
 from truemoment.studies.evaluate.first_answers import first_answers

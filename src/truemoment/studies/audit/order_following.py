@@ -12,6 +12,9 @@ the true moment is, since who looks at the video errs near it, and of what the s
 and :math:`a_v` is a constant of each video. b is that of least squares with a small penalty on h, and its p value the
 share of permutations of d within videos, less h and a, that have as large a b (Freedman and Lane 1983).
 
+:func:`in_other_orders` asks a model the same queries without the others of their video, and in shuffled order. A model
+that reads one sentence at a time answers the same.
+
 ``benchmarks/declaration.py`` measures its errors. Its limit: where the annotations themselves err by a tenth of the
 video or more, a method that sees the moments much better than the annotators follows the order too.
 
@@ -23,11 +26,15 @@ Economic Statistics 1 (1983), 292: permutation of what a regression leaves.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from truemoment.base.intervals import Floats, Ints, temporal_iou
+from truemoment.base.records import Predictions, Queries, numbers_of
+from truemoment.data.language.paragraphs import Paragraphs
+from truemoment.studies.audit.shuffled import SeesVideo
 
 CONTRADICTED, LEAST_SHARE = 0.01, 0.1
 """Level of the test, and share of the move by the order, that contradict together that the order is not known."""
@@ -130,3 +137,37 @@ def _less_mean(values: Floats, video: Ints) -> Floats:
     total = np.zeros((int(video.max(initial=-1)) + 1, values.shape[1]))
     np.add.at(total, video, values)
     return np.asarray(values - (total / np.bincount(video)[:, None])[video])
+
+
+ALONE, SHUFFLED = "alone", "in shuffled order"
+
+
+def in_other_orders(
+    grounder: SeesVideo,
+    queries: Queries,
+    *,
+    top: int,
+    rng: np.random.Generator,
+    on_status: Callable[[str], None] = lambda _: None,
+) -> dict[str, Predictions]:
+    """Return a model's answers to queries alone and in shuffled order, by :data:`ALONE` and :data:`SHUFFLED`.
+
+    Alone: the model is asked once for the first queries of all videos, once for the second ones, and so on. Empty where
+    no video has two queries.
+    """
+    place, _ = Paragraphs.of(queries).place
+    if not place.any():
+        return {}
+    rounds = [np.flatnonzero(place == k) for k in range(int(place.max(initial=-1)) + 1)]
+    alone = []
+    for number, rows in enumerate(rounds):
+        on_status(f"each query alone, {100 * number / len(rounds):.0f} %")
+        alone.append(grounder.ground(queries.select(rows), top))
+    on_status("queries in shuffled order")
+    shuffled = grounder.ground(queries.select(shuffled_rows(queries, rng)), top)
+    return {ALONE: Predictions.joined(alone), SHUFFLED: shuffled}
+
+
+def shuffled_rows(queries: Queries, rng: np.random.Generator) -> Ints:
+    """Return the rows of queries, (Q,), with those of each video in random order."""
+    return np.lexsort((rng.random(len(queries)), numbers_of(queries.video_id)))

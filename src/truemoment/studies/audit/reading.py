@@ -18,11 +18,11 @@ from truemoment.data.language import get_engine
 from truemoment.evaluation.evaluate import resolve_measures, resolve_protocol
 from truemoment.evaluation.uncertainty import stream
 from truemoment.studies.audit.findings import read_gate
-from truemoment.studies.audit.other_orders import in_other_orders
-from truemoment.studies.audit.randomised_video import SeesVideo, randomised
+from truemoment.studies.audit.order_following import in_other_orders
 from truemoment.studies.audit.request import AuditRequest
 from truemoment.studies.audit.run import Audit, audit
 from truemoment.studies.audit.setup import OF_MOMENTS, AuditSetup, Controls, Splits
+from truemoment.studies.audit.shuffled import SeesVideo, randomised
 from truemoment.studies.request import NO_OTHER_SPLITS, path_of
 
 if TYPE_CHECKING:

@@ -65,11 +65,11 @@ class Controls:
     text_only
         For the same prompts without the frames.
     changed
-        On changed videos, by the kind of change, as :func:`truemoment.studies.audit.randomised_video.randomised`
+        On changed videos, by the kind of change, as :func:`truemoment.studies.audit.shuffled.randomised`
         returns them: also on the ``original`` ones.
     orders
         To the same queries alone and in shuffled order, as
-        :func:`truemoment.studies.audit.other_orders.in_other_orders` returns them.
+        :func:`truemoment.studies.audit.order_following.in_other_orders` returns them.
     caution
         A warning that belongs to every figure, for instance about the features of the model; "" for none.
     """

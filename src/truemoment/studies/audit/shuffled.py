@@ -1,4 +1,4 @@
-"""The randomised-video check: the change of the answers if the video is shuffled.
+"""The randomised-video check: the change of the answers if the video is shuffled, or changed in another way.
 
 If a method uses the video, its figures fall and its answers move on shuffled segments. References are not moved.
 
@@ -7,23 +7,26 @@ video, as fractions of the duration, an answer is *unchanged* if both are exactl
 :math:`d^s + d^e` is below a bound (0.1, as in the authors' notebook for SCDM; 0.05 for 2D-TAN). Source: Hidden
 Challenges (Otani et al. 2020), section 4; supplement, Fig. F; mayu-ot/hidden-challenges-MR at e0c4546.
 
-:func:`~truemoment.media.features.shuffling.shuffle_features` shuffles features; :func:`segment_order` gives the order
-in which to join the segments of a real video.
+:class:`~truemoment.media.features.changed.ChangedFeatures` lists the changes, and :func:`randomised` asks a model on
+them. :func:`~truemoment.media.features.shuffling.shuffle_features` shuffles features; :func:`segment_order` gives the
+order in which to join the segments of a real video.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from truemoment.base.errors import UsageError
 from truemoment.base.intervals import Bools, Floats, Ints, seconds_to_norm
-from truemoment.base.records import Annotations, Predictions
+from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.evaluation.protocols.base import Ranking
+from truemoment.media.features.base import FeatureStore
+from truemoment.media.features.changed import CHANGES, ChangedFeatures
 from truemoment.media.features.shuffling import generator_of, shuffle_features, shuffle_segments
 from truemoment.studies.evaluate.first_answers import first_answers
 
@@ -183,3 +186,54 @@ def segment_order(duration_s: float, segment_s: float, rng: np.random.Generator)
 
 def _mean(marked: Bools) -> float:
     return float(marked.mean()) if len(marked) else float("nan")
+
+
+@runtime_checkable
+class SeesVideo(Protocol):
+    """A fitted method that answers from frame features, and can be given others."""
+
+    @property
+    def name(self) -> str:
+        """What to call the method in reports."""
+        ...
+
+    @property
+    def features(self) -> FeatureStore | None:
+        """What it looks at; None for a method that sees no video."""
+        ...
+
+    def ground(self, queries: Queries, top: int = 1) -> Predictions:
+        """Answer each query with ranked moments."""
+        ...
+
+    def with_features(self, features: FeatureStore, /) -> Self:
+        """Return the same method, as it was fitted, looking at other features."""
+        ...
+
+
+def randomised(
+    grounder: SeesVideo,
+    queries: Queries,
+    *,
+    top: int,
+    seed: int,
+    changes: Sequence[str] = CHANGES,
+    on_status: Callable[[str], None] = lambda _: None,
+) -> dict[str, Predictions]:
+    """Return the answers of a method to the same queries on original and on changed videos, in the order of `ways`.
+
+    `ways` are any of :data:`~truemoment.media.features.changed.WAYS`. `seed` and the id of a video determine its
+    changes.
+    """
+    unknown = [change for change in changes if change not in CHANGES]
+    if unknown:
+        raise UsageError(f"got way {unknown[0]!r}, expected one of {', '.join(CHANGES)}")
+    seen = grounder.features
+    if seen is None:
+        raise UsageError(f"{grounder.name} sees no video, so there is none to change")
+    answers = {}
+    for change in changes:
+        on_status(f"{change} videos")
+        store = seen if change == "original" else ChangedFeatures(seen, change, seed)
+        answers[change] = grounder.with_features(store).ground(queries, top)
+    return answers

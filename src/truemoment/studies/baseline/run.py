@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
+
+import numpy as np
 
 from truemoment.base.boundary.text import printable
 from truemoment.base.records import Predictions
@@ -15,12 +17,15 @@ from truemoment.baselines.proposals import read_proposals
 from truemoment.baselines.running import BaselineRun, check_repeats, run_baseline
 from truemoment.data.formats import write_predictions
 from truemoment.data.language import get_engine
+from truemoment.evaluation.head import head
 from truemoment.evaluation.measures import parse_measure
 from truemoment.evaluation.scores import Scores
-from truemoment.report.model import Report
+from truemoment.report.model import Cell, Report, Section, Table
 from truemoment.report.result import Result
-from truemoment.studies.baseline import report as reports
+from truemoment.report.words import UNDEFINED, counted, points
 from truemoment.studies.baseline.request import BaselineRequest
+
+SCHEMA = "truemoment/baseline/1"
 
 T = TypeVar("T")
 
@@ -52,11 +57,64 @@ class BaselineResult(Result):
 
     def report(self) -> Report:
         """Return the report for people."""
-        return reports.report(self.run, self.out)
+        scores = self.scores
+        fitted = "" if self.run.train is None else f", fitted on {self.run.train.dataset}/{self.run.train.split}"
+        data = f"{scores.dataset}/{scores.split}: {counted(len(scores), 'query', 'queries')}, "
+        facts = [
+            ("baseline", f"{self.run.name} ({BASELINES[self.run.name].kind}): {self.run.title}{fitted}"),
+            ("data", data + counted(scores.n_videos, "video")),
+        ]
+        if self.out is not None:
+            facts.append(("predictions", f"{self.out} (first run)" if len(self.run.runs) > 1 else self.out))
+        return Report(
+            title=f"{self.run.title} on {scores.dataset}, {scores.split}",
+            facts=tuple(facts),
+            sections=(Section("measures", "Measures", (self._table(),)),),
+            signature=self.signature(),
+        )
 
     def document(self) -> dict[str, Any]:
         """Return the document for programs, as ``truemoment baseline --json`` writes it."""
-        return reports.document(self.run, self.out)
+        return {
+            **head(SCHEMA, self.scores),
+            "baseline": self.run.name,
+            "title": self.run.title,
+            "kind": BASELINES[self.run.name].kind,
+            "fitted_on": None if self.run.train is None else f"{self.run.train.dataset}/{self.run.train.split}",
+            "fitted_on_sha256": None if self.run.train is None else self.run.train.sha256,
+            "choices": self.run.choices,
+            "predictions": self.out,
+            "top": self.run.top,
+            "runs": len(self.run.runs),
+            "seed": self.run.seed,
+            "measures": [
+                replace(figure, value=mean, on_threshold=None).as_dict()
+                | ({"spread": spread} if np.isfinite(spread) else {})
+                for figure, mean, spread in zip(self.scores.measured(), self.run.mean, self.run.spread, strict=True)
+            ],
+        }
+
+    def _table(self) -> Table:
+        """Return the table of measures, in percent as the protocol prints them."""
+        scores = self.scores
+        several = len(self.run.runs) > 1
+        headings = ("measure", f"mean % of {len(self.run.runs)} runs", "spread") if several else ("measure", "%")
+        rows = []
+        for measure, mean, spread in zip(
+            scores.measures, self.run.mean.tolist(), self.run.spread.tolist(), strict=True
+        ):
+            figure = UNDEFINED if np.isnan(mean) else scores.protocol.percent(mean)
+            rows.append(tuple(map(Cell, (str(measure), figure, *([points(spread, 2)] if several else [])))))
+        return Table("", headings, (("", tuple(rows)),))
+
+    def signature(self) -> str:
+        """Return the signature of the figures."""
+        parts = [self.scores.signature(), f"baseline:{self.run.name}"]
+        if self.run.train is not None:
+            parts.append(f"fit:{self.run.train.dataset}/{self.run.train.split}#{self.run.train.sha256[:8]}")
+        parts += [f"{name}:{choice}" for name, choice in self.run.choices.items()]
+        parts += [f"top:{self.run.top}", f"seed:{self.run.seed}"]
+        return "|".join([*parts, f"runs:{len(self.run.runs)}"] if len(self.run.runs) > 1 else parts)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row a measure: mean and standard deviation over the runs."""

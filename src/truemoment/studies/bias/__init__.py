@@ -7,9 +7,8 @@
 :mod:`~truemoment.studies.bias.order`        order of a video's sentences, and what a table over it scores
 :mod:`~truemoment.studies.bias.distances`    distance between the locations of two splits
 :mod:`~truemoment.studies.bias.information`  information of the verb of a sentence about the location
-:mod:`~truemoment.studies.bias.verbs`        frequency of verbs, by split
 :mod:`~truemoment.studies.bias.statistics`   durations, queries, words: the columns of MAD's Tables 1 and 7
-:mod:`~truemoment.studies.bias.vocabulary`   the long tail of words, and the words that two splits share
+:mod:`~truemoment.studies.bias.vocabulary`   the long tail of words, the words that two splits share, and verbs
 :mod:`~truemoment.studies.bias.uniqueness`   sentences unlike all others of their video, by METEOR
 :mod:`~truemoment.studies.bias.surveys`      all of these for a dataset
 :mod:`~truemoment.studies.bias.shifts`       how a test differs from training
@@ -19,7 +18,7 @@
 :mod:`~truemoment.studies.bias.resplitting`  splitting, guarantees and guessing in one call
 ===========================================  ======================================================================
 
-``regions``, ``starts`` and ``chance`` are used by several of them.
+``chance`` is used by several of them.
 """
 
 from __future__ import annotations
@@ -36,8 +35,7 @@ from truemoment.studies.bias.splitting import Plan, Resplit, resplit
 from truemoment.studies.bias.spread import ConstantBias, Evenness, constant_bias, evenness
 from truemoment.studies.bias.statistics import DatasetStatistics, dataset_statistics
 from truemoment.studies.bias.surveys import Survey, survey, survey_all
-from truemoment.studies.bias.verbs import VerbUse, verb_use
-from truemoment.studies.bias.vocabulary import LongTail, Overlap, Vocabulary, long_tail, overlap
+from truemoment.studies.bias.vocabulary import LongTail, Overlap, VerbUse, Vocabulary, long_tail, overlap, verb_use
 
 __all__ = [
     "ConstantBias",

@@ -20,7 +20,7 @@ from truemoment.data.datasets.resplit_folder import ASIDE, SPLITS
 from truemoment.evaluation.uncertainty import LEVEL, holm
 from truemoment.report.words import interval95_points, p_value, percent, points
 from truemoment.studies.bias.distances import SplitDistance, split_distance
-from truemoment.studies.bias.guessing import MEASURES, Guessing, is_less, new_tests, rising
+from truemoment.studies.bias.guessing import MEASURES, UNKNOWN_GUESSING, Guessing, is_less, new_tests, rising
 from truemoment.studies.bias.locations import Locations
 from truemoment.studies.bias.splitting import Resplit, parts_known
 
@@ -213,8 +213,6 @@ def _warnings(found: Resplit) -> tuple[str, ...]:
 
 
 # ------------------------------------------------------------------------------------------------ guessing
-
-UNKNOWN_GUESSING = "What guessing reaches is unknown: a split has too few moments or durations."
 
 
 def _less_to_guess(guessing: Sequence[Guessing]) -> Promise:

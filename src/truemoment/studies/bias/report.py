@@ -74,10 +74,6 @@ def _dataset(survey: Survey, file: Mapping[str, str] | None) -> dict[str, Any]:
     }
 
 
-def _measured(value: float, unit: str, why: str) -> dict[str, Any]:
-    return Measured(value, why, unit=unit).as_dict()
-
-
 def _tested(value: float, unit: str, by_chance: float, p: float) -> dict[str, Any]:
     return {"value": value, "unit": unit, "by_chance": by_chance, "p": p}
 
@@ -94,7 +90,7 @@ def _split(split: SplitSurvey, statistics: Statistics) -> dict[str, Any]:
         "n_unknown_duration": split.n_unknown_duration,
         "n_left_out": split.n_left_out,
         "longer": [
-            {"over": over, **_measured(share, "fraction", split.locations.why)}
+            {"over": over, **Measured(share, split.locations.why).as_dict()}
             for over, share in zip(OVER, split.longer.tolist(), strict=True)
         ],
         "grid": split.grid,
@@ -228,7 +224,7 @@ def _uniqueness(survey: Survey) -> list[dict[str, Any]]:
     return [
         {
             "threshold": of.threshold,
-            **_measured(of.share, "fraction", NO_WORD),
+            **Measured(of.share, NO_WORD).as_dict(),
             "n_sentences": of.n_sentences,
             "n_unique": of.n_unique,
             "n_verbatim": of.n_verbatim,

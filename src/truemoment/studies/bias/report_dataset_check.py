@@ -10,7 +10,7 @@ from truemoment.data.datasets.check import CheckReport
 from truemoment.data.language.paragraphs import OrderOfStarts, order_of_starts
 from truemoment.report.model import Block, Cell, Finding, Paragraph, Report, Section, Table
 from truemoment.report.words import listed
-from truemoment.studies.bias import sentence_order
+from truemoment.studies.bias.report_order import STARTS_CAPTION, STARTS_HEADINGS, starts_cells, starts_document
 
 SCHEMA = "truemoment/dataset-check/1"
 
@@ -46,8 +46,8 @@ def _orders(found: CheckReport) -> dict[str, OrderOfStarts]:
 
 def _order_blocks(orders: Mapping[str, OrderOfStarts]) -> list[Block]:
     """Return a row a split, and a warning where the order of sentences predicts moments."""
-    rows = tuple((Cell(name), *sentence_order.cells(order)) for name, order in orders.items())
-    blocks: list[Block] = [Table(sentence_order.CAPTION, ("split", *sentence_order.HEADINGS), (("", rows),))]
+    rows = tuple((Cell(name), *starts_cells(order)) for name, order in orders.items())
+    blocks: list[Block] = [Table(STARTS_CAPTION, ("split", *STARTS_HEADINGS), (("", rows),))]
     if informing := [name for name, order in orders.items() if order.informs]:
         warning = (
             f"In {listed(informing)}, sentences are in the order of their moments: a method that reads the place of a "
@@ -80,7 +80,7 @@ def document(found: CheckReport) -> dict[str, Any]:
         "annotations_sha256": found.sha256,
         "seed": None,
         "counts": {split: {"n_queries": q, "n_videos": v} for split, (q, v) in found.counts.items()},
-        "order": {split: sentence_order.document(order) for split, order in _orders(found).items()},
+        "order": {split: starts_document(order) for split, order in _orders(found).items()},
         "findings": [
             {
                 "split": of.split,

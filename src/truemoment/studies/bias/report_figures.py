@@ -168,7 +168,9 @@ def location_drawings(survey: Survey, name: str) -> list[Drawing]:
     """Return the figures of where the moments of a dataset are; names of the figures begin with `name`."""
     drawn, drawings = _splits(survey), []
     if drawn:
-        moments = f"Moments: {_sizes(drawn)}.{_not_shown(survey)}"
+        left_out = counted(len(survey.splits) - N_SHOWN, "more split is", "more splits are")
+        tables_only = f" {left_out} in the tables only." if len(survey.splits) > N_SHOWN else ""
+        moments = f"Moments: {_sizes(drawn)}.{tables_only}"
         grid = "" if survey.whole.grid is None else f", except for the grid of {survey.whole.grid.name}"
         kinds: tuple[tuple[str, str, str, Callable[[], Figure]], ...] = (
             (
@@ -343,11 +345,6 @@ def _sizes(drawn: Sequence[DrawnSplit], *, queries: bool = False) -> str:
     return ", ".join(
         f"{shortened(one.name, 30)} {one.split.n_queries if queries else len(one.split.points):,}" for one in drawn
     )
-
-
-def _not_shown(survey: Survey) -> str:
-    n = len(survey.splits) - N_SHOWN
-    return f" {counted(n, 'more split is', 'more splits are')} in the tables only." if n > 0 else ""
 
 
 # ------------------------------------------------------------------------------------------ densities
@@ -707,7 +704,9 @@ def verbs_figure(survey: Survey, top_verbs: int) -> Figure:
     drawn = _splits(survey, with_moments=False)
     use = survey.verb_use.value
     top = () if use is None else use.top[:top_verbs]
-    shares = np.array([_verb_shares(one.split, top) for one in drawn]).reshape(len(drawn), len(top))
+    counts = [Counter(verb for of_query in one.split.verbs for verb in of_query) for one in drawn]
+    shares = np.array([[100 * of[verb] / max(of.total(), 1) for verb in top] for of in counts])
+    shares = shares.reshape(len(drawn), len(top))
     at = np.arange(len(top))
     with drawing_style():
         figure = _with_legend(0.95 + 0.185 * max(len(top), 1), drawn)
@@ -732,11 +731,6 @@ def verbs_figure(survey: Survey, top_verbs: int) -> Figure:
         axes.grid(axis="both")
         _legend(figure, drawn, markers=True)
     return figure
-
-
-def _verb_shares(split: SplitSurvey, verbs: Sequence[str]) -> list[float]:
-    counts = Counter(verb for of_query in split.verbs for verb in of_query)
-    return [100 * counts[verb] / max(counts.total(), 1) for verb in verbs]
 
 
 def verbs_per_query_figure(drawn: Sequence[DrawnSplit]) -> Figure:

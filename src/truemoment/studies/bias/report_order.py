@@ -1,4 +1,4 @@
-"""The order of sentences in reports of splits: table, section, finding, and part of the document."""
+"""The order of sentences in reports: the share of neighbouring sentences that start later, and the order table."""
 
 from __future__ import annotations
 
@@ -6,12 +6,53 @@ from collections.abc import Sequence
 from typing import Any
 
 from truemoment.base.boundary.documents import Measured
-from truemoment.report.model import Cell, Paragraph, Section, Table
-from truemoment.report.words import UNDEFINED, points
-from truemoment.studies.bias import sentence_order
+from truemoment.data.datasets.random_order import Order
+from truemoment.data.language.paragraphs import OrderOfStarts
+from truemoment.report.model import Block, Cell, Finding, Paragraph, Section, Table
+from truemoment.report.words import UNDEFINED, low_to_high, percent, points
 from truemoment.studies.bias.order import MEASURE, SplitOrder
 from truemoment.studies.bias.report_tables import short_name
 from truemoment.studies.bias.surveys import Survey
+
+NO_PAIR = "no video has two sentences with a moment"
+
+STARTS_HEADINGS = ("pairs", "start later, %", "by chance, %", "95 % interval")
+"""Headings of :func:`starts_cells`."""
+
+STARTS_CAPTION = (
+    "Pairs of neighbouring sentences of a video in the order of the file: share whose second moment starts later, by "
+    "chance (in random order), and its 95 % interval, from the spread between videos."
+)
+
+
+def starts_cells(order: OrderOfStarts) -> tuple[Cell, ...]:
+    """Return the cells of a split's row below :data:`STARTS_HEADINGS`."""
+    return (
+        Cell(f"{order.n_pairs:,}"),
+        Cell(points(order.later)),
+        Cell(points(order.by_chance)),
+        Cell(low_to_high(order.ci95, 1, times=100) or UNDEFINED),
+    )
+
+
+def later_in_words(order: OrderOfStarts) -> str:
+    """Return the share that starts later as a clause: ``the next sentence of a video starts later in 95.5 % ...``."""
+    interval = low_to_high(order.ci95, 1, times=100) or "undefined"
+    return (
+        f"the next sentence of a video starts later in {percent(order.later, 1)} of {order.n_pairs:,} pairs "
+        f"({points(order.by_chance)} % by chance, 95 % interval {interval})"
+    )
+
+
+def starts_document(order: OrderOfStarts) -> dict[str, Any]:
+    """Return what programs read."""
+    return {
+        "n_pairs": order.n_pairs,
+        "later": Measured(order.later, NO_PAIR, order.ci95),
+        "by_chance": Measured(order.by_chance, NO_PAIR),
+        "informs": order.informs,
+    }
+
 
 MEANING = (
     "Where the share that starts later is above chance, the file lists sentences in the order of their moments: "
@@ -36,14 +77,14 @@ def order_sentence(survey: Survey) -> str:
     table = "" if of.why else f" A table over it alone has {points(of.in_file_order, 2)} % at {MEASURE}."
     return (
         f"The file of {short_name(of.split)} lists sentences in the order of their moments: "
-        f"{sentence_order.later_in_words(of.starts)}, so that 'sentence 3 of 4' is a hint.{table}"
+        f"{later_in_words(of.starts)}, so that 'sentence 3 of 4' is a hint.{table}"
     )
 
 
 def orders_table(groups: Sequence[tuple[str, Sequence[SplitOrder]]]) -> Table:
     """Return a table of splits, a row each, in groups with titles: shares, and scores of the order table."""
-    caption = f"{sentence_order.CAPTION} Then {MEASURE} of the order table, in the order of the file, and sorted."
-    headings = ("split", *sentence_order.HEADINGS, "order table, %", "sorted by start, %")
+    caption = f"{STARTS_CAPTION} Then {MEASURE} of the order table, in the order of the file, and sorted."
+    headings = ("split", *STARTS_HEADINGS, "order table, %", "sorted by start, %")
     return Table(caption, headings, tuple((title, tuple(map(_row, orders))) for title, orders in groups))
 
 
@@ -53,14 +94,28 @@ def _row(of: SplitOrder) -> tuple[Cell, ...]:
         if of.why
         else [Cell(points(of.in_file_order, 2)), Cell(points(of.by_start, 2))]
     )
-    return (Cell(short_name(of.split)), *sentence_order.cells(of.starts), *scores)
+    return (Cell(short_name(of.split)), *starts_cells(of.starts), *scores)
+
+
+def order_blocks(orders: Sequence[SplitOrder], written: Order) -> tuple[Block, ...]:
+    """Return what the order of sentences alone predicts; nothing where no video has several sentences."""
+    if not orders:
+        return ()
+    table = orders_table([("", orders)])
+    if not any(of.starts.informs for of in orders):
+        return (table,)
+    verdict = {
+        "file": "The order of a video's sentences predicts their moments. --order random writes the split without it.",
+        "random": "The order of a video's sentences in the source predicts their moments. This split does not have it.",
+    }
+    return (Finding((verdict[written],)), table)
 
 
 def order_document(orders: Sequence[SplitOrder]) -> list[dict[str, Any]]:
     """Return what programs read, one object a split."""
     return [
         {"split": of.split}
-        | sentence_order.document(of.starts)
+        | starts_document(of.starts)
         | {
             "order_table": Measured(of.in_file_order, of.why, measure=MEASURE),
             "sorted_by_start": Measured(of.by_start, of.why, measure=MEASURE),

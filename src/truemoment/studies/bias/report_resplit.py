@@ -24,15 +24,15 @@ from truemoment.report.drawing import DENSITY_BOUNDS, drawing_style, new_figure,
 from truemoment.report.model import Block, Cell, Details, Drawing, Finding, Level, Paragraph, Report, Section, Table
 from truemoment.report.render import markdown
 from truemoment.report.words import UNDEFINED, counted, number, p_number, percent, points
+from truemoment.studies.bias import guessing as guesses
 from truemoment.studies.bias.distances import SplitDistance
-from truemoment.studies.bias.guarantees import Inspection, Promise
+from truemoment.studies.bias.guarantees import Promise
 from truemoment.studies.bias.guessing import MEASURES
 from truemoment.studies.bias.report_figures import SCALE_MEANS, draw_locations
-from truemoment.studies.bias.report_order import order_document
+from truemoment.studies.bias.report_order import order_blocks, order_document
 from truemoment.studies.bias.resplitting import MeasuredResplit
 from truemoment.studies.bias.shifts import LEAST_QUERIES, MOST_VIDEOS
 from truemoment.studies.bias.splitting import Plan, Resplit
-from truemoment.studies.compare import guessing as guesses
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -176,6 +176,7 @@ def report(result: MeasuredResplit, source: ResplitSource, *, name: str) -> Repo
     size = (
         f"{counted(found.annotations.n_queries, 'query', 'queries')} in {counted(found.annotations.n_videos, 'video')}"
     )
+    warnings = (Finding((of,), title="Warning", level="warning") for of in result.inspection.warnings)
     usage = f"use the folder as --dataset{', with the same --data-dir' if source.dataset else ''}; its .jsonl files "
     usage += f"only name the queries, which are still read from {of}"
     return Report(
@@ -184,7 +185,7 @@ def report(result: MeasuredResplit, source: ResplitSource, *, name: str) -> Repo
         sections=(
             Section("splits", "Splits", (_splits_table(found),)),
             Section("method", "How it was made", _method(found)),
-            Section("guarantees", "Guarantees", _guarantees(result.inspection)),
+            Section("guarantees", "Guarantees", (*map(_guarantee, result.inspection.promises), *warnings)),
             Section("guessing", "What guessing still reaches", _guessing(result)),
             Section("locations", "Locations of moments", (densities(found), _distances_table(result))),
         ),
@@ -264,11 +265,6 @@ def _marked(plan: Plan) -> str:
     return least_dense or "the least dense, as many as fill test-ood"
 
 
-def _guarantees(inspection: Inspection) -> tuple[Finding, ...]:
-    kept = tuple(_guarantee(promise) for promise in inspection.promises)
-    return (*kept, *(Finding((warning,), title="Warning", level="warning") for warning in inspection.warnings))
-
-
 def _guarantee(promise: Promise) -> Finding:
     verdicts: dict[bool | None, tuple[str, Level]] = {
         True: ("Kept", "good"),
@@ -292,7 +288,7 @@ def _guessing(result: MeasuredResplit) -> tuple[Block, ...]:
         "corrected for the selection of the strongest floor on the same test."
     )
     first, *others = (guesses.table(guessing, measure) for measure in MEASURES)
-    order = guesses.order_blocks(result.alone, result.order)
+    order = order_blocks(result.alone, result.order)
     return (summary, first, *order, Details("Other measures", (how, *others)))
 
 

@@ -29,8 +29,7 @@ from truemoment.studies.bias.order import SplitOrder, orders_of_splits
 from truemoment.studies.bias.spread import ConstantBias, Evenness, constant_bias, evenness
 from truemoment.studies.bias.statistics import DatasetStatistics, dataset_statistics, each_query_once
 from truemoment.studies.bias.uniqueness import Uniqueness, uniqueness
-from truemoment.studies.bias.verbs import VerbUse, verb_use
-from truemoment.studies.bias.vocabulary import LongTail, Overlap, long_tail, overlap
+from truemoment.studies.bias.vocabulary import LongTail, Overlap, VerbUse, long_tail, overlap, verb_use
 
 OVER = (0.3, 0.5, 0.7)
 """Lengths, as shares of the video: longer moments are counted (Closer Look, Fig. 3)."""

@@ -100,7 +100,8 @@ def uniqueness(
     corpus = _Corpus.of(video_id, sentences)
     best, pairs_scored = _best_scores(corpus, min(thresholds))
     verbatim = corpus.copies > 1
-    best = np.maximum(best, np.where(verbatim, _verbatim_score(corpus.n_words), 0))
+    if_verbatim = np.array([score(n, 1, n, n) for n in corpus.n_words.tolist()], dtype=np.float64)
+    best = np.maximum(best, np.where(verbatim, if_verbatim, 0))
     of_video = np.array(list(Counter(video_id).values()), dtype=np.int64)
     return tuple(
         Uniqueness(
@@ -112,11 +113,6 @@ def uniqueness(
         )
         for threshold in thresholds
     )
-
-
-def _verbatim_score(n_words: Ints) -> Floats:
-    """Return the score of two sentences with the same words."""
-    return np.array([score(n, 1, n, n) for n in n_words.tolist()], dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from truemoment.evaluation.uncertainty import FEW_DIFFERING, LEVEL, smallest_p
 from truemoment.report.model import Cell, Report, Section, Table
 from truemoment.report.words import UNDEFINED, counted, listed, low_to_high, p_number, p_value, points
 from truemoment.studies.compare.comparison import Comparison, PublishedFigure
-from truemoment.studies.compare.files import ComparedFiles, FileRun
+from truemoment.studies.compare.files import ComparedFiles
 from truemoment.studies.compare.report_beside import (
     changed_document,
     changed_table,
@@ -33,14 +33,14 @@ from truemoment.studies.compare.report_beside import (
 )
 from truemoment.studies.compare.report_figures import drawings
 from truemoment.studies.compare.report_lengths import lengths_document
-from truemoment.studies.compare.report_trainings import (
+from truemoment.studies.compare.trainings import (
     EXPLANATION,
+    POWER,
     has_trainings,
     trainings_entry,
     trainings_notes,
     trainings_table,
 )
-from truemoment.studies.compare.trainings import POWER
 from truemoment.studies.evaluate import report as evaluation
 
 SCHEMA = "truemoment/comparison/2"
@@ -413,7 +413,8 @@ def facts(compared: ComparedFiles) -> tuple[tuple[str, str], ...]:
 def notes(compared: ComparedFiles) -> list[str]:
     """Return what a reader of the figures has to know: of each file, then of the comparison."""
     runs = [run for of_method in compared.runs.values() for run in of_method]
-    of_each = [(run.source["path"], note) for run in runs for note in evaluation.notes(_evaluation(run))]
+    own = (evaluation.Evaluation.of(run.scores, run.match, run.source, run.depth) for run in runs)
+    of_each = [(of.source["path"], note) for of in own for note in evaluation.notes(of)]
     count = Counter(note for _, note in of_each)
     found = [f"{path}: {note}" for path, note in of_each if count[note] < len(runs)]
     found += [f"every file: {note}" for note in count if count[note] == len(runs)]
@@ -429,10 +430,6 @@ def notes(compared: ComparedFiles) -> list[str]:
         *trainings_notes(comparison),
         *_published_notes(compared),
     ]
-
-
-def _evaluation(run: FileRun) -> evaluation.Evaluation:
-    return evaluation.Evaluation.of(run.scores, run.match, run.source, run.depth)
 
 
 def _identical_runs(compared: ComparedFiles) -> Iterator[str]:

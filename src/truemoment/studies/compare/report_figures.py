@@ -12,8 +12,7 @@ from truemoment.report.model import Drawing
 from truemoment.studies.compare.files import ComparedFiles
 from truemoment.studies.compare.report_beside import changed_drawings, published_caption, published_name, split_drawings
 from truemoment.studies.compare.report_lengths import length_drawings
-from truemoment.studies.evaluate.curves import recall_curves
-from truemoment.studies.evaluate.threshold_curves import MOST, curves_figure
+from truemoment.studies.evaluate.curves import MOST_CURVES, curves_figure, recall_curves
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,7 +30,8 @@ MOST_PANELS = 6
 def drawings(compared: ComparedFiles) -> list[Drawing]:
     """List the figures."""
     comparison = compared.comparison
-    shown = f"the first {MOST_PANELS} of {len(comparison.measures)} measures" if _is_cut(compared) else "each measure"
+    n = len(comparison.measures)
+    shown = f"the first {MOST_PANELS} of {n} measures" if n > MOST_PANELS else "each measure"
     runs = (
         "; where a method has several runs, of its first" if any(len(of) > 1 for of in compared.runs.values()) else ""
     )
@@ -56,10 +56,6 @@ def drawings(compared: ComparedFiles) -> list[Drawing]:
         *changed_drawings(compared),
         *length_drawings(compared),
     ]
-
-
-def _is_cut(compared: ComparedFiles) -> bool:
-    return len(compared.comparison.measures) > MOST_PANELS
 
 
 def _methods_figure(compared: ComparedFiles) -> Figure:
@@ -107,5 +103,5 @@ def _published(compared: ComparedFiles, row: int) -> list[tuple[str, float]]:
 
 def _curves(compared: ComparedFiles) -> Figure:
     protocol = compared.comparison.first.protocol
-    answered = list(compared.answers.items())[:MOST]
+    answered = list(compared.answers.items())[:MOST_CURVES]
     return curves_figure([(name, recall_curves(compared.annotations, of, protocol)) for name, of in answered])

@@ -25,8 +25,8 @@ from truemoment.report.drawing import (
 from truemoment.report.model import Drawing
 from truemoment.studies.compare.files import ComparedFiles
 from truemoment.studies.compare.runs import mean_scores
+from truemoment.studies.evaluate.curves import LOOKS
 from truemoment.studies.evaluate.slices import Slice, membership, slices
-from truemoment.studies.evaluate.threshold_curves import LOOKS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

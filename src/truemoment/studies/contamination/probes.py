@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from truemoment.base.records import Annotations, Strings, as_strings
+from truemoment.base.records import Annotations, as_strings
 from truemoment.evaluation.uncertainty import stream
 
 SYNONYMS = MappingProxyType(
@@ -85,7 +85,13 @@ def probes(annotations: Annotations, seed: int = 0) -> dict[str, Annotations]:
     paraphrased - in this video, someone opens up the door
     jittered - a persno opesn the door
     """
-    return {name: _with_sentences(annotations, rule, stream(seed, name)) for name, rule in PROBES.items()}
+    sentences = annotations.queries.sentence.tolist()
+    changed = {}
+    for name, rule in PROBES.items():
+        rng = stream(seed, name)
+        of_query = as_strings([rule(sentence, rng) for sentence in sentences], "sentence")
+        changed[name] = replace(annotations, sentence=np.repeat(of_query, np.diff(annotations.offsets)))
+    return changed
 
 
 def paraphrased(sentence: str, rng: np.random.Generator) -> str:
@@ -116,12 +122,3 @@ def jittered(sentence: str, rng: np.random.Generator) -> str:
 PROBES: MappingProxyType[str, Callable[[str, np.random.Generator], str]] = MappingProxyType(
     {"paraphrased": paraphrased, "jittered": jittered}
 )
-
-
-def _with_sentences(
-    annotations: Annotations, rule: Callable[[str, np.random.Generator], str], rng: np.random.Generator
-) -> Annotations:
-    queries = annotations.queries
-    changed = as_strings([rule(sentence, rng) for sentence in queries.sentence.tolist()], "sentence")
-    sentences: Strings = np.repeat(changed, np.diff(annotations.offsets))
-    return replace(annotations, sentence=sentences)

@@ -11,8 +11,7 @@ from truemoment.base.version import __version__
 from truemoment.report.drawing import FLOOR, METHOD, METHOD_FAINT, drawing_style, new_figure
 from truemoment.report.model import Block, Cell, Drawing, Finding, Paragraph, Report, Section, Table
 from truemoment.report.words import UNDEFINED, counted, listed, low_to_high, number, p_number, percent
-from truemoment.studies.contamination.exact_recall import ExactRecall
-from truemoment.studies.contamination.recall_cells import CELL_S, REACH, Side
+from truemoment.studies.contamination.exact_recall import CELL_S, REACH, ExactRecall, Side
 from truemoment.studies.contamination.study import TEST_OF, Contamination, FreshEvidence, PairedShare, ProbeEvidence
 
 if TYPE_CHECKING:  # it loads matplotlib

@@ -30,8 +30,17 @@ from truemoment.base.records import Annotations, Predictions, numbers_of
 from truemoment.data.datasets.faults import normalised_sentence
 from truemoment.data.formats import MatchReport, Reader, read_predictions
 from truemoment.evaluation.uncertainty import LEVEL, DrawSettings, holm, interval95, resample_sums, stream
-from truemoment.studies.contamination.exact_recall import ExactRecall, RoundedRecall, exact_recall, rounded_recall
-from truemoment.studies.contamination.recall_cells import CELL_S, ROUNDING_S, SIDES, MomentPairs, Side
+from truemoment.studies.contamination.exact_recall import (
+    CELL_S,
+    ROUNDING_S,
+    SIDES,
+    ExactRecall,
+    MomentPairs,
+    RoundedRecall,
+    Side,
+    exact_recall,
+    rounded_recall,
+)
 from truemoment.studies.evaluate.first_answers import FirstAnswers, first_answers
 
 NEAR_S = 0.5
@@ -294,8 +303,11 @@ def _probe(
     return ProbeEvidence(
         name=name,
         n_queries=int(both.sum()),
-        exact=paired("exact moments", _exact, counts),
-        others=(paired("IoU of 0.5 or more", _half, everything), paired("IoU", _iou, everything)),
+        exact=paired("exact moments", lambda pairs: _within(pairs, CELL_S / 2), counts),
+        others=(
+            paired("IoU of 0.5 or more", lambda pairs: (_iou(pairs) >= 0.5 - TIE).astype(np.float64), everything),
+            paired("IoU", _iou, everything),
+        ),
         same=float(same[both].mean()),
     )
 
@@ -303,10 +315,6 @@ def _probe(
 # ------------------------------------------------------------------------------------- paired quantities
 
 _Quantity = Callable[[MomentPairs], Floats]
-
-
-def _exact(pairs: MomentPairs) -> Floats:
-    return _within(pairs, CELL_S / 2)
 
 
 def _near(pairs: MomentPairs) -> Floats:
@@ -320,10 +328,6 @@ def _within(pairs: MomentPairs, bound_s: float) -> Floats:
 
 def _iou(pairs: MomentPairs) -> Floats:
     return np.asarray(temporal_iou(*pairs.answers_s, pairs.official_start_s, pairs.official_end_s))
-
-
-def _half(pairs: MomentPairs) -> Floats:
-    return np.asarray(_iou(pairs) >= 0.5 - TIE).astype(np.float64)
 
 
 def _paired(name: str, first: Floats, second: Floats, video: Ints, draws: DrawSettings) -> PairedShare:

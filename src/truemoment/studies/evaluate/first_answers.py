@@ -1,6 +1,7 @@
 """First answers, and their pattern: a coarse grid, one answer for all queries, or one answer for each video.
 
-Such answers were not found in the video. Closer Look (Yuan et al. 2021, section 5.2) reports a published method with
+Such answers were not found in the video. Answers that a refinement moved by some per cent of the video are not equal,
+but near each other. Closer Look (Yuan et al. 2021, section 5.2) reports a published method with
 the answers (0, 1), (0, 0.5) and (0.5, 1); TimeChat's issue 33 reports multiples of 5 s.
 """
 
@@ -13,11 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from truemoment.base.errors import UsageError
-from truemoment.base.intervals import Bools, Floats, Ints
+from truemoment.base.intervals import Bools, Floats, Ints, temporal_iou
 from truemoment.base.records import Annotations, Predictions
 from truemoment.data.datasets.faults import normalised_sentence
 from truemoment.evaluation.protocols.base import Ranking
-from truemoment.studies.evaluate.near_answers import NearPlace, near_places
 
 SAME = 1e-6
 """Times this close, in seconds or as fractions of the video, are the same time."""
@@ -79,7 +79,7 @@ class AnswerPattern:
     n_distinct
         How many answers differ at that resolution.
     near
-        The places that most answers are near to, see :func:`~truemoment.studies.evaluate.near_answers.near_places`.
+        The places that most answers are near to, see :func:`~truemoment.studies.evaluate.first_answers.near_places`.
     """
 
     n_queries: int
@@ -196,3 +196,48 @@ def _most_common(percent: Floats, n_common: int) -> tuple[tuple[CommonAnswer, ..
     order = np.argsort(-counts, kind="stable")[:n_common]
     found = ((*values[row] / 100, counts[row] / len(percent)) for row in order)
     return tuple(CommonAnswer(float(start), float(end), float(share)) for start, end, share in found), len(values)
+
+
+NEAR_IOU = 0.8
+"""Answers with this IoU, as shares of their videos, are near each other."""
+
+MOST_CENTRES = 256
+"""Number of most frequent answers, at a resolution of 1 % of the video, that a place can be."""
+
+
+class NearPlace(NamedTuple):
+    """A place as fractions of the video, and the share of the answers that are near it and near none before."""
+
+    start_norm: float
+    end_norm: float
+    share: float
+
+
+def near_places(times_norm: Floats, n_places: int = 3) -> tuple[NearPlace, ...]:
+    """Return the places that most answers (N, 2) are near to, each chosen after the answers near the ones before.
+
+    WSSL as trained here answers every sentence with 0 to about 57 % of the video, and the most frequent answer, at 1 %
+    of the video, is a sixth of all.
+
+    Times are clipped to the video and rounded to 1 % of it; the last per cent belongs to a moment.
+
+    Examples
+    --------
+    >>> near_places(np.array([[0.0, 0.5], [0.0, 0.55], [0.02, 0.5], [0.5, 1.0]]), 2)
+    (NearPlace(start_norm=0.0, end_norm=0.5, share=0.75), NearPlace(start_norm=0.5, end_norm=1.0, share=0.25))
+    """
+    cells, counts = np.unique(np.rint(100 * np.clip(times_norm, 0.0, 1.0)), axis=0, return_counts=True)
+    centres = cells[np.argsort(-counts, kind="stable")[:MOST_CENTRES]]
+    start, end = cells[:, 0], cells[:, 1] + 1
+    near = temporal_iou(centres[:, :1], centres[:, 1:] + 1, start, end) >= NEAR_IOU
+    left = counts.astype(np.float64)
+    found: list[NearPlace] = []
+    while left.any() and len(found) < n_places:
+        weights = near @ left
+        best = int(weights.argmax())
+        if not weights[best]:
+            break
+        start_norm, end_norm = (centres[best] / 100).tolist()
+        found.append(NearPlace(start_norm, end_norm, float(weights[best] / counts.sum())))
+        left[near[best]] = 0.0
+    return tuple(found)

@@ -19,8 +19,8 @@ from truemoment.evaluation.uncertainty import LEVEL
 from truemoment.report.model import Cell, Report, Section, Table
 from truemoment.report.words import UNDEFINED, counted, listed, low_to_high, number, percent, points
 from truemoment.studies.compare.report import FEW_VIDEOS
+from truemoment.studies.humans.answer_agreement import answers_document, answers_table
 from truemoment.studies.humans.conclusions import ENOUGH_DRAWS, Conclusion
-from truemoment.studies.humans.report_answer_agreement import answers_document, answers_table
 from truemoment.studies.humans.scores import Reference
 from truemoment.studies.humans.study import AnnotatedFiles, HumanStudy, Performance
 from truemoment.studies.humans.timelines import timeline_drawings

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import re
 import shlex
 from collections import Counter
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from truemoment.base.boundary.documents import Measured
 from truemoment.base.intervals import Floats
 from truemoment.evaluation.head import head
 from truemoment.evaluation.protocols import Protocol
 from truemoment.evaluation.repeated_measures import repeated_measures
-from truemoment.report.model import Cell, Details, Paragraph, Report, Section, Table
+from truemoment.report.drawing import FLOOR, METHOD, SOFT, drawing_style, new_figure, shortened
+from truemoment.report.model import Cell, Details, Drawing, Paragraph, Report, Section, Table
 from truemoment.report.words import UNDEFINED, low_to_high, points
 from truemoment.studies.audit import report as audit_reports
 from truemoment.studies.audit.entries import measured
@@ -23,7 +28,9 @@ from truemoment.studies.audit.table_cells import figure_cell, number_cell
 from truemoment.studies.audit.verdict import NO_SKILL
 from truemoment.studies.compare import report as comparison_reports
 from truemoment.studies.leaderboard import Leaderboard
-from truemoment.studies.leaderboard.report_history import dated, history
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SCHEMA = "truemoment/leaderboard/1"
 
@@ -287,3 +294,67 @@ def rows(found: Leaderboard) -> list[dict[str, Any]]:
 def _row(kind: str, name: str, measure: str, value: float, ci95: Floats) -> dict[str, Any]:
     low, high = ci95.tolist()
     return {"kind": kind, "system": name, "measure": measure, "value": float(value), "low": low, "high": high}
+
+
+HEIGHT_IN = 3.0
+"""Height of the figure, inches."""
+
+
+class Dated(NamedTuple):
+    """A system with a date; its figure and 95 % interval in percent."""
+
+    date: dt.date
+    name: str
+    percent: float
+    ci95: Floats
+
+    @property
+    def year(self) -> float:
+        """The date in years."""
+        return self.date.year + (self.date.timetuple().tm_yday - 1) / 366
+
+
+def dated(found: Leaderboard) -> list[Dated]:
+    """Return the systems with a date at the headline measure, by date."""
+    comparison, m = found.compared.comparison, found.headline
+    of_systems = [
+        Dated(of.entry.date, of.entry.name, 100 * float(comparison.mean[s, m]), 100 * comparison.interval[s, m])
+        for s, of in enumerate(found.systems)
+        if of.entry.date is not None
+    ]
+    return sorted(of_systems, key=lambda of: of[:2])
+
+
+def history(found: Leaderboard) -> Drawing:
+    """Return the figure: dots by date, the best so far, and the strongest floor."""
+    return Drawing(
+        "history",
+        f"{found.compared.heading(found.headline)} by date",
+        "Dots are systems with a date, the line is the best so far; lines through a dot are 95 % intervals. The dashed "
+        "line is the strongest floor of the table below.",
+        partial(_drawn, found),
+    )
+
+
+def _drawn(found: Leaderboard) -> Figure:
+    systems = dated(found)
+    floor = max(of.scores.value(found.measures[found.headline]) for of, _ in found.beside() if of.kind == "floor")
+    years = [of.year for of in systems]
+    with drawing_style():
+        figure = new_figure(HEIGHT_IN)
+        axes = figure.subplots()
+        axes.axhline(100 * floor, color=FLOOR, linestyle="--")
+        axes.step(years, np.fmax.accumulate([of.percent for of in systems]), where="post", color=SOFT)
+        for of in systems:
+            if np.isfinite(of.ci95).all():
+                axes.plot([of.year, of.year], of.ci95, color=METHOD)
+            axes.plot([of.year], [of.percent], "o", color=METHOD)
+            axes.annotate(shortened(of.name, 30), (of.year, of.percent), xytext=(6, 6), textcoords="offset points")
+        span = max(years[-1] - years[0], 0.5)
+        axes.set_xlim(years[0] - span / 12, years[-1] + span / 2)
+        axes.set_ylim(bottom=0)
+        axes.ticklabel_format(axis="x", useOffset=False)
+        axes.locator_params(axis="x", nbins=5)
+        axes.set_xlabel("year", color=SOFT)
+        axes.set_ylabel("%", color=SOFT)
+    return figure

@@ -29,7 +29,7 @@ from truemoment.studies.audit.reading import run as run_audit
 from truemoment.studies.audit.request import AuditRequest
 from truemoment.studies.audit.run import Audit
 from truemoment.studies.compare.comparison import Comparison
-from truemoment.studies.compare.files import ComparedFiles, FileRun, compare_files, training_split
+from truemoment.studies.compare.files import ComparedFiles, compare_files, training_split
 from truemoment.studies.leaderboard.entries import FILE, Entries, SystemEntry
 
 
@@ -171,17 +171,16 @@ def run_leaderboard(
         on_status=on_status,
     )
     ranks = rank_intervals(compared.comparison, names)
-    runs = {name: [_named_run(run, entries.folder) for run in of] for name, of in compared.runs.items()}
+    runs = {
+        name: [run._replace(source={**run.source, "path": _inside(run.source["path"], entries.folder)}) for run in of]
+        for name, of in compared.runs.items()
+    }
     return Leaderboard(entries, tuple(systems), replace(compared, runs=runs), ranks, results.headline)
 
 
 def _named(audit: Audit, folder: Path) -> Audit:
     """Name the audited file by its path in the folder: a page that is published names no folder of its author."""
     return replace(audit, sources={**audit.sources, "path": _inside(audit.sources["path"], folder)})
-
-
-def _named_run(run: FileRun, folder: Path) -> FileRun:
-    return run._replace(source={**run.source, "path": _inside(run.source["path"], folder)})
 
 
 def _inside(path: str, folder: Path) -> str:

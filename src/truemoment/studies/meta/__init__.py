@@ -15,13 +15,11 @@
 :mod:`~truemoment.studies.meta.power`        which differences can be shown with how many queries
 :mod:`~truemoment.studies.meta.simulation`   simulated systems: what a recipe makes of a query
 :mod:`~truemoment.studies.meta.population`   populations of them, and how alike their systems are
-:mod:`~truemoment.studies.meta.studies`      all studies side by side
-:mod:`~truemoment.studies.meta.all_studies`  makes all studies of loaded systems
+:mod:`~truemoment.studies.meta.all_studies`  all studies of loaded systems, side by side
 :mod:`~truemoment.studies.meta.claims`       what the AxIoU paper found, compared with what is found here
 ===========================================  =====================================================================
 
-``system_files`` reads what ``loading`` names, ``label_noise`` does the same for models of noise;
-``minimal_pairs`` and ``shrinking`` make the counterexamples of ``axioms``; ``workers`` shares out long work.
+``minimal_pairs`` makes the counterexamples of ``axioms``; ``workers`` shares out long work.
 
 References
 ----------

@@ -15,21 +15,49 @@ from truemoment.data.datasets.source import without_queries_of
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.uncertainty import stream
 from truemoment.report.words import few
-from truemoment.studies.meta.agreement import agreement
-from truemoment.studies.meta.ambiguity import Ambiguity
-from truemoment.studies.meta.axioms import check_axioms
-from truemoment.studies.meta.label_noise import under_noise
+from truemoment.studies.meta.agreement import Agreement, agreement
+from truemoment.studies.meta.ambiguity import Ambiguity, under_noise
+from truemoment.studies.meta.axioms import AxiomResult, check_axioms
 from truemoment.studies.meta.loading import LoadedSystems, SystemSource, ignore
 from truemoment.studies.meta.noise import NoiseModel
 from truemoment.studies.meta.population import variants
-from truemoment.studies.meta.power import power
+from truemoment.studies.meta.power import Power, power
 from truemoment.studies.meta.selection import Selection, select, without_saturated
 from truemoment.studies.meta.simulation import simulate_each
-from truemoment.studies.meta.stability import stability
-from truemoment.studies.meta.studies import Studies
+from truemoment.studies.meta.stability import Stability, stability
 from truemoment.studies.meta.systems import Systems
-from truemoment.studies.meta.theory import theory
-from truemoment.studies.meta.ties import ties
+from truemoment.studies.meta.theory import Theory, theory
+from truemoment.studies.meta.ties import Ties, ties
+
+
+@dataclass(frozen=True, eq=False)
+class Studies:
+    """What was found of measures, on the same systems.
+
+    Parameters
+    ----------
+    axioms
+        Which axioms each measure holds to; empty where that was not asked.
+    agreement, stability, ties, power, selection, theory
+        A study each; None where it was not made.
+    ambiguity
+        A study for each model of label noise.
+    simulated_variants
+        Whether the variants that were selected among are simulated.
+    """
+
+    systems: Systems
+    axioms: tuple[AxiomResult, ...] = ()
+    agreement: Agreement | None = None
+    stability: Stability | None = None
+    ties: Ties | None = None
+    ambiguity: tuple[Ambiguity, ...] = ()
+    power: Power | None = None
+    selection: Selection | None = None
+    theory: Theory | None = None
+    notes: tuple[str, ...] = ()
+    simulated_variants: bool = False
+
 
 Result = TypeVar("Result")
 
@@ -99,8 +127,8 @@ def all_studies(
         ambiguity=tuple((made("ambiguity", noisy) if loaded.predictions else None) or ()),
         simulated_variants=True,
     )
-    if why := _without_predictions(loaded):
-        left_out["ambiguity"] = why
+    if unpredicted := [name for name in systems.names if name not in loaded.predictions]:
+        left_out["ambiguity"] = f"no predictions in the saved scores {few(unpredicted)}"
     notes = (*loaded.notes, *(f"Not studied, {study}: {why}." for study, why in left_out.items()))
     return replace(found, notes=notes)
 
@@ -113,11 +141,6 @@ def _check_validation(loaded: LoadedSystems, validation: Annotations | None) -> 
             "--validation-split: variants are simulated from annotations: give --dataset, or --annotations"
         )
     without_queries_of(loaded.annotations, validation, "--validation-split")
-
-
-def _without_predictions(loaded: LoadedSystems) -> str:
-    names = [name for name in loaded.systems.names if name not in loaded.predictions]
-    return f"no predictions in the saved scores {few(names)}" if names else ""
 
 
 def _selection(

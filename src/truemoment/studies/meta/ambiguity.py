@@ -1,4 +1,4 @@
-r"""Label ambiguity: the change of figures and rankings under noisy labels.
+r"""Label ambiguity: the change of figures and rankings under noisy labels, whose models have names.
 
 For a measure :math:`\mu` and a system :math:`\sigma`, with :math:`\mu_0` on the labels as they are and :math:`\mu_n` on
 N sets of noisy labels (:mod:`~truemoment.studies.meta.noise`),
@@ -13,19 +13,33 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Floats, temporal_iou
 from truemoment.base.records import Annotations, Predictions
+from truemoment.base.request import InDataset, Request, option
 from truemoment.base.rules import OnUnknown
+from truemoment.data.datasets import DATASETS, load_annotations, read_own_annotations
+from truemoment.evaluation.agreement import Annotators
 from truemoment.evaluation.evaluate import evaluate_relabelled, resolve_protocol
 from truemoment.evaluation.measures import Measure, parse_measures
 from truemoment.evaluation.protocols import Protocol
 from truemoment.evaluation.uncertainty import ROUNDING
-from truemoment.studies.meta.noise import NoiseModel
+from truemoment.studies.meta.loading import LoadedSystems
+from truemoment.studies.meta.noise import (
+    ANNOTATOR_LEVELS,
+    DEVIATIONS_S,
+    VARIANCES_S2,
+    AnnotatorNoise,
+    LongerNoise,
+    NoiseModel,
+    PublishedNoise,
+    ShiftNoise,
+)
 from truemoment.studies.meta.rankings import Signs, kendall_tau_b, order_of_pairs
 from truemoment.studies.meta.systems import direction_of
 from truemoment.studies.meta.workers import done_in_order
@@ -206,3 +220,74 @@ def ambiguity(
             )
         )
     return Ambiguity(tuple(answers), measure_list, tuple(levels), models[0].source, annotations.dataset)
+
+
+NOISE = ("published", "shift", "annotators", "longer")
+"""Names of the models of label noise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoiseSource(Request):
+    """Which models of label noise are used."""
+
+    HEADING = "Noise"
+
+    kinds: tuple[str, ...] = option(
+        "Model of label noise; may be given several times.", ("published", "shift"), name="--noise", choices=NOISE
+    )
+    marked_by: InDataset[str | None] = option(
+        "Learn noise from a dataset with several annotators, e.g. human-charades, or from your own annotations.",
+        name="--annotators",
+        metavar="NAME|FILE",
+    )
+
+    def models(self, data_dir: Path | None) -> dict[str, Sequence[NoiseModel]]:
+        """Return the levels of each model by its name."""
+        kinds = self.kinds if self.marked_by is None else (*self.kinds, "annotators")
+        return {kind: self._levels(kind, data_dir) for kind in kinds}
+
+    def _levels(self, kind: str, data_dir: Path | None) -> Sequence[NoiseModel]:
+        if kind == "longer":
+            return [LongerNoise(deviation_s) for deviation_s in DEVIATIONS_S]
+        if kind != "annotators":
+            model = PublishedNoise if kind == "published" else ShiftNoise
+            return [model(variance) for variance in VARIANCES_S2]
+        if self.marked_by is None:
+            raise UsageError("--noise annotators: also give --annotators NAME, e.g. human-charades, or FILE")
+        if self.marked_by in DATASETS:
+            marked = load_annotations(self.marked_by, "test", data_dir=data_dir)
+        else:
+            marked = read_own_annotations(Path(self.marked_by), None)
+        learned = AnnotatorNoise.learn(Annotators.of(marked))
+        return [replace(learned, n_raters=n_raters) for n_raters in ANNOTATOR_LEVELS]
+
+
+def under_noise(
+    loaded: LoadedSystems,
+    models: Mapping[str, Sequence[NoiseModel]],
+    rng: np.random.Generator,
+    *,
+    on_unknown: OnUnknown = "refuse",
+    sets: int = 100,
+    workers: int | None = None,
+    progress: bool = False,
+) -> list[Ambiguity]:
+    """Measure the systems that have predictions under each model; each model has its own generator."""
+    if loaded.annotations is None:
+        raise UsageError("noisy labels need annotations: give --dataset NAME with --split NAME, or --annotations FILE")
+    return [
+        ambiguity(
+            loaded.annotations,
+            loaded.predictions,
+            models[kind],
+            child,
+            measures=loaded.systems.measures,
+            protocol=loaded.systems.first.protocol,
+            on_unknown=on_unknown,
+            sets=sets,
+            workers=workers,
+            progress=progress,
+        )
+        for kind, child in zip(NOISE, rng.spawn(len(NOISE)), strict=True)
+        if kind in models
+    ]

@@ -14,7 +14,7 @@ import numpy as np
 
 from truemoment.base.intervals import Bools, Floats
 from truemoment.evaluation.measures import Measure
-from truemoment.studies.meta.studies import Studies
+from truemoment.studies.meta.all_studies import Studies
 
 Outcome = Literal["holds", "holds in part", "does not hold", "not looked at"]
 

@@ -226,7 +226,8 @@ def power(
         raise UsageError(f"got {repetitions} repetitions, expected 2 or more")
     queries_needed(np.ones(1), np.ones(1), level=level, power=power, comparisons=comparisons)  # refuses what is wrong
     numerator, weight = systems.units(unit)
-    counts = _queries_of_units(systems, unit)
+    video = systems.first.video_id
+    counts = np.ones(len(video), dtype=np.int64) if unit == "query" else np.bincount(numbers_of(video))
     sizes = _checked(sizes, counts, unit)
     sums = _Sums.of(numerator, weight)
     whole = sums.total().tested(systems.direction, len(counts))
@@ -363,14 +364,6 @@ class _Products:
         signed = np.where(alike & ~undefined, 0, difference) * direction[:, None]
         variance = np.where(undefined, np.nan, around) * (n_units / max(n_units - 1, 1))
         return PairedTests(signed.T, np.where(undefined, np.nan, p).T, variance.T)
-
-
-def _queries_of_units(systems: Systems, unit: Unit) -> Ints:
-    """How many queries each unit has, (U,), in the order of :meth:`Systems.units`."""
-    video = systems.first.video_id
-    if unit == "query":
-        return np.ones(len(video), dtype=np.int64)
-    return np.bincount(numbers_of(video))
 
 
 def _checked(sizes: Sequence[int] | Ints | None, counts: Ints, unit: Unit) -> Ints:

@@ -10,8 +10,7 @@ from truemoment.studies.audit.checks.base import Check
 from truemoment.studies.audit.entries import statuses
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
-from truemoment.studies.evaluate.first_answers import AnswerPattern, answer_pattern
-from truemoment.studies.evaluate.near_answers import NEAR_IOU, NearPlace
+from truemoment.studies.evaluate.first_answers import NEAR_IOU, AnswerPattern, NearPlace, answer_pattern
 
 NAME = "answer-pattern"
 

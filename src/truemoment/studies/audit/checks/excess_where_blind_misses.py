@@ -14,7 +14,7 @@ fold on the audited split itself: each fifth of its videos is answered by networ
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,12 +31,15 @@ from truemoment.baselines.sentence_network import SentenceNetwork, Training
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import Measure, Recall
 from truemoment.evaluation.scores import Scores
+from truemoment.report.drawing import FLOOR, METHOD, OTHER, PAPER, drawing_style, new_figure
 from truemoment.report.model import Block, Drawing, Level
 from truemoment.report.words import counted, interval95_points, points
 from truemoment.studies.audit.checks.base import SCORE, Check
-from truemoment.studies.audit.checks.excess_figure import excess_figure
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAME = "excess-where-blind-misses"
 
@@ -272,6 +275,27 @@ def document(results: Results) -> dict[str, Any]:
             ],
         }
     }
+
+
+def excess_figure(probability: Floats, hits: Floats, measure: Measure) -> Figure:
+    """Draw the hits of the method and two networks, (D, 3), by the probability that the first one is right, (D,)."""
+    looks = (
+        ("the method", METHOD, "o", METHOD),
+        ("sentence network", FLOOR, "D", FLOOR),
+        ("a second network", OTHER, "^", PAPER),
+    )
+    with drawing_style():
+        figure = new_figure(3.2)
+        axes = figure.add_subplot()
+        for (label, colour, marker, face), of_system in zip(looks, hits.T, strict=True):
+            axes.plot(100 * probability, 100 * of_system, color=colour, marker=marker, mfc=face, label=label)
+        axes.set_xlim(left=0)
+        axes.set_ylim(0, max(1.0, 105 * float(hits.max(initial=0))))
+        axes.set_xlabel("probability that the sentence network is right, %")
+        axes.set_ylabel(f"hits at {measure}, %")
+        axes.grid(axis="both")
+        figure.legend(loc="outside upper center", ncols=3, columnspacing=1.2)
+    return figure
 
 
 CHECK = Check(

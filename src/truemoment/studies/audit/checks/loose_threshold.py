@@ -15,8 +15,7 @@ from truemoment.studies.audit.checks.base import SCORE, Check
 from truemoment.studies.audit.checks.long_moments import is_long
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
-from truemoment.studies.evaluate.curves import Curves, recall_curves
-from truemoment.studies.evaluate.threshold_curves import curves_figure
+from truemoment.studies.evaluate.curves import Curves, curves_figure, recall_curves
 
 NAME = "loose-threshold"
 

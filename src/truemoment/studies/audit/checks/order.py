@@ -9,7 +9,13 @@ from truemoment.report.model import Block, Cell, Table
 from truemoment.studies.audit.checks.base import SCORE, Check
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
-from truemoment.studies.bias import sentence_order
+from truemoment.studies.bias.report_order import (
+    STARTS_CAPTION,
+    STARTS_HEADINGS,
+    later_in_words,
+    starts_cells,
+    starts_document,
+)
 
 NAME = "order"
 
@@ -29,11 +35,11 @@ def look(results: Results) -> AuditFinding | None:
     if not here.n_pairs:
         return None
     predicts = "predicts where moments are" if here.informs else "is not shown to predict where moments are"
-    verdict = f"The order of sentences {predicts}: {sentence_order.later_in_words(here)}"
+    verdict = f"The order of sentences {predicts}: {later_in_words(here)}"
     if (floor := results.floor(TABLE)) is not None:
         score = results.setup.protocol.percent(floor.scores.value(results.measure))
         verdict += f"; a table over 'sentence k of n' scores {score} at {results.measure}"
-    lines = () if train is None else (f"training split: {sentence_order.later_in_words(train)}",)
+    lines = () if train is None else (f"training split: {later_in_words(train)}",)
     return AuditFinding(NAME, "note", f"{verdict}.", lines, here.later, ci95=here.ci95)
 
 
@@ -43,10 +49,8 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     if not found[0].n_pairs:
         return {}
     splits = zip((results.annotations, results.setup.splits.train), found, strict=True)
-    table = tuple(
-        (Cell(of.split), *sentence_order.cells(order)) for of, order in splits if of is not None and order is not None
-    )
-    return {SCORE: (Table(sentence_order.CAPTION, ("split", *sentence_order.HEADINGS), (("", table),)),)}
+    rows = tuple((Cell(of.split), *starts_cells(order)) for of, order in splits if of is not None and order is not None)
+    return {SCORE: (Table(STARTS_CAPTION, ("split", *STARTS_HEADINGS), (("", rows),)),)}
 
 
 def document(results: Results) -> dict[str, Any]:
@@ -54,8 +58,8 @@ def document(results: Results) -> dict[str, Any]:
     here, train = results.cached(orders)
     return {
         "order": {
-            "audited": sentence_order.document(here),
-            "training": None if train is None else sentence_order.document(train),
+            "audited": starts_document(here),
+            "training": None if train is None else starts_document(train),
         }
     }
 

@@ -98,20 +98,17 @@ def _notes(result: Items) -> list[str]:
 
 def _systems_table(result: Items) -> Table:
     model = result.model
-    order = np.argsort(-np.nan_to_num(model.ability, nan=np.inf), kind="stable").tolist()
+    ability = model.ability
+    order = np.argsort(-np.nan_to_num(ability, nan=np.inf), kind="stable").tolist()
     rows = tuple(
         (
             Cell(result.seeing[at]),
             Cell(number(100 * float(np.nanmean(result.hits[at])), 2)),
-            Cell(_plus_minus(model.ability[at], model.ability_error[at])),
+            Cell(UNDEFINED if np.isnan(ability[at]) else f"{ability[at]:+.2f} ± {model.ability_error[at]:.2f}"),
         )
         for at in order
     )
     return Table("Systems that see the video", ("system", f"{result.measure}, %", "ability"), (("", rows),))
-
-
-def _plus_minus(value: float, error: float) -> str:
-    return UNDEFINED if np.isnan(value) else f"{value:+.2f} ± {error:.2f}"
 
 
 def _queries_table(result: Items, which: Ints, title: str) -> Table:

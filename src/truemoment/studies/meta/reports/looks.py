@@ -201,17 +201,13 @@ def lines_figure(
     if x_ticks is not None:
         label_ticks(rows[-1], x_ticks)
     rows[-1].set_xlabel(x_label)
-    rows[-1].set_ylim(y_limits[0], _high(y_limits, y))
+    low, high = y_limits
+    if low is not None and high is None and not (y > low).any():
+        high = low + 1  # no value is above the low end
+    rows[-1].set_ylim(low, high)
     for axes, (_, members) in zip(rows, panels, strict=True):
         label_ends(axes, [looks[at] for at in members], [_last(x, y[:, at]) for at in members], _PANEL_IN)
     return figure
-
-
-def _high(limits: tuple[float | None, float | None], y: Floats) -> float | None:
-    """High end of y: the one requested, or 1 above the low end where no value is."""
-    low, high = limits
-    is_flat = low is not None and high is None and not (y > low).any()
-    return low + 1 if is_flat and low is not None else high
 
 
 def _last(x: Floats, y: Floats) -> tuple[float, float]:

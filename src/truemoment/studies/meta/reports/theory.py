@@ -15,7 +15,6 @@ from truemoment.studies.meta.reports.looks import legend_of, measure_looks
 from truemoment.studies.meta.theory import Errors, Theory, cut_axiou_errors, recall_errors
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 N_NOISES = 4
@@ -192,6 +191,9 @@ def _cut_table(result: Theory) -> Table:
     )
 
 
+LIST_TITLES = {0.0: "independent noise at each rank", 1.0: "noise common to all ranks"}
+
+
 def _lists_table(result: Theory) -> Table:
     """Bias and error over a list, at the middle level of noise."""
     lists, g = result.lists, _middle(result.gammas)
@@ -304,7 +306,11 @@ def _lists_figure(result: Theory) -> Figure:
     rows = figure.subplots(len(lists.correlations), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     ranks = np.arange(1, len(lists.ious) + 1)
     for c, axes in enumerate(rows):
-        _lists_panel(axes, float(lists.correlations[c]))
+        rho = float(lists.correlations[c])
+        title = LIST_TITLES.get(rho, f"noise with correlation {rho:g}")
+        axes.set_title(title, loc="left", fontsize=SMALL, color=SOFT)
+        axes.axhline(0, color=SOFT, linewidth=0.7)
+        axes.grid(axis="y")
         for look, table in zip(looks, tables, strict=True):
             axes.plot(ranks, table[c], **look.of_line())
         axes.set_ylabel("bias")
@@ -312,13 +318,6 @@ def _lists_figure(result: Theory) -> Figure:
     rows[-1].set_xticks(ranks if len(ranks) <= 12 else np.linspace(1, len(ranks), 6).round())
     legend_of(figure, looks, names)
     return figure
-
-
-def _lists_panel(axes: Axes, rho: float) -> None:
-    titles = {0.0: "independent noise at each rank", 1.0: "noise common to all ranks"}
-    axes.set_title(titles.get(rho, f"noise with correlation {rho:g}"), loc="left", fontsize=SMALL, color=SOFT)
-    axes.axhline(0, color=SOFT, linewidth=0.7)
-    axes.grid(axis="y")
 
 
 # -------------------------------------------------------------------------------------------------- document

@@ -1,21 +1,218 @@
-"""The answer over all studies: which measure to select by, which agree, which are stable, what can be trusted."""
+"""The answer over all studies: which measure to select by, which agree, which are stable, what can be trusted.
+
+Every study gives each measure a value of one criterion: mean tau with the other measures, self-agreement on subsets,
+all-tied queries, pairs that change places under label noise, pairs of systems separated, mean regret of its choices.
+By a criterion, a measure is *in the best third* if its value is at least as good as that of place ceil(M / 3) of the M
+measures that have one. A measure is recommended if it is in the best third by all criteria, given
+:data:`FEWEST_CRITERIA` or more criteria and :data:`FEWEST_MEASURES` or more measures: with fewer, chance alone would
+often recommend one. If there is none, none is recommended. The axioms are properties and no criterion. All criteria
+count alike, although some are related.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from truemoment.base.intervals import Floats, Ints
 from truemoment.evaluation.uncertainty import ROUNDING
 from truemoment.report.model import Cell, Finding, Section, Table
-from truemoment.report.words import listed
+from truemoment.report.words import listed, low_to_high, number
 from truemoment.studies.meta.reports import agreement, ambiguity, axioms, power, selection, stability, ties
-from truemoment.studies.meta.reports.ranking import MeasureRanking, most_real_noise
 
 if TYPE_CHECKING:
-    from truemoment.studies.meta.studies import Studies
+    from truemoment.evaluation.measures import Measure
+    from truemoment.studies.meta.all_studies import Studies
+    from truemoment.studies.meta.ambiguity import Ambiguity, NoiseLevel
+
+FEWEST_CRITERIA = 5
+"""Criteria below which nothing is recommended: by chance, 3 recommend a measure in half of the cases, 5 in a tenth."""
+
+FEWEST_MEASURES = 6
+"""Measures below which nothing is recommended: the best third of one measure is that measure."""
+
+_MODELS = ("annotators", "shift", "published")
+"""Models of label noise from the most to the least like real annotators; others come last."""
+
+
+@dataclass(frozen=True, eq=False)
+class Criterion:
+    """A value of each measure by which measures are ranked.
+
+    Parameters
+    ----------
+    key
+        Its name in JSON.
+    heading, meaning
+        Its name in the table and in sentences.
+    better
+        Whether more or less of it is better.
+    values : (M,)
+        NaN where the study does not have the measure.
+    cells
+        Cells of the table, M of them.
+    """
+
+    key: str
+    heading: str
+    meaning: str
+    better: Literal["more", "less"]
+    values: Floats
+    cells: tuple[Cell, ...]
+
+    @property
+    def merit(self) -> Floats:
+        """The values such that more is better, (M,)."""
+        return self.values if self.better == "more" else -self.values
+
+    @property
+    def in_best_third(self) -> list[bool]:
+        """Whether each measure is as good as place ceil(M / 3) or better, M of them."""
+        known = np.sort(self.merit[np.isfinite(self.values)])[::-1]
+        if not len(known):
+            return [False] * len(self.values)
+        bound = known[math.ceil(len(known) / 3) - 1]
+        return [bool(merit >= bound - ROUNDING) for merit in self.merit]
+
+    @property
+    def ranks(self) -> Floats:
+        """Rank of each measure, 1 the best, ties share their mean rank; NaN where it has no value, (M,)."""
+        merit = self.merit
+        better = (merit[None, :] > merit[:, None] + ROUNDING).sum(axis=1)
+        equal = (np.abs(merit[None, :] - merit[:, None]) <= ROUNDING).sum(axis=1)
+        return np.asarray(np.where(np.isfinite(merit), better + (equal + 1) / 2, np.nan))
+
+
+# ------------------------------------------------------------------------------------------ criteria
+
+
+def criteria_of(studies: Studies) -> tuple[Criterion, ...]:
+    """Return a criterion for each study that was made."""
+    return tuple(one for one in _criteria(studies) if np.isfinite(one.values).any())
+
+
+def _criteria(studies: Studies) -> Iterator[Criterion]:
+    ours = studies.systems.measures
+    if (agreement := studies.agreement) is not None:
+        kind = _Kind("mean_tau", "mean tau with the others", "agreement with the other measures", "more", 2, 1)
+        below = [low_to_high(ends) for ends in agreement.mean_interval]
+        yield kind.of(ours, agreement.systems.measures, agreement.mean, below)
+    if (stability := studies.stability) is not None:
+        at = stability.middle
+        heading = f"self-agreement on {stability.queries[at]:,.0f} queries"
+        kind = _Kind("self_agreement", heading, "stability on other queries", "more", 2, 1)
+        below = [f"sd {math.sqrt(of):.2f}" if math.isfinite(of) else "" for of in stability.variance[at]]
+        yield kind.of(ours, stability.measures, stability.mean[at], below)
+    if (ties := studies.ties) is not None:
+        kind = _Kind("all_tied", "all-tied queries, %", "queries on which systems differ", "less", 1)
+        below = [low_to_high(ends, 1, times=100) for ends in ties.interval]
+        yield kind.of(ours, ties.systems.measures, ties.all_tied, below)
+    if (noise := most_real_noise(studies.ambiguity)) is not None:
+        study, level = noise
+        heading = "label noise: pairs that change places, %"
+        kind = _Kind("change_places", heading, "steadiness under label noise", "less", 1)
+        below = [f"RMSE {100 * of:.1f}" if math.isfinite(of) else "" for of in level.rmse.mean(axis=0)]
+        yield kind.of(ours, study.measures, level.mean_flips, below)
+    if (power := studies.power) is not None:
+        kind = _Kind("separated", "pairs separated, %", "pairs of systems that differ significantly", "more", 0)
+        yield kind.of(ours, power.systems.measures, power.separated[-1], [""] * len(power.systems.measures))
+    if (selection := studies.selection) is not None:
+        kind = _Kind("mean_regret", "mean regret, points", "loss of the variants it selects", "less", 2)
+        below = [low_to_high(ends, 2, times=100) for ends in selection.mean_lost_interval]
+        yield kind.of(ours, selection.validation, selection.mean_lost, below)
+
+
+class _Kind(NamedTuple):
+    """What a criterion is about, and how its values are written."""
+
+    key: str
+    heading: str
+    meaning: str
+    better: Literal["more", "less"]
+    decimals: int
+    times: int = 100
+
+    def of(
+        self, ours: Sequence[Measure], measures: Sequence[Measure], values: Floats, below: Sequence[str]
+    ) -> Criterion:
+        """Return the criterion of our measures from the values, and the smaller text, of a study's measures."""
+        rows = {str(measure): at for at, measure in enumerate(measures)}
+        places = [rows.get(str(measure)) for measure in ours]
+        aligned = np.array([math.nan if at is None else values[at] for at in places])
+        cells = tuple(
+            Cell(number(self.times * value, self.decimals), "" if at is None or math.isnan(value) else below[at])
+            for at, value in zip(places, aligned.tolist(), strict=True)
+        )
+        return Criterion(self.key, self.heading, self.meaning, self.better, aligned, cells)
+
+
+def most_real_noise(found: Sequence[Ambiguity]) -> tuple[Ambiguity, NoiseLevel] | None:
+    """Return the study of label noise most like real annotators, and the level that the table shows.
+
+    The level is one annotator's noise, or the middle one of another model. None where there is no study.
+    """
+    if not found:
+        return None
+    study = min(found, key=lambda one: _MODELS.index(one.model) if one.model in _MODELS else len(_MODELS))
+    return study, study.levels[-1] if study.model == _MODELS[0] else study.levels[len(study.levels) // 2]
+
+
+# ------------------------------------------------------------------------------------------- the rule
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureRanking:
+    """The measures ranked by all criteria.
+
+    Parameters
+    ----------
+    names
+        M measures.
+    criteria
+        C criteria.
+    in_best_third : (C, M)
+        Whether each measure is in the best third by each criterion.
+    mean_rank : (M,)
+        Mean over the criteria that have a value; NaN where none has.
+    order : (M,)
+        Numbers of the measures: most best thirds first, then by mean rank.
+    """
+
+    names: Sequence[str]
+    criteria: tuple[Criterion, ...]
+    in_best_third: Ints
+    mean_rank: Floats
+    order: Ints
+
+    @classmethod
+    def of(cls, studies: Studies) -> MeasureRanking:
+        """Rank the measures of some studies."""
+        names = [str(measure) for measure in studies.systems.measures]
+        criteria = criteria_of(studies)
+        thirds = np.array([one.in_best_third for one in criteria], dtype=np.int64).reshape(-1, len(names))
+        ranks = np.array([one.ranks for one in criteria]).reshape(-1, len(names))
+        known = np.isfinite(ranks)
+        total = np.where(known, ranks, 0).sum(axis=0)
+        mean_rank = np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)
+        by_rank = np.where(np.isnan(mean_rank), np.inf, mean_rank)
+        return cls(names, criteria, thirds, mean_rank, np.lexsort((by_rank, -thirds.sum(axis=0))))
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether there are enough criteria, and measures with a value, to name the best."""
+        return len(self.criteria) >= FEWEST_CRITERIA and np.isfinite(self.mean_rank).sum() >= FEWEST_MEASURES
+
+    @property
+    def recommended(self) -> list[str]:
+        """Measures in the best third by every criterion, the best first; none where there are too few criteria."""
+        if not self.is_decided:
+            return []
+        return [self.names[at] for at in self.order if self.in_best_third[:, at].all()]
+
 
 _OUTCOMES = {True: "holds", False: "broken", None: "-"}
 
