@@ -105,14 +105,14 @@ class Density:
         near = np.all((places >= low) & (places <= high), axis=1)
         period = high - low
         n_modes = np.ceil(REACH * period / math.tau)
-        found = np.zeros(len(places))
+        density = np.zeros(len(places))
         series_cost = float(len(points) + near.sum()) * (2 * n_modes[0] + 1) * (2 * n_modes[1] + 1)
         within_reach = _Neighbours.of(points, places[near], low)
         if series_cost < 8 * within_reach.n_pairs:
-            found[near] = np.maximum(_series(points, places[near], low, period, n_modes.astype(int)), 0)
+            density[near] = np.maximum(_series(points, places[near], low, period, n_modes.astype(int)), 0)
         else:
-            found[near] = _sum_of_kernels(within_reach)
-        return np.asarray(found / math.sqrt(np.linalg.det(self.covariance)))
+            density[near] = _sum_of_kernels(within_reach)
+        return np.asarray(density / math.sqrt(np.linalg.det(self.covariance)))
 
     @property
     def _root(self) -> Floats:
@@ -120,11 +120,11 @@ class Density:
         return np.asarray(np.linalg.cholesky(self.covariance))
 
 
-def _check_places(places: Floats, what: str, *, least: int = 0) -> None:
+def _check_places(places: Floats, name: str, *, least: int = 0) -> None:
     """Refuse what is no list of finite places of the plane."""
     shape = np.shape(places)
     if len(shape) != 2 or shape[0] < least or shape[1] != 2 or not np.all(np.isfinite(places)):
-        raise InputError(f"got {what} of shape {shape}, expected finite ones of shape (N, 2), N at least {least}")
+        raise InputError(f"got {name} of shape {shape}, expected finite ones of shape (N, 2), N at least {least}")
 
 
 def _is_positive_definite(covariance: Floats) -> bool:
@@ -203,11 +203,11 @@ def _series(points: Floats, places: Floats, low: Floats, period: Floats, n_modes
         sums += _waves(angle[:, 0], n_first).T @ _waves(angle[:, 1], n_second)
     first, second = (_spectrum(n, w) * w / math.tau for n, w in zip((n_first, n_second), step, strict=True))
     sums *= first[:, None] * second / len(points)
-    found = np.empty(len(places))
+    values = np.empty(len(places))
     for rows in _blocks(len(places), n_first + n_second):
         angle = (places[rows] - low) * step
-        found[rows] = np.einsum("mq,mq->m", _waves(angle[:, 0], n_first) @ sums, _waves(angle[:, 1], n_second))
-    return found
+        values[rows] = np.einsum("mq,mq->m", _waves(angle[:, 0], n_first) @ sums, _waves(angle[:, 1], n_second))
+    return values
 
 
 def _spectrum(n: int, step: float) -> Floats:

@@ -53,8 +53,8 @@ class InputError(TrueMomentError):
         self.line = line
         self.field = field
         self.hint = hint
-        where = "" if path is None else str(path) + ("" if line is None else f":{line}")
-        parts = [where, "" if field is None else f"field {field}", problem]
+        place = "" if path is None else str(path) + ("" if line is None else f":{line}")
+        parts = [place, "" if field is None else f"field {field}", problem]
         text = ": ".join(part for part in parts if part)
         text += f"; {hint}" if hint else ""
         super().__init__(text)

@@ -104,7 +104,7 @@ def option(
     required
         Whether it must be given.
     """
-    how = {
+    metadata = {
         "text": text,
         "name": name,
         "limits": limits,
@@ -116,7 +116,7 @@ def option(
         "read": read,
         "show": show,
     }
-    return field(metadata=how) if required else field(default=default, metadata=how)
+    return field(metadata=metadata) if required else field(default=default, metadata=metadata)
 
 
 def argument(
@@ -128,8 +128,8 @@ def argument(
     required: bool = True,
 ) -> Any:  # noqa: ANN401 - as dataclasses.field
     """Return a field that is a word without an option before it, in this place."""
-    how = {"argument": True, "metavar": metavar, "complete": complete, "words": words, "read": read}
-    return field(metadata=how) if required else field(default=None, metadata=how)
+    metadata = {"argument": True, "metavar": metavar, "complete": complete, "words": words, "read": read}
+    return field(metadata=metadata) if required else field(default=None, metadata=metadata)
 
 
 def in_python(text: str, default: Any) -> Any:  # noqa: ANN401 - as dataclasses.field
@@ -144,9 +144,9 @@ def number(
     return option(text, default, limits=(least, most), metavar=metavar, name=name)
 
 
-def seed(of: str) -> Any:  # noqa: ANN401 - as dataclasses.field
+def seed(subject: str) -> Any:  # noqa: ANN401 - as dataclasses.field
     """Return the option --seed, the seed of `of`."""
-    return number(f"Seed of {of}.", 0, 0, MOST_SEED)
+    return number(f"Seed of {subject}.", 0, 0, MOST_SEED)
 
 
 _ROLE = re.compile(r"^(?:In|InRun|InDataset|Out|OutFolder|NewFolder|Resumed)\[(.*)\]$")
@@ -194,7 +194,7 @@ def types_of(part: type) -> dict[str, Any]:
 
 def fields_of(record: type) -> Iterator[tuple[type, dataclasses.Field[Any], Any]]:
     """Yield part, field and type of every option, argument and keyword of a request, in the order of the help."""
-    fields = {of.name: of for of in dataclasses.fields(record)}
+    fields = {field.name: field for field in dataclasses.fields(record)}
     seen = set()
     for part in parts(record):
         for name, hint in types_of(part).items():
@@ -208,9 +208,9 @@ def role_of(hint: Any) -> str | None:  # noqa: ANN401 - any type
     return get_args(hint)[1] if get_origin(hint) is Annotated else None
 
 
-def option_of(of: dataclasses.Field[Any]) -> str:
+def option_of(field: dataclasses.Field[Any]) -> str:
     """Return the names of an option, with blanks between."""
-    return of.metadata.get("name") or f"--{of.name.replace('_', '-')}"
+    return field.metadata.get("name") or f"--{field.name.replace('_', '-')}"
 
 
 def function_of(record: Callable[P, Q], run: Callable[[Q], R], name: str) -> Callable[P, R]:
@@ -222,7 +222,7 @@ def function_of(record: Callable[P, Q], run: Callable[[Q], R], name: str) -> Cal
 
     assert isinstance(record, type)  # noqa: S101 - a class, which only mypy takes for a function
     function.__name__ = function.__qualname__ = name
-    arguments = sorted((_parameter(of) for _, of, _ in fields_of(record)), key=lambda of: of.kind)
+    arguments = sorted((_parameter(field) for _, field, _ in fields_of(record)), key=lambda parameter: parameter.kind)
     signature = inspect.Signature(arguments, return_annotation=run.__annotations__["return"])
     function.__signature__ = signature  # type: ignore[attr-defined]
     function.__doc__ = _documented(inspect.cleandoc(run.__doc__ or ""), record)
@@ -230,10 +230,10 @@ def function_of(record: Callable[P, Q], run: Callable[[Q], R], name: str) -> Cal
     return function
 
 
-def _parameter(of: dataclasses.Field[Any]) -> inspect.Parameter:
-    kind = inspect.Parameter.KEYWORD_ONLY if of.kw_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
-    default = inspect.Parameter.empty if of.default is dataclasses.MISSING else of.default
-    return inspect.Parameter(of.name, kind, default=default, annotation=_ROLE.sub(r"\1", str(of.type)))
+def _parameter(field: dataclasses.Field[Any]) -> inspect.Parameter:
+    kind = inspect.Parameter.KEYWORD_ONLY if field.kw_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
+    default = inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
+    return inspect.Parameter(field.name, kind, default=default, annotation=_ROLE.sub(r"\1", str(field.type)))
 
 
 def _documented(text: str, record: type) -> str:
@@ -241,10 +241,10 @@ def _documented(text: str, record: type) -> str:
     head, returns, rest = text.partition("\nReturns\n")
     lines = [] if "\nParameters\n" in head else ["", "Parameters", "----------"]
     pattern = re.compile(r"--([a-z][a-z-]*)")
-    for _, of, _ in fields_of(record):
-        if words := of.metadata.get("text") or of.metadata.get("python"):
+    for _, entry, _ in fields_of(record):
+        if words := entry.metadata.get("text") or entry.metadata.get("python"):
             lines += [
-                of.name,
-                "    " + pattern.sub(lambda found: f"`{found[1].replace('-', '_')}`", words),
+                entry.name,
+                "    " + pattern.sub(lambda match: f"`{match[1].replace('-', '_')}`", words),
             ]
     return f"{head.rstrip()}\n" + "\n".join(lines) + f"\n{returns}{rest}"

@@ -88,9 +88,9 @@ def map_npy(path: AnyPath) -> Array:
         shape, by_column, dtype = _read_head(stream)
         if dtype.hasobject:
             raise InputError("holds Python objects, which could run code and are not read", path=path)
-        claimed, there = math.prod(shape) * dtype.itemsize, os.fstat(stream.fileno()).st_size - stream.tell()
-        if claimed > there:  # NumPy would compute the product in 64 bits, which can overflow
-            raise InputError(f"claims {claimed:,} bytes, has {there:,}", path=path)
+        n_claimed, n_bytes = math.prod(shape) * dtype.itemsize, os.fstat(stream.fileno()).st_size - stream.tell()
+        if n_claimed > n_bytes:  # NumPy would compute the product in 64 bits, which can overflow
+            raise InputError(f"claims {n_claimed:,} bytes, has {n_bytes:,}", path=path)
         order: Literal["F", "C"] = "F" if by_column else "C"
         return np.memmap(stream, dtype, "r", stream.tell(), shape, order)  # it keeps the file open
 
@@ -151,7 +151,7 @@ class PackedArray:
         with _open_npz(path) as archive, _numbers(archive, self._member) as (_, shape, _, dtype):
             self.shape, self.dtype = shape, dtype
 
-    def __getitem__(self, which: EllipsisType, /) -> Array:
+    def __getitem__(self, key: EllipsisType, /) -> Array:
         """Unpack the whole array into memory of its own."""
         with _open_npz(self._path) as archive:
             return _unpacked(archive, self._member)
@@ -175,11 +175,11 @@ def _numbers(archive: zipfile.ZipFile, member: str) -> Iterator[tuple[IO[bytes],
     """Open an array where its numbers begin."""
     with archive.open(member) as stream:
         shape, by_column, dtype = _read_head(stream)
-        claimed, there = math.prod(shape) * dtype.itemsize, archive.getinfo(member).file_size - stream.tell()
+        n_claimed, n_bytes = math.prod(shape) * dtype.itemsize, archive.getinfo(member).file_size - stream.tell()
         if dtype.hasobject:
             raise InputError("holds Python objects, which could run code and are not read")
-        if claimed != there:
-            raise InputError(f"{member} claims {claimed:,} bytes, expected {there:,} as it holds")
+        if n_claimed != n_bytes:
+            raise InputError(f"{member} claims {n_claimed:,} bytes, expected {n_bytes:,} as it holds")
         yield stream, shape, by_column, dtype
 
 

@@ -81,8 +81,8 @@ class Measured:
             entry["ci95"] = [float(end) for end in self.ci95] if has_interval else None
             if not has_interval:
                 entry.setdefault("why", self.no_interval)
-        known = {"n_queries": self.n_queries, "n_videos": self.n_videos, "on_threshold": self.on_threshold}
-        entry |= {name: count for name, count in known.items() if count is not None}
+        counts = {"n_queries": self.n_queries, "n_videos": self.n_videos, "on_threshold": self.on_threshold}
+        entry |= {name: count for name, count in counts.items() if count is not None}
         return entry | ({"signature": self.signature} if self.signature else {})
 
 
@@ -140,7 +140,7 @@ _CONVERSIONS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Any]], ...] =
     (float, lambda value: float(value) if math.isfinite(value) else None),
     ((np.ndarray, np.generic), lambda value: as_json(value.tolist())),
     (Measured, lambda value: as_json(value.as_dict())),
-    (Mapping, lambda value: {as_text(str(key)): as_json(of) for key, of in value.items()}),
+    (Mapping, lambda value: {as_text(str(key)): as_json(item) for key, item in value.items()}),
     ((list, tuple), _sequence),
 )
 """How values of each type are written; the first type that fits counts."""

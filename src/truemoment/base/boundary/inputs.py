@@ -114,9 +114,9 @@ def updating(path: P) -> P:
         real = os.path.realpath(str(path))
         register.has_written = True
         register.own.add(real)
-        for known in (register.read, register.planned):
-            for other in [other for other in known if real in _with_folders(other)]:
-                del known[other]
+        for paths in (register.read, register.planned):
+            for other_path in [path for path in paths if real in _with_folders(path)]:
+                del paths[other_path]
     return path
 
 

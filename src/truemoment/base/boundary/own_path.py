@@ -131,10 +131,10 @@ class OwnPath:
 
     def stat(self) -> os.stat_result:
         """Return the properties of a file or folder."""
-        found = self.lstat()
-        if stat.S_ISLNK(found.st_mode):
+        status = self.lstat()
+        if stat.S_ISLNK(status.st_mode):
             raise self._link_error()
-        return found
+        return status
 
     def exists(self) -> bool:
         """Whether there is something."""
@@ -168,10 +168,10 @@ class OwnPath:
         """Return the paths below a folder that match a pattern, sorted; nothing if there is no such folder."""
         first, _, rest = pattern.partition("/")
         try:
-            found = [path for path in self.iterdir() if fnmatch.fnmatchcase(path.name, first)]
+            paths = [path for path in self.iterdir() if fnmatch.fnmatchcase(path.name, first)]
         except (FileNotFoundError, NotADirectoryError):
             return []
-        return [below for path in found for below in path.glob(rest)] if rest else found
+        return [below for path in paths for below in path.glob(rest)] if rest else paths
 
     def plain(self, pattern: re.Pattern[str]) -> list[OwnPath]:
         """Return the files and folders in a folder whose names match, sorted, without links, pipes and devices."""
@@ -183,8 +183,8 @@ class OwnPath:
     def _scanned(self) -> list[tuple[OwnPath, str]]:
         """Return what is in a folder, sorted by name, and of each whether it is a link, folder, file or device."""
         with self._opened_folder() as folder, os.scandir(folder) as entries:
-            found = [(entry.name, _kind_of(entry)) for entry in entries]
-        return [(OwnPath(self.root, (*self.parts, name)), kind) for name, kind in sorted(found)]
+            names = [(entry.name, _kind_of(entry)) for entry in entries]
+        return [(OwnPath(self.root, (*self.parts, name)), kind) for name, kind in sorted(names)]
 
     def refuse_links(self) -> None:
         """Refuse a folder with a link in it that leads out of it, at any depth, before any work is done."""
@@ -396,9 +396,9 @@ def open_regular(path: AnyPath, mode: str = "rb") -> BinaryIO:
 def _opened(number: int, mode: str, path: AnyPath) -> BinaryIO:
     with contextlib.ExitStack() as opened:
         opened.callback(os.close, number)
-        found = os.fstat(number)
-        refuse_no_file(found.st_mode, path)
-        if isinstance(path, OwnPath) and mode != "rb" and found.st_nlink > 1:
+        status = os.fstat(number)
+        refuse_no_file(status.st_mode, path)
+        if isinstance(path, OwnPath) and mode != "rb" and status.st_nlink > 1:
             problem = "has another name (a hard link), expected a file that TrueMoment has made"
             raise InputError(problem, path=path, hint="remove it, or write to another place")
         if mode == "wb":

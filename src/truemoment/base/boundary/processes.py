@@ -49,13 +49,13 @@ def processes(workers: int, begin: Callable[..., None], *settings: Any) -> Itera
     ...     list(pool.map(math.sqrt, [4.0, 9.0]))
     [2.0, 3.0]
     """
-    others = set(multiprocessing.active_children())
+    children = set(multiprocessing.active_children())
     pool = _new_pool(workers, begin, settings)
     try:
         yield pool
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
-        ours = set(multiprocessing.active_children()) - others
+        ours = set(multiprocessing.active_children()) - children
         for child in ours:
             child.terminate()
         for child in ours:

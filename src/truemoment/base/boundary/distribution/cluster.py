@@ -89,8 +89,8 @@ def ray_cluster(workers: int | None) -> Iterator[Any]:
             with without_current_folder(), contextlib.chdir(closed):
                 ray.init(address=address, **options, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, RuntimeError, ValueError, ray.exceptions.AuthenticationError) as error:
-            where = "on this machine cannot be started" if address == "local" else f"at {address} cannot be reached"
-            raise InputError(f"the cluster {where} ({error})") from None
+            failure = "on this machine cannot be started" if address == "local" else f"at {address} cannot be reached"
+            raise InputError(f"the cluster {failure} ({error})") from None
         yield ray
 
 
