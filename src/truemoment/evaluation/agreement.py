@@ -280,15 +280,15 @@ def moment_alpha(annotators: Annotators, rng: np.random.Generator, *, resamples:
 
 def boundary_alpha(annotators: Annotators, rng: np.random.Generator, *, resamples: int = 1000) -> tuple[Alpha, Alpha]:
     """Krippendorff's alpha of starts and of ends, by the squared difference of shares of the video."""
-    found = []
+    alphas = []
     for share, child in zip(_shares(annotators), rng.spawn(2), strict=True):
         within = (share[:, :, None] - share[:, None]) ** 2
         x = share[annotators.present]
         x = x - x.mean()  # squares of small numbers
         n = len(x)
         from_all = (n * x**2 - 2 * x * x.sum() + (x**2).sum()) / (n - 1)
-        found.append(_alpha(annotators, within, _ChanceDistance(from_all, n), child, resamples))
-    return found[0], found[1]
+        alphas.append(_alpha(annotators, within, _ChanceDistance(from_all, n), child, resamples))
+    return alphas[0], alphas[1]
 
 
 def _shares(annotators: Annotators) -> tuple[Floats, Floats]:

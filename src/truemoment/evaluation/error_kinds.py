@@ -180,19 +180,20 @@ def error_kinds(
     hits, iou, average, kinds, ranks, repeats, iou_of_hit, average_hit_first, best_iou = scores.numerator
     counts = scores.weight[0] > 0
     kind, rank_of_hit = kinds.astype(np.int64), ranks.astype(np.int64)
-    now = np.stack([hits, iou, average])
-    right = np.ones_like(now)
+    values = np.stack([hits, iou, average])
+    right = np.ones_like(values)
     brought_up = np.stack([np.ones_like(hits), iou_of_hit, average_hit_first])
     hidden, duplicates = rank_of_hit > 1, repeats > 0
     lines: list[tuple[str, Bools, Floats]] = [
-        (name, kind == number, now if name in (HIT, "faulty reference") else right) for number, name in enumerate(KINDS)
+        (name, kind == number, values if name in (HIT, "faulty reference") else right)
+        for number, name in enumerate(KINDS)
     ]
     lines += [("hidden", hidden, brought_up), ("hidden by duplicates", duplicates, brought_up)]
-    figures = _mean(now, counts)
+    figures = _mean(values, counts)
     table = []
-    for name, marked, then in lines:
+    for name, marked, values_corrected in lines:
         of_kind = marked & counts
-        gain = _mean(np.where(of_kind, then - now, 0), counts)
+        gain = _mean(np.where(of_kind, values_corrected - values, 0), counts)
         table.append(ErrorKind(name, int(of_kind.sum()), _mean(of_kind, counts).item(), figures + gain, gain))
     return ErrorKinds(
         threshold=threshold,
@@ -232,8 +233,8 @@ class _Looked:
         return self.name
 
     def per_unit(self, overlaps: Overlaps) -> Statistic:
-        seen = self.look(overlaps)
-        return Statistic(seen, np.ones(len(seen)))
+        values = self.look(overlaps)
+        return Statistic(values, np.ones(len(values)))
 
 
 def _nearest(overlaps: Overlaps) -> tuple[Floats, Floats]:

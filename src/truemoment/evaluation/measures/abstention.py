@@ -84,6 +84,6 @@ class FalseAbstention:
         return _share(abstentions.abstains, abstentions.has_reference)
 
 
-def _share(marked: Bools, of: Bools) -> Statistic:
+def _share(marked: Bools, among: Bools) -> Statistic:
     """Share of some queries that is marked."""
-    return Statistic((marked & of).astype(np.float64), of.astype(np.float64))
+    return Statistic((marked & among).astype(np.float64), among.astype(np.float64))

@@ -88,10 +88,10 @@ def _match_one(choices: list[list[int]]) -> int:
         reached_by: dict[int, int] = {}
         waiting = [answer]
         free: int | None = None
-        for one in waiting:  # grows: answers whose reference might be given up
-            for reference in choices[one]:
+        for candidate in waiting:  # grows: answers whose reference might be given up
+            for reference in choices[candidate]:
                 if reference not in reached_by:
-                    reached_by[reference] = one
+                    reached_by[reference] = candidate
                     if reference not in holder:
                         free = reference
                         break
@@ -99,7 +99,7 @@ def _match_one(choices: list[list[int]]) -> int:
             if free is not None:
                 break
         while free is not None:  # along the path, each takes the new one and gives up its own
-            one = reached_by[free]
-            holder[free] = one
-            placed[one], free = free, placed.get(one)
+            candidate = reached_by[free]
+            holder[free] = candidate
+            placed[candidate], free = free, placed.get(candidate)
     return len(holder)

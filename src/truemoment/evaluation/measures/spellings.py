@@ -30,8 +30,8 @@ def in_our_grammar(text: str) -> str | None:
     >>> in_our_grammar("accuracy")
     """
     for form, meaning in _FORMS:
-        if found := form.fullmatch(text.strip().lower()):
-            parts = {name: value or "" for name, value in found.groupdict().items()}
+        if match := form.fullmatch(text.strip().lower()):
+            parts = {name: value or "" for name, value in match.groupdict().items()}
             parts["iou"] = _threshold(parts.get("iou", ""))
             return meaning.format(**parts)
     return None

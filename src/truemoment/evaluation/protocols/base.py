@@ -215,5 +215,5 @@ _HINTS = {name: hint for name, hint in get_type_hints(Protocol).items() if name 
 
 def read_fields(texts: list[str], protocol: str) -> dict[str, Any]:
     """Read changes of fields, each written as ``field=value``; errors name the protocol's text."""
-    given = read_pairs(texts, CONVENTION_FIELDS, within=f"protocol {protocol!r}", error=ProtocolError)
-    return {name: read_value(name, text, _HINTS[name], error=ProtocolError) for name, text in given.items()}
+    pairs = read_pairs(texts, CONVENTION_FIELDS, within=f"protocol {protocol!r}", error=ProtocolError)
+    return {name: read_value(name, text, _HINTS[name], error=ProtocolError) for name, text in pairs.items()}
