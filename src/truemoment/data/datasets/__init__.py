@@ -119,10 +119,10 @@ def made_of(name: str) -> str:
 
 def data_folder(data_dir: str | Path | None = None, *, must_exist: bool = True) -> Path:
     """Return the folder of the datasets: `data_dir`, or the variable ``TRUEMOMENT_DATA``."""
-    given = data_dir or os.environ.get("TRUEMOMENT_DATA")
-    if not given:
+    path = data_dir or os.environ.get("TRUEMOMENT_DATA")
+    if not path:
         raise UsageError(NO_DATA_FOLDER)
-    folder = Path(given)
+    folder = Path(path)
     if must_exist and not folder.is_dir():
         raise UsageError(f"{folder} is not a folder, expected a folder with one folder per dataset")
     return folder

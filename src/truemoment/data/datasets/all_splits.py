@@ -35,11 +35,11 @@ def splits_of_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | N
     dataset = get_dataset(name)
     whole_of = {part: split.name for split in dataset.splits for part in split.merges}
     if only:
-        for one in only:
-            dataset.split(one)
-            if whole_of.get(one) in only:
-                raise UsageError(f"{name}: {whole_of[one]} is made of {one}, expected only one of them")
-        return AllSplits(dataset.title, {one: load_annotations(name, one, data_dir=data_dir) for one in only})
+        for part in only:
+            dataset.split(part)
+            if whole_of.get(part) in only:
+                raise UsageError(f"{name}: {whole_of[part]} is made of {part}, expected only one of them")
+        return AllSplits(dataset.title, {split: load_annotations(name, split, data_dir=data_dir) for split in only})
     splits, notes = {}, []
     for split in dataset.splits:
         if split.name in whole_of:

@@ -83,9 +83,9 @@ def read_datasheet(folder: Path) -> Datasheet:
     """Read the datasheet of a folder."""
     path = OwnPath(folder) / DATASHEET
     if not path.is_file():
-        what = f"holds no {DATASHEET}" if folder.is_dir() else "no such folder"
+        problem = f"holds no {DATASHEET}" if folder.is_dir() else "no such folder"
         raise MissingFileError(
-            f"{folder}: {what}; expected a dataset's name, or a folder that 'truemoment resplit' made"
+            f"{folder}: {problem}; expected a dataset's name, or a folder that 'truemoment resplit' made"
         )
     sheet = read_json(path, Datasheet)
     if (sheet.source.dataset is None) == (sheet.source.annotations is None) or not sheet.source.splits:
@@ -153,13 +153,13 @@ def source_annotations(folder: Path, source: ResplitSource, load: Load) -> Annot
     parts = []
     for name, expected in source.splits.items():
         if source.dataset is not None:
-            part, where = load(source.dataset, name), f"{source.dataset}/{name}"
+            part, place = load(source.dataset, name), f"{source.dataset}/{name}"
         else:
             path = found_file(folder, source.annotations or "")
-            part, where = own.read(path, None), str(path)
+            part, place = own.read(path, None), str(path)
         if part.sha256 != expected:
             raise InputError(
-                f"{where}: got annotations with hash {part.sha256[:12]}, expected {expected[:12]}: they have changed "
+                f"{place}: got annotations with hash {part.sha256[:12]}, expected {expected[:12]}: they have changed "
                 "since they were split",
                 path=folder / DATASHEET,
                 hint="split them again",

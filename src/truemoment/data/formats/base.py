@@ -290,7 +290,7 @@ def refuse_loss(rows: PredictionRows, format_: Format, path: AnyPath) -> None:
     nameless = [r for r, query_id in enumerate(rows.query_id) if query_id is None]
     texts = zip(rows.video_id, rows.sentence, strict=True)
     wordless = [r for r, (video_id, sentence) in enumerate(texts) if video_id is None or sentence is None]
-    found: tuple[tuple[Loss, Sequence[int] | Ints, str], ...] = (
+    losses: tuple[tuple[Loss, Sequence[int] | Ints, str], ...] = (
         ("ratings", [0] if rows.saliency is not None else [], "clip ratings; write moment-detr"),
         ("statuses", unread, "an answer that could not be read ({}); write native"),
         ("abstentions", empty, "an abstention ({}); write native or parquet"),
@@ -298,9 +298,11 @@ def refuse_loss(rows: PredictionRows, format_: Format, path: AnyPath) -> None:
         ("ids", nameless, "rows without an id ({}); give --dataset or --annotations, so that ids are known"),
         ("videos and sentences", wordless, "{} without video and sentence; give --dataset or --annotations"),
     )
-    for loss, where, what in found:
-        if loss in format_.loses and len(where):
-            raise InputError(f"format {format_.name} cannot hold {what.format(rows.place(int(where[0])))}", path=path)
+    for loss, rows_lost, message in losses:
+        if loss in format_.loses and len(rows_lost):
+            raise InputError(
+                f"format {format_.name} cannot hold {message.format(rows.place(int(rows_lost[0])))}", path=path
+            )
     same: tuple[tuple[Loss, Iterable[tuple[str | None, ...]], str], ...] = (
         ("repeated rows", zip(rows.query_id, rows.video_id, rows.sentence, strict=True), "native or parquet"),
         ("repeated sentences", zip(rows.video_id, rows.sentence, strict=True), "native or csv"),
@@ -357,9 +359,9 @@ def in_seconds(rows: PredictionRows, duration_s: Floats | None = None) -> tuple[
     unknown = ~(of_moment > 0) & (to_the_end | axis.needs_duration)
     if unknown.any():
         row = int(np.searchsorted(rows.offsets, int(np.flatnonzero(unknown)[0]), side="right")) - 1
-        what = f"is on the axis {axis}" if axis.needs_duration else "runs to the end of the video"
+        problem = f"is on the axis {axis}" if axis.needs_duration else "runs to the end of the video"
         raise InputError(
-            f"the answer to {rows.place(row)} {what}, and the duration of the video is unknown",
+            f"the answer to {rows.place(row)} {problem}, and the duration of the video is unknown",
             path=rows.path,
             line=rows.line_of(row),
             hint="give --dataset, or --annotations with duration_s",

@@ -42,8 +42,10 @@ class NlqSubmission(msgspec.Struct):
 
 
 def _rows(path: AnyPath, _progress: bool) -> Iterator[FileRow]:
-    for of in read_json(path, NlqSubmission, most=DATA_BYTES).results:
-        yield FileRow(f"{of.annotation_uid}_{of.query_idx}", of.clip_uid, moments=ranked(of.predicted_times))
+    for entry in read_json(path, NlqSubmission, most=DATA_BYTES).results:
+        yield FileRow(
+            f"{entry.annotation_uid}_{entry.query_idx}", entry.clip_uid, moments=ranked(entry.predicted_times)
+        )
 
 
 def _result(row: FileRow) -> dict[str, object]:

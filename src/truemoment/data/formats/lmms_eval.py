@@ -83,14 +83,14 @@ def _text(line: dict[str, msgspec.Raw], path: AnyPath, number: int) -> str | Non
     field = next((name for name in RESPONSES if name in line), None)
     if field is None:
         raise InputError("is missing", path=path, line=number, field=RESPONSES[0])
-    found: object = decode_json(bytes(line[field]), TEXTS, path=path, line=number, field=field)
-    while isinstance(found, list):
-        if len(found) != 1:
-            raise InputError(f"got {len(found)} responses, expected one", path=path, line=number, field=field)
-        found = found[0]
-    if not (found is None or isinstance(found, str)):
-        raise InputError(f"got {found!r}, expected text", path=path, line=number, field=field)
-    return found
+    value: object = decode_json(bytes(line[field]), TEXTS, path=path, line=number, field=field)
+    while isinstance(value, list):
+        if len(value) != 1:
+            raise InputError(f"got {len(value)} responses, expected one", path=path, line=number, field=field)
+        value = value[0]
+    if not (value is None or isinstance(value, str)):
+        raise InputError(f"got {value!r}, expected text", path=path, line=number, field=field)
+    return value
 
 
 FORMAT = Format(

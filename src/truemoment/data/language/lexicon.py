@@ -130,13 +130,13 @@ def _verb_or_not(r: WordContext) -> str:
 
 def _adjective_or_noun(r: WordContext) -> str:
     """*A man in red shoes walks*, but *a man in red walks*."""
-    follows, then = r.near(1), r.near(2)
-    if follows.role == "EITHER" and follows.form == "s":
+    first, second = r.near(1), r.near(2)
+    if first.role == "EITHER" and first.form == "s":
         alone = r.word.text in COLOURS and r.context in ("preposition", "verb") and r.waiting > 0
         return "NOUN" if alone and not r.s_ahead() else "ADJECTIVE"
-    if follows.role in ("NOUN", "ADJECTIVE") or (follows.role == "EITHER" and follows.form in ("base", "")):
+    if first.role in ("NOUN", "ADJECTIVE") or (first.role == "EITHER" and first.form in ("base", "")):
         return "ADJECTIVE"
-    return "ADJECTIVE" if follows.form == "past" and then.role in ("NOUN", "EITHER") else "NOUN"
+    return "ADJECTIVE" if first.form == "past" and second.role in ("NOUN", "EITHER") else "NOUN"
 
 
 def _advance(r: WordContext, role: str) -> None:

@@ -200,7 +200,7 @@ def marks_of(sentences: Sequence[str], engine: Engine) -> dict[str, Bools]:
     {'temporal order': [False, True], 'negation': [True, False], 'counting': [False, True], 'anaphora': [True, False]}
     """
     read = engine.analyse([str(sentence) for sentence in sentences])
-    return {mark: np.array([any(rule(of)) for of in read], dtype=bool) for mark, rule in MARKS.items()}
+    return {mark: np.array([any(rule(sentence)) for sentence in read], dtype=bool) for mark, rule in MARKS.items()}
 
 
 def _around(tokens: Sequence[Token], i: int) -> tuple[str, str, str]:
