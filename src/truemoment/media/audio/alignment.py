@@ -157,10 +157,10 @@ class Alignment(msgspec.Struct, frozen=True, kw_only=True):
         times = np.asarray(film_s, np.float64)
         track = np.full(times.shape, np.nan)
         for piece in reversed(self.pieces):
-            found = (times - piece.delay_s) / piece.rate
+            track_s = (times - piece.delay_s) / piece.rate
             low, high = piece.track_s
-            inside = (found >= low - ROUNDING_S) & (found <= high + ROUNDING_S)
-            track[inside] = np.clip(found[inside], low, high)
+            inside = (track_s >= low - ROUNDING_S) & (track_s <= high + ROUNDING_S)
+            track[inside] = np.clip(track_s[inside], low, high)
         return track
 
     def document(self) -> dict[str, object]:
@@ -187,11 +187,11 @@ def read_alignment(path: AnyPath) -> Alignment:
     schema = read_json(path, _Schema).schema
     if schema != SCHEMA:
         raise InputError(f"got {schema!r}, expected {SCHEMA!r}", path=path, field="schema")
-    found = read_json(path, Alignment)
-    fault = faults_of(found.pieces)
+    alignment = read_json(path, Alignment)
+    fault = faults_of(alignment.pieces)
     if fault:
         raise InputError(fault, path=path, field="pieces")
-    return found
+    return alignment
 
 
 class _Schema(msgspec.Struct):

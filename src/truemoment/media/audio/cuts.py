@@ -65,16 +65,16 @@ def place_cut(
     second = Explained(film, track, after.line, form, after.near(low_s)).held(start_s + n * form.hop_s, -n)[::-1]
     together = first + second
     at_first = at_second = int(np.argmax(together))
-    apart = np.maximum.accumulate(first) + second
-    if apart.max() > together[at_first] + form.decisive:
-        at_second = int(np.argmax(apart))
+    separate = np.maximum.accumulate(first) + second
+    if separate.max() > together[at_first] + form.decisive:
+        at_second = int(np.argmax(separate))
         at_first = int(np.argmax(first[: at_second + 1]))
         likely = first[: at_second + 1], np.concatenate([np.full(at_first, -np.inf), second[at_first:]])
     else:
         likely = together, together
     errors = [
-        max(form.least_error_s, form.hop_s * _spread(of / form.excess, at))
-        for of, at in zip(likely, (at_first, at_second), strict=True)
+        max(form.least_error_s, form.hop_s * _spread(evidence / form.excess, at))
+        for evidence, at in zip(likely, (at_first, at_second), strict=True)
     ]
     end_s = low_s + at_first * form.hop_s
     # Lines of slightly different rates are not apart by the same time everywhere.
@@ -82,15 +82,15 @@ def place_cut(
     return Edge(end_s, errors[0]), Edge(second_s, errors[1])
 
 
-def reach_of(film: Sound, track: Sound, of: SureLine, end_s: float) -> Edge:
+def reach_of(film: Sound, track: Sound, sure_line: SureLine, end_s: float) -> Edge:
     """Return how far a line holds from its sure part towards a time, before or after it."""
-    sure_s = of.span_s[1] if end_s > of.span_s[1] else of.span_s[0]
-    form = EXACT if of.line.by_waveform else WOBBLING
+    sure_s = sure_line.span_s[1] if end_s > sure_line.span_s[1] else sure_line.span_s[0]
+    form = EXACT if sure_line.line.by_waveform else WOBBLING
     n = int(abs(end_s - sure_s) / form.hop_s)
     if not n:
         return Edge(end_s, 0.0)
     way = 1 if end_s > sure_s else -1
-    total = Explained(film, track, of.line, form, of.near(end_s)).held(sure_s, way * n)
+    total = Explained(film, track, sure_line.line, form, sure_line.near(end_s)).held(sure_s, way * n)
     at = int(np.argmax(total))
     if total[-1] >= total[at] - form.decisive:
         return Edge(end_s, 0.0)

@@ -153,8 +153,8 @@ class Explained:
         for lag_s in self.form.lags_s.tolist():
             common = _sums((product * np.exp(-2j * np.pi * self.hz * lag_s)).real, width)
             for gain in GAINS.tolist():
-                left = np.maximum(own - 2 * gain * common + gain**2 * of_film, noise)
-                total = np.logaddexp(total, -width * INDEPENDENT * np.sum(np.log(left / own), axis=1))
+                residual = np.maximum(own - 2 * gain * common + gain**2 * of_film, noise)
+                total = np.logaddexp(total, -width * INDEPENDENT * np.sum(np.log(residual / own), axis=1))
         return np.asarray(total - np.log(len(self.form.lags_s) * len(GAINS)))
 
     def _transfer(self, span_s: tuple[float, float]) -> Spectra:
@@ -169,8 +169,8 @@ class Explained:
         if self.form.wobble_s:
             cross = np.sqrt(_sums(_power(track), width) * power)
         ratio = np.where(power >= np.median(power, axis=0), cross / power, np.nan)
-        found = np.nanmedian(ratio.real, axis=0) + 1j * np.nanmedian(ratio.imag, axis=0)
-        return np.asarray(found[np.minimum(np.arange(len(self.hz)) // width, len(found) - 1)], np.complex64)
+        transfer = np.nanmedian(ratio.real, axis=0) + 1j * np.nanmedian(ratio.imag, axis=0)
+        return np.asarray(transfer[np.minimum(np.arange(len(self.hz)) // width, len(transfer) - 1)], np.complex64)
 
     def _spectra(self, start_s: float, n_frames: int) -> tuple[Spectra, Spectra]:
         """Return the spectra of frames of the track and of the film from a time of the track on, (F, bins) each."""

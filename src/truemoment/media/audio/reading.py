@@ -228,8 +228,8 @@ class _Runs:
         self.form = None
 
     def _resample(self, frame: AudioFrame | None) -> None:
-        for made in self.resampler.resample(frame):
-            samples = np.asarray(made.to_ndarray()[0], np.float32)
+        for resampled in self.resampler.resample(frame):
+            samples = np.asarray(resampled.to_ndarray()[0], np.float32)
             self.placed.put(self.at, samples, new=self.is_first)
             self.at += len(samples)
             self.is_first = False

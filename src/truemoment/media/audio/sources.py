@@ -98,14 +98,14 @@ def chosen_stream(source: Source, container: InputContainer) -> AudioStream:
     InputError
         If there is no sound, none that is so named, or several and none is named.
     """
-    streams = [of for of in container.streams.audio if has_decoder(of) and of.rate and of.channels]
+    streams = [stream for stream in container.streams.audio if has_decoder(stream) and stream.rate and stream.channels]
     if not streams:
         raise InputError("has no sound", path=source.path, hint="name a file with a sound stream")
-    known = [described_stream(of) for of in streams]
-    fits = [of for of, about in zip(streams, known, strict=True) if _is_named(about, source.stream)]
+    described = [described_stream(stream) for stream in streams]
+    fits = [stream for stream, about in zip(streams, described, strict=True) if _is_named(about, source.stream)]
     if len(fits) == 1:
         return fits[0]
-    listed = ", ".join(map(str, known))
+    listed = ", ".join(map(str, described))
     hint = f"name one by its number, such as {source.path.name}#{(fits or streams)[0].index}"
     if not fits:
         raise InputError(f"has no sound #{source.stream}, expected one of {listed}", path=source.path, hint=hint)
@@ -116,10 +116,10 @@ def described_stream(stream: AudioStream) -> SoundStream:
     """Return what a file states about a stream of sound."""
     import av  # noqa: PLC0415 - only sound needs it
 
-    of = av.stream.Disposition
+    disposition = av.stream.Disposition
     title = stream.metadata.get("title", "") or stream.metadata.get("handler_name", "")
     title = "" if title == "SoundHandler" else title
-    marked = bool(stream.disposition & (of.visual_impaired | of.descriptions))
+    marked = bool(stream.disposition & (disposition.visual_impaired | disposition.descriptions))
     return SoundStream(stream.index, stream.language or "", title, marked or bool(_DESCRIBED.search(title)))
 
 

@@ -154,8 +154,8 @@ def write_store(
     ids = list(dict.fromkeys(store if video_ids is None else video_ids))
     if not ids:
         raise InputError("there is no video to write", field="features")
-    with atomic_folder(Path(folder), on_complete) as made:
-        with atomic_write(made / ROWS) as stream:
+    with atomic_folder(Path(folder), on_complete) as new_folder:
+        with atomic_write(new_folder / ROWS) as stream:
             lengths = _write_rows(stream, store, progress(ids), dtype)
         about = _Manifest(
             schema=SCHEMA,
@@ -167,7 +167,7 @@ def write_store(
             video_id=ids,
             n_rows=lengths,
         )
-        write_json(made / MANIFEST, about, indent=1)
+        write_json(new_folder / MANIFEST, about, indent=1)
 
 
 def _write_rows(stream: IO[bytes], store: FeatureStore, video_ids: Iterable[str], dtype: DType) -> list[int]:

@@ -64,7 +64,7 @@ class ModelPunctuator:
     """
 
     def __init__(self, folder: Path) -> None:
-        require_files(folder, "config.json", "model.safetensors", what="a token classifier for transformers")
+        require_files(folder, "config.json", "model.safetensors", model="a token classifier for transformers")
         self._model, self._tokenizer = _load(folder)
         labels: dict[int, str] = self._model.config.id2label
         unknown = next((label for label in labels.values() if label.lower() not in MARKS), None)
@@ -75,12 +75,12 @@ class ModelPunctuator:
 
     def punctuate(self, words: Sequence[HeardWord]) -> list[HeardWord]:
         """Return the same words with the marks that the model predicts after them."""
-        found: list[HeardWord] = []
+        punctuated: list[HeardWord] = []
         for low in range(0, len(words), AT_ONCE):
             part = words[low : low + AT_ONCE]
             marks = self._marks_of([word.text for word in part])
-            found += [word._replace(text=word.text + mark) for word, mark in zip(part, marks, strict=True)]
-        return found
+            punctuated += [word._replace(text=word.text + mark) for word, mark in zip(part, marks, strict=True)]
+        return punctuated
 
     def _marks_of(self, texts: list[str]) -> list[str]:
         """Return the mark after each word: that of its last token."""

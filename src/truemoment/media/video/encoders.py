@@ -264,9 +264,9 @@ class Preparation:
         if (picture.height, picture.width) != (height, width):
             picture = picture.resize((width, height), resample=self.resample)
         top, left = (height - self.height) // 2, (width - self.width) // 2
-        kept = np.asarray(picture)[top : top + self.height, left : left + self.width]
-        mean, std = (np.array(of, dtype=np.float32)[:, None, None] for of in (self.mean, self.std))
-        scaled = kept.transpose(2, 0, 1).astype(np.float32) * np.float32(self.rescale)
+        cropped = np.asarray(picture)[top : top + self.height, left : left + self.width]
+        mean, std = (np.array(values, dtype=np.float32)[:, None, None] for values in (self.mean, self.std))
+        scaled = cropped.transpose(2, 0, 1).astype(np.float32) * np.float32(self.rescale)
         return np.ascontiguousarray((scaled - mean) / std)
 
     def _resized(self, height: int, width: int) -> tuple[int, int]:
@@ -329,8 +329,8 @@ _COMMIT = re.compile(r"[0-9a-f]{40}", re.ASCII)
 def _of_hub(text: str) -> tuple[str, str | None]:
     """Read the name of a model on the hub and its commit, None for the newest; "" if the text can be no name there."""
     name, at, commit = text.partition("@")
-    known = _HUB_NAME.fullmatch(name) and ".." not in name and (not at or _COMMIT.fullmatch(commit))
-    return (name if known else "", commit or None)
+    is_valid = _HUB_NAME.fullmatch(name) and ".." not in name and (not at or _COMMIT.fullmatch(commit))
+    return (name if is_valid else "", commit or None)
 
 
 def pinned(text: str) -> str:
@@ -503,10 +503,10 @@ class TwoTowers:
                     max_length=self.n_words,
                     return_tensors="pt",
                 ).to(self.device)
-                known = {name: tokens[name] for name in ("input_ids", "attention_mask") if name in tokens}
+                inputs = {name: tokens[name] for name in ("input_ids", "attention_mask") if name in tokens}
                 if padding == "max_length":
-                    known.pop("attention_mask", None)
-                rows.append(_vectors(self.model.get_text_features(**known)))
+                    inputs.pop("attention_mask", None)
+                rows.append(_vectors(self.model.get_text_features(**inputs)))
         return np.concatenate(rows)
 
     def cut_short(self, texts: Sequence[str]) -> list[int]:

@@ -37,15 +37,15 @@ def find_videos(folder: Path, video_ids: Iterable[str]) -> dict[str, Path]:
         raise InputError("is a file, expected a folder of videos", path=folder) from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", path=folder) from None
-    found = {}
+    paths = {}
     for video_id in dict.fromkeys(video_ids):
         candidates = files.get(video_id, [])
         if len(candidates) > 1:
             names = " and ".join(path.name for path in candidates)
             raise InputError(f"holds {names}, expected one file of video {video_id!r}", path=folder)
         if candidates:
-            found[video_id] = candidates[0]
-    return found
+            paths[video_id] = candidates[0]
+    return paths
 
 
 def identity_of(path: AnyPath) -> str:

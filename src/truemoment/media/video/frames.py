@@ -302,7 +302,7 @@ def opened(path: AnyPath) -> Iterator[tuple[InputContainer, VideoStream]]:
         import av  # noqa: PLC0415 - opened_container has found it
 
         cover = av.stream.Disposition.attached_pic
-        stream = next((of for of in container.streams.video if not of.disposition & cover), None)
+        stream = next((video for video in container.streams.video if not video.disposition & cover), None)
         if stream is None:
             raise InputError("has no video stream", path=path)
         if not has_decoder(stream):
