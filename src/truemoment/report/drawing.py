@@ -235,13 +235,13 @@ def _for_page(svg: str, name: str) -> tuple[str, str]:
     body = svg[svg.index(">", svg.index("<svg")) + 1 : svg.rindex("</svg>")]
     body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", body, flags=re.DOTALL)
     used = set(re.findall(r'(?:url\(#|xlink:href="#)([^)"]+)', body))
-    body = re.sub(r' id="([^"]+)"', lambda found: f' id="{name}-{found[1]}"' if found[1] in used else "", body)
+    body = re.sub(r' id="([^"]+)"', lambda match: f' id="{name}-{match[1]}"' if match[1] in used else "", body)
     body = body.replace("url(#", f"url(#{name}-").replace('xlink:href="#', f'href="#{name}-')
     body = re.sub(r" font-family: [^;\"]+;| font-family: [^;\"]+(?=\")", "", body)
     body = re.sub(r' transform="rotate\(-0 [^"]*\)"', "", body)
     body = re.sub(r' fill="(#[0-9a-f]{6})"', r' style="fill: \1"', body)
-    body = re.sub(r"(?<=[: ])#[0-9a-f]{6}(?=[;\"])", lambda found: _variable(found[0]), body)
-    body = re.sub(r'(?<= d=")[^"]+', lambda found: _shorter(found[0]), body)
+    body = re.sub(r"(?<=[: ])#[0-9a-f]{6}(?=[;\"])", lambda match: _variable(match[0]), body)
+    body = re.sub(r'(?<= d=")[^"]+', lambda match: _shorter(match[0]), body)
     body = re.sub(r"<[^>]+>", lambda tag: _rounded(tag[0]), body)
     body = re.sub(r"<defs>\s*</defs>", "", body)
     body = re.sub(r">\s*\n\s*<", "><", body).strip()
@@ -254,12 +254,12 @@ def _variable(colour: str) -> str:
 
 def _rounded(tag: str) -> str:
     """Write the numbers of a tag in hundredths; those of the text are what the figure says, and stay."""
-    return re.sub(r"(?<=[ (\"])-?\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}", tag)
+    return re.sub(r"(?<=[ (\"])-?\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}", tag)
 
 
 def _shorter(path: str) -> str:
     """Write a path in hundredths of a point, without line ends."""
-    short = re.sub(r"-?\d+\.\d+", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), path)
+    short = re.sub(r"-?\d+\.\d+", lambda match: f"{float(match[0]):.2f}".rstrip("0").rstrip("."), path)
     return re.sub(r"\s*\n\s*", "", re.sub(r" ?([MLCQz]) ?", r"\1", short)).strip()
 
 

@@ -134,7 +134,7 @@ class KeyFigure(NamedTuple):
     label: str
     cell: Cell
     unit: str = ""
-    of: Literal["", "method", "floor"] = ""
+    owner: Literal["", "method", "floor"] = ""
 
 
 @dataclass(frozen=True)
@@ -257,8 +257,8 @@ class Section:
     @property
     def has_text(self) -> bool:
         """Whether there is something to read: findings or tables, or paragraphs that introduce nothing else."""
-        others = [block for block in self.blocks if not isinstance(block, Paragraph)]
-        return not others or any(isinstance(block, Finding | Table) for block in others)
+        content = [block for block in self.blocks if not isinstance(block, Paragraph)]
+        return not content or any(isinstance(block, Finding | Table) for block in content)
 
 
 @dataclass(frozen=True)
@@ -319,11 +319,11 @@ class Report:
     @property
     def anchors(self) -> list[str]:
         """Names of the sections, each different: a second ``ambiguity`` is ``ambiguity-2``."""
-        seen: Counter[str] = Counter()
+        count: Counter[str] = Counter()
         names = []
         for section in self.sections:
-            seen[section.name] += 1
-            names.append(section.name if seen[section.name] == 1 else f"{section.name}-{seen[section.name]}")
+            count[section.name] += 1
+            names.append(section.name if count[section.name] == 1 else f"{section.name}-{count[section.name]}")
         return names
 
 
