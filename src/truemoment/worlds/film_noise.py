@@ -66,7 +66,9 @@ class CollectionNoise:
         True
         """
         values = {field.name: factor * getattr(self, field.name) for field in fields(self)}
-        return CollectionNoise(**{name: of if name.endswith("_s") else min(of, 1.0) for name, of in values.items()})
+        return CollectionNoise(
+            **{name: value if name.endswith("_s") else min(value, 1.0) for name, value in values.items()}
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +83,7 @@ class Described:
         Its moment.
     sentence
         Its words.
-    kept : (K,)
+    share : (K,)
         Share of the sentence that describes its events: 0 for dialogue, below 1 where words were lost.
     """
 
@@ -90,7 +92,7 @@ class Described:
     start_s: Floats
     end_s: Floats
     sentence: tuple[str, ...]
-    kept: Floats
+    share: Floats
 
     def __len__(self) -> int:
         return len(self.sentence)
@@ -128,14 +130,14 @@ def collect(true: Described, noise: CollectionNoise, duration_s: float, seed: in
     end_s = end_s + error_s[last, 1]
     if noise.jitter_s or noise.shift_s:
         start_s, end_s = _in_film(start_s, end_s, duration_s)
-    sentence, kept = [], []
+    sentence, shares = [], []
     for low, high in zip(first.tolist(), last.tolist(), strict=True):
         drawn = np.random.default_rng([seed, OF_SENTENCES, low])
         words = " and ".join(true.sentence[at].rstrip(".") for at in range(low, high + 1)) if high > low else ""
         words, share = _heard(words or true.sentence[low], noise.word_error, drawn)
         sentence.append(draw_sentence(drawn) if talk[low] else words)
-        kept.append(0.0 if talk[low] else share)
-    return Described(first, last, start_s, end_s, tuple(sentence), np.array(kept))
+        shares.append(0.0 if talk[low] else share)
+    return Described(first, last, start_s, end_s, tuple(sentence), np.array(shares))
 
 
 def _joined(join: np.ndarray) -> tuple[Ints, Ints]:
