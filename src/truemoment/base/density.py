@@ -28,7 +28,7 @@ from truemoment.base.intervals import Floats, Ints
 REACH = 8.7
 """Kernel widths after which a Gaussian, or its spectrum, is below 4e-17 of its peak."""
 
-_BLOCK = 1 << 18  # numbers held at a time: they stay in the processor's cache
+_BLOCK = 1 << 18  # numbers in memory at a time: they stay in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Density:
     points : (N, 2)
         Finite.
     covariance : (2, 2)
-        Of each kernel; positive definite.
+        Covariance of each kernel; positive definite.
 
     Raises
     ------
@@ -59,7 +59,7 @@ class Density:
     covariance: Floats
 
     def __post_init__(self) -> None:
-        """Refuse what has no density."""
+        """Refuse points that have no density in the plane."""
         _check_places(self.points, "points", least=1)
         if not _is_positive_definite(self.covariance):
             raise InputError("the points lie on one line, which has no density in the plane")
@@ -121,7 +121,7 @@ class Density:
 
 
 def _check_places(places: Floats, name: str, *, least: int = 0) -> None:
-    """Refuse what is no list of finite places of the plane."""
+    """Refuse values that are no list of finite places in the plane."""
     shape = np.shape(places)
     if len(shape) != 2 or shape[0] < least or shape[1] != 2 or not np.all(np.isfinite(places)):
         raise InputError(f"got {name} of shape {shape}, expected finite ones of shape (N, 2), N at least {least}")
@@ -187,7 +187,7 @@ def _sum_of_kernels(near: _Neighbours) -> Floats:
 
 
 def _series(points: Floats, places: Floats, low: Floats, period: Floats, n_modes: npt.NDArray[np.int64]) -> Floats:
-    r"""Do the same by Fourier series on a box of sides P from its corner `low`.
+    r"""Density by Fourier series on a box of sides P from its corner `low`.
 
     On a circle of length P the normal density is :math:`\sum_k g_k \cos \omega_k (x - x_j)` with
     :math:`\omega_k = 2\pi k / P`, :math:`g_0 = 1/P`, :math:`g_k = \frac2P e^{-\omega_k^2/2}`. The cosine of a
@@ -230,6 +230,6 @@ def _waves(angle: Floats, n: int) -> Floats:
 
 
 def _blocks(n_rows: int, row_size: int) -> Iterator[slice]:
-    """Rows some at a time, so that a block of `row_size` numbers a row stays small."""
+    """Yield blocks of rows, so that a block of `row_size` numbers a row stays small."""
     step = max(1, _BLOCK // max(row_size, 1))
     return (slice(low, low + step) for low in range(0, n_rows, step))

@@ -32,7 +32,7 @@ class InputError(TrueMomentError):
     Parameters
     ----------
     problem
-        What came and what was expected, in words.
+        What was found and what was expected, in words.
     path, line, field
         Where it was found, as far as known. Lines count from 1.
     hint
@@ -102,7 +102,7 @@ class MissingPackageError(TrueMomentError):
     extra
         The extra of TrueMoment that brings it.
     purpose
-        What it is needed for.
+        Feature that needs it.
     """
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:

@@ -193,7 +193,7 @@ def first_kept(start: Floats, end: Floats, length: Ints | None = None, *, thresh
     candidates = np.ones(start.shape, dtype=bool) if length is None else np.arange(start.shape[1]) < length[:, None]
     keep = np.zeros_like(candidates)
     for _ in range(min(top, start.shape[1])):
-        best = candidates.argmax(axis=1)  # the first that is left, or 0 if none is
+        best = candidates.argmax(axis=1)  # the first candidate, or 0 if there is none
         keep[rows, best] |= candidates[rows, best]
         candidates[rows, best] = False
         candidates &= temporal_iou(start, end, start[rows, best, None], end[rows, best, None]) <= threshold
@@ -249,7 +249,7 @@ def best_kept(score: Floats, start: npt.NDArray[Any], end: npt.NDArray[Any], *, 
 def _without_overlap(
     candidates: Ints, selection: Ints, start: npt.NDArray[Any], end: npt.NDArray[Any], *, threshold: float
 ) -> Ints:
-    """Return those of these moments whose IoU with none of those is larger than the threshold."""
+    """Return the candidates whose IoU with each selected moment is at most the threshold."""
     for low in range(0, len(selection), BLOCK_RANKS):
         clash = _overlapped(candidates, selection[low : low + BLOCK_RANKS], start, end, threshold=threshold)
         candidates = candidates[~clash.any(axis=1)]
@@ -259,7 +259,7 @@ def _without_overlap(
 def _overlapped(
     first: Ints, second: Ints, start: npt.NDArray[Any], end: npt.NDArray[Any], *, threshold: float
 ) -> Bools:
-    """Whether the IoU of each of these moments with each of those is larger than the threshold."""
+    """Whether the IoU of each first moment with each second one is larger than the threshold."""
     iou = temporal_iou(start[first][:, None], end[first][:, None], start[second], end[second])
     return np.asarray(iou > threshold)
 
@@ -275,7 +275,7 @@ def ranked(score: Floats, top: int) -> Ints:
     """
     if 0 < top < len(score):
         least = np.partition(score, len(score) - top)[len(score) - top]
-        able = np.flatnonzero(score >= least)  # all that tie with the last one too
+        able = np.flatnonzero(score >= least)  # also all that tie with the last one
     else:
         able = np.arange(len(score))
     return np.asarray(able[np.argsort(-score[able], kind="stable")][:top])

@@ -1,4 +1,4 @@
-"""Names that are expected, and the one that was probably meant."""
+"""Lists of expected names for messages, with the probable meaning of a misspelt name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 
 def one_of_known(name: str, names: Iterable[str]) -> str:
-    """Return "one of ...", and which of them was probably meant, if one is near enough.
+    """Return "one of NAMES", and a suggestion if one of them is similar to `name`.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def one_of_known(name: str, names: Iterable[str]) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """Return the name that is most like another one, whatever the case of letters; None if none is near."""
+    """Return the name that is most similar to `name`, ignoring case; None if none is similar."""
     by_lower = {candidate.lower(): candidate for candidate in names}
     matches = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.7)
     return by_lower[matches[0]] if matches else None

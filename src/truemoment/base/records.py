@@ -119,7 +119,7 @@ def numbers_of(names: Iterable[str]) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """What a method may see of a test split: a row per query, and no moments.
+    """Input of a method on a test split: a row per query, and no moments.
 
     Parameters
     ----------
@@ -492,7 +492,7 @@ def positions_in_lists(offsets: Ints, lists: Ints) -> Ints:
 
 
 def _select_lists(saliency: Saliency, lists: Ints) -> Saliency:
-    """Return the clip ratings of some queries, in the order wanted."""
+    """Return the clip ratings of some queries, in the requested order."""
     lengths = np.diff(saliency.offsets)[lists]
     clips = positions_in_lists(saliency.offsets, lists)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -598,7 +598,7 @@ class Predictions:
             self._check_status(as_strings(self.status, "status"))
 
     def _check_status(self, status: Strings) -> None:
-        """Refuse a status that is none, or that contradicts its list."""
+        """Refuse a status that is unknown or contradicts its list."""
         if len(status) != len(self.query_id):
             raise InputError(f"got {len(status)} values, expected {len(self.query_id)}", field="status")
         fault = fault_of_statuses(status, self.lengths)

@@ -5,8 +5,8 @@ A package adds a part in its ``pyproject.toml``, for example a format of predict
     [project.entry-points."truemoment.formats"]
     ours = "package.module:FORMAT"
 
-Our own parts come first and their names cannot be taken. Other packages are looked for when a name is not ours, or all
-names are wanted: what is not asked for costs nothing.
+Our own parts come first and their names cannot be taken. Other packages are searched only when a name is not ours,
+or when all names are needed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Registry(Mapping[str, T]):
         Raises
         ------
         UsageError
-            If that of another package cannot be loaded, or is no such part.
+            If the part of another package cannot be loaded, or is of another type.
         """
         return self.own[name] if name in self.own else self._loaded(self._others[name])
 
@@ -66,7 +66,7 @@ class Registry(Mapping[str, T]):
 
     @functools.cached_property
     def _others(self) -> dict[str, EntryPoint]:
-        from importlib.metadata import entry_points  # noqa: PLC0415 - it reads what is known of every package
+        from importlib.metadata import entry_points  # noqa: PLC0415 - it reads the metadata of every package
 
         entries: dict[str, EntryPoint] = {}
         for entry in entry_points(group=f"truemoment.{self.kind}"):

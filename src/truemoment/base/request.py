@@ -33,10 +33,10 @@ WRITE, WRITE_INTO, WRITE_NEW, RESUME = "write", "write into", "write new", "resu
 """Roles of paths."""
 
 In = Annotated[T, READ]
-"""A file or folder that is read."""
+"""File or folder that is read."""
 
 InRun = Annotated[T, READ_RUN]
-"""The folder of a trained run, of which only the own files are read."""
+"""Folder of a trained run; only the files of the run are read."""
 
 InDataset = Annotated[T, READ_DATASET]
 """The name of a dataset, DATASET/SPLIT, or a file."""
@@ -45,7 +45,7 @@ Out = Annotated[T, WRITE]
 """A file that is written."""
 
 OutFolder = Annotated[T, WRITE_INTO]
-"""A folder in which files are written; it may be there."""
+"""Folder in which files are written; it may exist."""
 
 NewFolder = Annotated[T, WRITE_NEW]
 """A folder that is written, which must be new or empty."""
@@ -61,7 +61,7 @@ MOST_RESAMPLES = 100_000
 
 
 def ignore(_: str) -> None:
-    """Take a message, and show nothing."""
+    """Ignore a message."""
 
 
 def option(
@@ -86,7 +86,7 @@ def option(
     text
         Help: what it sets, and its unit.
     default
-        Value where nothing is given.
+        Default value.
     name
         Name on the command line, where it is not ``--`` and the name of the field; several with blanks between.
     limits, is_open
@@ -145,7 +145,7 @@ def number(
 
 
 def seed(subject: str) -> Any:  # noqa: ANN401 - as dataclasses.field
-    """Return the option --seed, the seed of `of`."""
+    """Return the option --seed; `subject` is what is drawn."""
     return number(f"Seed of {subject}.", 0, 0, MOST_SEED)
 
 
@@ -154,7 +154,7 @@ _ROLE = re.compile(r"^(?:In|InRun|InDataset|Out|OutFolder|NewFolder|Resumed)\[(.
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a command or function is asked for."""
+    """Base class of requests: the options of a command, or the keywords of a function."""
 
     def __post_init__(self) -> None:
         """Refuse values that do not fit together, part by part."""
@@ -165,7 +165,7 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Running(Request):
-    """How a function shows what it does; the command line shows it by itself."""
+    """How a function reports progress and warnings; the command line has its own way."""
 
     on_status: Callable[[str], None] = in_python("Called with what is being done.", ignore)
     on_warning: Callable[[str], None] = in_python("Called with what cannot be kept for later.", ignore)
@@ -220,7 +220,7 @@ def function_of(record: Callable[P, Q], run: Callable[[Q], R], name: str) -> Cal
     def function(*args: P.args, **keywords: P.kwargs) -> R:
         return run(record(*args, **keywords))
 
-    assert isinstance(record, type)  # noqa: S101 - a class, which only mypy takes for a function
+    assert isinstance(record, type)  # noqa: S101 - a class, which mypy sees as a function
     function.__name__ = function.__qualname__ = name
     arguments = sorted((_parameter(field) for _, field, _ in fields_of(record)), key=lambda parameter: parameter.kind)
     signature = inspect.Signature(arguments, return_annotation=run.__annotations__["return"])

@@ -32,7 +32,7 @@ _ENTRY = re.compile(r"truemoment-[a-z-]+-[0-9a-f]{32}\.npz")
 
 
 def say_nothing(_: str) -> None:
-    """Take a message, and show nothing; unlike a lambda, it can be sent to a process."""
+    """Ignore a message; unlike a lambda, this function can be sent to a process."""
 
 
 class Cache:
@@ -144,7 +144,7 @@ COMPUTING = (
     "studies/bias/chance.py",
     "studies/bias/distances.py",
 )
-"""Modules that entries are computed by; a change of others, such as a page, keeps them."""
+"""Modules that compute entries. A change of another module, such as a page, keeps the entries."""
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """How results become JSON: one measured value, and one encoder for all documents.
 
-A document is made of plain mappings, dataclasses, named tuples and arrays; :func:`as_json` turns them into what JSON
-holds. A number that is not finite becomes null, and a :class:`Measured` value says beside it why.
+A document is made of plain mappings, dataclasses, named tuples and arrays; :func:`as_json` turns them into JSON
+values. A number that is not finite becomes null, and a :class:`Measured` value gives the reason beside it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NO_INTERVAL = "it does not vary from video to video, or some resamples have no q
 
 @dataclass(frozen=True)
 class Measured:
-    """One measured value with what belongs to it.
+    """A measured value with its reason, interval and unit.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def document_head(schema: str) -> dict[str, Any]:
     return {"schema": schema, "truemoment": __version__}
 
 
-def as_json(value: Any) -> Any:  # noqa: ANN401 - a document holds whatever JSON does
+def as_json(value: Any) -> Any:  # noqa: ANN401 - a document contains whatever JSON can
     """Turn a value, and all values in it, into JSON values.
 
     Parameters
@@ -115,7 +115,7 @@ def as_json(value: Any) -> Any:  # noqa: ANN401 - a document holds whatever JSON
             return convert(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: as_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    raise TypeError(f"got a value of type {type(value).__name__}, expected one that JSON holds")
+    raise TypeError(f"got a value of type {type(value).__name__}, expected one that JSON can represent")
 
 
 def json_text(document: Mapping[str, Any] | Sequence[Any]) -> str:

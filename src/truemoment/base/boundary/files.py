@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UNREADABLE = (OSError, EOFError, zlib.error)
-"""What reading a file or unpacking it may raise."""
+"""Errors that reading or unpacking a file may raise."""
 
 SETTINGS_BYTES, DATA_BYTES, LINE_BYTES = 16 << 20, 4 << 30, 64 << 20
 """Limits of a file of settings, of a file of annotations or predictions that is read whole, and of one line.
@@ -254,9 +254,9 @@ def current_umask() -> int:
 def atomic_write(path: str | AnyPath) -> Iterator[IO[bytes]]:
     """Open a file for writing that appears under its name only when it is complete and on the disk.
 
-    After any error, or a power cut, an existing file is unchanged; it keeps its permissions. Of a path that the user
-    named, a pipe or device is written directly, and the target of a link is replaced. In a folder of ours, everything
-    but a regular file is refused.
+    After any error, or a power cut, an existing file is unchanged; it keeps its permissions. If the user named
+    the path, a pipe or device is written directly, and the target of a link is replaced. In a folder of ours,
+    everything but a regular file is refused.
 
     Raises
     ------

@@ -175,7 +175,7 @@ def _remove_leftover(path: OwnPath) -> None:
     if number is None:
         return
     try:
-        if lock(number, wait=False):  # else nobody can tell whether it is in use
+        if lock(number, wait=False):  # else nobody knows whether it is in use
             path.remove_tree() if path.is_dir() else path.unlink()
     finally:
         os.close(number)

@@ -141,7 +141,7 @@ def _with_folders(path: str) -> set[str]:
 
 
 def _is_stream(path: str) -> bool:
-    """Whether there is a pipe or device, which is never replaced."""
+    """Whether a path is a pipe or device, which is never replaced."""
     try:
         mode = os.stat(path).st_mode  # noqa: PTH116 - pathlib makes a path of each
     except (OSError, ValueError):

@@ -25,7 +25,7 @@ def split_pair(text: str) -> tuple[str, str | None]:
 def read_pairs(
     texts: Iterable[str], keys: Iterable[str], *, within: str, error: type[UsageError] = UsageError
 ) -> dict[str, str]:
-    """Return the values of ``key=value`` texts by key; each key is one of `keys` and is given once.
+    """Return the values of ``key=value`` texts by key; each key is one of `keys` and occurs once.
 
     Errors begin with `within`, e.g. the whole text or the option that contains the pairs.
 

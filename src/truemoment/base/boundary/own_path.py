@@ -47,7 +47,7 @@ _MODES = {
 }
 
 _LINK_ERRORS = (errno.ELOOP, errno.ENOTDIR, getattr(errno, "EMLINK", errno.ELOOP), errno.EEXIST)
-"""What systems answer to ``O_NOFOLLOW`` where there is a link."""
+"""Errors of ``O_NOFOLLOW`` where the path is a link."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -137,16 +137,16 @@ class OwnPath:
         return status
 
     def exists(self) -> bool:
-        """Whether there is something."""
+        """Whether the path exists."""
         return self._mode() is not None
 
     def is_file(self) -> bool:
-        """Whether there is a regular file."""
+        """Whether the path is a regular file."""
         mode = self._mode()
         return mode is not None and stat.S_ISREG(mode)
 
     def is_dir(self) -> bool:
-        """Whether there is a folder."""
+        """Whether the path is a folder."""
         mode = self._mode()
         return mode is not None and stat.S_ISDIR(mode)
 
@@ -157,7 +157,7 @@ class OwnPath:
             return None
 
     def iterdir(self) -> list[OwnPath]:
-        """Return what is in a folder, sorted by name, links too."""
+        """Return the entries of a folder, links included, sorted by name."""
         return [path for path, _ in self._scanned()]
 
     def folders(self) -> list[OwnPath]:
@@ -181,7 +181,7 @@ class OwnPath:
         return [self / name for name in names]
 
     def _scanned(self) -> list[tuple[OwnPath, str]]:
-        """Return what is in a folder, sorted by name, and of each whether it is a link, folder, file or device."""
+        """Return the entries of a folder, sorted by name, each with its kind: link, folder, file or device."""
         with self._opened_folder() as folder, os.scandir(folder) as entries:
             names = [(entry.name, _kind_of(entry)) for entry in entries]
         return [(OwnPath(self.root, (*self.parts, name)), kind) for name, kind in sorted(names)]
@@ -280,7 +280,7 @@ class OwnPath:
             shutil.rmtree(name, dir_fd=folder)
 
     def rename(self, to: OwnPath) -> None:
-        """Give a file or folder another place, where a file or an empty folder is replaced."""
+        """Move a file or folder; a file or an empty folder at the new place is replaced."""
         with self.in_folder() as (folder, name), to.in_folder() as (to_folder, to_name):
             os.replace(name, to_name, src_dir_fd=folder, dst_dir_fd=to_folder)
 
@@ -332,7 +332,7 @@ class OwnPath:
 
     @contextlib.contextmanager
     def _named_errors(self) -> Iterator[None]:
-        """Let errors name the whole path, and those that a link causes say so."""
+        """Let errors name the whole path, and name the link that caused them."""
         try:
             yield
         except OSError as error:
@@ -430,7 +430,7 @@ def refuse_no_file(mode: int, path: AnyPath) -> None:
 
 
 class _Regular(io.FileIO):
-    """A file whose reading does not wait: some files of the system, such as /proc/kmsg, would wait for ever."""
+    """A file whose reading does not wait: some files of the system, such as /proc/kmsg, would wait forever."""
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         length = super().readinto(buffer)

@@ -66,7 +66,7 @@ def processes(workers: int, begin: Callable[..., None], *settings: Any) -> Itera
 
 
 _starting = threading.RLock()
-"""Held while the environment is changed for a process that is about to start."""
+"""Lock of the environment, while it is changed for a process that is about to start."""
 
 
 @contextlib.contextmanager
@@ -88,7 +88,7 @@ def without_current_folder() -> Iterator[None]:
 
 
 class _Pool(ProcessPoolExecutor):
-    """Processes that do not import from the current folder; a task may start one."""
+    """Pool of processes that do not import from the current folder; a task may start one."""
 
     def submit(self, function: Callable[..., T], /, *arguments: Any, **named: Any) -> Future[T]:  # noqa: ANN401 - as in the base class
         with without_current_folder():
@@ -167,6 +167,6 @@ class RestartingPool:
 
 
 def begin_quietly() -> None:
-    """Begin a worker of a server: Ctrl-C is for who started it, and it ends with that process."""
+    """Begin a worker of a server: it ignores Ctrl-C, and ends with the process that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()

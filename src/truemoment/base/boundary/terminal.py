@@ -77,7 +77,7 @@ class CleanStream(io.TextIOBase):
         return f"{printable(line)}\n"
 
     def flush(self) -> None:
-        """Write what is held back."""
+        """Write what is waiting."""
         with self._named():
             self.stream.flush()
 

@@ -31,7 +31,7 @@ LINE_CHARACTERS = 240
 """Two lines of a terminal of 120 columns."""
 
 WORD_CHARACTERS = 80
-"""Of a word of a line that is too long."""
+"""Characters of a word in a line that is too long."""
 
 _LONG_WORD = re.compile(rf"\S{{{WORD_CHARACTERS + 1},}}")
 
@@ -121,7 +121,7 @@ _FORMULA = re.compile(r"'*([=@\t\r]|[+-](?![\w.:#-]*\Z))")
 
 
 def no_formula(text: str) -> str:
-    r"""Return a text that no spreadsheet takes for a formula: one that begins with = + - @ gets a ' before it.
+    r"""Return a text that no spreadsheet reads as a formula: one that begins with = + - @ gets a ' before it.
 
     Names and numbers that begin with a sign, as some ids of videos do, stay: they call nothing.
 

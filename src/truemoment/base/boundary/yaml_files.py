@@ -20,7 +20,7 @@ MOST_NUMBER = 1e30
 """No setting is larger: below what networks compute with, in 32 bits."""
 
 MOST_BYTES, DEEPEST = 1 << 16, 16
-"""Size and nesting of a recipe beyond which it is not read; ours hold 500 bytes in two levels."""
+"""Size and nesting of a recipe beyond which it is not read; ours have 500 bytes in two levels."""
 
 
 def read_yaml(path: AnyPath) -> Any:  # noqa: ANN401 - checked by the caller
@@ -29,7 +29,7 @@ def read_yaml(path: AnyPath) -> Any:  # noqa: ANN401 - checked by the caller
 
 
 def parse_yaml(data: bytes, path: AnyPath) -> Any:  # noqa: ANN401 - checked by the caller
-    """Read what a small YAML file holds; `path` is what an error names."""
+    """Parse the content of a small YAML file; an error names `path`."""
     try:
         import yaml  # noqa: PLC0415 - optional
     except ImportError:
@@ -51,7 +51,7 @@ def _refuse_traps(data: bytes, path: AnyPath) -> None:
     import yaml  # noqa: PLC0415 - optional
 
     if len(data) > MOST_BYTES:
-        raise InputError(f"holds {len(data):,} bytes, expected {MOST_BYTES:,} at most", path=path)
+        raise InputError(f"got {len(data):,} bytes, expected {MOST_BYTES:,} at most", path=path)
     depth = 0
     too_deep = f"is nested too deeply, expected {DEEPEST} levels at most"
     try:
@@ -118,7 +118,7 @@ def leaves(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 @contextlib.contextmanager
 def naming(path: AnyPath | None, field: str) -> Iterator[None]:
-    """Name file and field where a value means nothing that we know."""
+    """Let errors about a value name the file and the field."""
     try:
         yield
     except UsageError as error:
