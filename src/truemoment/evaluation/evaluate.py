@@ -178,7 +178,7 @@ def resolve_measures(
     annotations: Annotations,
     predictions: Predictions,
 ) -> tuple[Measure, ...]:
-    """Return the requested measures, each once; None are the protocol's, without ratings if there are none."""
+    """Return the distinct requested measures. None: those of the protocol, without clip ratings if there are none."""
     if isinstance(measures, str):
         return parse_measures(measures)
     if measures is not None:
@@ -409,7 +409,7 @@ class _Pairing:
         unreadable = present & np.append(predictions.unreadable, False)[row]
         touched = {}
         duration = _durations(annotations)
-        video_of_list = np.ones(len(predictions))  # lists that no query asks for keep their times
+        video_of_list = np.ones(len(predictions))  # lists that match no query keep their times
         video_of_list[row[present]] = duration[present]
         references, changed = _references(annotations, annotations.start_s, annotations.end_s, protocol)
         if protocol.clip_references:
@@ -557,7 +557,7 @@ def _settle_silence(annotations: Annotations, pairing: _Pairing, silent: Bools, 
 
 
 def _touched_by_group(pairing: _Pairing, rule: _Group) -> dict[str, int]:
-    """Count, in words, what becomes of queries without a reference moment in a group of measures."""
+    """Count queries without a reference moment by their effect on a group of measures, in words."""
     n_queries = int(pairing.without_moment.sum())
     if n_queries == 0 or rule == "abstentions":
         return {}
@@ -571,7 +571,7 @@ def _touched_by_group(pairing: _Pairing, rule: _Group) -> dict[str, int]:
 
 
 def _durations(annotations: Annotations) -> Floats:
-    """Duration of each query's video, (Q,); 1 s where there is none and no moment that it would matter to."""
+    """Duration of each query's video, (Q,); 1 s where it is unknown and no moment needs it."""
     duration_s = annotations.queries.duration_s
     if not annotations.without_moment.any():
         return duration_s
@@ -593,7 +593,7 @@ def _references(
 def _conform(
     start: Floats, end: Floats, duration: Floats, lengths: Ints | None, *, times: str, clip: bool
 ) -> tuple[Floats, Floats, Bools]:
-    """Bring moments into a protocol's unit and bounds; also return which were clipped.
+    """Convert moments to a protocol's unit and bounds; also return which were clipped.
 
     `start` and `end` have shape (N,), `duration` too, or one value a list of moments whose `lengths` add
     up to N.
@@ -672,7 +672,7 @@ def _of_moments(
 
 
 def _of_abstentions(pairing: _Pairing, measures: Sequence[Measure]) -> Iterator[tuple[int, Ints, Statistic]]:
-    """Yield the same of who abstains, all queries at once."""
+    """Yield the same for measures of abstention, all queries at once."""
     abstentions = Abstentions(pairing.abstains, ~pairing.without_moment)
     for at, measure in enumerate(measures):
         yield at, np.arange(len(pairing.abstains)), cast(AbstentionMeasure, measure).per_query(abstentions)
@@ -681,7 +681,7 @@ def _of_abstentions(pairing: _Pairing, measures: Sequence[Measure]) -> Iterator[
 def _of_ratings(
     pairing: _Pairing, pair: SaliencyPair, measures: Sequence[Measure]
 ) -> Iterator[tuple[int, Ints, Statistic]]:
-    """Yield the same of clip ratings, all queries at once; without a moment no clip is to be found."""
+    """Yield the same for measures of clip ratings, all queries at once; without a moment no clip counts."""
     counted = ~pairing.without_moment
     for at, measure in enumerate(measures):
         statistic = cast(SaliencyMeasure, measure).per_query(pair)

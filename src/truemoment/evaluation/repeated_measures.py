@@ -19,7 +19,7 @@ def repeated_measures(
     Parameters
     ----------
     measures
-        One a column.
+        One measure per column.
     rows
         All rows of the table.
     first

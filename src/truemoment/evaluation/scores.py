@@ -70,7 +70,7 @@ class Scores:
         names = [str(measure) for measure in self.measures]
         wanted = str(measure)
         if wanted not in names and isinstance(measure, str):
-            wanted = str(parse_measure(measure))  # written otherwise, as "AxIoU@010"
+            wanted = str(parse_measure(measure))  # in another spelling, as "AxIoU@010"
         if wanted in names:
             return names.index(wanted)
         raise MeasureError(f"{wanted}: not among the measures computed: {'; '.join(map(str, self.measures))}")

@@ -167,5 +167,5 @@ def _ratio_and_error(sums: tuple[Floats, ...], n_videos: int) -> tuple[Floats, F
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(np.abs(y) > NO_WEIGHT, x / y, np.nan)
         squares = xx - 2 * value * xy + value**2 * yy
-        squares = np.where(squares > ROUNDING * (xx + value**2 * yy), squares, 0.0)  # what cancels leaves rounding
+        squares = np.where(squares > ROUNDING * (xx + value**2 * yy), squares, 0.0)  # only rounding remains
         return value, np.sqrt(squares * np.divide(n_videos, n_videos - 1)) / np.abs(y)

@@ -32,7 +32,7 @@ LEVEL = 0.05
 """A difference whose p value is this or less, corrected where there are several, is significant."""
 
 BLOCK_DRAWS = 1 << 22
-"""Numbers of a table of draws that are held in memory at a time."""
+"""Numbers of a table of draws that are in memory at a time."""
 
 ROUNDING = 1e-12
 """Figures (fractions) this close are equal: sums in float64 leave no more between equal ones."""
@@ -41,7 +41,7 @@ FEW_DIFFERING = 10
 """Systems that differ on fewer videos do not show what a split resolves."""
 
 NO_WEIGHT = 1e-9
-"""A sum of weights below this is none: weights are counts, or means of counts over a few runs."""
+"""A sum of weights below this counts as 0: weights are counts, or means of counts over a few runs."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ DEFAULT_DRAW_SETTINGS = DrawSettings()
 
 
 def stream(seed: int, name: str) -> np.random.Generator:
-    """Return the generator of whatever is called `name`: its draws are the same whatever else is drawn.
+    """Return the generator of whatever is called `name`: its draws do not depend on other draws.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def check_paired(scores: Sequence[Scores]) -> None:
 
 
 def _identity(scores: Scores) -> list[tuple[str, str]]:
-    """What must be equal for two scores to be paired, in words."""
+    """Properties that must be equal for two scores to be paired, in words."""
     return [
         ("dataset", scores.dataset),
         ("split", scores.split),
@@ -272,14 +272,14 @@ def permutation_tests(
     r"""Test several pairs of systems in several measures, alone and together (max-t), from their sums by video.
 
     As :func:`paired_permutation`, with the same swaps for every pair: each p value is as it would be alone, and one
-    product of matrices serves all.
+    product of matrices computes all.
 
     The correction is the single-step one of Westfall and Young. With :math:`d_v` what video v adds to a difference
     :math:`d`, each difference is studentised, :math:`t = d / \sqrt{\sum_v d_v^2}`, and the largest
     :math:`|t^*|` of all K comparisons in a permutation takes the place of :math:`|d^*|` in the p value. Measures that
     nearly agree therefore cost nearly nothing, whereas Holm's method would count each of them.
 
-    The intervals invert this test: with q the critical value of the largest :math:`|t^*|`, an interval holds every
+    The intervals invert this test: with q the critical value of the largest :math:`|t^*|`, an interval contains every
     :math:`\delta` for which :math:`|d - \delta| \le q \sqrt{\sum_v (d_v - \delta w_v)^2}`, where :math:`w_v` is the
     share of video v in all weight. So intervals and corrected p values never contradict each other. (Where two systems
     are measured on different queries, :math:`d_v` is linearised, and they agree approximately.)
@@ -291,7 +291,7 @@ def permutation_tests(
     pairs
         P pairs of systems, by number, one or more.
     permutations
-        1 or more; all swaps are looked at where they are no more than that.
+        1 or more; all swaps are used where there are no more than that.
     """
     if permutations < 1:
         raise UsageError(f"got {permutations} permutations, expected 1 or more")
@@ -386,14 +386,14 @@ def _columns(table: Floats) -> Floats:
 
 
 def _moved(swap: Floats, by_video: Floats, shape: tuple[int, ...], a: Ints, b: Ints) -> Floats:
-    """What swapping moves into the first system's sum and out of the second's, shape (B, P, M)."""
+    """Amounts that swapping moves from the second system's sum to the first's, shape (B, P, M)."""
     systems, _, measures = shape
     swapped = (swap @ by_video).reshape(len(swap), systems, measures)
     return np.asarray(swapped[:, b] - swapped[:, a])
 
 
 def _all_swaps(block: slice, n_videos: int) -> Floats:
-    """Swaps number `block` of all that there are, 1 where a video is swapped, shape (B, V)."""
+    """Block `block` of all possible swaps, 1 where a video is swapped, shape (B, V)."""
     number = np.arange(block.start, block.stop)
     return (number[:, None] >> np.arange(n_videos) & 1).astype(np.float64)
 
@@ -481,7 +481,7 @@ def q_values(p: Floats) -> Floats:
 
 
 def videos_that_differ(a: Scores, b: Scores) -> Ints:
-    """How many videos two systems score differently."""
+    """Number of videos that two systems score differently."""
     check_paired([a, b])
     pairs = zip(sums_by_video(a), sums_by_video(b), strict=True)
     return np.asarray(np.logical_or.reduce([x != y for x, y in pairs]).sum(axis=0), dtype=np.int64)
@@ -495,8 +495,8 @@ def minimum_detectable_difference(
     .. math:: (z_{1 - \alpha / 2} + z_{power}) \cdot \mathrm{SE}
 
     where SE is the standard deviation of the difference over N paired resamples (:func:`resample_figures`). A smaller
-    difference that was not found may still exist. The normal approximation is good where the systems differ on about 30
-    videos or more; at 10 videos the value is some 15 % too low.
+    difference that was not significant may still exist. The normal approximation is good where the systems differ on
+    about 30 videos or more; at 10 videos the value is some 15 % too low.
 
     Parameters
     ----------

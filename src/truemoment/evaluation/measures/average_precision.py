@@ -128,7 +128,7 @@ class MeanAveragePrecision:
             counts &= in_length_class(refs, self.length)
         order = np.argsort(-overlaps.score, axis=1, kind="stable")
         filled = overlaps.filled
-        # A list's places are contiguous, and unfilled ones must stay behind whatever their score of 0.
+        # A list's places are contiguous, and unfilled ones must stay last despite their score of 0.
         order = np.take_along_axis(order, np.argsort(~np.take_along_axis(filled, order, 1), axis=1, kind="stable"), 1)
         iou = np.stack([np.take_along_axis(table, order, axis=1) for table in overlaps.iou_by_reference], axis=2)
         value = np.zeros(len(iou))
@@ -152,12 +152,12 @@ def mean_precision(hits: Bools, k: int) -> Floats:
     n_hits = np.cumsum(hits[:, :k], axis=1)
     width = n_hits.shape[1]
     total = (n_hits / np.arange(1, width + 1)).sum(axis=1)
-    beyond = (1 / np.arange(width + 1, k + 1)).sum()  # ranks after the list: nothing more is found
+    beyond = (1 / np.arange(width + 1, k + 1)).sum()  # ranks after the list have no further hits
     return np.asarray((total + n_hits[:, -1] * beyond) / k)
 
 
 def matched_in_order(iou: Floats, reaches: Bools) -> Bools:
-    """Return which answers find a free reference, (Q, K): each in turn takes the one of largest IoU that it reaches."""
+    """Return which answers find a free reference, (Q, K): each in turn gets the one of largest IoU that it reaches."""
     n_queries, n_ranks, n_references = iou.shape
     free = np.ones((n_queries, n_references), dtype=bool)
     right = np.zeros((n_queries, n_ranks), dtype=bool)

@@ -1,4 +1,4 @@
-"""What a batch of a training loop contains, as records: from tensors of any device, arrays or lists."""
+"""A batch of a training loop as records: from tensors of any device, arrays or lists."""
 
 from __future__ import annotations
 
@@ -143,12 +143,12 @@ def ids_of_batch(batch: Any, name: str) -> list[str]:  # noqa: ANN401 - a tensor
     return [str(item) for item in items]
 
 
-def _has_shape(batch: Any) -> bool:  # noqa: ANN401 - a tensor is known by what it has, so that PyTorch is not imported
+def _has_shape(batch: Any) -> bool:  # noqa: ANN401 - a tensor is recognised by its attributes, so that PyTorch is not imported
     return hasattr(batch, "shape") and hasattr(batch, "tolist")
 
 
 def as_array(values: Any, name: str) -> Floats:  # noqa: ANN401 - anything that may be a table
-    """Return float64 values; a float16 or bfloat16 table is warned of, since its seconds are coarse."""
+    """Return float64 values, with a warning for float16 and bfloat16 tables, whose seconds are coarse."""
     if hasattr(values, "detach"):
         values = values.detach().cpu()
         _warn_if_coarse(values, 8 if "bfloat16" in str(values.dtype) else 11)
@@ -162,7 +162,7 @@ def as_array(values: Any, name: str) -> Floats:  # noqa: ANN401 - anything that 
 
 
 def _warn_if_coarse(values: Any, bits: int) -> None:  # noqa: ANN401 - a tensor or an array
-    """Warn of floats of two bytes with this many significant bits."""
+    """Warn about floats of two bytes with this many significant bits."""
     if values.dtype.itemsize < 4 and "float" in str(values.dtype):
         warnings.warn(
             f"times in {values.dtype} are rounded by up to {2.0 ** (6 - bits):g} s at 100 s; "

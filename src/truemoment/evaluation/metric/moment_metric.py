@@ -187,7 +187,7 @@ class MomentMetric:
         return {str(measure): scores.value(measure) for measure in scores.measures}
 
     def reset(self) -> None:
-        """Forget the queries seen; measures, protocol and expected queries stay."""
+        """Remove the queries seen; measures, protocol and expected queries stay."""
         self._parts, self._place = [], {}
 
     def state(self) -> bytes:

@@ -33,7 +33,7 @@ OURS: Mapping[str, str] = MappingProxyType(
         "empty": "not read in a source; ours: left out, as in data where every query has a moment",
     }
 )
-"""Why the fields are as they are that no published evaluator is known to settle."""
+"""Reasons for the fields that no published evaluator settles."""
 
 
 @dataclass(frozen=True)
