@@ -24,7 +24,7 @@ _WITHIN = re.compile(r"\bwithin \Z")
 
 
 class Sorted(NamedTuple):
-    """Moments that may be the answer, and asides, which are it only if there is no other."""
+    """Moments that may be the answer, and asides, which are the answer only if there is no other."""
 
     moments: list[Moment]
     asides: list[Moment]

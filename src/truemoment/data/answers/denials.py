@@ -1,4 +1,4 @@
-"""Answers without a moment: that there is none, or that the model declines."""
+"""Answers without a moment: the model denies that there is one, or declines."""
 
 from __future__ import annotations
 

@@ -209,7 +209,7 @@ def _joined(between: str, label: Label, before: str) -> str:
 
 
 def _is_range(between: str, core: str, n_words: int) -> bool:
-    """Whether what is between two times makes a range of them, given it without words that mean nothing."""
+    """Whether the text between two times makes a range of them; `core` is the text without filler words."""
     if len(between) <= 12 and ("到" in between or "至" in between):
         return True
     return n_words <= 12 and core in words.RANGE and not (core == "-" and "\n" in between)

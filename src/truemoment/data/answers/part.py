@@ -18,7 +18,7 @@ _MARK = re.compile(words.ANSWER_MARK)
 
 
 MOST_CHARACTERS = 30_000
-"""Of a longer part only its beginning and its end are read."""
+"""Characters of a part; of a longer one only the beginning and the end are read."""
 
 
 class Extract(NamedTuple):

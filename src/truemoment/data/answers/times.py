@@ -141,7 +141,7 @@ def _numbers(text: str) -> Iterator[Time]:
 
 
 def _may_spell(text: str) -> bool:
-    """Whether a text may tell a time in words: it names a unit, and a number."""
+    """Whether a text may contain a time in words: it names a unit and a number."""
     units = "second" in text or "minute" in text or "hour" in text
     return units and not _NAMES.isdisjoint(_LETTERS.findall(text))
 
@@ -209,7 +209,7 @@ def _times(value: float, factor: float) -> float:
 
 
 def _bare(begin: int, end: int, value: float, text: str, *, spelled: bool) -> Time | None:
-    """Return a number without a unit after it; "second 12" and "frame 12" tell the unit before it."""
+    """Return a number without a unit after it; "second 12" and "frame 12" have the unit before it."""
     if spelled and text[begin] in "ah":
         return None  # "a", "half a" of something that is no time
     low = max(begin - 24, 0)
@@ -233,7 +233,7 @@ def _value_of(spelled: str) -> float:
 
 
 def _join(last: Time, time: Time, between: str, *, in_brackets: bool, text: str) -> Time | None:
-    """Return two numbers as one time if they tell one: "1 min 5 s", "12,3", "12.3 s (0:12)"; else None."""
+    """Return two numbers as one time if they form one: "1 min 5 s", "12,3", "12.3 s (0:12)"; else None."""
     digits = text[time.begin : time.end]
     joined = _compound(last, time, between, digits)
     whole = between == "," and not last.unit and last.value == int(last.value)
@@ -260,7 +260,7 @@ def _compound(last: Time, time: Time, between: str, digits: str) -> Time | None:
 
 
 def _with_comma(last: Time, time: Time, digits: str) -> Time | None:
-    """Join what a comma without a blank parts: a decimal comma before one or two digits, thousands before three."""
+    """Join numbers separated by a comma only: a decimal comma before one or two digits, thousands before three."""
     behind = re.match(r"\d+", digits)
     if behind is None:
         return None

@@ -93,7 +93,7 @@ def get_dataset(name: str) -> Dataset:
 
 
 def _known_dataset(name: str) -> str:
-    """Say where the names are, which fill more than a line, and which one was probably meant."""
+    """Name the command that lists the names, with a suggestion if one is similar."""
     meant = nearest(name, DATASETS)
     return "one that 'truemoment datasets list' shows" + ("" if meant is None else f"; did you mean {meant}?")
 

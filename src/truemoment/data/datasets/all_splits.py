@@ -28,7 +28,7 @@ class AllSplits(NamedTuple):
 
 
 def splits_of_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | None = None) -> AllSplits:
-    """Read the splits of a dataset or of a resplit folder: those that are named, or every one whose file is there.
+    """Read the splits of a dataset or of a resplit folder: those that are named, or all whose files exist.
 
     A split that is made of others represents them.
     """

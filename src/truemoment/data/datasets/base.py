@@ -120,13 +120,13 @@ class Dataset:
     read
         ``read(folder, split)``; the parent of `folder` contains the other datasets.
     notes
-        What users of the data should know.
+        Notes for users of the data.
     steps
         Steps to obtain files that cannot be fetched.
     papers
         The paper of the queries first, then those of what it builds on.
     citation
-        What to cite if `papers` is empty: authors, title, venue, year.
+        Reference if `papers` is empty: authors, title, venue, year.
     """
 
     name: str
@@ -143,7 +143,7 @@ class Dataset:
     citation: str = ""
 
     def references(self) -> tuple[str, ...]:
-        """Return what to cite: a line per paper, the paper of the queries first."""
+        """Return the references to cite: a line per paper, the paper of the queries first."""
         return tuple(paper.text() for paper in self.papers) or (self.citation,)
 
     def split(self, name: str) -> Split:
@@ -211,7 +211,7 @@ def refuse_repeated_id(ids: Iterable[str], path: Path, field: str) -> None:
 
 
 def checked_seconds(value: float, text: str | None, *, path: Path, line: int, field: str) -> float:
-    """Return a time that was read from the text `found`; NaN is refused, with its place."""
+    """Return a time that was read from `text`; NaN is refused, with its place."""
     if not abs(value) <= MAX_TIME_S:
         raise InputError(f"got {text!r}, expected seconds up to {MAX_TIME_S:g}", path=path, line=line, field=field)
     return value

@@ -62,14 +62,6 @@ def _whole(a: Annotations) -> Bools:
     return (a.end_s - a.start_s) / a.duration_s >= 0.99
 
 
-def _blank(a: Annotations) -> Bools:
-    return np.array([not sentence.strip() for sentence in a.sentence], dtype=bool)
-
-
-def _leading_blank(a: Annotations) -> Bools:
-    return np.array([sentence[:1].isspace() for sentence in a.sentence], dtype=bool)
-
-
 _KINDS = (
     _FaultKind("past the end", True, lambda a: a.end_s > a.duration_s + PAST_END_S),
     _FaultKind("past the end by more than 1 s", False, lambda a: a.end_s > a.duration_s + 1),
@@ -78,9 +70,13 @@ _KINDS = (
     _FaultKind("starts after the end", True, lambda a: a.start_s > a.duration_s),
     _FaultKind("negative time", True, lambda a: (a.start_s < 0) | (a.end_s < 0)),
     _FaultKind("no duration", True, lambda a: ~(a.duration_s > 0)),
-    _FaultKind("empty sentence", True, _blank),
+    _FaultKind(
+        "empty sentence", True, lambda a: np.array([not sentence.strip() for sentence in a.sentence], dtype=bool)
+    ),
     _FaultKind("no moment", False, lambda a: np.isnan(a.start_s), "queries"),
-    _FaultKind("leading blank", False, _leading_blank),
+    _FaultKind(
+        "leading blank", False, lambda a: np.array([sentence[:1].isspace() for sentence in a.sentence], dtype=bool)
+    ),
     _FaultKind("shorter than 0.5 s", False, lambda a: (a.end_s > a.start_s) & (a.end_s - a.start_s < 0.5)),
     _FaultKind("whole video (99 % or more)", False, _whole),
     _FaultKind("starts at 0", False, lambda a: a.start_s == 0),
@@ -110,7 +106,7 @@ def find_faults(annotations: Annotations) -> list[Fault]:
 
 
 def find_shared(first: Annotations, second: Annotations, *, train: bool) -> list[Fault]:
-    """Return what two splits share: videos, and (if `train`) verbatim sentences."""
+    """Return the overlap of two splits: videos, and (if `train`) verbatim sentences."""
     arrow = f"{first.split} -> {second.split}"
     findings = []
     videos = set(first.video_id)

@@ -1,4 +1,4 @@
-"""Which annotations are read: a split of a dataset or a file, and the other splits beside it."""
+"""Source of annotations: a split of a dataset or a file, and the other splits beside it."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class AnnotationSource:
     def training(
         self, reference: Annotations, split: str | None = None, file: Path | None = None
     ) -> Annotations | None:
-        """Read what baselines are fitted on: the given split or file, else ``train``; None if there is none.
+        """Read the training annotations of baselines: the given split or file, else ``train``; None if there is none.
 
         The split ``none`` is nothing. `reference` is under test.
         """
@@ -91,7 +91,7 @@ class AnnotationSource:
     def other_splits(self, annotations: Annotations | None) -> tuple[Annotations, ...]:
         """Read every other split that is there, except those that contain this one or are contained in it.
 
-        `known` is a split that was read already.
+        `annotations` is a split that was read already.
         """
         if self.annotations is not None:
             names = sorted(own.splits_of(self.annotations))

@@ -35,7 +35,7 @@ class WholeDataset(NamedTuple):
 
 
 def whole_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | None = None) -> WholeDataset:
-    """Read the splits of a dataset as one: those that are named, or every one whose file is there."""
+    """Read the splits of a dataset as one: those that are named, or all whose files exist."""
     dataset = get_dataset(name)
     if dataset.name not in DATASETS:
         raise UsageError(f"{dataset.name} is split again already, expected the original dataset")

@@ -53,7 +53,7 @@ def _result(row: FileRow) -> dict[str, object]:
     if parts is None or row.video_id is None:
         came = f"query id {row.query_id!r}" if parts is None else f"query {row.query_id!r} without its clip"
         expected = "expected an id ANNOTATION_NUMBER, and a video, which is the clip"
-        raise InputError(f"format {FORMAT.name} cannot hold {came}, {expected}")
+        raise InputError(f"format {FORMAT.name} cannot represent {came}, {expected}")
     about = {"clip_uid": row.video_id, "annotation_uid": parts["annotation"], "query_idx": int(parts["index"])}
     return {**about, "predicted_times": row.moments}
 

@@ -163,7 +163,7 @@ def _field(file: FiftyOneSamples, path: AnyPath) -> str:
     if PREDICTIONS in names:
         return PREDICTIONS
     if len(names) != 1:
-        came = f"got fields {', '.join(names)} of temporal detections" if names else "holds no temporal detections"
+        came = f"got fields {', '.join(names)} of temporal detections" if names else "has no temporal detections"
         raise InputError(f"{came}, expected one, or one named {PREDICTIONS}", path=path, field="samples")
     return names[0]
 

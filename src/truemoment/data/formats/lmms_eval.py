@@ -48,15 +48,11 @@ def _recognise(head: Head) -> str | None:
 def _rows(path: AnyPath, progress: bool) -> Iterator[FileRow]:
     """Yield the rows of a submission, which is one object and not a single line of samples, or of samples."""
     if Head(path, first_line(path)).line_keys & {"doc_id", *RESPONSES} or not is_one_object(path):
-        yield from _samples(path, progress=progress)
+        for number, line in read_json_lines(path, dict[str, msgspec.Raw], progress=progress):
+            yield FileRow(None, *_query(line, path, number), text=_text(line, path, number), line=number)
         return
     for key, text in read_json_mapping(path, TEXT).items():
         yield FileRow(None, *split_key(key, FORM, path), text=text, line=1)
-
-
-def _samples(path: AnyPath, *, progress: bool) -> Iterator[FileRow]:
-    for number, line in read_json_lines(path, dict[str, msgspec.Raw], progress=progress):
-        yield FileRow(None, *_query(line, path, number), text=_text(line, path, number), line=number)
 
 
 def _query(line: dict[str, msgspec.Raw], path: AnyPath, number: int) -> tuple[str | None, str | None]:

@@ -1,8 +1,8 @@
-"""The default engine: a lexicon says what a word can be, the words around it say what it is.
+"""The default engine: a lexicon lists the roles of a word, and the words around it decide.
 
 Sentences that describe videos are short and plain, so one pass from left to right is enough. A word has a *role*
 (determiner, preposition, noun, verb...; :mod:`truemoment.data.language.words`) and leaves a *context* for the next.
-Only words that may be verbs need a decision; :mod:`truemoment.data.language.rules` holds the table that gives it.
+Only words that may be verbs need a decision; :mod:`truemoment.data.language.rules` has the table of decisions.
 
 >>> engine = LexiconEngine()
 >>> def verbs(sentence):
@@ -140,7 +140,7 @@ def _adjective_or_noun(r: WordContext) -> str:
 
 
 def _advance(r: WordContext, role: str) -> None:
-    """Note what a word leaves for the next."""
+    """Update the context for the next word."""
     word = r.word
     if role == "VERB":
         _note_verb(r)

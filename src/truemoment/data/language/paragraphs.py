@@ -35,12 +35,12 @@ class Paragraphs:
 
     @classmethod
     def of(cls, queries: Queries) -> Paragraphs:
-        """Take the order of the rows, which is that of the file."""
+        """Group the queries by video, in the order of the rows, which is that of the file."""
         return cls._of(numbers_of(queries.video_id), np.zeros(len(queries)))
 
     @classmethod
     def by_start(cls, annotations: Annotations) -> Paragraphs:
-        """Take the order of the true starts, of the first reference: what a loader that sorts them gives away."""
+        """Group the queries by video, in the order of their first references: a loader that sorts them reveals it."""
         start_s = annotations.start_s[annotations.offsets[:-1]]
         return cls._of(numbers_of(annotations.queries.video_id), start_s)
 

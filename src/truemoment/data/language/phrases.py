@@ -12,8 +12,8 @@ a parser of semantic roles; here any language engine is enough, because only par
 - Nouns before the first verb are its subjects.
 - A verb without subjects of its own shares those of the verb before: *a person opens the door and leaves*.
 
-So a noun may belong to several verbs, and a verb may have none. It is a stand-in for a parser, and wrong where
-sentences are more winding than those of video descriptions mostly are.
+So a noun may belong to several verbs, and a verb may have none. It approximates a parser, and is wrong where
+sentences are more complex than most video descriptions.
 
 References
 ----------

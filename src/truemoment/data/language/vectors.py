@@ -1,6 +1,6 @@
 """Word vectors from text files, as GloVe's are written: a word and its numbers a line.
 
-The file is read line by line, and only the requested words are kept: GloVe's 840B holds 2.2 million words of 300
+The file is read line by line, and only the requested words are kept: GloVe's 840B has 2.2 million words of 300
 numbers, 2.6 GB, of which Charades-STA needs 1,000.
 """
 
@@ -113,7 +113,7 @@ class WordVectors:
         return sum(token not in self.index for token in tokens)
 
     def coverage(self, sentences: Iterable[str], how: How = "words") -> Coverage:
-        """Tell how many of the tokens of sentences have a vector.
+        """Count the tokens of sentences that have a vector.
 
         Examples
         --------
@@ -154,7 +154,7 @@ def read_glove(path: Path | str, keep: Collection[str] | None = None) -> WordVec
             except InputError as error:
                 raise InputError(error.problem, path=path, line=number) from None
     if not width:
-        raise InputError("holds no word vector, expected a word and its numbers on each line", path=path)
+        raise InputError("contains no word vector, expected a word and its numbers on each line", path=path)
     words = tuple(vectors)
     table = np.stack(list(vectors.values())) if vectors else np.zeros((0, width), dtype=np.float32)
     digest = hashlib.sha256("\n".join(words).encode() + table.astype("<f4", copy=False).tobytes())

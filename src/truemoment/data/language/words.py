@@ -1,4 +1,4 @@
-"""What is known of an English word without its sentence: closed classes by list, all others by lexicon.
+"""Properties of an English word without its sentence: closed classes by list, all others by lexicon.
 
 The lexicon is that of lemminflect (Jascob 2022), made from the NIH's SPECIALIST lexicon: parts of speech and lemmas of
 70,000 words, without frequencies. The short lists here correct it for sentences that describe videos.
@@ -106,7 +106,7 @@ LEMMAS = MappingProxyType({"lay": "lay", "gel": "gel"})
 
 
 class Word(NamedTuple):
-    """What is known of a word without its sentence.
+    """Properties of a word without its sentence.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ NOTHING = Word("STOP", "", "", "", "")
 
 @functools.lru_cache(maxsize=2**17)
 def look_up(text: str) -> Word:
-    """Return what is known of a word.
+    """Return the properties of a word.
 
     Examples
     --------
