@@ -15,7 +15,7 @@ SCHEMA = "truemoment/references/1"
 
 @dataclass(frozen=True)
 class Citation:
-    """What a report used, the papers to cite for it, and the source where no paper is known."""
+    """A part that a report uses, the papers to cite for it, and its source where no paper is known."""
 
     kind: str
     name: str
@@ -27,7 +27,7 @@ class Citation:
 
 
 def by_paper(cited: Sequence[Citation]) -> dict[Paper, list[Citation]]:
-    """Return what each paper is cited for, in the order of `cited`."""
+    """Group citations by paper, in the order of `cited`."""
     citations: dict[Paper, list[Citation]] = {}
     for citation in cited:
         for paper in citation.papers:

@@ -1,4 +1,4 @@
-"""What a page shows of a figure under the pointer: the values of its bars, dots and curves, read from the figure.
+"""Marks that a page shows under the pointer: the values of bars, dots and curves, read from the figure.
 
 A mark has its name from the panel, the rows and the legend of its axes, and its values from the data, so that a new
 figure needs no code of its own. Densities, shapes and reference lines have no marks.
@@ -35,7 +35,7 @@ _SIDE_PT = 8.0
 
 
 class Mark(NamedTuple):
-    """A place of a figure and what it shows.
+    """A place in a figure, with its name and values.
 
     Parameters
     ----------
@@ -58,13 +58,13 @@ class _Datum(NamedTuple):
     Parameters
     ----------
     series
-        What the legend calls it; "" for nothing.
+        Its name in the legend; "" for none.
     x, y
         Its place, from which a row or column has its name.
     box
         Two opposite corners, x and y of each.
     x_values, y_values
-        What it shows on each axis: a number, both ends of a span, or nothing.
+        Its values on each axis: a number, both ends of a span, or none.
     """
 
     series: str
@@ -93,7 +93,7 @@ def marks_svg(marks: Sequence[Mark]) -> str:
 
 
 def _of_axes(figure: Figure, axes: Axes) -> Iterator[Mark]:
-    """Go through the marks of a panel; those that lie outside it are left out."""
+    """Yield the marks of a panel, without those outside it."""
     titles = [axes.get_title(loc) for loc in ("left", "center", "right")] if len(figure.axes) > 1 else []
     panel = next(filter(None, map(_words, titles)), "")
     data = [*_bars(axes), *_points(axes)]
@@ -197,7 +197,7 @@ def _is_number(text: str) -> bool:
 
 
 def _bars(axes: Axes) -> Iterator[_Datum]:
-    """Go through bars and steps; a bar that begins elsewhere than at 0 or on another bar shows both ends."""
+    """Yield bars and steps; a bar that begins elsewhere than at 0 or on another bar shows both ends."""
     from matplotlib.container import BarContainer  # noqa: PLC0415 - see truemoment.report.drawing.drawing_style
     from matplotlib.patches import StepPatch  # noqa: PLC0415 - see truemoment.report.drawing.drawing_style
 
@@ -226,7 +226,7 @@ def _bars(axes: Axes) -> Iterator[_Datum]:
 
 
 def _points(axes: Axes) -> Iterator[_Datum]:
-    """Go through dots and the points of curves; a line between two points is an interval or a reference."""
+    """Yield dots and the points of curves; a line between two points is an interval or a reference."""
     from matplotlib.collections import PathCollection  # noqa: PLC0415 - see truemoment.report.drawing.drawing_style
     from matplotlib.container import ErrorbarContainer  # noqa: PLC0415 - see truemoment.report.drawing.drawing_style
 

@@ -39,7 +39,7 @@ def few(names: Sequence[str], most: int = 4) -> str:
 
 
 def counted(count: int, singular: str, plural: str = "") -> str:
-    """Write a count and what is counted; `many` is `one` and an s unless it is given.
+    """Write a count and the counted thing; `plural` is `singular` and an s by default.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def shortened(text: str, columns: int) -> str:
     if sum(wide) <= columns:
         return text
     first, last = 0, len(text)
-    width = 1  # by the sign for what is left out
+    width = 1  # of the ellipsis
     while first < last:
         at = first if first <= len(text) - last else last - 1
         if width + wide[at] > columns:
@@ -98,7 +98,7 @@ def clock(time_s: float) -> str:
 
 
 def about(seconds: float) -> str:
-    """Return a duration as people state what they do not know exactly.
+    """Return a rough duration in words.
 
     Examples
     --------

@@ -128,7 +128,7 @@ def _table(table: Table) -> list[str]:
 
 
 def _with_cells(table: Table, columns: Sequence[int]) -> Table:
-    """Leave out rows that have nothing in these columns but the first, and groups without rows."""
+    """Leave out rows whose cells in these columns are empty, except the first, and groups without rows."""
     groups = [
         (title, tuple(row for row in rows if any(row[column].text or row[column].below for column in columns[1:])))
         for title, rows in table.groups
