@@ -173,7 +173,7 @@ def _named_rate(pieces: Sequence[Piece], rates: Sequence[str]) -> str:
 
 
 class _Context(NamedTuple):
-    """What a verdict depends on beside the pieces."""
+    """Further values that a verdict depends on."""
 
     paper: PaperCheck
     method: Method

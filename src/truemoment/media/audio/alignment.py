@@ -124,7 +124,7 @@ class Alignment(msgspec.Struct, frozen=True, kw_only=True):
         The verdict of the paper's method; None if it was not computed.
     verdict
         ``aligned``: one piece. ``aligned in pieces``: several. ``partly``: pieces cover less than 80 % of the shorter
-        side. ``other speed``: only the paper's method was asked for, and the rate is not 1. ``not this film``: none.
+        side. ``other speed``: only the paper's method was requested, and the rate is not 1. ``not this film``: none.
     why
         The reason of the verdict, in words; "" if there is nothing to add.
     """
@@ -199,7 +199,7 @@ class _Schema(msgspec.Struct):
 
 
 def faults_of(pieces: Sequence[Piece]) -> str:
-    """Return what is wrong with pieces, which are disjoint and rise on both sides; "" if nothing."""
+    """Return the fault of pieces, which must be disjoint and rise on both sides; "" if there is none."""
     for number, piece in enumerate(pieces):
         low, high = piece.track_s
         if not (np.isfinite([low, high, piece.rate, piece.delay_s]).all() and low < high and piece.rate > 0):

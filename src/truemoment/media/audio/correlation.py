@@ -100,8 +100,8 @@ def peak_of(correlation: Samples | Floats, min_distance: int) -> Peak:
 
     Parameters
     ----------
-    apart
-        Samples: nearer values are part of the same peak.
+    min_distance
+        Distance in samples; nearer values are part of the same peak.
     """
     at = int(np.argmax(correlation))
     value = float(correlation[at])

@@ -1,7 +1,7 @@
-"""Where the narrator speaks: what a described track has and the film's own sound has not (ours, not the paper's).
+"""Where the narrator speaks: sound of a described track that the film's own sound has not (ours, not the paper's).
 
 Both sounds are compared in bands on the film's clock, after the gain of each band and the track's noise are taken into
-account. It needs an alignment better than 20 ms; otherwise the result states that it cannot tell.
+account. It needs an alignment better than 20 ms; otherwise the result states that the speech is unknown.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Narration(msgspec.Struct, frozen=True):
     can_tell
         Whether the alignment is good enough; without it there are no runs.
     why
-        Why it cannot tell; "" if it can.
+        Reason why the speech is unknown; "" if it is known.
     gain_db, noise_db
         Gain of the track against the film, and level of its noise, by band.
     histogram

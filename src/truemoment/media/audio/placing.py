@@ -25,7 +25,7 @@ class Placing:
     pair
         The two sounds.
     rate, slope
-        The speed at which the track was stretched, and what is left of it.
+        The speed at which the track was stretched, and the remaining slope.
     """
 
     def __init__(self, pair: Pair, rate: float, slope: float) -> None:
@@ -135,5 +135,5 @@ class Placing:
         return self.cuts[sides]
 
     def _reach(self, at: int, end_s: float) -> Edge:
-        """Return how far the line of a run holds towards a time."""
+        """Return the end of the line of a run towards a time."""
         return reach_of(self.pair.film, self.pair.track, self._sure(at), end_s)

@@ -1,4 +1,4 @@
-"""The speed of a track, of some candidates: the one at which most of its windows are found in the film."""
+"""The speed of a track: the candidate at which most of its windows are found in the film."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole sound in memory, checked: what alignment works on."""
+"""A whole sound in memory, checked: the input of alignment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCALE = 16_384.0
 
 
 class Sound(Protocol):
-    """A sound of which any part can be had."""
+    """A sound with access to any part."""
 
     rate_hz: int
 
@@ -109,7 +109,7 @@ def record(source: Source, rate_hz: int = RATE_HZ) -> Recording:
 
 
 def side_of(source: Source, duration_s: float) -> Side:
-    """Return what an alignment states about a sound."""
+    """Return the side of an alignment that describes a sound."""
     with opened_sound(source) as (_, sound):
         number = sound.index
     return Side(as_text(str(source.path)), identity_of(source.path), number, duration_s)

@@ -28,7 +28,7 @@ LEAST_AGREEING = 0.6
 """Share of windows (12 of 20) that must agree for the waveform to count."""
 
 LEAST_ERROR_S = 1 / 16_000
-"""Deviations below a sample say nothing."""
+"""Deviations below a sample have no meaning."""
 
 LEAST_SLOPE = 2e-6
 MOST_ROUNDS = 4
@@ -58,7 +58,7 @@ class DelayLine(NamedTuple):
 
 
 Measure = Callable[[float, DelayLine], tuple[float, float]]
-"""How far the film lies from where a line has it at a time of the track, in film seconds, and the peak's ratio."""
+"""Shift of the film from a line at a time of the track, in film seconds, and the peak's ratio."""
 
 
 class Pair(NamedTuple):

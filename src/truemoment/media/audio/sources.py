@@ -1,4 +1,4 @@
-"""Which sound of a file is read: ``film.mp4``, ``film.mkv#2`` (stream 2), ``film.mkv#eng-ad`` (by language)."""
+"""The sound of a file to read: ``film.mp4``, ``film.mkv#2`` (stream 2), ``film.mkv#eng-ad`` (by language)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SoundStream(NamedTuple):
     describes: bool
 
     def __str__(self) -> str:
-        """Return how it is named in messages: ``#2 eng-ad "Described"``."""
+        """Return its name in messages: ``#2 eng-ad "Described"``."""
         kind = f"{self.language or 'und'}{'-ad' if self.describes else ''}"
         return f"#{self.number} {kind}" + (f' "{self.title}"' if self.title else "")
 
@@ -113,7 +113,7 @@ def chosen_stream(source: Source, container: InputContainer) -> AudioStream:
 
 
 def described_stream(stream: AudioStream) -> SoundStream:
-    """Return what a file states about a stream of sound."""
+    """Return the statements of a file about a stream of sound."""
     import av  # noqa: PLC0415 - only sound needs it
 
     disposition = av.stream.Disposition

@@ -1,4 +1,4 @@
-"""Whether features and annotations fit: which videos are missing, damaged, or of another length."""
+"""Check of features against annotations: videos that are missing, damaged, or of another length."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from truemoment.base.errors import InputError, MissingFileError
 from truemoment.media.features.reading import FileStore
 
 KEY = "features"
-"""What the array of an NPZ file is called where it holds several."""
+"""Name of the array in an NPZ file with several arrays."""
 
 ENDINGS = (".npy", ".npz")
 

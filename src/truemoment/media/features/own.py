@@ -35,7 +35,7 @@ SCHEMA = "truemoment/features/1"
 MANIFEST, ROWS = "features.json", "rows.npy"
 
 FILE_OF = "; "
-"""Stands between the name of simulated features and that of the folder with them."""
+"""Separator of the name of simulated features and the name of their folder."""
 
 DType = Literal["float16", "float32"]
 """Types that rows are written in."""
@@ -114,7 +114,7 @@ def write_store(
     progress: Callable[[list[str]], Iterable[str]] = lambda ids: ids,
     on_complete: Callable[[], None] = lambda: None,
 ) -> None:
-    """Write a store in the format of this module, complete or not at all; memory holds one video at a time.
+    """Write a store in the format of this module, complete or not at all; one video is in memory at a time.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rows from files: the checks of every format, and what the stores share."""
+"""Rows from files: the checks of every format, and the base class of the stores."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class SentenceVectors:
 
 
 class SentenceFile:
-    """Sentence embeddings in an HDF5 or NPZ file; of HDF5 only the requested vectors are read.
+    """Sentence embeddings in an HDF5 or NPZ file; only the requested vectors of an HDF5 file are read.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def _read_npz(path: Path) -> dict[str, Frames]:
         return _pairs(unpack_json(query_id, list[str]), vectors)
 
 
-def _pairs(query_ids: Sequence[str], vectors: Any) -> dict[str, Frames]:  # noqa: ANN401 - whatever a file holds
+def _pairs(query_ids: Sequence[str], vectors: Any) -> dict[str, Frames]:  # noqa: ANN401 - any content of a file
     """Vectors (Q, D) by query id, checked."""
     if vectors.ndim != 2 or len(vectors) != len(query_ids):
         raise InputError(

@@ -1,4 +1,4 @@
-"""What every recogniser offers: sound in, words with times out."""
+"""The interface of recognisers: sound in, words with times out."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Recogniser(Protocol):
 
     @property
     def name(self) -> str:
-        """What to call the engine in reports."""
+        """Name of the engine in reports."""
         ...
 
     @property
@@ -95,7 +95,7 @@ def require_files(folder: Path, *names: str, model: str) -> None:
     *names
         Files that must exist; alternatives are separated by ``|``.
     model
-        What the folder should contain, for the error.
+        Expected content of the folder, for the error.
     """
     if not folder.is_dir():
         raise MissingFileError(f"{folder}: no such folder, expected {model}")

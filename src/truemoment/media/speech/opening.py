@@ -16,7 +16,7 @@ EXPECTED = "whisper:FOLDER, vosk:FOLDER, transcript:FILE or tones"
 
 
 def open_speech(text: str, *, language: str = "en") -> Recogniser | Transcript:
-    """Return what hears the words, or has heard them.
+    """Return a recogniser, or a transcript that exists already.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ MARKS = MappingProxyType(
         **dict.fromkeys(("0", "o", "none", ""), ""),
     }
 )
-"""The mark that a label of a classifier stands for, by the label in small letters."""
+"""The mark of each label of a classifier; labels are in small letters."""
 
 AT_ONCE = 120
 """Words that the classifier reads at a time."""
@@ -47,7 +47,7 @@ def written(words: Sequence[str], names: Collection[str] = ()) -> str:
 
 
 class Punctuator(Protocol):
-    """Something that adds punctuation to words."""
+    """The interface of a punctuator, which adds punctuation to words."""
 
     def punctuate(self, words: Sequence[HeardWord]) -> list[HeardWord]:
         """Return the same words with punctuation after them."""

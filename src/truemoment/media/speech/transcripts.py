@@ -94,7 +94,7 @@ class _Phrase(msgspec.Struct):
 
 
 class _Document(msgspec.Struct):
-    """Any of the JSON forms: which one it is shows by its key."""
+    """Any of the JSON forms, which differ by their key."""
 
     segments: list[_Segment] | None = None
     result: list[_Timed] | None = None
@@ -140,7 +140,7 @@ def read_transcript(path: Path) -> Transcript:
 
 
 def refuse_past_end(words: tuple[HeardWord, ...], duration_s: float, path: Path) -> None:
-    """Refuse words that end after the sound that they are said to be of."""
+    """Refuse words that end after their sound."""
     late = next((word for word in words if word.end_s > duration_s + PAST_END_S), None)
     if late is not None:
         problem = f"got the word {late.text!r} at {late.end_s:.2f} s, expected times up to {duration_s:.2f} s"

@@ -1,4 +1,4 @@
-"""What a page needs of a video: a file that browsers play, its frame table, small pictures and peaks of its sound."""
+"""Files of a video for a page: a copy that browsers play, the frame table, small pictures and peaks of the sound."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class PreparedVideo:
 
 
 def prepare_video(path: Path, folder: AnyPath, *, copy_slow: bool = True) -> PreparedVideo:
-    """Make what a page needs of a video in a folder; what is there already, of the same file, is kept.
+    """Make the files of a video for a page in a folder; existing ones of the same video are kept.
 
     The frame table is written first, so that a page can use it while pictures and peaks are made.
 
