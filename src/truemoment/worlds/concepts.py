@@ -127,7 +127,7 @@ class ConceptVocabulary:
 
     @classmethod
     def of(cls, sentences: Iterable[Concepts], n_concepts: int = N_CONCEPTS) -> ConceptVocabulary:
-        """Return the concepts of most sentences; ties in alphabetical order.
+        """Return the most frequent concepts of sentences; ties in alphabetical order.
 
         Examples
         --------
@@ -142,7 +142,7 @@ class ConceptVocabulary:
         )
 
     def false_positives(self) -> Habits:
-        """Return what false positives are drawn from: concepts by count, lengths of an exponential distribution."""
+        """Return the distribution of false positives: concepts by count, lengths of an exponential distribution."""
         klass = np.repeat(np.arange(len(self.concepts)), self.count)
         share = (np.arange(len(klass)) + 0.5) / max(len(klass), 1)
         return Habits(klass, -FALSE_LENGTH_S * np.log1p(-share))

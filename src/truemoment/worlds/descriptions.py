@@ -191,7 +191,7 @@ def relation_of(place: tuple[float, float], other: tuple[float, float]) -> int:
 
 
 def truth(scenes: SceneCodes, descriptions: Sequence[Description]) -> Bools:
-    """Return which sentence is true of which scene, (S, D).
+    """Return whether each sentence is true of each scene, (S, D).
 
     A sentence is true if the ground matches, and a thing (or two things in the stated relation) matches its nouns.
     """
@@ -212,7 +212,7 @@ def truth(scenes: SceneCodes, descriptions: Sequence[Description]) -> Bools:
 
 
 def _fits(scenes: SceneCodes, nouns: Sequence[Noun | None]) -> Bools:
-    """Tell which thing fits which noun, (S, D, T)."""
+    """Return whether each thing fits each noun, (S, D, T)."""
     patterns = [noun or Noun(None, None) for noun in nouns]
     shape = np.array([ANY if noun.shape is None else SHAPES.index(noun.shape) for noun in patterns], np.int8)
     colour = np.array([ANY if noun.colour is None else COLOURS.index(noun.colour) for noun in patterns], np.int8)

@@ -1,4 +1,4 @@
-"""Frame features: what a method can see of a video, and how clearly (the dial `perception`).
+"""Frame features: the evidence of a video that a method sees, with a dial `perception` for its clarity.
 
 The features of a video have a row per frame; row i covers the time from i / fps to (i + 1) / fps. Each action and
 object has a *prototype*, a random unit vector. A frame's signal is the sum of the prototypes of its events (an event

@@ -1,4 +1,4 @@
-"""Noise of collection: what an automatic collection makes of a film's sentences, with a dial for each fault.
+"""Noise of collection: faults of an automatic collection of a film's sentences, with a dial for each.
 
 MAD's training sentences were collected from audio description without a person's check (Soldan et al. 2022): the
 narrator speaks some time after or before what he describes, the transcription loses words, some sentences are dialogue,
@@ -105,7 +105,7 @@ class Described:
 
 
 def collect(true: Described, noise: CollectionNoise, duration_s: float, seed: int) -> Described:
-    """Return what a collection with these faults makes of the sentences of a film.
+    """Return the sentences of a film as a collection with these faults collects them.
 
     Draws do not depend on the amounts: with a larger share, the faults of a smaller one remain.
 
@@ -162,7 +162,7 @@ def _in_film(start_s: Floats, end_s: Floats, duration_s: float) -> tuple[Floats,
 
 
 def _heard(sentence: str, word_error: float, rng: np.random.Generator) -> tuple[str, float]:
-    """Return a sentence without the words that were lost, and the share that was kept."""
+    """Return a sentence without the lost words, and the share of the words that remain."""
     words = sentence.split()
     draws = rng.random(len(words))
     heard = [word for word, draw in zip(words, draws, strict=True) if draw >= word_error]

@@ -399,7 +399,8 @@ def _film(
     start_s = np.sort(rng.random(n_events) * (duration_s - length_s))
     action = rng.choice(len(ACTIONS), size=n_events, p=FREQUENCY)
     choices = rng.random((n_events, 1 + N_CHOICES))
-    names = [_pick(ACTIONS[a].objects, u) for a, u in zip(action, choices[:, 0].tolist(), strict=True)]
+    objects = [ACTIONS[number].objects for number in action]
+    names = [of_action[int(u * len(of_action))] for of_action, u in zip(objects, choices[:, 0].tolist(), strict=True)]
     start_s = np.round(start_s, 2)
     return SimulatedFilm(
         film_id,
@@ -416,10 +417,6 @@ def _film(
         first_query=first_query,
         seed=int(rng.integers(2**63)),
     )
-
-
-def _pick(names: tuple[str, ...], share: float) -> str:
-    return names[int(share * len(names))]
 
 
 def _lengths(mean_s: float, n: int, rng: np.random.Generator) -> Floats:

@@ -99,7 +99,7 @@ _INTERVAL = re.compile(r"c(?P<klass>\d{3}) (?P<start>\S+) (?P<end>\S+)")
 
 @dataclass(frozen=True)
 class Detector:
-    """What a simulated detector gets wrong.
+    """Errors of a simulated detector.
 
     Parameters
     ----------
@@ -417,7 +417,7 @@ def _detected(
     of_hits: np.random.Generator,
     rng: np.random.Generator,
 ) -> AnnotatedActions:
-    """Draw what a detector finds; the draws are the same for every detector, and so is their number."""
+    """Draw the detections of a detector; the draws are the same for every detector, and so is their number."""
     n_actions, n_habits = len(actions.klass), len(habits.klass)
     chance = of_hits.random(n_actions)
     errors = of_hits.standard_normal((2, n_actions))

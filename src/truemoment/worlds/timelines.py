@@ -65,7 +65,7 @@ class Events:
 
 
 def compose(numbers: Floats) -> tuple[Ints, Ints, Ints, Bools]:
-    """Return (video, action, thing, asked) of the time lines of V videos, as in :class:`Events`.
+    """Return (video, action, thing, is_queried) of the time lines of V videos, as in :class:`Events`.
 
     `numbers`, (V, 1 + MOST_EVENTS, 4), are independent uniform random numbers in [0, 1).
     """
@@ -87,7 +87,7 @@ def compose(numbers: Floats) -> tuple[Ints, Ints, Ints, Bools]:
 
 
 def _fresh(of_action: float, of_object: float, used: list[_Pair]) -> _Pair:
-    """Draw an action by its share, and one of its objects that makes no pair taken."""
+    """Draw an action by its share, and one of its objects that makes a new pair."""
     action = next((number for number, up_to in enumerate(_UP_TO) if of_action < up_to), len(_UP_TO) - 1)
     return _with_object(action, of_object, used)
 

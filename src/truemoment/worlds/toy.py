@@ -284,7 +284,7 @@ class _QuerySentences:
         return len(self.video_id)
 
     def indicators(self, column: Mapping[str, int]) -> Floats:
-        """Which of W words each sentence holds, shape (Q, W)."""
+        """Which of W words each sentence contains, shape (Q, W)."""
         table = np.zeros((len(self), len(column)))
         pairs = [(row, column[word]) for row, words in enumerate(self.words) for word in words if word in column]
         if pairs:
@@ -408,7 +408,7 @@ def _gain(sums: Floats, variance: Floats, n_frames: Floats) -> Floats:
 
 
 def _worth(gain: Floats, log_prior: Floats, weight: float) -> Floats:
-    """What each candidate may expect to score under the posterior, shape (Q, C)."""
+    """Expected score of each candidate under the posterior, shape (Q, C)."""
     log_posterior = weight * gain + log_prior
     posterior = np.exp(log_posterior - log_posterior.max(axis=1, keepdims=True))
     posterior /= posterior.sum(axis=1, keepdims=True)
@@ -416,7 +416,7 @@ def _worth(gain: Floats, log_prior: Floats, weight: float) -> Floats:
 
 
 def _choose(model: ToyModel, features: Features, examples: _DrawnSentences) -> ToyModel:
-    """Choose both weights by what the first answers score: the words' without the video, then the video's."""
+    """Choose both weights by the score of first answers: the words' without the video, then the video's."""
     words = examples.sentences.indicators(model.column)
     heard = [dataclasses.replace(model, word_weight=weight) for weight in WORD_WEIGHTS]
     blind = np.zeros((len(examples), len(candidates())))

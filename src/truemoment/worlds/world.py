@@ -113,7 +113,7 @@ class World:
     humans
         ``test-iid`` and ``test-ood`` as several annotators mark them: a row per annotator (``annotator-1`` ...).
     events
-        Events of all videos. The queries are those that are asked for, in this order.
+        Events of all videos. The queries are the requested events, in this order.
     """
 
     settings: WorldSettings

@@ -47,7 +47,7 @@ _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctype
 
 
 class _Library:
-    """The library, started once in a process, and what it has said last."""
+    """The library, started once in a process, and its last utterance."""
 
     def __init__(self) -> None:
         try:
@@ -86,7 +86,7 @@ class _Library:
 
 @lru_cache(maxsize=4096)
 def _said(text: str, voice: int) -> tuple[Samples, tuple[tuple[int, float], ...]]:
-    """Return what a voice says, once: the library does not say a text twice in the same way."""
+    """Return the speech of a voice, computed once: the library does not speak a text twice in the same way."""
     samples, words = _library().say(text, VOICE_NAMES[voice])
     return samples, tuple(words)
 

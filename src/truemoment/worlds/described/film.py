@@ -64,7 +64,7 @@ class DescribedSettings:
 
 @dataclass(frozen=True)
 class Truth:
-    """What is known about a simulated film.
+    """The truth about a simulated film.
 
     Parameters
     ----------
