@@ -422,7 +422,7 @@ def everything(folder):
         (("--dataset", "./anew", *OUT), "anew is split again already, expected the original dataset"),
         (
             ("--dataset", "full", *OUT),
-            "full: holds no datasheet.json; expected a dataset's name, or a folder that 'truemoment resplit' made",
+            "full: contains no datasheet.json; expected a dataset's name, or a folder that 'truemoment resplit' made",
         ),
         (
             ("--dataset", "activitynet-captions", "--split", "test", "--split", "val_1", "--data-dir", ".", *OUT),

@@ -111,7 +111,7 @@ class LazyGroup(Group):
     package="truemoment.cli",
     verbs=COMMANDS,
     jobs=JOBS,
-    others=Registry[click.Command]("commands", {}, click.Command, taken=COMMANDS),
+    others=Registry[click.Command]("commands", {}, click.Command, reserved=COMMANDS),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, message="truemoment %(version)s")

@@ -47,8 +47,8 @@ def report(result: DemoResult) -> Report:
     )
     figures = KeyFigures(
         (
-            KeyFigure("recall", Cell(number(score.recall, 3)), of="method"),
-            KeyFigure("precision", Cell(number(score.precision, 3)), of="method"),
+            KeyFigure("recall", Cell(number(score.recall, 3)), owner="method"),
+            KeyFigure("precision", Cell(number(score.precision, 3)), owner="method"),
             KeyFigure("alignment error", Cell(number(1000 * result.aligned.error_s, 1)), "ms"),
             KeyFigure("dialogue left", Cell(str(score.n_dialogue)), "sentences"),
         )

@@ -32,7 +32,7 @@ def files_by_method(words: Sequence[str]) -> dict[str, list[Path]]:
     unnamed: set[str] = set()
     for named in map(NamedFile.read, words):
         name, path = named.name, named.path
-        if not named.given:
+        if not named.is_named:
             unnamed.add(name)
         of_method = files.setdefault(name, [])
         if os.path.realpath(path) in map(os.path.realpath, of_method):  # pathlib's raises at a loop of links

@@ -51,14 +51,14 @@ def named_files(words: Sequence[str]) -> tuple[NamedFile, ...]:
         if not named.path.is_dir():
             files.append(named)
             continue
-        if named.given:
+        if named.is_named:
             raise UsageError(f"{path}: is a folder, whose files have their own names; leave out NAME=")
         inside = sorted(of for of in named.path.iterdir() if not of.name.startswith(".") and not of.is_dir())
         if not inside:
             raise UsageError(f"{path}: contains no file, expected predictions or saved scores")
         if unread := next((of for of in inside if not of.is_file()), None):
             raise UsageError(f"{unread}: cannot be read as a file, expected predictions or saved scores")
-        files += [NamedFile.checked(NamedFile.own_name(of), of, given=False) for of in inside]
+        files += [NamedFile.checked(NamedFile.own_name(of), of, is_named=False) for of in inside]
     by_name: dict[str, NamedFile] = {}
     for file in files:
         if file.name in by_name:
