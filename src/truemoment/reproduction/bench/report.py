@@ -226,7 +226,7 @@ def unfinished(result: BenchResult) -> list[str]:
     """Return notes on the runs that are left, and on those without figures."""
     notes = []
     if result.left:
-        names = [f"{_run(of)} ({of.left})" for of in result.left]
+        names = [f"{_run(of)} ({of.unfinished})" for of in result.left]
         notes.append(
             f"the time is over: {counted(len(names), 'run')} left: {few(names, 20)}; run the same command again to "
             "resume"
@@ -258,7 +258,7 @@ def document(result: BenchResult) -> dict[str, Any]:
         "headline": result.headline,
         "unit": "fraction",
         "methods": [_method(result, of) for of in (*result.methods, *result.references)],
-        "left": [_outcome(of, of.left) for of in result.left],
+        "left": [_outcome(of, of.unfinished) for of in result.left],
         "failed": [_outcome(of, of.failed) for of in result.failed],
         "said": findings(result),
         "notes": result.notes,

@@ -124,7 +124,7 @@ class Bench:
             beside_network=self._beside_network(finished),
             seconds={(of.trial.method, of.trial.seed): of.rows[0].seconds for of in finished},
             failed=tuple(of for of in done if of.failed),
-            left=tuple(of for of in done if of.left),
+            left=tuple(of for of in done if of.unfinished),
             published=published_beside(self.table, grid, [folder.path for folder in folders], on_status),
             notes=tuple(dict.fromkeys([*self._notes, *notes])),
         )
