@@ -40,7 +40,7 @@ class PromptAgreement(NamedTuple):
         Number of queries with an answer to both.
     mean_iou
         Mean IoU of the two answers; NaN where there are none.
-    share_equal
+    same
         Share of the queries whose two answers are equal to 0.05 s.
     """
 
@@ -48,7 +48,7 @@ class PromptAgreement(NamedTuple):
     second: str
     n_both: int
     mean_iou: float
-    share_equal: float
+    same: float
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
@@ -211,6 +212,4 @@ class RawAnswers:
 
 def utc_now() -> str:
     """Return the time in UTC, to the second."""
-    from datetime import UTC, datetime  # noqa: PLC0415 - only asking needs it
-
     return datetime.now(UTC).isoformat(timespec="seconds")

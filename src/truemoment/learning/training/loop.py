@@ -81,7 +81,8 @@ def train(
     network = build_network(recipe, run.vocabulary, run.n_dimensions)
     accelerator = _accelerator(recipe, folder, in_turns=network.model.learns_in_turns)
     _start_actions(network, run)
-    history = _read_history(folder)
+    newest = checkpoints.newest_epoch(folder)
+    history = [] if newest is None else checkpoints.read_history(newest)
     if (stage := _next_stage(history, recipe)) is None:
         accelerator.end_training()
         return history
@@ -219,12 +220,6 @@ def _start_actions(network: Network, run: Run) -> None:
         )
     with torch.no_grad():
         network.model.start_actions(network.table.weight[verbs[:entries]])
-
-
-def _read_history(folder: OwnPath) -> list[Epoch]:
-    """Return the log of the newest complete epoch; empty if there is none."""
-    newest = checkpoints.newest_epoch(folder)
-    return [] if newest is None else checkpoints.read_history(newest)
 
 
 def _put_back(

@@ -162,7 +162,8 @@ def document(result: MixtureResult) -> dict[str, Any]:
                         "n_sentences": figures.n_sentences,
                         "n_steps": figures.n_steps,
                         "values": {
-                            name: [_or_null(value) for value in values] for name, values in figures.values.items()
+                            name: [None if math.isnan(value) else value for value in values]
+                            for name, values in figures.values.items()
                         },
                     }
                     for figures in result.figures[split]
@@ -184,10 +185,6 @@ def document(result: MixtureResult) -> dict[str, Any]:
         },
         "notes": [*_unfinished(result), *result.notes],
     }
-
-
-def _or_null(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def drawings(result: MixtureResult) -> list[Drawing]:

@@ -170,7 +170,7 @@ def _agreement_table(study: PromptStudy) -> Table:
                     f"{two.first}, {two.second}",
                     f"{two.n_both:,}",
                     number(two.mean_iou, 3),
-                    number(100 * two.share_equal, 1),
+                    number(100 * two.same, 1),
                 ),
             )
         )

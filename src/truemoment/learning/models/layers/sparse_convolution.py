@@ -6,8 +6,8 @@ margin, 576 cells are convolved for 136 candidates. Here layer l has a row for e
 * the candidates reach in l layers (its factor is above 0), and
 * reaches a candidate in the layers that are left.
 
-A layer gathers the rows beside each cell and multiplies them with the weights of all places. A layer with fewer cells of
-input than of output multiplies first and adds up the products of each cell. The sums are those of the dense
+A layer gathers the rows beside each cell and multiplies them with the weights of all places. A layer with fewer cells
+of input than of output multiplies first and adds up the products of each cell. The sums are those of the dense
 convolution in another order.
 """
 

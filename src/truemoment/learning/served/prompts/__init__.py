@@ -23,6 +23,7 @@ without ``{frames}`` shows none: it asks for a guess.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 import tomllib
@@ -137,8 +138,6 @@ class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
 
 def messages(prompt: Prompt, parts: Sequence[str | bytes]) -> list[dict[str, Any]]:
     """Return the messages of a request, frames as ``data:`` addresses."""
-    import base64  # noqa: PLC0415 - only asking needs it
-
     content: list[dict[str, Any]] = []
     for part in parts:
         if isinstance(part, str):
