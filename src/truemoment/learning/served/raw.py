@@ -133,14 +133,14 @@ class RawAnswers:
 
     def find(self, query_id: str, key: str) -> RawAnswer | None:
         """Return the answer to a query, None if it was not asked."""
-        found = self.answers.get(query_id)
-        if found is not None and found.key != key:
+        answer = self.answers.get(query_id)
+        if answer is not None and answer.key != key:
             raise InputError(
                 f"has an answer to {query_id!r} for another sentence, duration or video file",
                 path=self.path,
                 hint="give another file with --raw",
             )
-        return found
+        return answer
 
     def add(self, answer: RawAnswer) -> None:
         """Write an answer, whole and at once."""
