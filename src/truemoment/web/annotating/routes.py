@@ -85,7 +85,7 @@ class StudyService:
     def me(self, visit: Visit) -> Me:
         """Return how far a person is."""
         progress = self.store.read(lambda connection: progress_of(connection, visit.visitor.number, self.settings))
-        shown = {
+        settings = {
             "study": self.identity,
             "task": self.settings.task,
             "dealt": self.settings.people > 0,
@@ -93,7 +93,7 @@ class StudyService:
             "review": self.settings.review,
             "sound": self.settings.sound,
         }
-        return Me(progress, shown)
+        return Me(progress, settings)
 
     def has_read(self, visit: Visit) -> None:
         """Record that a person has read the instructions."""
@@ -114,10 +114,10 @@ class StudyService:
         person = visit.visitor.number
 
         def find(connection: sqlite3.Connection) -> TaskView | NextTask | None:
-            found = next_task(connection, person, self.settings, after=body.after)
-            if found.task is not None:
-                return view(connection, person, found.task)
-            return found if found.preparing else None
+            task = next_task(connection, person, self.settings, after=body.after)
+            if task.task is not None:
+                return view(connection, person, task.task)
+            return task if task.preparing else None
 
         return self.store.read(find) if self.settings.people else self.write(find)
 
@@ -197,17 +197,17 @@ class StudyService:
         if visit.visitor.role == PERSON:
             progress = self.me(visit).progress
         own_words = text != DEFAULT[self.settings.task]
-        found = {"instructions": as_html(text), "own_words": own_words}
-        return {**found, "progress": progress, "settings": self.settings}
+        values = {"instructions": as_html(text), "own_words": own_words}
+        return {**values, "progress": progress, "settings": self.settings}
 
     def routes(self) -> list[RouteOf]:
         """Return the routes of people."""
         person = (PERSON,)
-        shown = {"settings": self.settings}
+        values = {"settings": self.settings}
         return [
             page_route("/", lambda visit: _home_template(visit.visitor), roles=BOTH, values=self.home),
             *(
-                page_route(path, "task.html.j2", roles=person, values=lambda _: shown)
+                page_route(path, "task.html.j2", roles=person, values=lambda _: values)
                 for path in ("/task", "/task/{task:number}", "/verify/{task:number}")
             ),
             route("GET", "/api/me", self.me, roles=person),
