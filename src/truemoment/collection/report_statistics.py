@@ -88,7 +88,7 @@ def report(result: CollectionStatistics) -> Report:
     headings = ["", *(title for part in result.parts for title in (part, f"MAD {part}"))]
     rows = []
     for column, ours in OURS.items():
-        cells = [Cell(_titled(column, published["all", column][1]))]
+        cells = [Cell(column if (unit := published["all", column][1]) in THOUSANDS else f"{column}, {unit}")]
         for part, statistics in result.parts.items():
             unit = published["all", column][1]
             cells.append(Cell(_shown(float(ours(statistics)), unit)))
@@ -105,10 +105,6 @@ def report(result: CollectionStatistics) -> Report:
     return Report(
         title="Statistics of a collection", facts=tuple(facts), sections=(Section("tables", "", (table,)),), notes=notes
     )
-
-
-def _titled(column: str, unit: str) -> str:
-    return column if unit in THOUSANDS else f"{column}, {unit}"
 
 
 def _shown(value: float, unit: str) -> str:

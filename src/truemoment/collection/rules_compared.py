@@ -11,7 +11,7 @@ from truemoment.collection.layout import CollectSettings, StoredSentence
 from truemoment.collection.narration import Evidence
 from truemoment.collection.scoring import SentenceScore, score_sentences
 from truemoment.collection.sentencing import make_sentences
-from truemoment.collection.subtitles import Cue, Subtitles
+from truemoment.collection.subtitles import Subtitles
 from truemoment.media.audio.alignment import Alignment
 from truemoment.media.speech.base import HeardWord
 from truemoment.worlds.described.film import Truth
@@ -65,13 +65,14 @@ def compare_rules(
     cues = list(evidence.cues or ())
     mask = np.random.default_rng(seed).random(len(cues)) >= MISSING
     fewer = [cue for cue, stays in zip(cues, mask, strict=True) if stays]
+    sounds = [cue for cue in subtitles.cues if cue.kind == "sound"]
     paper = CollectSettings(dialogue="paper")
     rows: list[tuple[str, Callable[[], list[StoredSentence]]]] = [
         ("no rule", lambda: apply_rule(CollectSettings(keep_all=True), Evidence())),
         ("paper: any overlap with a cue", lambda: apply_rule(paper, evidence)),
         (
             "paper, captions of sounds not left out",
-            lambda: apply_rule(paper, replace(evidence, cues=[*cues, *_sounds(subtitles)])),
+            lambda: apply_rule(paper, replace(evidence, cues=[*cues, *sounds])),
         ),
         (f"paper, {100 * MISSING:.0f} % of the cues missing", lambda: apply_rule(paper, replace(evidence, cues=fewer))),
         (f"overlap of more than {OVERLAP_S:g} s", lambda: apply_rule(paper, replace(evidence, overlap_s=OVERLAP_S))),
@@ -83,7 +84,3 @@ def compare_rules(
             ("both: difference, then text", lambda: apply_rule(CollectSettings(), evidence)),
         ]
     return [RuleScore(title, score_sentences(rule(), truth)) for title, rule in rows]
-
-
-def _sounds(subtitles: Subtitles) -> list[Cue]:
-    return [cue for cue in subtitles.cues if cue.kind == "sound"]

@@ -64,11 +64,14 @@ def make_sentences(
     spans = [(piece[0].start_s, max(word.end_s for word in piece)) for piece in pieces]
     bounds = bounded(spans, evidence.runs)
     cuts = cuts_of(alignment)
+    has_evidence = any(
+        source is not None for source in (evidence.runs, evidence.cues, evidence.voice, evidence.narrator)
+    )
     rows = []
     for text, piece, span, bound in zip(texts, pieces, spans, bounds, strict=True):
         verdicts = judge(Candidate(text, piece), evidence)
         why = _outside(bound, cuts, alignment.film.duration_s, settings)
-        if not why and not (settings.keep_all and not _can_tell(evidence)):
+        if not why and (has_evidence or not settings.keep_all):
             why = dropped_by(verdicts, settings.dialogue) or ""
         rows.append((text, piece, span, bound, verdicts, why))
     names = find_names((text for text, *_, why in rows if not why), settings.cast)
@@ -109,10 +112,6 @@ def _texts(
         part for name in settings.cast for part in name.split()
     }
     return [written([word.text for word in piece], large) for piece in pieces]
-
-
-def _can_tell(evidence: Evidence) -> bool:
-    return any(source is not None for source in (evidence.runs, evidence.cues, evidence.voice, evidence.narrator))
 
 
 def cuts_of(alignment: Alignment) -> list[Span]:

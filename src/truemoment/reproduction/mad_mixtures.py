@@ -20,7 +20,15 @@ from truemoment.base.records import Annotations
 from truemoment.baselines import Oracle, RandomChance
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.report.model import Block, Cell, Finding, Table
-from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs, beside, unchecked, with_ours
+from truemoment.reproduction.base import (
+    PublishedTable,
+    Reproduced,
+    TableInputs,
+    beside,
+    published_figures,
+    unchecked,
+    with_ours,
+)
 from truemoment.reproduction.mad import PAPER, PROPOSALS, PROTOCOL
 from truemoment.reproduction.run_folders import RunFolder
 from truemoment.searching.clips.chance import chance
@@ -297,8 +305,6 @@ def resolution_document(rows: Sequence[Reproduced], notes: Mapping[str, int], te
 
 def row_numbers(file: str) -> dict[str, int]:
     """Return the number of each row of a published table by its method."""
-    from truemoment.reproduction.base import published_figures  # noqa: PLC0415 - files are read when they are needed
-
     matches = ((figure.method, ROW.match(figure.note)) for figure in published_figures(file))
     return {method: int(match[1]) for method, match in matches if match}
 

@@ -77,7 +77,9 @@ def new_study(folder: Path, annotations: Annotations, videos: Path, plan: StudyP
         with contextlib.closing(connection):
             connection.execute("BEGIN IMMEDIATE")
             _insert(connection, with_video, files)
-            links = _first_people(connection, settings)
+            append(connection, "made", settings)
+            add_person(connection, OWNER)
+            links = add_people(connection, settings.people, settings) if settings.people else []
             connection.execute("COMMIT")
             connection.execute("PRAGMA journal_mode=DELETE")  # one file, while the folder gets its name
             seal_videos(study, connection)
@@ -130,9 +132,3 @@ def _insert(connection: sqlite3.Connection, queries: list[StudyQuery], files: Ma
             for query in queries
         ],
     )
-
-
-def _first_people(connection: sqlite3.Connection, settings: StudySettings) -> list[Link]:
-    append(connection, "made", settings)
-    add_person(connection, OWNER)
-    return add_people(connection, settings.people, settings) if settings.people else []

@@ -29,7 +29,6 @@ from truemoment.web.pages.app import RouteOf, Visit, page_route, route
 from truemoment.web.pages.errors import PageError
 from truemoment.web.pages.jobs import Jobs
 from truemoment.web.pages.media import Identities, Streams, VideoResponse, small_file
-from truemoment.web.pages.sessions import Visitor
 
 T = TypeVar("T")
 
@@ -76,7 +75,7 @@ class StudyService:
         try:
             return self.store.write(function)
         except StorageError as error:
-            raise PageError(503, f"the change is not stored ({error.reason}); tell the owner of the study") from None
+            raise PageError(503, f"the change is not stored ({error.reason}); inform the owner of the study") from None
         except InputError as error:
             raise PageError(400, error.problem, error.field or "") from None
 
@@ -204,8 +203,12 @@ class StudyService:
         """Return the routes of people."""
         person = (PERSON,)
         values = {"settings": self.settings}
+
+        def home_page(visit: Visit) -> str | Response:
+            return RedirectResponse("/owner", status_code=303) if visit.visitor.role == OWNER else "home.html.j2"
+
         return [
-            page_route("/", lambda visit: _home_template(visit.visitor), roles=BOTH, values=self.home),
+            page_route("/", home_page, roles=BOTH, values=self.home),
             *(
                 page_route(path, "task.html.j2", roles=person, values=lambda _: values)
                 for path in ("/task", "/task/{task:number}", "/verify/{task:number}")
@@ -228,7 +231,3 @@ class StudyService:
                 roles=BOTH,
             ),
         ]
-
-
-def _home_template(visitor: Visitor) -> str | Response:
-    return RedirectResponse("/owner", status_code=303) if visitor.role == OWNER else "home.html.j2"
