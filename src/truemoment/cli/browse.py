@@ -18,7 +18,7 @@ from truemoment.base.request import Request, argument, option
 from truemoment.cli import binder
 from truemoment.cli.outputs import say, status_line
 from truemoment.cli.parts import Threads
-from truemoment.cli.search_page import (
+from truemoment.cli.search.page import (
     PageServing,
     SearchPageOptions,
     cache_folder,
@@ -85,7 +85,7 @@ def command(
     Queries are filtered by error, verb, length and words, sorted by what went wrong, and played
     where --videos has their files. Notes go to a file, which 'annotate new --only FILE' reads.
 
-    With an INDEX in place of predictions, the page of 'search --serve' is served.
+    With an INDEX in place of predictions, the page of 'search page' is served.
 
     \b
     truemoment browse preds.jsonl --dataset charades-cd --split test-ood --videos charades
