@@ -10,8 +10,8 @@ from truemoment.searching import manifest
 from truemoment.searching.first_stage import FirstStage
 from truemoment.searching.index import Index, found_in
 from truemoment.searching.manifest import read_manifest, write_manifest
-from truemoment.searching.retrieval import search_index
 from truemoment.searching.request import RankingOptions
+from truemoment.searching.retrieval import search_index
 from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.stopping import calibrate, search_until, write_calibration
 

@@ -45,9 +45,7 @@ class LookingOptions(Request):
     protocol: str | None = option(
         "Evaluation convention. [default: default; moment-detr for QVHighlights]", metavar="NAME[,FIELD=VALUE...]"
     )
-    floors: Literal["all", "best", "none"] = option(
-        "Blind baselines that are shown; none are fitted with none.", "best"
-    )
+    floors: Literal["all", "best", "none"] = option("Blind baselines to show; with none, none is fitted.", "best")
     features_index: Path | None = option(
         "Index of the videos: a lane shows what a sentence resembles.", metavar="INDEX"
     )
@@ -66,7 +64,9 @@ class BrowseRequest(Request):
     """What is shown."""
 
     predictions: tuple[str, ...] = argument(metavar="[NAME=]PREDICTIONS...|INDEX")
-    engine: str = option("Engine that finds verbs: lexicon, spacy or spacy:MODEL.", "lexicon", metavar="NAME")
+    engine: str = option(
+        "Engine that finds verbs: lexicon, spacy or spacy:MODEL.", "lexicon", metavar="NAME", rare=True
+    )
 
 
 @binder.command("browse")

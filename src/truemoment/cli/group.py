@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -133,8 +133,9 @@ class CommandGroup(LazyGroup):
         **extra: Any,  # noqa: ANN401 - click's
     ) -> click.Context:
         """Return the context of the group for the name of a command below it, else that of the command itself."""
-        below = bool(args) and args[0] in self.verbs and not (self.reads_files and os.path.exists(args[0]))  # noqa: PTH110 - as in the binder
-        return (super() if below else self.own).make_context(info_name, args, parent, **extra)
+        if args and args[0] in self.verbs and not (self.reads_files and Path(args[0]).exists()):
+            return super().make_context(info_name, args, parent, **extra)
+        return self.own.make_context(info_name, args, parent, **extra)
 
 
 @click.group(

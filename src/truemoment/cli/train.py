@@ -36,7 +36,7 @@ class TrainRequest(Request):
         rare=True,
     )
     fps: float | None = option(
-        "Rows a second of features that state none.", limits=(0, None), is_open=True, metavar="F"
+        "Rows per second of features that state no rate.", limits=(0, None), is_open=True, metavar="F"
     )
     mix: tuple[str, ...] = option(
         "Learn from a mixture: a dataset or FILE.jsonl and its share, e.g. mad=0.32,by=films.",
@@ -55,7 +55,9 @@ class TrainRequest(Request):
         False,
         rare=True,
     )
-    on_missing_video: Literal["refuse", "skip"] = option("Videos without features.", "refuse", rare=True)
+    on_missing_video: Literal["refuse", "skip"] = option(
+        "What to do with videos without features.", "refuse", rare=True
+    )
     measures: str | None = option(
         "Measures on the test splits. [default: R@1, dR@1 at 0.5 and 0.7, mIoU, AxIoU]", metavar="'A; B'"
     )

@@ -157,8 +157,8 @@ class ReadingPredictions(Request):
     swapped: Swapped | None = option(
         "Answers in words: a moment that ends before it starts. [default: ambiguous]", rare=True
     )
-    on_unknown: OnUnknown = option("Rows that belong to no query.", "refuse")
-    on_negative: OnNegative = option("Negative times.", "refuse", rare=True)
+    on_unknown: OnUnknown = option("What to do with rows that belong to no query.", "refuse")
+    on_negative: OnNegative = option("What to do with negative times.", "refuse", rare=True)
 
     def check(self) -> None:
         """Refuse an axis that cannot be read."""

@@ -39,7 +39,7 @@ class PredictRun(Predicted, Data):
         rare=True,
     )
     sentences: In[Path | None] = option("Sentence vectors for --first-look, .h5 or .npz.", metavar="FILE", rare=True)
-    seed: int = seed("--change")
+    seed: int = seed("the changes of --change")
     engine: Literal["local", "ray"] = option(
         "Where parts of films are predicted: this machine, or a Ray cluster (environment variable RAY_ADDRESS).",
         "local",

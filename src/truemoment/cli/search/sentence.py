@@ -216,7 +216,7 @@ def _note_places(pictures: Pictures, found: FoundMoments, output: Output) -> Non
 def _lines(*, quiet: bool) -> Iterator[str]:
     """Read sentences from standard input, as they come; a prompt is shown to somebody who types."""
     typed = sys.stdin.isatty() and not quiet
-    for number in itertools.count(1):
+    for line_number in itertools.count(1):
         if typed:
             click.echo("\nsentence> ", nl=False, err=True)
         line = sys.stdin.buffer.readline()
@@ -225,6 +225,6 @@ def _lines(*, quiet: bool) -> Iterator[str]:
         try:
             sentence = line.decode().strip()
         except UnicodeDecodeError:
-            raise InputError("expected text in UTF-8", path="standard input", line=number) from None
+            raise InputError("expected text in UTF-8", path="standard input", line=line_number) from None
         if sentence:
             yield sentence

@@ -56,6 +56,7 @@ class AuditRequest(Data, Fitting, Related, Measuring, ReadingPredictions, Testin
         rare=True,
     )
     gate: str | None = option(
-        "Exit 1 unless all conditions pass: checks, or figures as shortcut-share<0.8 (their 95 % intervals).",
+        "Exit 1 unless all conditions pass: names of checks, or figures such as shortcut-share<0.8, judged by their "
+        "95 % intervals.",
         metavar="'A; B'",
     )
