@@ -78,6 +78,7 @@ def option(
     read: Callable[[Any], Any] | None = None,
     show: bool = True,
     required: bool = False,
+    rare: bool = False,
 ) -> Any:  # noqa: ANN401 - as dataclasses.field
     """Return a field that is an option.
 
@@ -103,6 +104,8 @@ def option(
         Whether the help shows the default.
     required
         Whether it must be given.
+    rare
+        Whether only ``--help-all`` lists it.
     """
     metadata = {
         "text": text,
@@ -115,6 +118,7 @@ def option(
         "words": words,
         "read": read,
         "show": show,
+        "rare": rare,
     }
     return field(metadata=metadata) if required else field(default=default, metadata=metadata)
 
@@ -138,10 +142,17 @@ def in_python(text: str, default: Any) -> Any:  # noqa: ANN401 - as dataclasses.
 
 
 def number(
-    text: str, default: int | None, least: int, most: int | None = None, *, metavar: str = "N", name: str = ""
+    text: str,
+    default: int | None,
+    least: int,
+    most: int | None = None,
+    *,
+    metavar: str = "N",
+    name: str = "",
+    rare: bool = False,
 ) -> Any:  # noqa: ANN401 - as dataclasses.field
     """Return an option with a whole number from `least` to `most`."""
-    return option(text, default, limits=(least, most), metavar=metavar, name=name)
+    return option(text, default, limits=(least, most), metavar=metavar, name=name, rare=rare)
 
 
 def seed(subject: str) -> Any:  # noqa: ANN401 - as dataclasses.field

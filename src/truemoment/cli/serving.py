@@ -36,11 +36,13 @@ class ServingOptions(Request):
 
     host: str = host()
     port: int = port(8790)
-    name: str | None = option("Name under which browsers reach the page, if not this machine's own.", metavar="NAME")
-    certificate: Path | None = option("TLS certificate (PEM).", metavar="FILE")
-    key: Path | None = option("Key of the TLS certificate (PEM).", metavar="FILE")
-    behind_proxy: bool = option("A web server with TLS stands before this one.", False)
-    plain_http: bool = option("Accept that others on the network can read answers and links.", False)
+    name: str | None = option(
+        "Name under which browsers reach the page, if not this machine's own.", metavar="NAME", rare=True
+    )
+    certificate: Path | None = option("TLS certificate (PEM).", metavar="FILE", rare=True)
+    key: Path | None = option("Key of the TLS certificate (PEM).", metavar="FILE", rare=True)
+    behind_proxy: bool = option("A web server with TLS stands before this one.", False, rare=True)
+    plain_http: bool = option("Accept that others on the network can read answers and links.", False, rare=True)
 
     def listening(self) -> Listening:
         """Return where the server listens, checked."""

@@ -61,7 +61,7 @@ def dataset() -> Any:  # noqa: ANN401 - as dataclasses.field
 
 def no_cache() -> Any:  # noqa: ANN401 - as dataclasses.field
     """Return the option --no-cache."""
-    return option("Fit and run every floor again, and do not save the results.", False)
+    return option("Fit and run every floor again, and do not save the results.", False, rare=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,13 +148,17 @@ class ReadingPredictions(Request):
     axis: str | None = option(
         "Unit of the numbers: seconds, fraction, percent, bins=N, frames=N or fps=F. [default: seconds]", metavar="A"
     )
-    which: Which | None = option("Words: which moments of an answer that lists several. [default: last]")
-    one_sided: OneSided | None = option(
-        "Words: a start without an end, or an end without a start. [default: ambiguous]"
+    which: Which | None = option(
+        "Answers in words: which moments of one that lists several. [default: last]", rare=True
     )
-    swapped: Swapped | None = option("Words: a moment that ends before it starts. [default: ambiguous]")
-    on_unknown: OnUnknown = option("Rows that belong to no query.", "refuse")
-    on_negative: OnNegative = option("Negative times.", "refuse")
+    one_sided: OneSided | None = option(
+        "Answers in words: a start without an end, or an end without a start. [default: ambiguous]", rare=True
+    )
+    swapped: Swapped | None = option(
+        "Answers in words: a moment that ends before it starts. [default: ambiguous]", rare=True
+    )
+    on_unknown: OnUnknown = option("What to do with rows that belong to no query.", "refuse")
+    on_negative: OnNegative = option("What to do with negative times.", "refuse", rare=True)
 
     def check(self) -> None:
         """Refuse an axis that cannot be read."""
@@ -190,7 +194,7 @@ class Testing(Request):
     HEADING = "Intervals and tests"
 
     resamples: int = number("Resamples of the videos, for intervals.", 1000, 2, MOST_RESAMPLES)
-    permutations: int = number("Swaps of the permutation test.", 10_000, 1, 10_000_000)
+    permutations: int = number("Swaps of the permutation test.", 10_000, 1, 10_000_000, rare=True)
     seed: int = seed("all draws")
 
     @property
@@ -250,7 +254,7 @@ class VerbEngine(Request):
 
     HEADING = "Floors"
 
-    engine: str = option("What finds verbs: lexicon, spacy or spacy:MODEL.", "lexicon", metavar="NAME")
+    engine: str = option("What finds verbs: lexicon, spacy or spacy:MODEL.", "lexicon", metavar="NAME", rare=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,8 +22,9 @@ from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
 from truemoment.searching.layout import ABOUT, SETTINGS, VIDEOS
 from truemoment.searching.outstanding import Background, backgrounds
+from truemoment.searching.request import RankingOptions
 from truemoment.searching.retrieval import FoundMoment, checked_vectors, moment_scores
-from truemoment.searching.searcher import IndexSearcher, RankingOptions
+from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.session import cut_short
 from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords, unknown_words
 from truemoment.web.browsing.like import others, score_of, vector_of
@@ -203,7 +204,7 @@ class Searches:
 
         def find(top: int) -> list[FoundMoment]:
             nonlocal n_scored
-            searcher.ranking = RankingOptions(top, request.apart_s, request.exact)
+            searcher.ranking = RankingOptions(top=top, apart_s=request.apart_s, exact=request.exact)
             result = searcher.find(checked_vectors(self.index, vector), [background])[0]
             n_scored = result.n_videos
             return list(result.moments)
@@ -264,7 +265,7 @@ class Searches:
         """Return the searcher of some videos, which only the thread that searches asks for."""
         key = names, exact
         if key not in self._searchers:
-            self._searchers[key] = IndexSearcher(self.index, RankingOptions(1, 0.0, exact), names)
+            self._searchers[key] = IndexSearcher(self.index, RankingOptions(top=1, apart_s=0.0, exact=exact), names)
             if len(self._searchers) > MOST_SEARCHERS:
                 self._searchers.popitem(last=False)
         self._searchers.move_to_end(key)

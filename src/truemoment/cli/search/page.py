@@ -1,4 +1,4 @@
-"""The search page: its options, and its server. ``search --serve``, ``browse INDEX`` and the demo start it."""
+"""truemoment search page: the page on which sentences are typed. ``browse INDEX`` and the demo serve it too."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ import click
 
 from truemoment.base.boundary.caching import Cache
 from truemoment.base.errors import UsageError
-from truemoment.base.request import Request, option
+from truemoment.base.request import Request, argument, option
+from truemoment.cli import binder
 from truemoment.cli.outputs import say
+from truemoment.cli.parts import Threads
+from truemoment.cli.search.parts import target_of
 from truemoment.cli.serving import ServingOptions, host, port, serve_links
+from truemoment.searching.request import VideoIndexing
 
 if TYPE_CHECKING:
     from truemoment.searching.encoder_options import EncoderOptions
@@ -92,3 +96,22 @@ def serve_search(index: Index, options: EncoderOptions, serving: ServingOptions,
                 links["link for guests, who only look"] = f"{base}/in#{server.tokens.guest}"
             serve_links(server.app, sock, listening, links, open_it=not page.no_open, ending="collections are saved")
     click.echo("ended")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageTarget(VideoIndexing):
+    """What is searched on a page."""
+
+    target: Path = argument(metavar="VIDEO|INDEX")
+
+
+@binder.command("page")
+def command(request: PageTarget, page: SearchPageOptions, serving: PageServing, _threads: Threads) -> None:
+    """Search on a page in the browser: type sentences, play the moments, collect and export them.
+
+    \b
+    truemoment search page videos.index
+    """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    serving.listening()
+    target = target_of(request, request.target)
+    serve_search(target.open_index()[0], target.options, serving, page)
