@@ -114,15 +114,16 @@ def code_nodes(node: ast.AST) -> Iterator[ast.AST]:
     yield node
     for name, value in ast.iter_fields(node):
         skipped = name in {"annotation", "returns", "decorator_list", "type_comment", "type_params"}
-        if skipped or isinstance(value, ast.AST) and isinstance(value, ast.JoinedStr):
+        if skipped or (isinstance(value, ast.AST) and isinstance(value, ast.JoinedStr)):
             continue
         for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST) and not isinstance(child, ast.Raise | ast.Assert | ast.JoinedStr):
-                if not _is_type_checking(child):
-                    yield from code_nodes(child)
+            if isinstance(child, ast.AST) and not _is_left_out(child):
+                yield from code_nodes(child)
 
 
-def _is_type_checking(node: ast.AST) -> bool:
+def _is_left_out(node: ast.AST) -> bool:
+    if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr):
+        return True
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
@@ -212,7 +213,7 @@ def survives(mutant: Mutant, folder: Path, tests: list[str], cpu_s: int) -> tupl
     failed = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))]
     if status == 0:
         return "survived", used, ""
-    if status == -signal.SIGXCPU or status == -signal.SIGKILL:
+    if status in {-signal.SIGXCPU, -signal.SIGKILL}:
         return ("killed" if used < 0.9 * cpu_s else "time"), used, ""
     return "killed", used, failed[0][:160] if failed else text[-160:]
 
@@ -251,7 +252,7 @@ def _be_child(folder: Path, tests: list[str], out: Path, cpu_s: int) -> None:
             if files and (status := int(pytest.main([*options, *files]))) not in {0, 5}:
                 os._exit(status)
         os._exit(0)
-    except BaseException as error:  # noqa: BLE001 - whatever it is, the process ends here
+    except BaseException as error:
         print(repr(error), flush=True)
         os._exit(99)
 

@@ -68,19 +68,6 @@ def test_figures_are_those_of_evaluate(call, words, tmp_path, annotations, predi
     assert [one["value"] for one in found] == [scores.value(measure) for measure in scores.measures]
 
 
-def test_the_same_seed_gives_the_same_document(call, words):
-    first, second = (call(*words, "--seed", "3", "--json", "-")[1] for _ in range(2))
-    assert first == second
-    assert json.loads(first)["seed"] == 3
-
-
-def test_markdown_is_a_document(call, words):
-    status, out, _ = call(*words, "--table", "md")
-    assert status == 0
-    assert out.startswith("R@1,IoU=0.7, R@5,IoU=0.7 and AxIoU@5 agree best with the other measures")
-    assert "|:" in out
-
-
 def test_saved_scores_are_systems_too(call, words, tmp_path):
     """What `evaluate --save-scores` saves gives the same taus as the prediction files."""
     for name, word in (("a", words[2]), ("b", words[3])):

@@ -136,9 +136,8 @@ class Page(HTMLParser):
         for name, value in attrs:
             text = (value or "").strip().lower()
             loads = name in {"src", "srcset", "poster", "data", "action"} or (name == "href" and tag != "a")
-            if name.startswith("on") or text.startswith("javascript:"):
-                self.foreign.append((tag, name, value))
-            elif loads and not text.startswith(("data:", "#")) and "://" in text or text.startswith("//"):
+            is_own = text.startswith(("data:", "#")) or "//" not in text
+            if name.startswith("on") or text.startswith("javascript:") or (loads and not is_own):
                 self.foreign.append((tag, name, value))
 
 
