@@ -173,16 +173,21 @@ def tests_of(mutant: Mutant, root: Path, imports: dict[Path, set[str]]) -> list[
     """Return the test files of a mutant's module, nearest first, and the module for its examples."""
     name = mutant.module.removeprefix("src/").removesuffix(".py").replace("/", ".").removesuffix(".__init__")
     package, stem = name.rpartition(".")[0], name.rpartition(".")[2]
-    direct = [path for path, names in imports.items() if name in names]
-    beside = [path for path, names in imports.items() if package in names and path not in direct]
-    rooms = {path.parent for path in direct}
-    others = [path for path in imports if path.parent in rooms and path not in direct and path not in beside]
+    named = [path for path in imports if stem in path.stem]
+    direct = [path for path, names in imports.items() if name in names and path not in named]
+    beside = [path for path, names in imports.items() if package in names and path not in (*named, *direct)]
+    rooms = {path.parent for path in (*named, *direct)}
+    others = [path for path in imports if path.parent in rooms and path not in (*named, *direct, *beside)]
 
-    def rank(path: Path) -> tuple[bool, bool, int, str]:
-        folder = path.parent.name in name.split(".")
-        return (stem not in path.stem, not folder, path.stat().st_size, str(path))
+    def rank(path: Path) -> tuple[bool, int, str]:
+        return (path.parent.name not in name.split("."), path.stat().st_size, str(path))
 
-    ordered = [*sorted(direct, key=rank), *sorted(beside, key=rank), *sorted(others, key=rank)]
+    ordered = [
+        *sorted(named, key=rank),
+        *sorted(direct, key=rank),
+        *sorted(beside, key=rank),
+        *sorted(others, key=rank),
+    ]
     near = [mutant.module, *(path.relative_to(root).as_posix() for path in ordered)]
     return near[: sum(BATCHES)]
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from tests.contract.examples import examples
 from tests.hostile.crash_place import make_crash_place
-from tests.hostile.every import GATHERED
+from tests.hostile.every import GATHERED, verbs
 from tests.hostile.rules import snapshot
 
 from truemoment.cli import run
@@ -147,6 +147,18 @@ def check_page(text):
     assert page.n_scripts <= 1
     assert page.foreign == []
     assert not re.search(r"@import|url\((?!['\"]?(?:data:|#))", text)
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+@pytest.mark.parametrize("verb", [*dict.fromkeys(verb.rpartition(" ")[0] for verb in verbs()), *verbs()])
+def test_help_fits_a_screen(capsys, verb, option):
+    assert run([*verb.split(), option]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.startswith(" ".join(("Usage: truemoment", *verb.split(), "")))
+    assert not re.search(r"\\b|\x08", out)  # click's mark for text laid out by hand, which must not be seen
+    words = [line for line in out.splitlines() if not line.lstrip().startswith("truemoment ")]  # examples are copied
+    assert max(map(len, words)) <= 100
 
 
 @pytest.mark.parametrize("verb", quick_are(QUICK, list(EXAMPLES)))

@@ -207,11 +207,3 @@ def test_the_protocols_own_measures_leave_ratings_out_where_there_are_none(one_v
     rated = make({"a": 6.0}, {"a": {0: [4, 4, 4]}}, {"a": [0.5]})
     names = [str(measure) for measure in evaluate(*rated, protocol="moment-detr,missing=worst").measures]
     assert {"HL-mAP,min=Fair", "HIT@1,min=VeryGood"} <= set(names)
-
-
-def test_a_minimum_is_the_rating_of_its_name():
-    """Moment-DETR's evaluator: Fair 2, Good 3, VeryGood 4. One clip of each rating, predicted from best to worst."""
-    annotations, predictions = make({"q": 6.0}, {"q": {0: [4], 1: [3], 2: [2]}}, {"q": [0.0, 0.5, 1.0]}, n_annotators=1)
-    hits = {minimum: evaluate(annotations, predictions, f"HL-mAP,min={minimum}") for minimum in RATINGS}
-    values = [float(of.numerator[0, 0]) for of in hits.values()]
-    assert values == pytest.approx([1, 2 / 3, 1 / 3])  # precision at a rank is the largest from there on
