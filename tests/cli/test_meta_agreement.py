@@ -39,25 +39,6 @@ def test_it_tells_what_the_measures_say(call, words):
     assert max(map(len, out.splitlines()[:-1])) <= 100  # the signature is one line
 
 
-@pytest.mark.usefixtures("undrawn")
-def test_json_figures_and_page_are_written(call, words, tmp_path):
-    status, out, _ = call(
-        *words, "--json", tmp_path / "x.json", "--figures", tmp_path / "figures", "--html", tmp_path / "x.html"
-    )
-    assert status == 0
-    document = json.loads((tmp_path / "x.json").read_text())
-    assert document["schema"] == "truemoment/meta/1"
-    assert [source["name"] for source in document["sources"]] == ["ours", "theirs"]
-    found = document["studies"]["agreement"]
-    assert [one["system"] for one in found["systems"]] == ["ours", "theirs"]
-    assert [pair["tau"] for pair in found["pairs"]] == [1.0, 1.0, 1.0]  # two systems, one order
-    names = {path.name for path in (tmp_path / "figures").iterdir()}
-    figures = ("agreement-systems", "agreement-tau", "agreement-mean")
-    assert names == {f"{name}.{kind}" for name in figures for kind in ("png", "svg", "pdf")}
-    assert "Do the measures rank systems alike?" in (tmp_path / "x.html").read_text()
-    assert "page: " in out
-
-
 def test_figures_are_those_of_evaluate(call, words, tmp_path, annotations, predictions):
     """The figures of a system are what `truemoment evaluate` gives it."""
     call(*words, "--json", tmp_path / "x.json")

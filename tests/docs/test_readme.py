@@ -50,12 +50,12 @@ def test_commands_have_the_options_that_it_gives_them():
     script = re.sub(r"\\\n", " ", commands())
     lines = [words for line in script.splitlines() if (words := shlex.split(line, comments=True))[:1] == ["truemoment"]]
     assert len(lines) > 10
-    for _, *words in lines:
+    for _, *left in lines:
         command, context = cli, click.Context(cli, **cli.context_settings)
         while isinstance(command, click.Group):
-            name, command, words = command.resolve_command(context, words)
+            name, command, left[:] = command.resolve_command(context, left)
             context = click.Context(command, parent=context, info_name=name)
-        _, left, _ = command.make_parser(context).parse_args(list(words))
+        _, left[:], _ = command.make_parser(context).parse_args([*left])
         assert left == []
 
 
