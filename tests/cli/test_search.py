@@ -165,12 +165,6 @@ def test_names_from_outside_are_text_on_the_page(call, films):
     assert "red &lt;b&gt;" in page
 
 
-def test_json_alone_on_standard_output(call, index):
-    status, out, err = call("search", "blue", index, "--json", "-", "--top", "1")
-    assert (status, err) == (0, "")
-    assert len(json.loads(out)["moments"]) == 1
-
-
 def test_csv_alone_on_standard_output(call, index):
     status, out, err = call("search", "blue", index, "--csv", "-", "--top", "2", "--html", "page.html")
     assert (status, err) == (0, "")

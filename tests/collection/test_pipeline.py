@@ -12,7 +12,6 @@ from truemoment.collection import pipeline
 from truemoment.collection.demo import score_film
 from truemoment.collection.layout import CollectSettings, films_in
 from truemoment.collection.pipeline import CollectRecipe, collect_films
-from truemoment.collection.same_film import same_films
 from truemoment.collection.splitting import split_collection
 from truemoment.collection.tasks import make_task, read_tasks
 from truemoment.data.datasets import load_annotations, read_own_annotations
@@ -123,19 +122,6 @@ def short(tmp_path_factory):
         lines.append(json.dumps({**files, "group": "pair"}) + "\n")
     (folder / "films.jsonl").write_text("".join(lines))
     return folder / "films.jsonl"
-
-
-@pytest.mark.thorough
-def test_two_workers_write_what_one_writes(short, tmp_path):
-    tasks = read_tasks(short)
-    collect_films(tasks, recipe_of(tmp_path / "by-2"), workers=2)
-    collect_films(tasks[:1], recipe_of(tmp_path / "by-1"))
-    films = films_in(tmp_path / "by-2")
-    assert [film.report.name for film in films] == ["first", "second"]
-    assert contents(films[0].folder.path) == contents(films_in(tmp_path / "by-1")[0].folder.path)
-    assert same_films({film.report.name: film.folder for film in films}) == [("first", "second")]
-    with pytest.raises(InputError, match="2 films in 1 groups cannot be split"):
-        split_collection(tmp_path / "by-2", shares="0.4,0.3,0.3")
 
 
 @pytest.mark.thorough

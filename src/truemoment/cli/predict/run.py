@@ -94,5 +94,5 @@ def command(request: PredictRun, _threads: ModelThreads, output: Output) -> None
             click.echo("truemoment: finished parts are saved; the same command resumes from there", err=True)
         raise
     deliver_log(reports.report_of_run(prediction), lambda: reports.document_of_run(prediction), output)
-    for note in prediction.notes:
+    for note in prediction.notes if not output.quiet else ():
         say(f"note: {note}", err=True)
