@@ -75,7 +75,7 @@ class Progress(msgspec.Struct):
 
     name: str
     done: int
-    of: int
+    total: int = msgspec.field(name="of")
     state: PersonState
     closed: bool
     last: int | None

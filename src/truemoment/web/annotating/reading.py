@@ -24,7 +24,7 @@ class StudyFrameTables:
 
     def __init__(self, study: StudyFolder) -> None:
         self._study = study
-        self.of = cache(self._read)
+        self.table = cache(self._read)
 
     def _read(self, video: int) -> FrameTable:
         path = self._study.media(video) / FRAMES
@@ -96,7 +96,7 @@ def _line(row: tuple[Any, ...], query: _Query, name: str, tables: StudyFrameTabl
     _, _, place, _, control, state, span, body, submitted_at, active_s = row
     answer = _DECODER.decode(body)
     frames = [(moment.first, moment.last) for moment in answer.moments]
-    table = tables.of(query.video) if frames else None
+    table = tables.table(query.video) if frames else None
     return PersonAnswer(
         query_id=query.query_id,
         video_id=query.video_id,

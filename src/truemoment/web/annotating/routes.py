@@ -150,7 +150,7 @@ class StudyService:
             ).fetchone()
             if row is None:
                 return None
-            return practice_feedback(connection, task, self.tables.of(row["video"]), self.settings.gold_iou)
+            return practice_feedback(connection, task, self.tables.table(row["video"]), self.settings.gold_iou)
 
         return self.store.read(read)
 
