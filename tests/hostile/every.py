@@ -72,6 +72,7 @@ MORE: tuple[Every, ...] = (
     _of("collect statistics gathered", "gathered"),
     _of("collect export gathered -o new", "gathered new"),
     _of("search red red.index --clips clips --thumbnails thumbs", "red.index clips thumbs"),
+    _of("index calibrate red.index --sentences read-me.md", "red.index"),
     _of("search sweep features.npz --lengths 10,inf --resamples 20 --figures new", "new", *SEARCHED, *MINE),
     _of("predict run run -o new.jsonl", "run new.parts", *MINE),
     _of("evaluate a.jsonl --figures new", "new", *MINE),

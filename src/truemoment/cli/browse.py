@@ -18,13 +18,8 @@ from truemoment.base.request import Request, argument, option
 from truemoment.cli import binder
 from truemoment.cli.outputs import say, status_line
 from truemoment.cli.parts import Threads
-from truemoment.cli.search.page import (
-    PageServing,
-    SearchPageOptions,
-    cache_folder,
-    serve_search,
-)
-from truemoment.cli.serving import ServingOptions, serve_links
+from truemoment.cli.search.page import serve_search
+from truemoment.cli.serving import PageServing, SearchPageOptions, ServingOptions, cache_folder, serve_links
 from truemoment.data.named_file import NamedFile
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.studies.request import Data, Fitting, ReadingPredictions, path_of

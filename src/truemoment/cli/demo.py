@@ -14,8 +14,7 @@ from truemoment.base.request import Request, number, option, seed
 from truemoment.cli import binder
 from truemoment.cli.demo_folder import claim
 from truemoment.cli.outputs import floors_cache, open_page, say, status_line, write_text
-from truemoment.cli.search.page import PageServing, SearchPageOptions
-from truemoment.cli.serving import ServingOptions
+from truemoment.cli.serving import PageServing, SearchPageOptions, ServingOptions
 
 if TYPE_CHECKING:
     from truemoment.base.records import Predictions

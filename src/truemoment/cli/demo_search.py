@@ -20,8 +20,7 @@ from truemoment.report.words import clock, points
 
 if TYPE_CHECKING:
     from truemoment.base.records import Annotations, Predictions
-    from truemoment.cli.search.page import SearchPageOptions
-    from truemoment.cli.serving import ServingOptions
+    from truemoment.cli.serving import SearchPageOptions, ServingOptions
     from truemoment.media.video.encoders import Encoder
     from truemoment.searching.index import Index
 

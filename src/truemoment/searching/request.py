@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from truemoment.base.errors import UsageError
-from truemoment.base.request import MOST_RESAMPLES, AnyFile, In, Out, Request, argument, number, option, seed
+from truemoment.base.request import MOST_RESAMPLES, AnyFile, In, Out, OutFolder, Request, argument, number, option, seed
 from truemoment.studies.request import Data
 
 if TYPE_CHECKING:
@@ -105,6 +105,40 @@ class RankingOptions(Request):
         for name, value in (("--candidates", self.candidates), ("--per-video", self.per_video)):
             if self.exact and value is not None:
                 raise UsageError(f"got --exact and {name}, expected one of them")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MomentFiles(Request):
+    """Files of the moments."""
+
+    HEADING = "Files of the moments"
+
+    out: Out[Path | None] = option(
+        "Moments for editors and players: .otio, .edl, .fcpxml, .xml, .srt, .vtt, .csv or .json.",
+        name="-o --out",
+        metavar="FILE",
+    )
+    clips: OutFolder[Path | None] = option("Write each moment as a video.", metavar="DIR")
+    thumbnails: OutFolder[Path | None] = option("Write a picture of each moment.", metavar="DIR")
+    html: Out[Path | None] = option("Write a page with pictures.", metavar="FILE")
+    csv: Out[Path | None] = option(
+        "Write the moments as CSV ('-': to standard output). Text that begins with = + - @ gets a ' before it, so that "
+        "no spreadsheet computes it.",
+        metavar="FILE",
+    )
+    names_only: bool = option("Timelines name video files without their folders.", False, name="--names", rare=True)
+    start: str | None = option(
+        "Time code of a video's first frame, for timelines. [default: its own]", metavar="HH:MM:SS:FF", rare=True
+    )
+
+    def check(self) -> None:
+        """Refuse a page without a name, and a format that is not known."""
+        from truemoment.searching.exporting.formats import check_ending
+
+        if self.html == Path("-"):
+            raise UsageError("--html: expected the name of a file")
+        if self.out is not None:
+            check_ending(self.out)
 
 
 @dataclass(frozen=True)

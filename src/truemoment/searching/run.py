@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from truemoment.base.boundary.files import write_text
 from truemoment.base.request import function_of
 from truemoment.report.model import Report
 from truemoment.report.result import Result
@@ -13,8 +15,8 @@ from truemoment.searching import report as reports
 from truemoment.searching.exporting.formats import check_ending, exported
 from truemoment.searching.exporting.moments import moments_of
 from truemoment.searching.index import Index
-from truemoment.searching.pictures import SearchResult, ranked
-from truemoment.searching.request import SentenceSearch
+from truemoment.searching.pictures import Pictures, SearchResult, ranked
+from truemoment.searching.request import MomentFiles, SentenceSearch
 from truemoment.searching.session import SearchSession, open_session
 from truemoment.searching.stopping import RetrievedMoments
 
@@ -62,6 +64,10 @@ class FoundMoments(Result):
             for result in self.moments
         ]
 
+    def csv(self) -> str:
+        """Return the moments as CSV, seconds in full."""
+        return reports.as_csv(self.query, self.moments)
+
     def exported(self, file: Path, *, start: str | None = None, names_only: bool = False) -> str:
         """Return the moments in the format of a file's ending.
 
@@ -84,6 +90,24 @@ class FoundMoments(Result):
             return f"Search for {self.query!r}: no moment"
         best = self.moments[0].moment
         return f"Search for {self.query!r}: {best.start_s:.1f} to {best.end_s:.1f} s of {best.video_id}"
+
+
+def write_moments(
+    found: FoundMoments,
+    files: MomentFiles,
+    track: Callable[[list[SearchResult]], Iterable[SearchResult]] = iter,
+) -> tuple[FoundMoments, Pictures]:
+    """Write the pictures, clips, table and export of moments, but no page; return the moments with their files.
+
+    `track` wraps the moments, e.g. in a progress bar.
+    """
+    pictures = Pictures(found.index, files.thumbnails, files.clips, in_memory=files.html is not None)
+    found = replace(found, moments=tuple(pictures.add(list(found.moments), track)))
+    if files.csv is not None and files.csv != Path("-"):
+        write_text(files.csv, found.csv())
+    if files.out is not None:
+        write_text(files.out, found.exported(files.out, start=files.start, names_only=files.names_only))
+    return found, pictures
 
 
 def find_moments(session: SearchSession, query: str) -> FoundMoments:

@@ -9,64 +9,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from truemoment.base.boundary.caching import Cache
-from truemoment.base.errors import UsageError
-from truemoment.base.request import Request, argument, option
+from truemoment.base.request import argument
 from truemoment.cli import binder
 from truemoment.cli.outputs import say
 from truemoment.cli.parts import Threads
 from truemoment.cli.search.parts import target_of
-from truemoment.cli.serving import ServingOptions, host, port, serve_links
+from truemoment.cli.serving import PageServing, SearchPageOptions, ServingOptions, cache_folder, serve_links
 from truemoment.searching.request import VideoIndexing
 
 if TYPE_CHECKING:
     from truemoment.searching.encoder_options import EncoderOptions
     from truemoment.searching.index import Index
-
-PORT = 8791
-"""Port of the search page and of the page of answers."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PageServing(ServingOptions):
-    """Where the search page is served."""
-
-    HEADING = "Serving"
-
-    host: str = host()
-    port: int = port(PORT)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchPageOptions(Request):
-    """How the search page is opened, and where it writes."""
-
-    HEADING = "Page"
-
-    guest: bool = option("Print a second link, for people who only look.", False)
-    no_open: bool = option("Do not open the page in a browser.", False)
-    collections: Path | None = option("Folder of collections. [default: INDEX.collections, beside it]", metavar="DIR")
-    export_dir: Path | None = option(
-        "Write exports of the page here. [default: download]", name="--export", metavar="DIR"
-    )
-
-    def folder_of_collections(self, index: Path) -> Path:
-        """Return the folder of collections: beside the index, unless another is named."""
-        if self.collections is not None:
-            return self.collections
-        beside = index.absolute()
-        return beside.with_name(f"{beside.name.removesuffix('.index')}.collections")
-
-    def refuse(self) -> None:
-        """Refuse files in place of folders."""
-        for name, folder in (("--collections", self.collections), ("--export", self.export_dir)):
-            if folder is not None and folder.exists() and not folder.is_dir():
-                raise UsageError(f"{name} {folder}: is a file, expected a folder")
-
-
-def cache_folder() -> Path:
-    """Return the folder of pictures and prepared videos."""
-    return Cache.of_user().folder or Path()
 
 
 def serve_search(index: Index, options: EncoderOptions, serving: ServingOptions, page: SearchPageOptions) -> None:
@@ -74,7 +27,6 @@ def serve_search(index: Index, options: EncoderOptions, serving: ServingOptions,
     from truemoment.web.browsing.search_site import open_search
     from truemoment.web.pages.launch import bind
 
-    page.refuse()
     listening = serving.listening()
     with contextlib.closing(bind(listening)) as sock:
         base = listening.base(sock.getsockname()[1])

@@ -14,14 +14,14 @@ import click
 
 from truemoment.base.boundary.text import as_text, short_line
 from truemoment.base.errors import InputError, UsageError
-from truemoment.base.request import Out, OutFolder, Request, argument, number, option
+from truemoment.base.request import argument, number
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver, write_files
 from truemoment.cli.index.videos import EXIT_NOT_ALL
-from truemoment.cli.outputs import STANDARD_OUTPUT, progress_bar, refuse_outputs, refuse_page, say, write_text
+from truemoment.cli.outputs import STANDARD_OUTPUT, progress_bar, refuse_outputs, say
 from truemoment.cli.parts import Output, PageOutput, Threads, Workers
 from truemoment.cli.search.parts import note, target_of
-from truemoment.searching.request import RankingOptions, VideoIndexing
+from truemoment.searching.request import MomentFiles, RankingOptions, VideoIndexing
 
 if TYPE_CHECKING:
     from truemoment.searching.pictures import Pictures
@@ -64,39 +64,6 @@ class SearchWords(VideoIndexing):
     def inputs(self) -> list[Path]:
         """Return the video or index."""
         return self.search_target(self.path).files()
-
-
-@dataclass(frozen=True, kw_only=True)
-class MomentFiles(Request):
-    """Files of the moments."""
-
-    HEADING = "Files of the moments"
-
-    out: Out[Path | None] = option(
-        "Moments for editors and players: .otio, .edl, .fcpxml, .xml, .srt, .vtt, .csv or .json.",
-        name="-o --out",
-        metavar="FILE",
-    )
-    clips: OutFolder[Path | None] = option("Write each moment as a video.", metavar="DIR")
-    thumbnails: OutFolder[Path | None] = option("Write a picture of each moment.", metavar="DIR")
-    html: Out[Path | None] = option("Write a page with pictures.", metavar="FILE")
-    csv: Out[Path | None] = option(
-        "Write the moments as CSV ('-': to standard output). Text that begins with = + - @ gets a ' before it, so that "
-        "no spreadsheet computes it.",
-        metavar="FILE",
-    )
-    names_only: bool = option("Timelines name video files without their folders.", False, name="--names", rare=True)
-    start: str | None = option(
-        "Time code of a video's first frame, for timelines. [default: its own]", metavar="HH:MM:SS:FF", rare=True
-    )
-
-    def check(self) -> None:
-        """Refuse a page without a name, and a format that is not known."""
-        from truemoment.searching.exporting.formats import check_ending
-
-        refuse_page(self.html, open_it=False)
-        if self.out is not None:
-            check_ending(self.out)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,17 +135,11 @@ def command(
 def _deliver_with_files(found: FoundMoments, session: SearchSession, files: MomentFiles, output: Output) -> None:
     """Write the moments, with the files that the options ask for."""
     from truemoment.searching import report as reports
-    from truemoment.searching.pictures import Pictures
+    from truemoment.searching.run import write_moments
 
-    pictures = Pictures(found.index, files.thumbnails, files.clips, in_memory=files.html is not None)
-    track = progress_bar("pictures and clips", "moment", show=output.progress)
-    found = replace(found, moments=tuple(pictures.add(list(found.moments), track)))
+    found, pictures = write_moments(found, files, progress_bar("pictures and clips", "moment", show=output.progress))
     if files.csv == STANDARD_OUTPUT:
-        click.echo(reports.as_csv(found.query, found.moments), nl=False)
-    elif files.csv is not None:
-        write_text(files.csv, reports.as_csv(found.query, found.moments))
-    if files.out is not None:
-        write_text(files.out, found.exported(files.out, start=files.start, names_only=files.names_only))
+        click.echo(found.csv(), nl=False)
     _deliver(found, files, output)
     if not output.quiet:
         _note_places(pictures, found, output)
