@@ -46,6 +46,10 @@ LONG = {"demo", "leaderboard", "collect align", "train", "sweep", "bench", "mixt
 LATE = {"index", "train"}
 """Verbs that refuse a file in place of their folder, but not before work: a fault that this test would find."""
 
+REFUSED = re.compile(
+    "is read or written already|which is read, expected|is a file, expected|is there already, expected"
+)
+
 EXAMPLES = examples()
 WITH_TABLES = [verb for verb, of in EXAMPLES.items() if "--table" in of.options]
 QUICK = [verb for verb in EXAMPLES if verb not in LONG]
@@ -234,9 +238,6 @@ def test_what_it_reads_is_not_written_over(do, whole, verb):
         for words in attempts:
             done = do(*words)
             assert (done.status, done.out, done.new) == (2, "", frozenset()), words
-            assert re.search(
-                r"is read or written already|which is read, expected|is a file, expected|is there already, expected",
-                done.err,
-            ), words
+            assert REFUSED.search(done.err), words
             assert done.err.count("\n") == 1
             assert (whole / inside).read_bytes() == (done.place / inside).read_bytes()
