@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from truemoment.base.errors import UsageError
 from truemoment.base.request import MOST_RESAMPLES, AnyFile, In, InDataset, Request, ignore, number, option, seed
@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from truemoment.evaluation.protocols import Protocol
     from truemoment.evaluation.uncertainty import DrawSettings
 
-    AnyAnnotations = Annotations | AnyFile
-    """Annotations, or a JSON Lines file of them."""
+    PythonValue = Any
+    """A table, a dictionary of moments by query, or an array (:mod:`truemoment.data.python_values`)."""
 
-    AnyPredictions = Predictions | AnyFile
+    AnyAnnotations = Annotations | AnyFile | PythonValue
+    """Annotations, or a file of them."""
+
+    AnyPredictions = Predictions | AnyFile | PythonValue
     """Predictions, or a file in any format that TrueMoment reads."""
 
 NO_OTHER_SPLITS = "other splits are read from a dataset or a file, found annotations of one split"
@@ -76,6 +79,10 @@ class Data(Request):
     )
     split: str | None = option("Split of the dataset, e.g. test-ood.", metavar="NAME", complete="splits")
     data_dir: AnyFile | None = data_dir()
+
+    def check(self) -> None:
+        """Make annotations of a Python value that is no file."""
+        object.__setattr__(self, "annotations", annotations_of(self.annotations))
 
     @property
     def source(self) -> AnnotationSource:
@@ -181,8 +188,12 @@ class ReadingPredictions(Request):
         from truemoment.base.records import Predictions
         from truemoment.data.formats.matching import MatchReport
 
-        if not isinstance(predictions, Predictions):
+        if is_file(predictions):
             return self.how.read(Path(predictions), annotations, progress=progress)
+        if not isinstance(predictions, Predictions):
+            from truemoment.data.python_values import predictions_of
+
+            return predictions_of(predictions, annotations)
         n_queries, n_moments = len(predictions.query_id), int(predictions.lengths.sum())
         return predictions, MatchReport("record", "no file", n_queries, by_id=n_queries, moments=n_moments)
 
@@ -231,6 +242,10 @@ class FittedOn(Request):
         "Your own annotations to fit on, in place of a split.", metavar="FILE"
     )
 
+    def check(self) -> None:
+        """Make annotations of a Python value that is no file."""
+        object.__setattr__(self, "fit_annotations", annotations_of(self.fit_annotations))
+
     def training(self, where: AnnotationSource | Annotations, reference: Annotations) -> Annotations | None:
         """Read what floors are fitted on; None for nothing. `reference` are the annotations under test."""
         from truemoment.base.records import Annotations
@@ -262,6 +277,24 @@ class Fitting(FittedOn, NoCache):
     """What floors are fitted on, and whether they are kept."""
 
 
-def path_of(file: AnyAnnotations | None) -> Path | None:
-    """Return a file or folder as a path; a record has none."""
-    return Path(file) if isinstance(file, str | os.PathLike) else None
+def is_file(value: object) -> TypeGuard[str | os.PathLike[str]]:
+    """Return whether a value names a file or folder."""
+    return isinstance(value, str | os.PathLike)
+
+
+def path_of(value: AnyAnnotations | None) -> Path | None:
+    """Return a file or folder as a path; another value has none."""
+    return Path(value) if is_file(value) else None
+
+
+def annotations_of(value: AnyAnnotations | None) -> Annotations | AnyFile | None:
+    """Return a file's name as it is, and any other value as annotations."""
+    if value is None or is_file(value):
+        return value
+    from truemoment.base.records import Annotations
+
+    if isinstance(value, Annotations):
+        return value
+    from truemoment.data import python_values
+
+    return python_values.annotations_of(value)
