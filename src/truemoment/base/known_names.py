@@ -27,3 +27,22 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     by_lower = {candidate.lower(): candidate for candidate in names}
     matches = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.7)
     return by_lower[matches[0]] if matches else None
+
+
+def spelled_alike(name: str, names: Iterable[str]) -> str | None:
+    """Return the one name that is `name` in another case, or with other dashes and blanks; None if none is.
+
+    Examples
+    --------
+    >>> spelled_alike("Charades_STA", ["charades-sta", "charades-cd"])
+    'charades-sta'
+    """
+    alike = [candidate for candidate in names if _without_dashes(candidate) == _without_dashes(name)]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _without_dashes(name: str) -> str:
+    return name.lower().translate(_DASHES)
+
+
+_DASHES = str.maketrans("", "", "-_ ")

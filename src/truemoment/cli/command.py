@@ -12,6 +12,31 @@ from truemoment.base.known_names import nearest
 OWN = "Options"
 """Heading of a command's own options."""
 
+SYNONYMS = MappingProxyType(
+    {
+        "eval": "evaluate",
+        "score": "evaluate",
+        "check": "audit",
+        "validate": "audit",
+        "split": "resplit",
+        "metrics": "measures",
+        "export": "convert",
+        "gui": "browse",
+        "view": "browse",
+        "--metrics": "--measures",
+        "--metric": "--measures",
+        "--measure": "--measures",
+        "--output": "--out",
+        "--gt": "--annotations",
+        "--ground-truth": "--annotations",
+        "--references": "--annotations",
+        "--unit": "--axis",
+        "--fps": "--axis",
+        "--jobs": "--workers",
+    }
+)
+"""What other programs call our commands and options."""
+
 ALL_OPTIONS = "truemoment.all_options"
 """Key of a context whose help lists rare options too."""
 
@@ -40,6 +65,16 @@ class Command(click.Command):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters, with those of the help."""
         return [*super().get_params(ctx), HELP_ALL]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words of the command line; an option of another name is answered with ours."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            ours = SYNONYMS.get(error.option_name)
+            if ours is not None and any(ours in parameter.opts for parameter in self.params):
+                ctx.fail(f"No such option {error.option_name!r}. Did you mean {ours!r}?")
+            raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options."""
@@ -74,6 +109,7 @@ class Group(click.Group):
         """Return the command that the first word names."""
         name = str(args[0])
         if not name.startswith("-") and self.get_command(ctx, name) is None:
-            meant = nearest(name, self.list_commands(ctx))
+            names = self.list_commands(ctx)
+            meant = next((name for name in names if name == SYNONYMS.get(str(args[0]))), nearest(name, names))
             ctx.fail(f"No such command {name!r}." + (f" Did you mean {meant!r}?" if meant else ""))
         return super().resolve_command(ctx, args)

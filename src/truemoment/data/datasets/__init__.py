@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from truemoment.base.errors import InputError, UsageError
-from truemoment.base.known_names import nearest
+from truemoment.base.known_names import nearest, spelled_alike
 from truemoment.base.records import Annotations
 from truemoment.base.registry import Registry
 from truemoment.data.datasets import (
@@ -84,12 +84,19 @@ read_own_annotations = own.read
 
 
 def get_dataset(name: str) -> Dataset:
-    """Return a dataset by name, or by its folder if ``truemoment resplit`` made it."""
-    if name not in DATASETS and resplit_folder.is_folder(name):
+    """Return a dataset by name in any case, with ``-`` or ``_``; or by its folder if ``truemoment resplit`` made it."""
+    if (registered := _registered(name)) is not None:
+        return DATASETS[registered]
+    if resplit_folder.is_folder(name):
         return resplit_folder.dataset_of(Path(name))
-    if name not in DATASETS:
-        raise UsageError(f"unknown dataset {name!r}, expected {_known_dataset(name)}")
-    return DATASETS[name]
+    raise UsageError(f"unknown dataset {name!r}, expected {_known_dataset(name)}")
+
+
+def _registered(name: str) -> str | None:
+    """Return the name of a dataset as it is registered; None if it is a folder's, or no dataset has it."""
+    if name in DATASETS:
+        return name
+    return None if resplit_folder.is_folder(name) else spelled_alike(name, DATASETS)
 
 
 def _known_dataset(name: str) -> str:
@@ -144,10 +151,10 @@ def load_annotations(name: str, split: str, *, data_dir: str | Path | None = Non
         If the name is unknown, or a file is missing or malformed.
     """
     dataset = get_dataset(name)
-    dataset.split(split)
-    if name not in DATASETS:
+    split = dataset.split(split).name
+    if _registered(name) is None:
         return resplit_folder.read(Path(name), split, partial(_load_of_registry, Path(name), data_dir=data_dir))
-    return dataset.read(data_folder(data_dir) / name, split)
+    return dataset.read(data_folder(data_dir) / dataset.name, split)
 
 
 def _load_of_registry(folder: Path, name: str, split: str, *, data_dir: str | Path | None) -> Annotations:

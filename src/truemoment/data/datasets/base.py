@@ -20,7 +20,7 @@ from truemoment.base.boundary.files import sha256_of
 from truemoment.base.boundary.inputs import reading
 from truemoment.base.boundary.own_path import open_regular
 from truemoment.base.errors import InputError, MissingFileError, UsageError
-from truemoment.base.known_names import one_of_known
+from truemoment.base.known_names import one_of_known, spelled_alike
 from truemoment.base.papers import Paper
 from truemoment.base.records import MAX_TIME_S, Annotations, Seconds
 
@@ -147,12 +147,11 @@ class Dataset:
         return tuple(paper.text() for paper in self.papers) or (self.citation,)
 
     def split(self, name: str) -> Split:
-        """Return a split by name."""
-        for split in self.splits:
-            if split.name == name:
-                return split
-        names = one_of_known(name, [split.name for split in self.splits])
-        raise UsageError(f"{self.name} has no split {name!r}, expected {names}")
+        """Return a split by name in any case, with ``-`` or ``_``."""
+        splits = {split.name: split for split in self.splits}
+        if (spelled := name if name in splits else spelled_alike(name, splits)) is None:
+            raise UsageError(f"{self.name} has no split {name!r}, expected {one_of_known(name, splits)}")
+        return splits[spelled]
 
 
 class VideoEntry(msgspec.Struct):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from truemoment.base.errors import MissingFileError, UsageError
+from truemoment.base.known_names import spelled_alike
 from truemoment.base.records import Annotations
 from truemoment.data.datasets import DATASETS, get_dataset, load_annotations, own, read_own_annotations
 from truemoment.data.datasets.resplit_folder import files_of_folder, is_folder
@@ -32,6 +33,14 @@ class AnnotationSource:
     annotations: Path | None = None
     split: str | None = None
     data_dir: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Spell the names of dataset and split as the registry does."""
+        if self.dataset is not None and not is_folder(self.dataset):
+            object.__setattr__(self, "dataset", name := spelled_alike(self.dataset, DATASETS) or self.dataset)
+            names = [split.name for split in DATASETS[name].splits] if name in DATASETS else []
+            if self.split is not None and self.split not in names:
+                object.__setattr__(self, "split", spelled_alike(self.split, names) or self.split)
 
     def read(self, split: str | None = None) -> Annotations:
         """Read the split, or another one."""

@@ -23,6 +23,7 @@ without it the protocol's rule holds. Several measures are separated by ``;``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -227,7 +228,7 @@ def _parse(text: str) -> Measure:
 
 
 def parse_measures(text: str) -> tuple[Measure, ...]:
-    """Return distinct measures by their texts, separated by ``;``.
+    """Return distinct measures by their texts, separated by ``;``, or by commas where the next text is no option.
 
     Raises
     ------
@@ -238,8 +239,11 @@ def parse_measures(text: str) -> tuple[Measure, ...]:
     --------
     >>> [str(m) for m in parse_measures("mIoU; R@1,IoU=0.5; mIoU")]
     ['mIoU', 'R@1,IoU=0.5']
+    >>> [str(m) for m in parse_measures("R@1,IoU=0.5, mIoU")]
+    ['R@1,IoU=0.5', 'mIoU']
     """
-    measures = tuple(dict.fromkeys(parse_measure(part) for part in text.split(";") if part.strip()))
+    texts = re.split(r";|,(?![^()]*\))(?=[^,;=]*(?:[,;]|$))", text)  # options have an equals sign
+    measures = tuple(dict.fromkeys(parse_measure(part) for part in texts if part.strip()))
     if not measures:
         raise MeasureError(f"{text!r}: got no measure, expected some separated by ';'")
     return measures
