@@ -86,8 +86,8 @@ def test_the_floor_chosen_on_validation_is_evidence(plain_audit):
     own, there = results.scores.value(measure), results.floor(chosen).scores.value(measure)
     [line] = [line for line in plain_audit.findings[0].evidence if line.startswith("the strongest floor on val is ")]
     assert line == (
-        f"the strongest floor on val is {results.floor(chosen).called(m)} ({100 * validated[chosen]:.2f} there): the "
-        f"method is {100 * (own - there):+.1f} points from it here"
+        f"the strongest floor on val is {results.floor(chosen).called(m)} ({100 * validated[chosen]:.2f}); on "
+        f"{plain_audit.results.annotations.split} the method is {100 * (own - there):+.1f} points from it"
     )
 
 
