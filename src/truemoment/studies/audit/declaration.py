@@ -108,7 +108,7 @@ def _following(
         _shares(annotations.start_s[at], annotations.end_s[at], missed_queries.duration_s),
         model.probabilities(missed_queries),
         cells / CELLS,
-        _first_of(answer, missed_queries),
+        _first_shares(answer, missed_queries),
         hit.iou,
     )
     centre = _shares(first.start_s[row], first.end_s[row], missed_queries.duration_s).mean(axis=1)
@@ -130,14 +130,14 @@ def moves_by_order(context: Sequence[FloorResult], queries: Queries, headline: i
         if floor.floor is not None:
             grounder = floor.floor.fitted[0][headline]
             centres = [
-                _first_of(grounder.ground(queries.select(order), 1), queries).mean(axis=1)
+                _first_shares(grounder.ground(queries.select(order), 1), queries).mean(axis=1)
                 for order in (np.arange(len(queries)), *orders)
             ]
             moved += (centres[0] - np.mean(centres[1:], axis=0)) / len(context)
     return moved
 
 
-def _first_of(answers: Predictions, queries: Queries) -> Floats:
+def _first_shares(answers: Predictions, queries: Queries) -> Floats:
     """Return the first answer for each query as shares of the video, (Q, 2); every query has one."""
     at = answers.offsets[answers.rows_of(queries.query_id)]
     return _shares(answers.start_s[at], answers.end_s[at], queries.duration_s)

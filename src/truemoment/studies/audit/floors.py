@@ -36,8 +36,8 @@ def fit_floors(
         protocol=setup.protocol,
         headline=setup.headline,
         top=answers_a_query(setup.predictions, setup.measures),
-        train=_of_known_duration(train),
-        validation=_of_known_duration(validation),
+        train=_with_known_duration(train),
+        validation=_with_known_duration(validation),
         engine=setup.engine,
         seed=seed,
         cache=setup.cache,
@@ -65,7 +65,7 @@ def _text_only(setup: AuditSetup, predictions: Predictions) -> FloorResult:
     return FloorResult(TEXT_ONLY, "text only (no frames)", "floor", scores, predictions)
 
 
-def _of_known_duration(annotations: Annotations | None) -> Annotations | None:
+def _with_known_duration(annotations: Annotations | None) -> Annotations | None:
     """Leave out queries of videos of unknown duration: floors neither learn from them nor answer them."""
     if annotations is None:
         return None
