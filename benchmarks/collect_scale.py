@@ -41,7 +41,8 @@ from truemoment.collection.scoring import score_alignment, score_sentences
 from truemoment.media.audio.alignment import read_alignment
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
-from truemoment.searching.searcher import IndexSearcher, RankingOptions
+from truemoment.searching.request import RankingOptions
+from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.session import SearchSession
 from truemoment.worlds.described.damage import Damage
 from truemoment.worlds.described.film import DescribedSettings, make_described, read_truth
@@ -191,7 +192,7 @@ def split_and_search(folder: Path, out: Path, workers: int) -> None:
     run(*words)
     print(f"indexed {len(films)} films with scenes at 2 a second: {time.perf_counter() - began:.0f} s", flush=True)
     index = Index(folder / "films.index")
-    session = SearchSession(IndexSearcher(index, RankingOptions(5, 5.0)), EncoderOptions())
+    session = SearchSession(IndexSearcher(index, RankingOptions(top=5, apart_s=5.0)), EncoderOptions())
     session.load()
     sentences = [
         of.sentence for film in films_in(out) if not film.report.discarded for of in film.sentences() if of.kept

@@ -27,7 +27,7 @@ from truemoment.data.datasets import load_annotations
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.learning.models import get_family
 from truemoment.learning.models.base import Inputs
-from truemoment.learning.training.grounding import load_grounder
+from truemoment.learning.training.grounding import TrainedGrounder
 from truemoment.learning.training.network import Network
 from truemoment.learning.training.performing import perform
 from truemoment.learning.training.recipes import read_recipe
@@ -107,7 +107,7 @@ def trained() -> None:
         recipe = read_recipe("tan2d-windows", ["train.epochs=8"])
         run = Run(recipe=recipe, seed=0, train=train, val=val, features=str(frames), store=store)
         perform(run, Path(folder) / "run")
-        method = load_grounder(Path(folder) / "run", store=store)
+        method = TrainedGrounder.load(Path(folder) / "run", store=store)
         sentences = SentenceFile(data / "CLIP_B32_language_features_MAD_test.h5")
         for most in (5, *LOOKS):
             ranking = None if most is None else FirstLook(most, store, sentences)

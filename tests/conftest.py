@@ -84,9 +84,11 @@ FAULTS = []
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call():
     """Fail a test that made a document which does not fit its schema."""
-    done = yield
-    wrong = [fault for fault in FAULTS if fault]
-    FAULTS.clear()
+    try:
+        done = yield
+        wrong = [fault for fault in FAULTS if fault]
+    finally:
+        FAULTS.clear()
     assert not wrong, "\n".join(dict.fromkeys(wrong))
     return done
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from truemoment.cli.api.audits import audit
     from truemoment.cli.api.citations import cite
     from truemoment.cli.api.runs import train
-    from truemoment.cli.api.searches import search
     from truemoment.data.datasets import load_annotations, read_own_annotations
     from truemoment.data.formats import read_predictions, write_predictions
     from truemoment.evaluation.grounders import Grounder
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from truemoment.evaluation.protocols import Protocol, get_protocol
     from truemoment.evaluation.scores import Scores
     from truemoment.searching.opening import open_features
+    from truemoment.searching.run import search
     from truemoment.studies.baseline.run import baseline
     from truemoment.studies.bias.run import survey
     from truemoment.studies.bias.run_resplit import resplit
@@ -53,7 +53,7 @@ _HOME = {
     "read_own_annotations": "data.datasets",
     "read_predictions": "data.formats",
     "resplit": "studies.bias.run_resplit",
-    "search": "cli.api.searches",
+    "search": "searching.run",
     "survey": "studies.bias.run",
     "train": "cli.api.runs",
     "write_predictions": "data.formats",

@@ -73,12 +73,12 @@ def test_the_test_split_of_charades_sta_is_dealt_evenly(data_dir):
 def test_an_order_has_every_query_once(sizes, seed):
     video = np.repeat(np.arange(len(sizes)), sizes)
     for apart in (True, False):
-        assert sorted(order(video, np.random.default_rng(seed), apart=apart)) == list(range(len(video)))
+        assert sorted(order(video, np.random.default_rng(seed), spread=apart)) == list(range(len(video)))
 
 
 def test_queries_of_a_video_stand_apart():
     video = np.repeat(np.arange(60), 3)  # 180 tasks, thirds are 60 apart
-    ordered = video[order(video, np.random.default_rng(0), apart=True)]
+    ordered = video[order(video, np.random.default_rng(0), spread=True)]
     places = [np.flatnonzero(ordered == number) for number in range(60)]
     assert min(np.diff(of).min() for of in places) >= 20
 

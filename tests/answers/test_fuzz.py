@@ -165,10 +165,10 @@ NASTY = {
 MEGABYTE = 1_000_000
 
 
-def seconds_to_read(text):
-    """The best of two, so that another process on the machine does not decide."""
+def seconds_to_read(text, expected_s):
+    """The best of two where the first took too long, so that another process on the machine does not decide."""
     taken = []
-    for _ in range(2):
+    while len(taken) < 2 and min(taken, default=math.inf) >= expected_s:
         begin = time.process_time()
         look_at(text)
         taken.append(time.process_time() - begin)
@@ -180,10 +180,10 @@ def seconds_to_read(text):
 def test_a_megabyte_is_read_quickly_and_time_does_not_grow_as_the_square(pattern, last):
     before_s, before = math.inf, 1
     for length in (1_000, MEGABYTE // 64, MEGABYTE // 8, MEGABYTE):
-        taken_s = seconds_to_read(pattern * max(length // len(pattern), 1) + last)  # never cut within the pattern
-        assert taken_s < 1.0, f"{length} characters"
         # 8 times the text takes 8 times as long; the square 64 times. A few milliseconds say nothing.
-        assert taken_s < 3 * length / before * max(before_s, 0.005), f"{length} characters"
+        expected_s = min(1.0, 3 * length / before * max(before_s, 0.005))
+        taken_s = seconds_to_read(pattern * max(length // len(pattern), 1) + last, expected_s)  # never cut within it
+        assert taken_s < expected_s, f"{length} characters"
         before_s, before = taken_s, length
 
 
@@ -192,7 +192,7 @@ def test_a_megabyte_is_read_quickly_and_time_does_not_grow_as_the_square(pattern
 def test_deep_nesting_is_read(opening, inside):
     closing = {"(": ")", "[": "]", "{": "}", "<think>": "</think>", "<answer>": "</answer>", '{"start": ': "}"}
     for depth in (500, 20_000):  # the latter far deeper than Python's own stack
-        assert seconds_to_read(opening * depth + inside + closing[opening] * depth) < 1.0, depth
+        assert seconds_to_read(opening * depth + inside + closing[opening] * depth, 1.0) < 1.0, depth
 
 
 @pytest.mark.parametrize("pattern", [NASTY["numbers"], NASTY["words"], NASTY["blanks"], NASTY["one word"]])

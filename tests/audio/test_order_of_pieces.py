@@ -24,7 +24,7 @@ class Drawn:
     def __init__(self, _film, _track, line, form, _sure_s):
         self.line, self.form = line, form
 
-    def held(self, start_s, n_frames):
+    def evidence_up_to(self, start_s, n_frames):
         rng = np.random.default_rng([int(1e6 * abs(of)) for of in (start_s, *self.line[:2])])
         steps = rng.normal(0.0, 1.0, abs(n_frames)) * 10 ** rng.uniform(0, 3)
         return np.concatenate([[0.0], np.cumsum(steps)])

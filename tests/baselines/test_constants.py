@@ -17,6 +17,7 @@ from truemoment.baselines import BestConstant, BiasBased, PredictAll
 from truemoment.baselines.base import NMS_THRESHOLD, answers, grid_of_moments, locations, rank_constants
 from truemoment.baselines.best_constant import best_constants
 from truemoment.baselines.bias_based import reflected
+from truemoment.baselines.targets import moment_shares
 from truemoment.evaluation.evaluate import evaluate
 
 nan = float("nan")
@@ -327,3 +328,10 @@ def test_its_answers_are_the_mode_then_the_next(at_shares, at_the_edges, asked):
     start, end = fitted.ranked[:, 0], fitted.ranked[:, 1]
     iou = temporal_iou(start[:, None], end[:, None], start, end)
     assert iou[~np.eye(len(start), dtype=bool)].max() <= 0.45 + 1e-9  # the docstring of ground()
+
+
+def test_references_as_shares_are_clipped_to_the_video():
+    rows = [("a", "v", 40.0, "s", 10.0, 50.0), ("b", "v", 40.0, "s", 45.0, 50.0)]
+    shares = moment_shares(Annotations.from_rows(rows))
+    assert shares[0].tolist() == [0.25, 1.0]
+    assert np.isnan(shares[1]).all()

@@ -11,9 +11,9 @@ from truemoment.baselines import floors
 from truemoment.worlds import make_world
 
 MEASURED = (  # seconds of one core on Charades-CD and ActivityNet-CD, benchmarks/README.md
-    ("sentence-network", 11_071, 3_375, 17.0),
-    ("sentence-network", 51_415, 13_578, 79.0),
-    ("paragraph-network", 51_415, 13_578, 71.0),
+    ("sentence-network", 11_071, 3_375, 10.4),
+    ("sentence-network", 51_415, 13_578, 34.7),
+    ("paragraph-network", 51_415, 13_578, 22.7),
     ("sentence-neighbours", 51_415, 13_578, 17.5),
     ("action-aware", 51_415, 13_578, 13.1),
     ("prior-only", 51_415, 13_578, 3.8),

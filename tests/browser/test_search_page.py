@@ -1,4 +1,4 @@
-"""``truemoment search --serve`` in a real browser: search, play, keep and export by keys, mouse and touch."""
+"""``truemoment search page`` in a real browser: search, play, keep and export by keys, mouse and touch."""
 
 import contextlib
 import csv

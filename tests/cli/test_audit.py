@@ -8,7 +8,6 @@ import pytest
 
 from truemoment.baselines import SentenceNetwork
 from truemoment.baselines.sentence_neighbours import SentenceNeighbours
-from truemoment.studies.audit import CHECKS
 from truemoment.studies.audit.checks import excess_where_blind_misses
 
 
@@ -69,17 +68,6 @@ def test_the_command_a_demo_gives_is_true(call, demo):
     assert again.stat().st_size > 50_000
 
 
-def test_json_goes_alone_to_standard_output(call, demo):
-    status, out, err = call(*arguments(demo, "seeing", "--json", "-", "--quiet"))
-    assert (status, err) == (0, "")
-    document = json.loads(out)
-    assert document["schema"] == "truemoment/audit/2"
-    assert document["seed"] == 0
-    names = [finding["check"] for finding in document["findings"]]
-    assert names[0] == "better-than-guessing"
-    assert len(names) <= len(CHECKS)
-
-
 def test_splits_of_the_own_file_are_found(call, demo):
     """Floors are fitted on its lines of split train and measured on those of val too, without an option."""
     _, out, _ = call(*arguments(demo, "seeing", "--json", "-", "--quiet"))
@@ -106,13 +94,6 @@ def test_without_splits_there_is_nothing_to_fit_on(call, demo, tmp_path, monkeyp
     }
     assert document["findings"][0]["holds"] is None  # no floor that knows where moments lie was tried
     assert document["where_blind_misses"]["out_of_fold"] is True
-
-
-def test_what_is_read_is_never_written(call, demo):
-    words = arguments(demo, "seeing", "--quiet", "--json", str(demo / "annotations.jsonl"))
-    before = (demo / "annotations.jsonl").read_bytes()
-    assert call(*words)[0] == 2
-    assert (demo / "annotations.jsonl").read_bytes() == before
 
 
 def test_a_line_without_a_split_does_not_switch_the_floors_off(call, demo, tmp_path):
@@ -159,17 +140,6 @@ def test_gate(call, demo, gate, status):
 
 def test_gate_of_a_method_that_guesses_fails(call, demo):
     assert call(*arguments(demo, "guessing", "--gate", "better-than-guessing", "--quiet"))[0] == 1
-
-
-@pytest.mark.thorough
-def test_page_and_figures(call, demo, tmp_path):
-    page, figures = tmp_path / "audit.html", tmp_path / "figures"
-    status, out, err = call(*arguments(demo, "seeing", "--html", page, "--figures", figures))
-    assert (status, err) == (0, "")
-    assert f"page: {page}" in out
-    assert page.read_text(encoding="utf-8").rstrip().endswith("</html>")
-    made = {path.suffix for path in figures.iterdir()}
-    assert made == {".png", ".svg", ".pdf"}
 
 
 @pytest.mark.parametrize(

@@ -53,12 +53,12 @@ def loads(monkeypatch, toy):
     """Put a stand-in in the place of what loads a model; returns the calls it gets."""
     calls = []
 
-    def load_grounder(folder, *, features=None, data_dir=None):
+    def load(folder, *, features=None, data_dir=None):
         calls.append((folder, features, data_dir))
         return toy.with_features(Careful(toy.features))
 
     module = types.ModuleType("truemoment.learning.training.grounding")
-    module.load_grounder = load_grounder
+    module.TrainedGrounder = types.SimpleNamespace(load=load)
     monkeypatch.setitem(sys.modules, "truemoment.learning.training.grounding", module)
     return calls
 

@@ -214,22 +214,6 @@ def test_an_undefined_measure_says_why(baseline):
     assert out.splitlines()[-1].split() == ["R@1,IoU=0.5,length=long", "-", "-"]
 
 
-def test_json_to_standard_output_is_pure(baseline):
-    status, out, err = baseline("uniform", "--repeats", "2", "--json", "-")
-    assert status == 0
-    json.loads(out)
-    assert err.strip().endswith("|top:10|seed:0|runs:2")
-    assert baseline("uniform", "--json", "-", "--quiet")[2] == ""
-
-
-@pytest.mark.parametrize(("style", "first"), [("md", "| measure"), ("latex", r"\begin{tabular}")])
-def test_tables(baseline, style, first):
-    status, out, err = baseline("predict-all", "--measures", "mIoU", "--table", style)
-    assert status == 0
-    assert out.startswith(first)
-    assert "|top:10|seed:0" in err
-
-
 def test_the_default_measures_are_the_protocol_s(baseline):
     _, out, _ = baseline("predict-all", "--protocol", "vslnet", "--json", "-")
     wanted = [str(measure) for measure in parse_measures(get_protocol("vslnet").measures)]
@@ -266,15 +250,6 @@ def test_repeats_are_told_in_the_table(baseline, own):
     assert lines[3].split() == ["measure", "mean", "%", "of", "3", "runs", "spread"]
     assert lines[5].split() == ["mIoU", f"{100 * statistics.mean(values):.2f}", f"{100 * statistics.stdev(values):.2f}"]
     assert lines[-1].endswith("|top:10|seed:0|runs:3")
-
-
-def test_the_same_seed_writes_the_same_file(baseline, tmp_path):
-    texts = []
-    for number, seed in enumerate((1, 1, 2)):
-        path = tmp_path / f"{number}.jsonl"
-        baseline("action-aware", "-o", path, "--seed", seed)
-        texts.append(path.read_text())
-    assert texts[0] == texts[1] != texts[2]
 
 
 def test_top(baseline, tmp_path):

@@ -33,47 +33,6 @@ def test_sentences_tables_and_signature(call, world):
     assert out.splitlines()[-1].startswith("bias|data:annotations.jsonl/train#")
 
 
-@pytest.mark.parametrize(("style", "sign"), [("md", "|:---"), ("latex", r"\toprule")])
-def test_tables_for_papers(call, world, style, sign):
-    status, out, _ = call("bias", "--annotations", world, "--table", style, *QUICK)
-    assert status == 0
-    assert sign in out
-
-
-@pytest.mark.slow
-def test_json_page_and_figures(call, world, tmp_path):
-    page, document, figures = (tmp_path / name for name in ("bias.html", "bias.json", "figures"))
-    status, out, err = call(
-        *("bias", "--annotations", world, "--split", "train", "--split", "test-ood", *QUICK),
-        *("--html", page, "--json", document, "--figures", figures, "--seed", "4"),
-    )
-    assert (status, err) == (0, "")
-    assert out
-    found = json.loads(document.read_text())
-    assert found["seed"] == 4
-    assert [split["split"] for split in found["datasets"][0]["splits"]] == ["train", "test-ood"]
-    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-    names = sorted(path.stem for path in figures.glob("*.svg"))
-    assert names == sorted(path.stem for path in figures.glob("*.png")) == sorted(p.stem for p in figures.glob("*.pdf"))
-    assert "annotations-jsonl-start-end" in names
-
-
-@pytest.mark.usefixtures("undrawn")
-def test_only_json_goes_to_standard_output(call, world, tmp_path):
-    words = ["bias", "--annotations", world, "--permutations", "5", "--draws", "5", "--json", "-"]
-    status, out, err = call(*words, "--html", tmp_path / "bias.html")
-    assert status == 0
-    assert json.loads(out)["schema"] == "truemoment/bias/1"
-    signature, page = err.splitlines()
-    assert signature.startswith("bias|data:")
-    assert page == f"page: {tmp_path / 'bias.html'}"
-
-
-def test_the_same_seed_gives_the_same_words(call, world):
-    one, other, third = (call("bias", "--annotations", world, *QUICK, "--seed", seed)[1] for seed in (1, 1, 2))
-    assert one == other != third
-
-
 def test_every_field_of_the_json_is_explained(call, world):
     _, out, _ = call("bias", "--annotations", world, *QUICK, "--json", "-")
     document = json.loads(out)

@@ -22,7 +22,7 @@ def settings(tmp_path, monkeypatch):
 
 
 def test_options_stand_under_headings(call):
-    status, out, _ = call("audit", "--help")
+    status, out, _ = call("audit", "--help-all")
     lines = [line.rstrip(":") for line in out.splitlines() if line.endswith(":") and not line.startswith(" ")]
     assert status == 0
     assert [lines[0], lines[1], *lines[-2:]] == ["Options", "Data", "Page and figures", "Output"]

@@ -162,17 +162,6 @@ def test_json_pure_and_complete(compare, world):
     assert json.loads((world / "x.json").read_text()) == document
 
 
-@pytest.mark.parametrize(("style", "parts"), [("md", "| "), ("latex", r"\begin{tabular}")])
-def test_tables_alone_on_standard_output(compare, style, parts):
-    status, out, err = compare(*GROUPS, "--table", style)
-    assert status == 0
-    _, first, _, second, _, third = out.split("\n\n")  # each below its caption
-    assert all(table.startswith(parts) for table in (first, second, third))
-    assert "a letter after a figure" in err
-    assert "a letter after a figure" not in out
-    assert compare(*GROUPS, "--table", style, "--quiet")[2] == ""
-
-
 def test_published_rows(compare, world):
     folder = world / "published"
     folder.mkdir()

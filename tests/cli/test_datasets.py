@@ -90,13 +90,6 @@ class TestCheck:
             ("leading blank", False, ("v#1",)),
         }
 
-    def test_json_to_a_file(self, call, faulty, tmp_path):
-        path = tmp_path / "check.json"
-        status, out, _ = call("datasets", "check", faulty, "--json", path)
-        assert status == 1
-        assert "unexpected: all: swapped" in out
-        assert json.loads(path.read_text()) == json.loads(call("datasets", "check", faulty, "--json", "-")[1])
-
     def test_order_of_sentences(self, call, tmp_path):
         # By hand: in 3 of 4 pairs the second moment starts later, in 1 earlier; forty such videos are enough to inform.
         path = tmp_path / "own.jsonl"

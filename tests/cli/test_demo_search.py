@@ -126,7 +126,7 @@ def test_events_are_found_whole_and_not_in_slivers(demo, call):
     miou = []
     for name, discount in (("plain", "0"), ("fair", "0.5")):
         out = demo[2].parent / f"{name}.jsonl"
-        assert call("search", demo[2] / "film.mp4.index", *words, "--discount", discount, "-o", out)[0] == 0
+        assert call("search", "split", demo[2] / "film.mp4.index", *words, "--discount", discount, "-o", out)[0] == 0
         told = call("evaluate", out, *words[:2], "--measures", "mIoU", "--json", "-", "--quiet")[1]
         miou.append(100 * json.loads(told)["measures"][0]["value"])
     assert miou[1] > 2 * miou[0]

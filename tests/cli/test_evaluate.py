@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from truemoment import Scores, __version__
-from truemoment.cli import run
 from truemoment.cli.outputs import write_json
 from truemoment.evaluation.protocols import CONVENTION_FIELDS
 
@@ -117,20 +116,6 @@ class TestJSON:
         for note in document["notes"]:
             assert f"note: {note}\n" in err
 
-    def test_quiet_says_nothing_beside_it(self, evaluate):
-        status, out, err = evaluate("--measures", "mIoU", "--json", "-", "--quiet")
-        assert (status, err) == (0, "")
-        assert figures(json.loads(out)) == {"mIoU": 0.75}
-
-    def test_to_a_file_beside_the_table(self, evaluate, tmp_path):
-        path = tmp_path / "report.json"
-        status, out, err = evaluate("--measures", "mIoU", "--json", path)
-        assert (status, err) == (0, "")
-        assert "mIoU" in out
-        assert figures(json.loads(path.read_text())) == {"mIoU": 0.75}
-        _, same, _ = evaluate("--measures", "mIoU", "--json", "-")
-        assert path.read_text() == same
-
     def test_a_file_appears_complete_or_not_at_all(self, evaluate, tmp_path, monkeypatch):
         path = tmp_path / "report.json"
         path.write_text("old")
@@ -193,13 +178,6 @@ class TestTables:
         assert r"mIoU & 75.00 & 3 & \\" in lines
         assert lines[-1] == r"\end{tabular}"
 
-    @pytest.mark.parametrize("style", ["md", "latex"])
-    def test_nothing_but_the_table_on_standard_output(self, evaluate, style):
-        _, out, err = evaluate("--table", style, "--measures", "AxIoU@10")
-        assert "mine.jsonl" not in out
-        assert "note:" not in out
-        assert "note: each query has at most 2 predictions" in err
-
     def test_percentages_as_the_protocol_prints_them(self, evaluate):
         # closer-look truncates: 2/3 is 66.66, rounded it is 66.67.
         options = ("--measures", "R@1,IoU=0.7", "--table", "md", "--quiet")
@@ -216,12 +194,6 @@ class TestIntervals:
 
     # One of the two videos hits half of the time and the other always: few resamples make the quantiles move.
     MOVING = ("--measures", "R@1,IoU=0.5", "--json", "-", "--quiet", "--resamples", "3")
-
-    @pytest.mark.parametrize("seed", range(4))
-    def test_the_same_seed_gives_the_same(self, evaluate, seed):
-        first = evaluate(*self.MOVING, "--seed", seed)[1]
-        assert all(evaluate(*self.MOVING, "--seed", seed)[1] == first for _ in range(4))
-        assert (json.loads(first)["resamples"], json.loads(first)["seed"]) == (3, seed)
 
     def test_another_seed_draws_others(self, evaluate):
         drawn = [json.loads(evaluate(*self.MOVING, "--seed", seed)[1])["measures"][0]["ci95"] for seed in range(8)]
@@ -309,19 +281,6 @@ class TestHowRowsAreRead:
         assert (document["split"], document["annotations"]["n_queries"]) == ("all", 4)
         assert document["match"]["missing"] == 1
         assert figures(document) == {"mIoU": 2.25 / 4}  # the query without a row scores 0
-
-
-@pytest.mark.parametrize("option", ["--json", "--save-scores"])
-def test_nothing_that_is_read_is_written_over(tmp_path, capsys, option):
-    annotations, predictions = tmp_path / "a.jsonl", tmp_path / "p.jsonl"
-    annotations.write_text('{"query_id": "q", "video_id": "v", "sentence": "s", "moments": [[1, 2]]}\n')
-    predictions.write_text('{"query_id": "q", "moments": [[1, 2]]}\n')
-    before = annotations.read_bytes(), predictions.read_bytes()
-    for target in (annotations, predictions):
-        words = ["evaluate", str(predictions), "--annotations", str(annotations), option, str(target)]
-        assert run(words) == 2
-        assert "is read or written already" in capsys.readouterr().err
-    assert (annotations.read_bytes(), predictions.read_bytes()) == before
 
 
 @pytest.mark.parametrize("given", ["by start", "drawn"])

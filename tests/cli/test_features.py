@@ -113,16 +113,6 @@ def test_json(features, folder):
     }
 
 
-def test_with_json_on_standard_output_nothing_else_goes_there(features):
-    status, out, err = features("--json", "-")
-    assert (status, err) == (0, "")
-    assert json.loads(out)["complete"]
-
-
-def test_quiet_prints_nothing_where_everything_fits(features):
-    assert features("--quiet") == (0, "", "")
-
-
 def test_it_is_written_in_our_own_format(features, call, tmp_path):
     status, out, _ = features("--fps", "2", "-o", tmp_path / "own", "--dtype", "float16")
     assert status == 0

@@ -7,8 +7,8 @@ import pytest
 
 from truemoment.media.video import encoders
 from truemoment.searching import extraction
-from truemoment.searching.encoder_options import DEFAULT_MODEL
 from truemoment.searching.layout import SETTINGS
+from truemoment.searching.request import DEFAULT_MODEL
 
 pytestmark = pytest.mark.slow
 

@@ -93,22 +93,6 @@ class TestTables:
         assert re.search(r"mIoU\nnear - far .* survives", out)
         assert "*: significant at 5 %" in out
 
-    @pytest.mark.parametrize("style", ["md", "latex"])
-    def test_for_documents(self, call, marked, official, answers, style):
-        words = ("humans", *answers, "--annotations", marked, "--official-annotations", official, "--table", style)
-        status, out, err = call(*words, *FEW)
-        assert status == 0
-        assert out.count("mIoU" if style == "md" else r"\begin{tabular}") >= 2 - (style == "md")
-        assert "note:" in err
-
-    def test_quiet(self, call, marked):
-        assert "note:" not in "".join(call("humans", "--annotations", marked, "--quiet", *FEW)[1:])
-
-    def test_one_seed_one_output(self, call, marked, official, answers):
-        words = ("humans", *answers, "--annotations", marked, "--official-annotations", official, *FEW)
-        assert call(*words) == call(*words)
-        assert call(*words) != call(*words, "--seed", "1")
-
 
 def documented(heading):
     """Names in the first column of the table below a heading of docs/json.md."""
@@ -222,10 +206,6 @@ class TestRefused:
     @pytest.mark.parametrize("word", ["=x.jsonl", "a="])
     def test_half_a_name(self, fails, marked, word):
         assert fails(2, "humans", word, "--annotations", marked) == f"got {word!r}, expected NAME=FILE, or FILE"
-
-    def test_what_is_read_is_not_written_over(self, fails, marked, official):
-        words = ("humans", "--annotations", marked, "--official-annotations", official)
-        assert "is read or written already" in fails(2, *words, "--json", official)
 
     @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"{", b'{"video_id": "v"}', b"[1, 2]", b"\x00" * 100])
     def test_hostile_files(self, fails, tmp_path, marked, content):

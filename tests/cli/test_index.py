@@ -5,7 +5,6 @@ import re
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from truemoment import __version__
@@ -147,14 +146,3 @@ def test_another_rate_is_refused(call, fails, films):
     call("index", films, "-o", "x.index", "--model", "colours")
     told = fails(2, "index", films, "-o", "x.index", "--fps", "5")
     assert told == "x.index: was made with --fps 2, got 5; name another folder, or the same --fps"
-
-
-def test_rows_are_the_same_for_several_workers(call, films, colours, monkeypatch):
-    """Workers load the model by themselves: they get a loader that finds the encoder of the tests."""
-    for module in ("encoder_options", "session"):
-        monkeypatch.setattr(f"truemoment.searching.{module}.Loader", colours.ColourLoader)
-    call("index", films, "-o", "one.index", "--model", "colours", "--quiet")
-    status, _, err = call("index", films, "-o", "two.index", "--model", "colours", "--workers", "2", "--quiet")
-    assert (status, err) == (0, "")
-    for name in ("a", "b", "c"):
-        np.testing.assert_array_equal(Index("one.index")[name], Index("two.index")[name])

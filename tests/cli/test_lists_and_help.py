@@ -9,35 +9,6 @@ from truemoment.evaluation.measures import FAMILIES
 from truemoment.evaluation.protocols import CONVENTION_FIELDS, PROTOCOLS, get_protocol
 from truemoment.evaluation.references import REFERENCE_RULES
 
-VERBS = [
-    ["demo"],
-    ["evaluate"],
-    ["audit"],
-    ["compare"],
-    ["bias"],
-    ["humans"],
-    ["contamination"],
-    ["resplit"],
-    ["predict"],
-    ["predict", "run"],
-    ["predict", "endpoint"],
-    ["predict", "prompts"],
-    ["convert"],
-    ["baseline"],
-    ["datasets"],
-    ["datasets", "list"],
-    ["datasets", "info"],
-    ["datasets", "check"],
-    ["datasets", "fetch"],
-    ["protocols"],
-    ["protocols", "list"],
-    ["protocols", "show"],
-    ["measures"],
-    ["measures", "list"],
-    ["meta"],
-    *(["meta", study] for study in STUDIES),
-]
-
 
 def test_the_verbs(call):
     # DESIGN.md, command line.
@@ -58,17 +29,6 @@ def test_the_studies_of_measures(call):
     assert (status, err) == (0, "")
     for study, summary in STUDIES.items():
         assert f"{study} {summary}" in " ".join(out.split())
-
-
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("option", ["--help", "-h"])
-def test_help_of_each_verb(call, verb, option):
-    status, out, err = call(*verb, option)
-    assert (status, err) == (0, "")
-    assert out.startswith(f"Usage: truemoment {' '.join(verb)} ")
-    assert "\b" not in out
-    assert "\\b" not in out  # click's mark for text laid out by hand, which must not be seen
-    assert max(map(len, out.splitlines())) <= 100
 
 
 def test_help_of_evaluate_shows_its_examples_a_line_each(call):

@@ -39,25 +39,6 @@ def test_it_tells_what_the_measures_say(call, words):
     assert max(map(len, out.splitlines()[:-1])) <= 100  # the signature is one line
 
 
-@pytest.mark.usefixtures("undrawn")
-def test_json_figures_and_page_are_written(call, words, tmp_path):
-    status, out, _ = call(
-        *words, "--json", tmp_path / "x.json", "--figures", tmp_path / "figures", "--html", tmp_path / "x.html"
-    )
-    assert status == 0
-    document = json.loads((tmp_path / "x.json").read_text())
-    assert document["schema"] == "truemoment/meta/1"
-    assert [source["name"] for source in document["sources"]] == ["ours", "theirs"]
-    found = document["studies"]["agreement"]
-    assert [one["system"] for one in found["systems"]] == ["ours", "theirs"]
-    assert [pair["tau"] for pair in found["pairs"]] == [1.0, 1.0, 1.0]  # two systems, one order
-    names = {path.name for path in (tmp_path / "figures").iterdir()}
-    figures = ("agreement-systems", "agreement-tau", "agreement-mean")
-    assert names == {f"{name}.{kind}" for name in figures for kind in ("png", "svg", "pdf")}
-    assert "Do the measures rank systems alike?" in (tmp_path / "x.html").read_text()
-    assert "page: " in out
-
-
 def test_figures_are_those_of_evaluate(call, words, tmp_path, annotations, predictions):
     """The figures of a system are what `truemoment evaluate` gives it."""
     call(*words, "--json", tmp_path / "x.json")
@@ -66,19 +47,6 @@ def test_figures_are_those_of_evaluate(call, words, tmp_path, annotations, predi
     scores = evaluate(reference, answers, "R@1,IoU=0.7; R@5,IoU=0.7; AxIoU@5", get_protocol("default"))
     found = json.loads((tmp_path / "x.json").read_text())["studies"]["agreement"]["systems"][0]["measures"]
     assert [one["value"] for one in found] == [scores.value(measure) for measure in scores.measures]
-
-
-def test_the_same_seed_gives_the_same_document(call, words):
-    first, second = (call(*words, "--seed", "3", "--json", "-")[1] for _ in range(2))
-    assert first == second
-    assert json.loads(first)["seed"] == 3
-
-
-def test_markdown_is_a_document(call, words):
-    status, out, _ = call(*words, "--table", "md")
-    assert status == 0
-    assert out.startswith("R@1,IoU=0.7, R@5,IoU=0.7 and AxIoU@5 agree best with the other measures")
-    assert "|:" in out
 
 
 def test_saved_scores_are_systems_too(call, words, tmp_path):

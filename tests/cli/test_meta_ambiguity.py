@@ -76,15 +76,6 @@ def test_is_what_the_library_finds(study):
         assert told["mean_iou"] == level.mean_iou
 
 
-@pytest.mark.usefixtures("three_runs")
-def test_workers_do_not_matter_and_seeds_do(study):
-    one, three, other = (
-        study("--noise", "shift", *w) for w in (("--workers", "1"), ("--workers", "3"), ("--seed", "1"))
-    )
-    assert one == three
-    assert one != other
-
-
 @pytest.mark.usefixtures("people")
 def test_noise_is_learned_from_ones_own_annotators(study):
     """Naming people is asking for their noise, beside what else is asked for, each once."""
@@ -121,14 +112,6 @@ def test_population_and_baselines_are_held_against_noise_too(study):
 )
 def test_bad_options_are_one_line(fails, words, said):
     assert said in fails(2, "meta", "ambiguity", *WORDS, *words)
-
-
-def test_people_are_not_written_over(people, fails):
-    """What noise is learned from is read, as any input."""
-    before = people.read_bytes()
-    words = ("--annotators", "people.jsonl", "--json", "people.jsonl")
-    assert "people.jsonl: is read or written already" in fails(2, "meta", "ambiguity", *WORDS, *words)
-    assert people.read_bytes() == before
 
 
 def test_too_few_people_are_refused(people, fails):

@@ -54,13 +54,6 @@ def test_json_figures_and_page(call, tmp_path):
     assert "MON-1 is broken by R@3,IoU=0.5" in page
 
 
-def test_the_same_seed_gives_the_same_output(call):
-    words = ("meta", "axioms", "--measures", "dR@1,IoU=0.5", *QUICK)
-    one, other, third = call(*words), call(*words), call(*words, "--seed", "1")
-    assert one == other
-    assert one[1] != third[1]
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -206,38 +206,6 @@ def test_a_measure_that_a_file_lacks_is_told_with_the_file(fails):
 # ---------------------------------------------------------------------------------- where results go
 
 
-@pytest.mark.usefixtures("undrawn")
-@pytest.mark.usefixtures("three_runs")
-def test_json_to_standard_output_and_nothing_else(call, tmp_path):
-    """With a page and figures too, of which nothing is said there."""
-    words = ("meta", "ties", "runs", *DATA, *MEASURES, *QUICK)
-    status, out, err = call(*words, "--json", "-", "--html", "page.html", "--figures", "figures", "--table", "md")
-    assert status == 0
-    document = json.loads(out)
-    assert document["schema"] == "truemoment/meta/1"
-    assert document["seed"] == 0
-    assert (document["dataset"], document["split"]) == ("mine.jsonl", "test")
-    assert err.endswith("|seed:0\npage: page.html\n")
-    assert (tmp_path / "page.html").read_text().startswith("<!")
-    assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {".png", ".svg", ".pdf"}
-    assert call(*words, "--json", "-", "--html", "page.html", "--quiet")[2] == ""
-
-
-@pytest.mark.usefixtures("three_runs")
-def test_a_file_holds_what_standard_output_would(call, tmp_path):
-    words = ("meta", "ties", "runs", *DATA, *MEASURES, *QUICK)
-    assert call(*words, "--json", "ties.json")[0] == 0
-    assert (tmp_path / "ties.json").read_text() == call(*words, "--json", "-")[1]
-
-
-@pytest.mark.usefixtures("three_runs")
-@pytest.mark.parametrize(("style", "sign"), [("md", "| measure"), ("latex", r"\begin{tabular}")])
-def test_tables_for_documents(call, style, sign):
-    status, out, _ = call("meta", "ties", "runs", *DATA, *MEASURES, *QUICK, "--table", style)
-    assert status == 0
-    assert sign in out
-
-
 @pytest.mark.usefixtures("saved")
 @pytest.mark.parametrize(
     ("words", "said"),
@@ -259,11 +227,6 @@ def test_outputs_that_cannot_be_are_refused_before_any_work(fails, words, said, 
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert said in fails(2, "meta", "ties", "runs", *DATA, *words)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
-
-
-@pytest.mark.usefixtures("saved")
-def test_saved_scores_are_not_written_over(fails):
-    assert "saved/b.npz: is read or written already" in fails(2, "meta", "ties", "saved", "--json", "saved/b.npz")
 
 
 @pytest.mark.usefixtures("three_runs")

@@ -62,16 +62,6 @@ def test_is_what_the_library_finds(study):
 
 
 @pytest.mark.usefixtures("three_runs")
-def test_workers_do_not_matter_and_seeds_do(study):
-    one, three, again, other = (
-        study("--trials", "60", "--sizes", "6", *words)
-        for words in (("--workers", "1"), ("--workers", "3"), (), ("--seed", "1"))
-    )
-    assert one == three == again
-    assert one != other
-
-
-@pytest.mark.usefixtures("three_runs")
 def test_default_sizes_end_at_half(study):
     """24 queries are fewer than the 50 that sizes begin with: one size is left, half of them."""
     assert study("--trials", "5")["queries"] == [12]

@@ -31,17 +31,6 @@ def test_the_seed_decides_the_simulation(call):
     assert simulated(1) == simulated(1) != simulated(2)
 
 
-@pytest.mark.usefixtures("undrawn")
-def test_figures_and_page_are_written(call, tmp_path):
-    page, figures = tmp_path / "theory.html", tmp_path / "figures"
-    status, _, _ = call("meta", "theory", "--draws", 100, "--ranks", 3, "--figures", figures, "--html", page)
-    assert status == 0
-    assert {path.name for path in figures.iterdir()} == {
-        f"theory-{what}.{form}" for what in ("errors", "cut", "lists") for form in ("png", "svg", "pdf")
-    }
-    assert "Theory: what does noise in the IoU do to a measure?" in page.read_text()
-
-
 @pytest.mark.parametrize(
     ("words", "problem"),
     [

@@ -42,11 +42,5 @@ def test_ties_are_told_and_written(call, files):
 
 
 @pytest.mark.usefixtures("files")
-def test_the_same_seed_gives_the_same_document(call):
-    words = ("meta", "ties", "a.jsonl", "b.jsonl", "--annotations", "mine.jsonl", "--json", "-", "--resamples", "50")
-    assert call(*words)[1] == call(*words)[1]
-
-
-@pytest.mark.usefixtures("files")
 def test_one_system_is_refused(fails):
     assert "expected two or more" in fails(2, "meta", "ties", "a.jsonl", "--annotations", "mine.jsonl")

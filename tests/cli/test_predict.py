@@ -293,7 +293,7 @@ def test_another_setting_needs_another_raw_file(predict, server, tmp_path):
     predict()
     status, _, err = predict("--fps", 2)
     assert status == 2
-    assert "holds answers by another setting (frames)" in err
+    assert "contains answers by another setting (frames)" in err
     assert predict("--fps", 2, "--raw", tmp_path / "two.jsonl")[0] == 0
     assert len(server.requests) == 6
 

@@ -65,13 +65,6 @@ def test_debug_stands_anywhere():
     assert done.stderr.splitlines()[-1].startswith("truemoment: unknown protocol 'x'")
 
 
-def test_json_beside_notes(annotations, predictions):
-    done = run("evaluate", predictions, "--annotations", annotations, "--split", "test", "--json", "-")
-    assert done.returncode == 0
-    assert json.loads(done.stdout)["notes"]
-    assert "note: " in done.stderr
-
-
 def test_nothing_heavy_is_imported_with_the_package():
     # DESIGN.md, __init__.py: importing it loads NumPy and nothing heavier.
     heavy = ["torch", "pandas", "scipy", "matplotlib", "pyarrow", "pooch", "requests", "tabulate", "tqdm", "click"]

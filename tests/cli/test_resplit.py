@@ -87,21 +87,6 @@ def test_the_files(made):
     assert (made / "anew").stat().st_mode & 0o777 == 0o777 & ~umask
 
 
-def test_the_same_seed_gives_the_same_bytes_but_for_the_names_in_the_page(call, made, tmp_path):
-    # Another folder, as far from the file, with another name.
-    shutil.copy(made / "mine.jsonl", tmp_path)
-    status, out, err = call("resplit", "--annotations", tmp_path / "mine.jsonl", "-o", tmp_path / "other", *QUICK)
-    assert (status, err) == (0, "")
-    one, other = bytes_of(made / "anew"), bytes_of(tmp_path / "other")
-    page, other_page = (of.pop("datasheet.md").decode().splitlines() for of in (one, other))
-    assert one == other
-    # The command of this process is that of the tests, so the line below "Command" differs too.
-    differ = [ours for ours, theirs in zip(page, other_page, strict=True) if ours != theirs]
-    assert len(differ) == 2
-    assert differ[0] == "# anew: a new split of ../mine.jsonl"
-    assert "\nsplit " in out
-
-
 @pytest.mark.usefixtures("undrawn")
 def test_another_seed_deals_other_videos_and_marks_the_same(made, resplit, tmp_path):
     assert resplit("-o", tmp_path / "other", "--seed", "1")[0] == 0
@@ -109,16 +94,6 @@ def test_another_seed_deals_other_videos_and_marks_the_same(made, resplit, tmp_p
     assert one["val.jsonl"] != other["val.jsonl"]
     assert one["test-iid.jsonl"] != other["test-iid.jsonl"]
     assert one["test-ood.jsonl"] == other["test-ood.jsonl"]  # nothing of it is drawn
-
-
-@pytest.mark.usefixtures("undrawn")
-def test_only_json_goes_to_standard_output(call, made, tmp_path):
-    words = ["resplit", "--annotations", made / "mine.jsonl", "-o", tmp_path / "anew", "--permutations", "99"]
-    status, out, err = call(*words, "--json", "-")
-    assert status == 0
-    assert out == (tmp_path / "anew" / "datasheet.json").read_text(encoding="utf-8")
-    assert json.loads(out)["schema"] == "truemoment/resplit/2"
-    assert err.endswith(f"\nwritten to {tmp_path / 'anew'}: use it as --dataset {tmp_path / 'anew'}\n")
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -131,14 +106,6 @@ def test_notes_and_no_notes(call, made, tmp_path):
     assert loud.startswith(f"{quiet}\nnote: use the folder as --dataset")
     assert loud.endswith(f"\nwritten to {tmp_path / 'loud'}: use it as --dataset {tmp_path / 'loud'}\n")
     assert re.search(r"^good     Kept: No video is in two splits\.$", quiet, re.MULTILINE)
-
-
-@pytest.mark.parametrize(("style", "sign"), [("md", r"^\|:---"), ("latex", r"^\\toprule")])
-@pytest.mark.usefixtures("undrawn")
-def test_tables_for_papers(resplit, tmp_path, style, sign):
-    status, out, _ = resplit("-o", tmp_path / "anew", "--table", style)
-    assert status == 0
-    assert len(re.findall(sign, out, re.MULTILINE)) == 4  # splits, what guessing reaches, the order alone, distances
 
 
 def test_every_field_of_the_json_is_explained(made):
@@ -422,7 +389,7 @@ def everything(folder):
         (("--dataset", "./anew", *OUT), "anew is split again already, expected the original dataset"),
         (
             ("--dataset", "full", *OUT),
-            "full: holds no datasheet.json; expected a dataset's name, or a folder that 'truemoment resplit' made",
+            "full: contains no datasheet.json; expected a dataset's name, or a folder that 'truemoment resplit' made",
         ),
         (
             ("--dataset", "activitynet-captions", "--split", "test", "--split", "val_1", "--data-dir", ".", *OUT),

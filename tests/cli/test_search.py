@@ -165,12 +165,6 @@ def test_names_from_outside_are_text_on_the_page(call, films):
     assert "red &lt;b&gt;" in page
 
 
-def test_json_alone_on_standard_output(call, index):
-    status, out, err = call("search", "blue", index, "--json", "-", "--top", "1")
-    assert (status, err) == (0, "")
-    assert len(json.loads(out)["moments"]) == 1
-
-
 def test_csv_alone_on_standard_output(call, index):
     status, out, err = call("search", "blue", index, "--csv", "-", "--top", "2", "--html", "page.html")
     assert (status, err) == (0, "")
@@ -309,7 +303,7 @@ def test_pictures_of_a_film_that_cannot_be_decoded_any_more(call, index, films):
 
 
 def test_every_query_of_a_split_for_evaluate(call, index):
-    status, out, err = call("search", index, "--annotations", "films.jsonl", "-o", "preds.jsonl", "--top", "5")
+    status, out, err = call("search", "split", index, "--annotations", "films.jsonl", "-o", "preds.jsonl", "--top", "5")
     assert (status, err) == (0, "")
     assert out.splitlines() == [
         "method       zero-shot colours",
@@ -329,19 +323,24 @@ def test_feature_files_with_sentences(call, index, tmp_path):
 
     scheme = Index(index).settings.proposals
     words = ["--annotations", "films.jsonl", "--proposals", scheme, "--top", "5"]
-    assert call("search", index, *words, "-o", "of_index.jsonl", "--quiet") == (0, "", "")
+    assert call("search", "split", index, *words, "-o", "of_index.jsonl", "--quiet") == (0, "", "")
     (tmp_path / "rows").mkdir()
     for name in ("a", "b", "c"):
         np.save(tmp_path / "rows" / f"{name}.npy", Index(index)[name])
     vectors = np.array([(1, 0, 0), (1, 0, 0), (0, 1, 0)], dtype=np.float32)
     write_sentences(tmp_path / "words.npz", ["a#0", "c#0", "c#1"], vectors)
-    status, out, _ = call("search", "rows", *words, "--sentences", "words.npz", "-o", "preds.jsonl", "--json", "-")
+    status, out, _ = call(
+        "search", "split", "rows", *words, "--sentences", "words.npz", "-o", "preds.jsonl", "--json", "-"
+    )
     assert status == 0
     made_by = json.loads(out)["made_by"]
     assert made_by["features"].startswith("folder:rows#")
     assert (made_by["proposals"], made_by["top"]) == (scheme, 5)
     mine, other = (Path(f).read_text().splitlines()[1:] for f in ("preds.jsonl", "of_index.jsonl"))
     assert mine == other
+
+
+SPLIT = ["split", "all.index", "--annotations", "films.jsonl"]
 
 
 @pytest.mark.parametrize(
@@ -358,8 +357,8 @@ def test_feature_files_with_sentences(call, index, tmp_path):
         (["red", "films"], "films: is no index; index videos in it first: truemoment index films -o films.index"),
         (["red", "all.index", "--fps", "5"], "--fps: all.index was made with 2, got 5"),
         (["red", "all.index", "--partial"], "all.index is an index, expected --index and --partial with a video"),
-        (["all.index", "--annotations", "films.jsonl", "--nms", "2"], "--nms: got 2, expected an IoU from 0 to 1"),
-        (["red", "all.index", "--nms", "0.5"], "--nms: goes with the queries of a dataset"),
+        ([*SPLIT, "--nms", "2", "-o", "x.jsonl"], "--nms: got 2, expected an IoU from 0 to 1"),
+        (["red", "all.index", "--nms", "0.5"], "No such option '--nms'"),
         (["red", "all.index", "--apart", "-1"], "--apart: got -1, expected seconds, 0 to 1,000,000"),
         (["red", "all.index", "--exact", "--candidates", "3"], "got --exact and --candidates, expected one of them"),
         (["red", "all.index", "-o", "x.jsonl"], "-o: got x.jsonl, expected a name that ends in .otio, .edl"),
@@ -367,26 +366,52 @@ def test_feature_files_with_sentences(call, index, tmp_path):
         (["red", "all.index", "--apart", "2e6"], "--apart: got 2e+06, expected seconds, 0 to 1,000,000"),
         (["red", "all.index", "--fps", "0"], "--fps: got 0, expected 0.01 to 120 frames a second"),
         (["red", "all.index", "--clips", "no/x"], "no/x: cannot be written, no is no folder"),
-        (["red", "all.index", "--clips", "films.jsonl"], "--clips films.jsonl: expected a folder"),
+        (["red", "all.index", "--clips", "films.jsonl"], "--clips films.jsonl: is a file, expected a folder"),
         (["red", "all.index", "--thumbnails", "-"], "--thumbnails -: expected a folder"),
         (["red", "all.index", "--html", "-"], "--html: expected the name of a file"),
         (["red", "all.index", "--csv", "-", "--json", "-"], "--json and --csv: both to standard output"),
         (["\udcff red", "all.index"], "got the sentence '\\xff red', expected text in UTF-8"),
-        (["red", "all.index", "--annotations", "films.jsonl"], "got 2 arguments and a dataset, expected one"),
-        (["all.index", "--annotations", "films.jsonl"], "where do the answers go? give -o FILE.jsonl"),
-        (["all.index", "--annotations", "films.jsonl", "-o", "x.csv"], "-o: got x.csv, expected a name that ends"),
-        (["all.index", "--annotations", "films.jsonl", "-o", "films.jsonl"], "films.jsonl: is read or written al"),
-        (["films.jsonl", "--annotations", "films.jsonl", "-o", "x.jsonl"], "films.jsonl: contains frames, and no"),
-        (["all.index", "--annotations", "films.jsonl", "--html", "x", "-o", "x.jsonl"], "--html: goes with one sen"),
-        (["films/a.mp4", "--annotations", "films.jsonl", "-o", "x.jsonl"], "films/a.mp4.index: 1 of 2 videos have no"),
-        (["no.index", "--annotations", "films.jsonl", "-o", "x.jsonl"], "no.index: no such index, video or features"),
-        (["films", "--annotations", "films.jsonl", "-o", "x.jsonl"], "films: is no index (truemoment index makes one)"),
+        (
+            ["split", "red", "all.index", "--annotations", "films.jsonl", "-o", "x"],
+            "Got unexpected extra argument (all.index)",
+        ),
+        (SPLIT, "Missing option '-o' / '--out'"),
+        ([*SPLIT, "-o", "x.csv"], "-o: got x.csv, expected a name that ends"),
+        ([*SPLIT, "-o", "films.jsonl"], "films.jsonl: is read or written al"),
+        (
+            ["split", "films.jsonl", "--annotations", "films.jsonl", "-o", "x.jsonl"],
+            "films.jsonl: contains frames, and no",
+        ),
+        ([*SPLIT, "--html", "x", "-o", "x.jsonl"], "No such option '--html'"),
+        (
+            ["split", "films/a.mp4", "--annotations", "films.jsonl", "-o", "x.jsonl"],
+            "films/a.mp4.index: 1 of 2 videos have no",
+        ),
+        (
+            ["split", "no.index", "--annotations", "films.jsonl", "-o", "x.jsonl"],
+            "no.index: no such index, video or features",
+        ),
+        (
+            ["split", "films", "--annotations", "films.jsonl", "-o", "x.jsonl"],
+            "films: is no index (truemoment index makes one)",
+        ),
     ],
 )
 @pytest.mark.usefixtures("in_colours", "index")
 def test_mistakes_are_one_line(fails, words, told):
     of_video = ["--quiet", "--model", "colours"] if "films/a.mp4" in words else []
     assert fails(2, "search", *words, *of_video).startswith(told)
+
+
+@pytest.mark.parametrize("word", ["split", "page"])
+def test_a_word_that_is_a_command_is_searched_after_two_dashes(call, fails, index, word):
+    assert fails(2, "search", word, "nothing.index").startswith(
+        "nothing.index: no such" if word == "page" else "Missing"
+    )
+    status, out, _ = call("search", "--top", "1", "--json", "-", "--", word, index)
+    assert (status, json.loads(out)["query"]) == (0, word)
+    Path(word).mkdir()
+    assert call("search", word, "--help")[0] == 0  # a folder of that name changes nothing
 
 
 def test_another_model_than_the_indexs_is_refused(fails, index):
@@ -419,7 +444,7 @@ def _ask_of(frames, call, *, duration_s, fps):
     rows = [{"video_id": "film", "duration_s": duration_s, "sentence": s, "moments": [[1, 5]]} for s in ("one", "two")]
     Path("film.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     words = ["--sentences", "sentences.h5", "--annotations", "film.jsonl", "-o", "out.jsonl", "--fps", fps]
-    return call("search", frames, *words, "--proposals", f"windowed-grid:window=16,stride=8,clips=8,fps={fps}")
+    return call("search", "split", frames, *words, "--proposals", f"windowed-grid:window=16,stride=8,clips=8,fps={fps}")
 
 
 def test_features_in_the_authors_form(frames, call):
@@ -439,7 +464,7 @@ def test_rows_that_end_far_before_the_film_are_refused(frames, call):
 def test_an_index_that_ends_far_before_the_film_is_told(call, index):
     text = Path("films.jsonl").read_text().replace('"duration_s": 60', '"duration_s": 90')
     Path("films.jsonl").write_text(text)
-    status, _, err = call("search", index, "--annotations", "films.jsonl", "-o", "preds.jsonl")
+    status, _, err = call("search", "split", index, "--annotations", "films.jsonl", "-o", "preds.jsonl")
     assert status == 0
     assert err == (
         "note: rows end elsewhere than the video, in 1 of 2 videos: 'c' has rows up to 60 s, it lasts 90 s; "
@@ -450,7 +475,7 @@ def test_an_index_that_ends_far_before_the_film_is_told(call, index):
 def test_rows_that_go_on_behind_the_end_of_the_film_are_told(call, index):
     text = Path("films.jsonl").read_text().replace('"duration_s": 60', '"duration_s": 50')
     Path("films.jsonl").write_text(text.replace("[42, 60]", "[42, 50]").replace('"duration_s": 40', '"duration_s": 45'))
-    status, _, err = call("search", index, "--annotations", "films.jsonl", "-o", "preds.jsonl")
+    status, _, err = call("search", "split", index, "--annotations", "films.jsonl", "-o", "preds.jsonl")
     assert status == 0
     told = "note: rows end elsewhere than the video, in 1 of 2 videos: "
     assert err.splitlines() == [
@@ -462,7 +487,7 @@ def test_rows_that_go_on_behind_the_end_of_the_film_are_told(call, index):
 def test_videos_that_an_index_lacks_are_counted(fails, index):
     rows = [{"video_id": v, "duration_s": 40, "sentence": "red", "moments": [[1, 5]]} for v in ("a", "x", "y", "y")]
     Path("films.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    told = fails(2, "search", index, "--annotations", "films.jsonl", "-o", "preds.jsonl")
+    told = fails(2, "search", "split", index, "--annotations", "films.jsonl", "-o", "preds.jsonl")
     assert told.startswith("all.index: 2 of 3 videos have no frame vectors: 'x', 'y'")
     assert not Path("preds.jsonl").exists()
 
@@ -473,7 +498,9 @@ def test_the_command_that_is_told_knows_the_folder_of_datasets(frames, call):
     Path("some data/mad/MAD_test.json").write_text(json.dumps({"film#0": entry}))
     words = ["--dataset", "mad", "--split", "test", "--data-dir", "some data"]
     proposals = ["--proposals", "windowed-grid:window=16,stride=8,clips=8"]
-    status, out, err = call("search", frames, "--sentences", "sentences.h5", *words, *proposals, "-o", "out.jsonl")
+    status, out, err = call(
+        "search", "split", frames, "--sentences", "sentences.h5", *words, *proposals, "-o", "out.jsonl"
+    )
     assert (status, err) == (0, "")
     told = shlex.split(out.splitlines()[-1])
     assert told[3:9] == words
@@ -544,10 +571,10 @@ SCHEME = ("--proposals", "windowed-grid:window=16,stride=8,clips=8,fps=5,tail=co
 
 def test_a_sweep_ends_with_what_a_search_of_whole_films_scores(frames, call):
     assert _ask_of(frames, call, duration_s=60.0, fps=5)[0] == 0  # writes film.jsonl
-    assert call("search", frames, *SWEEP, *SCHEME, "-o", "whole.jsonl", "--quiet")[0] == 0
+    assert call("search", "split", frames, *SWEEP, *SCHEME, "-o", "whole.jsonl", "--quiet")[0] == 0
     measures = ("--measures", "R@1,IoU=0.1; R@100,IoU=0.5")
-    words = ("--sweep", "--lengths", "20,inf", *measures, "--figures", "figures", "--html", "sweep.html")
-    status, out, err = call("search", frames, *SWEEP, *SCHEME, *words, "--json", "-", "--quiet")
+    words = ("--lengths", "20,inf", *measures, "--figures", "figures", "--html", "sweep.html")
+    status, out, err = call("search", "sweep", frames, *SWEEP, *SCHEME, *words, "--json", "-", "--quiet")
     assert (status, err) == (0, "")
     document = json.loads(out)
     part, whole = document["lengths"]
@@ -567,14 +594,12 @@ def test_a_sweep_ends_with_what_a_search_of_whole_films_scores(frames, call):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--sweep", "-o", "x.jsonl"), "-o: a sweep writes no predictions"),
-        (("--sweep", "--top", "3"), "--top: a sweep looks at 100 moments of each query"),
-        (("--sweep", "--lengths", "60,30"), "--lengths: expected lengths in rising order"),
-        (("--sweep", "--lengths", "a"), "--lengths: got 'a', expected seconds above 0, or inf"),
-        (("--sweep", "--figures", "frames.h5"), "--figures frames.h5: is a file, expected a folder"),
-        (("--lengths", "30", "-o", "x.jsonl"), "--lengths: goes with --sweep"),
-        (("--html", "x.html", "-o", "x.jsonl"), "--html: goes with one sentence or with --sweep"),
+        (("-o", "x.jsonl"), "No such option '-o'"),
+        (("--top", "3"), "No such option '--top'"),
+        (("--lengths", "60,30"), "--lengths: expected lengths in rising order"),
+        (("--lengths", "a"), "--lengths: got 'a', expected seconds above 0, or inf"),
+        (("--figures", "frames.h5"), "--figures frames.h5: is a file, expected a folder"),
     ],
 )
 def test_options_of_a_sweep_that_do_not_fit_are_refused(frames, fails, words, told):
-    assert told in fails(2, "search", frames, *SWEEP, *words)
+    assert told in fails(2, "search", "sweep", frames, *SWEEP, *words)

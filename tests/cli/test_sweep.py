@@ -135,7 +135,7 @@ def test_a_cell_is_a_run_of_its_own(call, made, document):
     data = ["--annotations", world, "--split", "test-iid"]
     _, out, _ = call("evaluate", cell / "test-iid.jsonl", *data, "--measures", "mIoU", "--json", "-")
     assert json.loads(out)["measures"][0]["value"] == pytest.approx(told, abs=1e-6)  # six decimals are kept
-    status, _, err = call("predict", "run", cell, *data, "-o", made / "again.jsonl", "--quiet")
+    status, _, err = call("predict", "run", cell, *data, "-o", made / "again.jsonl")
     assert (status, "synthetic world" in err) == (0, True)
     assert (made / "again.jsonl").read_bytes() == (cell / "test-iid.jsonl").read_bytes()
 

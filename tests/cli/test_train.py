@@ -16,8 +16,6 @@ from truemoment.base.boundary.folders import lock_folder  # noqa: E402 - as belo
 from truemoment.learning.training.results import read_rows  # noqa: E402 - PyTorch may be missing
 from truemoment.worlds import make_world, write_world  # noqa: E402 - as above
 
-from ..thorough import quick_are  # noqa: E402 - as above
-
 pytestmark = pytest.mark.slow
 
 TINY = [
@@ -232,7 +230,8 @@ SHARED = {
 }
 
 
-@pytest.mark.parametrize("recipe", quick_are(("tan2d",), list(SHARED)))
+@pytest.mark.thorough  # tests/training/test_retrieval_runs.py has two processes in CI
+@pytest.mark.parametrize("recipe", list(SHARED))
 def test_two_processes_share_a_run(call, world, tmp_path, recipe):
     """docs/train.md: a batch is divided among the processes. Only one of them speaks and writes."""
     data = ["--annotations", str(world / "annotations.jsonl"), "--features", str(world / "features.npz")]

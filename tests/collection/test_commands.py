@@ -142,7 +142,7 @@ def test_bad_input_is_one_line(collected, described, tmp_path, call, words, mess
     assert sorted(path.name for path in collected.rglob("*")) == before
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_demo_passes_and_writes_its_page(tmp_path, call):
     status, printed, err = call("demo", "--collect", "--no-open", "--out", tmp_path / "demo", "--seed", "1")
     assert (status, err) == (0, "")

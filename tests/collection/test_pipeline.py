@@ -12,7 +12,6 @@ from truemoment.collection import pipeline
 from truemoment.collection.demo import score_film
 from truemoment.collection.layout import CollectSettings, films_in
 from truemoment.collection.pipeline import CollectRecipe, collect_films
-from truemoment.collection.same_film import same_films
 from truemoment.collection.splitting import split_collection
 from truemoment.collection.tasks import make_task, read_tasks
 from truemoment.data.datasets import load_annotations, read_own_annotations
@@ -106,8 +105,8 @@ def test_a_run_that_is_killed_at_any_stage_resumes_with_the_same_bytes(collected
         context.setattr(pipeline, "assemble", killed)
         with pytest.raises(KillError):
             collect_films([task_of(described)], recipe_of(out))
-    done = collect_films([task_of(described)], recipe_of(out)).done
-    assert [film.before for film in done] == [True]
+    done = collect_films([task_of(described)], recipe_of(out)).films
+    assert [film.done_before for film in done] == [True]
     assert contents(out) == contents(collected)
 
 
@@ -126,19 +125,6 @@ def short(tmp_path_factory):
 
 
 @pytest.mark.thorough
-def test_two_workers_write_what_one_writes(short, tmp_path):
-    tasks = read_tasks(short)
-    collect_films(tasks, recipe_of(tmp_path / "by-2"), workers=2)
-    collect_films(tasks[:1], recipe_of(tmp_path / "by-1"))
-    films = films_in(tmp_path / "by-2")
-    assert [film.report.name for film in films] == ["first", "second"]
-    assert contents(films[0].folder.path) == contents(films_in(tmp_path / "by-1")[0].folder.path)
-    assert same_films({film.report.name: film.folder for film in films}) == [("first", "second")]
-    with pytest.raises(InputError, match="2 films in 1 groups cannot be split"):
-        split_collection(tmp_path / "by-2", shares="0.4,0.3,0.3")
-
-
-@pytest.mark.thorough
 @pytest.mark.usefixtures("no_cluster")
 def test_a_cluster_writes_what_one_worker_writes(short, tmp_path):
     tasks = read_tasks(short)[:1]
@@ -152,7 +138,7 @@ def test_of_several_films_those_that_can_be_read_are_done(short, tmp_path):
     tasks = read_tasks(short)
     tasks[0] = replace(tasks[0], described=str(short))  # no sound
     collected = collect_films(tasks, recipe_of(tmp_path / "out", keep_all=True), workers=1)
-    assert [film.task.name for film in collected.done] == ["second"]
+    assert [film.task.name for film in collected.films] == ["second"]
     assert [(film.task.name, "cannot be read as sound" in film.why) for film in collected.failed] == [("first", True)]
     assert not (tmp_path / "out" / "parts").exists()
 
@@ -167,7 +153,7 @@ def test_a_film_that_meets_a_bug_of_ours_does_not_end_the_others(short, tmp_path
     whole = pipeline.collect_film
     monkeypatch.setattr(pipeline, "collect_film", collect)
     found = collect_films(read_tasks(short), recipe_of(tmp_path / "out"))
-    assert [film.task.name for film in found.done] == ["first"]
+    assert [film.task.name for film in found.films] == ["first"]
     assert "a bug of ours: IndexError: of a stage" in found.failed[0].why
 
 
@@ -203,7 +189,7 @@ def test_other_settings_are_refused(collected, described, settings):
 def test_subtitles_of_a_stub_are_told_and_not_used(described, tmp_path):
     stub = tmp_path / "stub.srt"
     stub.write_text("1\n00:00:01,000 --> 00:00:02,000\nHello.\n")
-    done = collect_films([replace(task_of(described), subtitles=stub)], recipe_of(tmp_path / "out")).done
+    done = collect_films([replace(task_of(described), subtitles=stub)], recipe_of(tmp_path / "out")).films
     (report,) = (film.report for film in done)
     assert any(note.startswith("subtitles are not used: 0.50 cues a minute") for note in report.notes)
     assert "overlap" not in report.deciding
@@ -235,7 +221,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(described, tmp_path, change, s
 def test_another_film_gives_no_sentences_and_says_why(described, tmp_path):
     other = make_described(tmp_path / "other", minutes=1.5, seed=9, settings=DescribedSettings(pictures=False))
     task = replace(task_of(described), described=str(other.track))
-    (film,) = collect_films([task], recipe_of(tmp_path / "out")).done
+    (film,) = collect_films([task], recipe_of(tmp_path / "out")).films
     assert film.report.discarded.startswith("not this film: another film, or a speed that was not tried")
     assert film.report.n_kept == 0
     assert json.loads((tmp_path / "out" / "discarded.json").read_text())["films"] == {"film": film.report.discarded}

@@ -213,22 +213,22 @@ def fieldless(lines, _):
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        (shorten, "{path}: holds 47 queries that differ from the datasheet; split again"),
-        (swap, "{path}: holds 48 queries that differ from the datasheet; split again"),
-        (extend, "{path}: holds 49 queries that differ from the datasheet; split again"),
+        (shorten, "{path}: contains 47 queries that differ from the datasheet; split again"),
+        (swap, "{path}: contains 48 queries that differ from the datasheet; split again"),
+        (extend, "{path}: contains 49 queries that differ from the datasheet; split again"),
         (repeat, "{path}:49: got {first!r} again, expected each query once"),
         (
             unknown,
-            "{path}:49: field query_id: got query 'nobody#0' of video 'nobody', which mine.jsonl does not hold",
+            "{path}:49: field query_id: got query 'nobody#0' of video 'nobody', which mine.jsonl does not contain",
         ),
         (
             other_video,
-            "{path}:1: field query_id: got query {first!r} of video {video!r}, which mine.jsonl does not hold",
+            "{path}:1: field query_id: got query {first!r} of video {video!r}, which mine.jsonl does not contain",
         ),
         (broken, "{path}:2: "),
         (untyped, "{path}:1: field query_id: got a whole number, expected text"),
         (fieldless, "{path}:1: field video_id: is missing"),
-        (lambda *_: [], "{path}: holds 0 queries that differ from the datasheet; split again"),
+        (lambda *_: [], "{path}: contains 0 queries that differ from the datasheet; split again"),
     ],
 )
 def test_a_changed_split_file(root, change, line):
@@ -330,7 +330,7 @@ def test_a_path_that_is_not_there(name):
 
 def test_a_folder_without_a_datasheet(tmp_path):
     assert told(MissingFileError, tmp_path) == (
-        f"{tmp_path}: holds no datasheet.json; expected a dataset's name, or a folder that 'truemoment resplit' made"
+        f"{tmp_path}: contains no datasheet.json; expected a dataset's name, or a folder that 'truemoment resplit' made"
     )
 
 

@@ -61,7 +61,7 @@ def test_a_token_of_a_cluster_that_others_can_read_is_refused(home, monkeypatch,
     if named:
         monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(token))
     assert refused(InputError) == (
-        f"{token}: can be read by others, and holds the token of a cluster; chmod 600 {token}"
+        f"{token}: can be read by others, and contains the token of a cluster; chmod 600 {token}"
     )
     token.chmod(0o600)
     assert "cannot be reached" in refused(InputError)

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
-pytestmark = pytest.mark.slow
+from truemoment.cli.group import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 WHOLE = os.environ.get("TRUEMOMENT_README") == "whole"
@@ -43,6 +45,21 @@ def commands():
     return "".join(body if kind == "sh" else "".join(prompts.findall(body)) for kind, body in blocks)
 
 
+def test_commands_have_the_options_that_it_gives_them():
+    """Also in CI: a verb or an option of the README that is not there any more."""
+    script = re.sub(r"\\\n", " ", commands())
+    lines = [words for line in script.splitlines() if (words := shlex.split(line, comments=True))[:1] == ["truemoment"]]
+    assert len(lines) > 10
+    for _, *left in lines:
+        command, context = cli, click.Context(cli, **cli.context_settings)
+        while isinstance(command, click.Group):
+            name, command, left[:] = command.resolve_command(context, left)
+            context = click.Context(command, parent=context, info_name=name)
+        _, left[:], _ = command.make_parser(context).parse_args([*left])
+        assert left == []
+
+
+@pytest.mark.thorough
 def test_commands_work_as_pasted(tmp_path):
     pytest.importorskip("transformers")
     pytest.importorskip("av")

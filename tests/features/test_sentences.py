@@ -197,7 +197,7 @@ def test_npz_whose_parts_do_not_fit_is_refused(members, said, tmp_path):
 def test_no_pickle_is_loaded(tmp_path):
     query_id = np.frombuffer(msgspec.json.encode(["a"]), dtype=np.uint8)
     np.savez(tmp_path / "s.npz", vectors=np.array([[object()]], dtype=object), query_id=query_id)
-    with pytest.raises(InputError, match="holds Python objects"):
+    with pytest.raises(InputError, match="contains Python objects"):
         SentenceFile(tmp_path / "s.npz")
 
 

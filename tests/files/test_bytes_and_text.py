@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from truemoment.base.boundary.files import iterate_lines, read_bytes, read_text, sha256_of
+from truemoment.base.boundary.files import iterate_lines, read_bytes, read_text, sha256_of, write_json_lines
 from truemoment.base.errors import InputError, MissingFileError
 
 TEXT = "first\nzwei ✓\n"
@@ -174,3 +174,8 @@ def test_progress_changes_nothing_that_is_read(tmp_path, monkeypatch, capsys, na
     out, err = capsys.readouterr()
     assert out == ""
     assert ("reading a.jsonl" in err) == (name == "a.jsonl")  # how much a packed file holds is not known before
+
+
+def test_lines_of_json_are_counted(tmp_path):
+    assert write_json_lines(tmp_path / "a.jsonl", [{"a": 1}, [2]]) == 2
+    assert read_text(tmp_path / "a.jsonl") == '{"a":1}\n[2]\n'

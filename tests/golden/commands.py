@@ -57,7 +57,21 @@ TRAINED = "--annotations world.jsonl --features features"
 VERBS = (
     *("", "demo", "audit", "evaluate", "compare", "bias", "resplit", "meta", "humans", "train", "sweep"),
     *("predict", "predict run", "predict endpoint", "predict prompts"),
-    *("variants", "features", "index", "search", "convert", "baseline", "reproduce", "datasets", "datasets list"),
+    *(
+        "variants",
+        "features",
+        "index",
+        "index calibrate",
+        "search",
+        "search split",
+        "search sweep",
+        "search page",
+        "convert",
+        "baseline",
+        "reproduce",
+        "datasets",
+        "datasets list",
+    ),
     *("datasets info", "datasets check", "datasets fetch", "protocols", "protocols list", "protocols show", "measures"),
     *("measures list", "meta report", "meta axioms", "meta agreement", "meta stability", "meta ambiguity", "meta ties"),
     *("meta theory", "meta selection", "meta power", "meta population", "collect", "collect run", "collect align"),
@@ -67,6 +81,11 @@ VERBS = (
     *("contamination", "annotate status", "annotate export", "annotate demo", "browse", "leaderboard", "meta items"),
     *("mixtures", "cite", "config", "config set", "config unset", "completion"),
 )
+
+GROUPS = ("", "meta", "predict", "datasets", "protocols", "measures", "collect", "annotate", "config")
+"""Verbs that only have others below them."""
+
+MAIN = ("audit", "evaluate", "compare", "train", "predict run", "index", "search")
 
 CASES = (
     # What is measured.
@@ -301,14 +320,15 @@ CASES = (
         "old-index",
         (
             f"search 'a white ring' old/film.index --csv found.csv {FOUND}",
-            "search old/film.index --annotations old/film.jsonl -o answers.jsonl --top 5 --quiet",
+            "search split old/film.index --annotations old/film.jsonl -o answers.jsonl --top 5 --quiet",
             f"evaluate answers.jsonl --annotations old/film.jsonl {TWO} {FOUND}",
         ),
         exact_files=False,
         needs=("torch", "transformers"),
     ),
     # Lists.
-    Case("options", tuple(f"{verb} --help" for verb in VERBS)),
+    Case("options", tuple(f"{verb} {'--help' if verb in GROUPS else '--help-all'}" for verb in VERBS)),
+    Case("options-most-used", tuple(f"{verb} --help" for verb in MAIN)),
     Case("measures-list", ("measures list",)),
     Case("protocols-list", ("protocols list",)),
     Case("protocols-show", ("protocols show closer-look",)),

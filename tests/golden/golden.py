@@ -75,7 +75,7 @@ def _run(words: str, *, exact_files: bool) -> dict[str, Any]:
     if Path("found.json").is_file():
         not_held = NOT_HELD if exact_files else NOT_HELD | {"sha256"}
         kept["json"] = reduced(json.loads(Path("found.json").read_text("utf-8")), not_held)
-    elif words.endswith("--help"):
+    elif words.endswith(("--help", "--help-all")):
         kept["text"] = out.getvalue().splitlines()
     elif words.rsplit(maxsplit=1)[-1] in {"list", "--list"} and (names := _first_column(out.getvalue())):
         kept["names"] = names

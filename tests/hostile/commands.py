@@ -8,6 +8,14 @@ from pathlib import Path
 from tests.hostile.place import MINE, SAMPLES, SMALL
 
 FEW = ["--permutations", "99", "--resamples", "200"]
+SEARCHED = [
+    "--sentences",
+    "sentences.h5",
+    "--fps",
+    "1",
+    "--proposals",
+    "windowed-grid:window=16,stride=8,clips=8,fps=1",
+]
 
 
 @dataclass(frozen=True)
@@ -193,6 +201,15 @@ COMMANDS: tuple[Command, ...] = (
     ),
     _of("search red red.index --json -", "red.index", "red.mp4", weight=2, late=True),
     _of("search red red.index -o new.otio --csv new.csv", "red.index", "red.mp4", writes="new.otio new.csv", late=True),
+    _of(
+        "search split features.npz -o new.jsonl",
+        "features.npz",
+        "sentences.h5",
+        "mine.jsonl",
+        more=[*SEARCHED, *MINE],
+        writes="new.jsonl",
+        late=True,
+    ),
     _of("index red.mp4 -o new.index --model scenes", "red.mp4", weight=0.7, writes="new.index", late=True),
     _of("index red.mp4 -o red.index --model scenes", "red.index", weight=0.7, writes="red.index", late=True),
     _of("collect align sound.wav track.wav --json -", "sound.wav", "track.wav", weight=0.15, late=True),

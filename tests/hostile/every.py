@@ -7,16 +7,18 @@ from dataclasses import dataclass
 
 import click
 from tests.hostile import commands, crashes
+from tests.hostile.commands import SEARCHED
 from tests.hostile.crash_place import FILM, TRACK
 from tests.hostile.place import MINE, SMALL
 
-from truemoment.cli.group import cli
+from truemoment.cli.group import CommandGroup, cli
 
 SERVED = {
     "annotate serve": "a server, see tests/hostile/servers.py",
     "annotate start": "the same server on a new study",
     "annotate demo": "the same server on rendered videos",
     "browse": "a server",
+    "search page": "the same server for an index",
 }
 """Verbs that end only when they are interrupted."""
 
@@ -70,6 +72,8 @@ MORE: tuple[Every, ...] = (
     _of("collect statistics gathered", "gathered"),
     _of("collect export gathered -o new", "gathered new"),
     _of("search red red.index --clips clips --thumbnails thumbs", "red.index clips thumbs"),
+    _of("index calibrate red.index --sentences read-me.md", "red.index"),
+    _of("search sweep features.npz --lengths 10,inf --resamples 20 --figures new", "new", *SEARCHED, *MINE),
     _of("predict run run -o new.jsonl", "run new.parts", *MINE),
     _of("evaluate a.jsonl --figures new", "new", *MINE),
     _of("bias --annotations mine.jsonl --permutations 99 --draws 99 --figures new", "new", quick=False),
@@ -119,6 +123,8 @@ def every_command() -> list[Every]:
 
 def verbs(command: click.Command = cli, words: tuple[str, ...] = ()) -> Iterator[str]:
     """Return the words of every verb of the command line."""
+    if isinstance(command, CommandGroup):
+        yield " ".join(words)
     if isinstance(command, click.Group):
         for name in command.list_commands(click.Context(command)):
             verb = command.get_command(click.Context(command), name)

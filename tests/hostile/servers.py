@@ -110,7 +110,7 @@ SERVERS = (
     ),
     Server(
         "search",
-        ("search", "red.index", "--serve", "--port", "0", "--no-open"),
+        ("search", "page", "red.index", "--port", "0", "--no-open"),
         _routes(SHARED + INDEX, BODIES),
         "/api/index",
     ),

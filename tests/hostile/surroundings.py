@@ -12,7 +12,7 @@ import numpy as np
 from tests.hostile.child import Limits
 from tests.hostile.mutators import NUMBERS, PAYLOADS
 
-from truemoment.cli.group import cli
+from truemoment.cli.group import CommandGroup, cli
 
 HUGE = 20_000_000_000
 """Bytes of a sparse file, which takes no room on the disk."""
@@ -126,6 +126,7 @@ def own_options(words: tuple[str, ...]) -> tuple[str, ...]:
         if verb is None:
             break
         command = verb
+    command = command.own if isinstance(command, CommandGroup) else command
     return tuple(of.opts[-1] for of in command.params if isinstance(of, click.Option) and not of.is_flag)
 
 

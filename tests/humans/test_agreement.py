@@ -134,6 +134,7 @@ class TestAlpha:
     def test_moments_as_the_definition_says(self, seed, rng):
         moments = drawn_moments(seed, 25)
         found = moment_alpha(Annotators.of(marked(moments)), rng, resamples=20)
+        assert found.ci95[0] < found.value < found.ci95[1]
         assert found.value == pytest.approx(slow_alpha(moments, lambda a, b: 1 - slow_iou(a, b)), abs=1e-12)
         assert found.n_moments == found.n_against == sum(map(len, moments))
 
@@ -234,3 +235,8 @@ def test_published_agreement(data_dir, name, split, figures, rng):
         pytest.skip(f"no real files in {data_dir / name}")
     found = pairwise_iou(Annotators.of(load_annotations(name, split, data_dir=data_dir)), rng, resamples=2)
     assert f"{found.mean:.3f} {100 * found.at_least_half:.1f} {100 * found.disjoint:.1f}" == figures
+
+
+def test_a_moment_that_begins_with_its_video_is_not_before_it():
+    rows = [(name, "v", 30.0, "s", start, 9.0, who) for name, start in (("at", 0.0), ("ahead", -1.0)) for who in "ab"]
+    assert Annotators.of(Annotations.from_rows(rows)).before_video.tolist() == [False, True]

@@ -133,7 +133,7 @@ def test_conversion_loses_nothing_that_both_carry(folder, first, second, data):
     rows = data.draw(worlds(FORMATS[first].loses | FORMATS[second].loses))
     read = through(folder, rows, first)
     if not NEEDS[second] <= NAMES[first]:
-        with pytest.raises(InputError, match=f"format {second} cannot hold "):
+        with pytest.raises(InputError, match=f"format {second} cannot represent "):
             write_rows(folder / "refused", read, format=second)
         assert not (folder / "refused").exists()
         return
@@ -205,7 +205,7 @@ def test_what_a_format_cannot_hold_is_refused_before_it_is_written(tmp_path, nam
     path.write_text("old")
     with pytest.raises(InputError) as caught:
         write_rows(path, rows, format=name)
-    assert str(caught.value) == f"{path}: format {name} cannot hold {what}"
+    assert str(caught.value) == f"{path}: format {name} cannot represent {what}"
     assert path.read_text() == "old"
 
 

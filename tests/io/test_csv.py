@@ -226,7 +226,9 @@ def test_an_abstention_cannot_be_written(tmp_path, annotations):
     path.write_text("old")
     with pytest.raises(InputError) as caught:
         write_predictions(path, Predictions.from_lists({"v#0": [(1, 2)], "v#1": []}), annotations, format="csv")
-    assert str(caught.value) == f"{path}: format csv cannot hold an abstention (query 'v#1'); write native or parquet"
+    assert (
+        str(caught.value) == f"{path}: format csv cannot represent an abstention (query 'v#1'); write native or parquet"
+    )
     assert path.read_text() == "old"
 
 

@@ -354,7 +354,7 @@ MALFORMED = [
     ("fiftyone", "{}", ":1: field labels: is missing"),
     (
         "fiftyone", samples(("ground_truth", detections())),
-        ": field samples: holds no temporal detections, expected one, or one named predictions",
+        ": field samples: has no temporal detections, expected one, or one named predictions",
     ),
     (
         "fiftyone", samples(("a", detections()), ("b", detections())),

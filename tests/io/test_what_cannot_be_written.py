@@ -1,4 +1,4 @@
-"""Nothing is lost in silence: what a format cannot hold is refused. Positions are not trusted against the text."""
+"""Nothing is lost in silence: what a format cannot represent is refused. Positions are not trusted against the text."""
 
 import json
 
@@ -23,7 +23,7 @@ def test_clip_ratings(tmp_path, name):
         saliency_offsets=np.array([0, 2]),
         saliency=np.array([0.1, 0.2]),
     )
-    with pytest.raises(InputError, match=f"format {name} cannot hold clip ratings"):
+    with pytest.raises(InputError, match=f"format {name} cannot represent clip ratings"):
         write_predictions(tmp_path / "p", rated, ONE, format=name)
     assert not list(tmp_path.iterdir())
 

@@ -31,7 +31,7 @@ def video(n_rows=60, duration_s=30.0, width=3, seed=0):
 def test_steps_are_a_fifth_of_the_length():
     """Section 2.1: 12 frames for 64, 25 for 128; 63 (not 64) of 320 would be a rounding error of 1 - 0.8."""
     for length, step in ((64, 12), (128, 25), (256, 51), (512, 102), (320, 64)):
-        start = 24 * WindowPool((length,)).of(60.0)[:, 0]
+        start = 24 * WindowPool((length,)).windows_s(60.0)[:, 0]
         np.testing.assert_allclose(np.diff(start), step)
         assert start[0] == 0
         assert start[-1] + length <= 60 * 24 < start[-1] + length + step
@@ -39,12 +39,12 @@ def test_steps_are_a_fifth_of_the_length():
 
 def test_a_window_that_ends_with_the_video_counts():
     pool = WindowPool((64, 128))
-    assert len(pool.of(128 / 24)) == 6 + 1
-    assert len(pool.of(127.9 / 24)) == 6
+    assert len(pool.windows_s(128 / 24)) == 6 + 1
+    assert len(pool.windows_s(127.9 / 24)) == 6
 
 
 def test_a_video_shorter_than_every_window_is_one_window():
-    assert WindowPool(CHARADES).of(2.5).tolist() == [[0.0, 2.5]]
+    assert WindowPool(CHARADES).windows_s(2.5).tolist() == [[0.0, 2.5]]
 
 
 @pytest.mark.parametrize(("lengths", "overlap"), [((), 0.8), ((0,), 0.8), ((64,), 1.0), ((64,), -0.1)])
@@ -55,7 +55,7 @@ def test_impossible_windows_are_refused(lengths, overlap):
 
 def test_a_video_of_a_day_is_refused():
     with pytest.raises(UsageError, match="more than 65,536 windows of 64 frames"):
-        WindowPool(CHARADES).of(86_400.0)
+        WindowPool(CHARADES).windows_s(86_400.0)
 
 
 def test_pairs_are_those_of_the_two_thresholds():
@@ -96,7 +96,7 @@ def test_what_the_windows_can_do(row, data_dir):
     annotations = load_annotations(*row.split.split("/"), data_dir=data_dir)
     annotations = annotations.select_rows(usable(annotations))
     pool, best, n_pairs, n_windows = WindowPool(row.lengths), [], [], []
-    windows = {seconds: pool.of(seconds) for seconds in set(annotations.duration_s.tolist())}
+    windows = {seconds: pool.windows_s(seconds) for seconds in set(annotations.duration_s.tolist())}
     columns = (annotations.duration_s, annotations.start_s, annotations.end_s)
     for seconds, start, end in zip(*(column.tolist() for column in columns), strict=True):
         windows_s, moment = windows[seconds], np.array([[max(start, 0), min(end, seconds)]])
@@ -115,7 +115,7 @@ def test_contexts_in_charades_cd(data_dir):
     real = []
     for seconds in dict(zip(train.video_id.tolist(), train.duration_s.tolist(), strict=True)).values():
         one = VideoRows(np.zeros((1, 1), dtype=np.float32), np.array([0.0, seconds]), seconds)
-        real.append(window_slots(one, WindowPool(CHARADES).of(seconds), 128 / 24).real.sum(axis=1) - 1)
+        real.append(window_slots(one, WindowPool(CHARADES).windows_s(seconds), 128 / 24).real.sum(axis=1) - 1)
     shares = np.bincount(np.concatenate(real)) / len(np.concatenate(real))
     assert [round(100 * share) for share in shares] == [1, 43, 57]
 

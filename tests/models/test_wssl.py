@@ -426,7 +426,7 @@ def test_it_learns_captions_by_heart():
     with torch.no_grad():
         video, n_rows = batch.video, torch.full((32,), 8)
         code = model.generator.code(video, n_rows, torch.tensor([0.5, 1.0]).expand(32, 1, 2))
-        found = model.generator.sentences(code, begin=model.begin, end=0, width=3, most=20)
+        found = model.generator.sentences(code, begin=model.begin, end=0, width=3, max_tokens=20)
     expected = torch.nn.functional.pad(numbers, (0, 14))
     assert (found == expected).all(dim=1).float().mean() > 0.5
 

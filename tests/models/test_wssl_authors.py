@@ -128,6 +128,6 @@ def test_generated_captions(model, batch):
     anchors = torch.tensor(ANCHORS, dtype=torch.float64).expand(4, -1, -1)
     with torch.no_grad():
         code = model.generator.code(batch.video.nan_to_num(), n_rows, anchors)
-        found = model.generator.sentences(code, begin=8, end=0, width=3, most=6)
+        found = model.generator.sentences(code, begin=8, end=0, width=3, max_tokens=6)
     written = ["".join(str(token) for token in row if token) or "-" for row in found.tolist()]
     assert written == " ".join(CAPTIONS).split()

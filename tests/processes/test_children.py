@@ -70,7 +70,7 @@ def test_a_program_that_uses_the_package(foreign, tmp_path, script):
 def test_a_server_with_a_worker(foreign, films):
     """Pages start processes that read videos."""
     folder, pwned = foreign
-    words = ["search", films / "a.mp4", "--model", "scenes", "--serve", "--no-open", "--port", "0"]
+    words = ["search", "page", films / "a.mp4", "--model", "scenes", "--no-open", "--port", "0"]
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", SAFE_PATH)}
     with subprocess.Popen(
         [TRUEMOMENT, *words], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -15,6 +15,7 @@ from truemoment.baselines.proposals import (
     SlidingWindows,
     SparseMap,
     WindowedGrid,
+    _distinct,
     read_proposals,
 )
 
@@ -507,3 +508,9 @@ def test_any_text_is_read_or_refused(text):
         except UsageError:
             continue
         assert scheme is not None
+
+
+def test_spans_are_alike_only_where_both_ends_are():
+    """(0, 4) and (1, 1) are two: a product of the ends would not tell them apart."""
+    first, end = _distinct(np.array([0, 1, 0, 1]), np.array([4, 1, 4, 2]))
+    assert list(zip(first.tolist(), end.tolist(), strict=True)) == [(0, 4), (1, 1), (1, 2)]

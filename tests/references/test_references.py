@@ -7,8 +7,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from truemoment import Annotations
 from truemoment.evaluation.evaluate import evaluate
-from truemoment.evaluation.references import REFERENCE_RULES, References, apply_rule, pad, representative
+from truemoment.evaluation.references import (
+    REFERENCE_RULES,
+    References,
+    all_references,
+    apply_rule,
+    pad,
+    representative,
+)
 
 nan = float("nan")
 
@@ -139,3 +147,10 @@ def test_without_a_moment_there_is_one_unit_of_judgement(rule):
     assert np.isnan(chosen.start[without]).all()
     assert np.isnan(chosen.end[without]).all()
     assert not np.isnan(chosen.start[~without, 0]).any()
+
+
+def test_lengths_that_are_given_are_kept():
+    annotations = Annotations.from_rows([("q", "v", 40.0, "s", 1.0, 2.0)])
+    found = all_references(annotations, annotations.start_s, annotations.end_s, np.array([7.0]))
+    assert found.lengths_s.tolist() == [[7.0]]
+    assert all_references(annotations, annotations.start_s, annotations.end_s).lengths_s.tolist() == [[1.0]]

@@ -245,11 +245,6 @@ def test_the_terminal_leaves_out_what_only_a_page_shows(example):
     assert "Chosen by a rule" not in text
 
 
-def test_the_same_audit_gives_the_same_words(example):
-    twice = [json.dumps(as_json(report.document(example))) for _ in range(2)]
-    assert twice[0] == twice[1]
-
-
 def test_an_interval_that_is_not_finite_is_null(example):
     """Classes of fewer than 2 videos have none (slices.py), and say so."""
     document = as_json(report.document(example))

@@ -199,10 +199,6 @@ def test_what_text_only_is_is_told_where_it_is_given(words_text, text):
     assert end.count("<dt>SHA-256, ") == 5  # predictions, text-only, test, test with a moment, train
 
 
-def test_the_same_audit_gives_the_same_page(example, text):
-    assert page(report.report(example), command="truemoment audit examples/x.jsonl") == text
-
-
 def test_tables_that_scroll_can_be_reached_by_keyboard(text):
     regions = [attrs for _, attrs in Reader(text).elements if "scroll" in (attrs.get("class") or "").split()]
     assert regions

@@ -50,7 +50,7 @@ def test_every_published_figure_is_a_share_of_a_split_and_measure_we_have():
     figures = published_figures(TABLES[NAME].figures)
     assert len({(of.dataset, of.split, of.measure, of.method) for of in figures}) == len(figures) == 845
     assert all(figure.unit == "percent" and 0 < figure.value < 100 for figure in figures)
-    models = [PublishedModel.of(figure) for figure in figures]
+    models = [PublishedModel.of_figure(figure) for figure in figures]
     assert {of.reads for of in models} == {"", "one sentence at a time", "sentences in order"}
     assert {of.year for of in models} == set(range(2017, 2026))
     assert {figure.dataset.lower().replace(" ", "-") for figure in figures} == set(TABLES[NAME].datasets)
@@ -151,7 +151,7 @@ def test_labels_of_floors_do_not_overlap_and_lie_inside_the_figure(splits):
 )
 def test_figures_that_the_page_names_are_those_of_their_sources(method, value, reads, second_hand):
     here = [
-        PublishedModel.of(of)
+        PublishedModel.of_figure(of)
         for of in published_figures(FIGURES)
         if (of.method, of.dataset, of.measure) == (method, "ActivityNet Captions", "R@1,IoU=0.5")
     ]

@@ -242,7 +242,7 @@ def test_a_file_of_similarities(tmp_path):
         ({"similarity": np.ones((2, 2), dtype=int)}, "expected texts x clips of floating point"),
         ({"similarity": np.eye(2), "clip_of": np.array([0, 2])}, "found 2, expected a row of the 2 clips, from 0"),
         ({"similarity": np.eye(2), "clip_of": np.array([0.5, 1])}, "expected a clip for each text"),
-        ({"similarity": np.array([[{}]], dtype=object)}, "holds Python objects"),
+        ({"similarity": np.array([[{}]], dtype=object)}, "contains Python objects"),
     ],
 )
 def test_a_broken_file_of_similarities(tmp_path, arrays, message):

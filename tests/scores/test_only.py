@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from truemoment import parse_measures
+from truemoment import __version__, parse_measures
 from truemoment.base.errors import MeasureError
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.scores import Scores
@@ -50,3 +50,10 @@ def test_refuses_what_was_not_computed(world) -> None:
     scores = evaluate(drawn.annotations, drawn.predictions, "mIoU")
     with pytest.raises(MeasureError, match=r"AxIoU@5: not among the measures computed: mIoU"):
         scores.only(parse_measures("mIoU; AxIoU@5"))
+
+
+def test_the_signature_names_convention_data_and_version(world) -> None:
+    drawn = world(4)
+    scores = evaluate(drawn.annotations, drawn.predictions, "mIoU")
+    data = f"{scores.dataset}/{scores.split}#{scores.annotations_sha256[:8]}"
+    assert scores.signature() == f"{scores.protocol.signature()}|data:{data}|truemoment:{__version__}"

@@ -18,13 +18,14 @@ from truemoment.base.errors import InputError, UsageError
 from truemoment.searching.codes import make_codes
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Settings, default_proposals
-from truemoment.searching.searcher import IndexSearcher, RankingOptions
+from truemoment.searching.request import RankingOptions
+from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.shards import ShardedSearcher, searched_by_ray, shards_of
 from truemoment.searching.stopping import calibrate, write_calibration
 
 pytest.importorskip("faiss", exc_type=ImportError)
-RANKING = RankingOptions(5, 2.0)
-EXACT = RankingOptions(5, 2.0, exact=True)
+RANKING = RankingOptions(top=5, apart_s=2.0)
+EXACT = RankingOptions(top=5, apart_s=2.0, exact=True)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,9 @@ def in_shares(index, ranking, count, videos=None):
     count=st.integers(1, 40),
     seed=st.integers(0, 2**32 - 1),
     n_videos=st.integers(1, 30),
-    ranking=st.builds(RankingOptions, st.integers(1, 40), st.sampled_from([0.0, 2.0, 30.0]), exact=st.just(True)),
+    ranking=st.builds(
+        RankingOptions, top=st.integers(1, 40), apart_s=st.sampled_from([0.0, 2.0, 30.0]), exact=st.just(True)
+    ),
 )
 def test_any_number_of_shares_is_one_index_to_the_bit(index, count, seed, n_videos, ranking):
     rng = np.random.default_rng(seed)

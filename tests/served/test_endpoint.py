@@ -278,7 +278,7 @@ def test_the_key_is_in_no_text_of_the_endpoint():
 def test_a_key_that_cannot_be_sent_is_not_told(key):
     with pytest.raises(UsageError) as found:
         Endpoint("http://localhost/v1", "m", key, "MY_KEY")
-    assert str(found.value) == "the variable MY_KEY holds something that cannot be a key"
+    assert str(found.value) == "the variable MY_KEY has a value that cannot be a key"
 
 
 def test_the_key_comes_from_the_environment(monkeypatch):

@@ -106,7 +106,7 @@ def test_a_first_line_that_was_cut_off(path, left):
 )
 def test_answers_by_another_setting_are_refused(path, changes, named):
     before = path.read_bytes()
-    with pytest.raises(InputError, match="holds answers by another setting") as found:
+    with pytest.raises(InputError, match="contains answers by another setting") as found:
         RawAnswers(path, {**SETTINGS, **changes})
     assert named in str(found.value)
     assert path.read_bytes() == before
@@ -128,7 +128,7 @@ def test_an_answer_to_another_question_is_refused(path):
 def test_a_file_of_something_else_is_left_alone(tmp_path, content):
     path = tmp_path / "notes"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="is there, and holds no raw answers"):
+    with pytest.raises(InputError, match="exists and contains no raw answers"):
         RawAnswers(path, SETTINGS)
     assert path.read_bytes() == content
 

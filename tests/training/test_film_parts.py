@@ -11,7 +11,7 @@ from truemoment.cli import run as run_command
 from truemoment.data.datasets import load_annotations
 from truemoment.data.formats import read_predictions
 from truemoment.learning.training import film_parts
-from truemoment.learning.training.grounding import load_grounder
+from truemoment.learning.training.grounding import TrainedGrounder
 from truemoment.learning.training.windows import AllCandidates, in_windows
 from truemoment.media.features.sentences import SentenceFile
 from truemoment.searching.first_look import FirstLook, looked_at
@@ -111,7 +111,7 @@ def test_parts_of_other_predictions_are_refused(films, predict, capsys):
     status, _ = predict("one.jsonl", "--workers", "1", "--first-look", "3", *sentences)
     told = capsys.readouterr().err
     assert (status, told.count("\n")) == (2, 1)
-    assert "one.parts: holds parts of other predictions (first_look, sentences differ)" in told
+    assert "one.parts: contains parts of other predictions (first_look, sentences differ)" in told
 
 
 def test_all_windows_equal_no_first_look(films, predict):
@@ -170,7 +170,7 @@ def test_encoded_once_equals_encoded_for_each_sentence(films, most):
 
     test = load_annotations("mad", "test", data_dir=films)
     store = open_features(films / "mad" / FRAMES, test, data_dir=films)
-    grounder = load_grounder(films / "run", store=store)
+    grounder = TrainedGrounder.load(films / "run", store=store)
     ranking = None if most is None else FirstLook(most, store, SentenceFile(films / "mad" / SENTENCES))
     answers = [
         in_windows(

@@ -12,7 +12,7 @@ from truemoment.base.errors import InputError, MissingFileError, TrueMomentError
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.learning.models import FAMILIES, get_family
 from truemoment.learning.training import checkpoints, hardware
-from truemoment.learning.training.grounding import load_grounder
+from truemoment.learning.training.grounding import TrainedGrounder
 from truemoment.learning.training.performing import perform
 from truemoment.learning.training.run import hold_out, is_test
 
@@ -34,7 +34,7 @@ def test_every_family_trains_answers_and_is_read_back(name, make_run, world, tmp
     if name != "tsp-prl":  # rewards draw windows elsewhere: its loss need not fall, see test_it_learns_a_batch_by_heart
         assert result.history[1].loss["total"] < result.history[0].loss["total"]
     assert {row.measure for row in result.tests} >= {"R@1,IoU=0.5", "AxIoU@10"}
-    grounder = load_grounder(tmp_path / "run", store=world.features if name != "blind-tan" else None)
+    grounder = TrainedGrounder.load(tmp_path / "run", store=world.features if name != "blind-tan" else None)
     answers = grounder.ground(test.queries, 5)
     assert answers.query_id.tolist() == test.queries.query_id.tolist()
     assert answers.lengths.max() <= 5
@@ -47,7 +47,7 @@ def test_the_best_epoch_by_validation_is_kept(make_run, tmp_path, world):
     result = perform(make_run("tan2d", "train.epochs=4"), tmp_path / "run")
     figures = [epoch.val["AxIoU@10"] for epoch in result.history]
     assert result.best.epoch == 1 + int(np.argmax(figures))
-    grounder = load_grounder(tmp_path / "run", store=world.features)
+    grounder = TrainedGrounder.load(tmp_path / "run", store=world.features)
     val = world.splits["val"]
     assert evaluate(val, grounder.ground(val.queries, 10), ["AxIoU@10"]).value("AxIoU@10") == max(figures)
 
@@ -140,7 +140,7 @@ def test_a_blind_model_takes_no_features_and_a_seeing_one_asks_for_them(make_run
 def test_answers_of_a_blind_model_do_not_depend_on_video_or_duration(make_run, world, tmp_path):
     """blind_tan.md, check 1: fractions are the same whatever the duration; seconds scale with it."""
     perform(make_run("blind-tan"), tmp_path / "run")
-    grounder = load_grounder(tmp_path / "run")
+    grounder = TrainedGrounder.load(tmp_path / "run")
     queries = world.splits["test-iid"].queries
     one = grounder.ground(queries)
     other = grounder.ground(
@@ -154,7 +154,7 @@ def test_an_unknown_duration_is_refused(make_run, world, tmp_path):
     perform(make_run("blind-tan", "train.epochs=1"), tmp_path / "run")
     queries = world.splits["test-iid"].queries
     with pytest.raises(InputError, match="duration_s"):
-        load_grounder(tmp_path / "run").ground(dataclasses.replace(queries, duration_s=0 * queries.duration_s))
+        TrainedGrounder.load(tmp_path / "run").ground(dataclasses.replace(queries, duration_s=0 * queries.duration_s))
 
 
 class TestDamage:
@@ -165,27 +165,27 @@ class TestDamage:
 
     def test_a_folder_that_is_no_run(self, tmp_path):
         with pytest.raises(MissingFileError, match=r"run\.json"):
-            load_grounder(tmp_path)
+            TrainedGrounder.load(tmp_path)
 
     @pytest.mark.parametrize("name", ["run.json", "words.json", "best.safetensors"])
     @pytest.mark.parametrize("data", [b"", b"{", b"\x80\x04.", b'{"a": 1}', b"\x00" * 64])
     def test_a_damaged_file(self, run, name, data):
         (run / name).write_bytes(data)
         with pytest.raises((InputError, MissingFileError), match=name.replace(".", r"\.")):
-            load_grounder(run)
+            TrainedGrounder.load(run)
 
     def test_a_cut_file_of_weights(self, run):
         path = run / "best.safetensors"
         path.write_bytes(path.read_bytes()[:-100])
         with pytest.raises(InputError, match="safetensors"):
-            load_grounder(run)
+            TrainedGrounder.load(run)
 
     def test_weights_of_another_network(self, run):
         document = json.loads((run / "run.json").read_text())
         document["recipe"]["settings"]["hidden"] = 24
         (run / "run.json").write_text(json.dumps(document))
         with pytest.raises(InputError, match="does not fit"):
-            load_grounder(run)
+            TrainedGrounder.load(run)
 
     @pytest.mark.parametrize("settings", [{"hidden": "wide"}, {"hidden": 10**9}, {"hiden": 3}, {"n_clips": 0}])
     def test_settings_that_no_model_has(self, run, settings):
@@ -193,7 +193,7 @@ class TestDamage:
         document["recipe"]["settings"] |= settings
         (run / "run.json").write_text(json.dumps(document))
         with pytest.raises(InputError, match=next(iter(settings))):
-            load_grounder(run)
+            TrainedGrounder.load(run)
 
     @pytest.mark.parametrize(
         ("part", "key", "value", "said"),
@@ -216,22 +216,22 @@ class TestDamage:
         (document["recipe"][part] if part else document["recipe"])[key] = value
         path.write_text(json.dumps(document))
         with pytest.raises(InputError) as caught:
-            load_grounder(run)
+            TrainedGrounder.load(run)
         assert str(caught.value).replace("`", "").startswith(f"{path}{'' if said.startswith(':') else ': '}{said}")
 
     def test_a_key_twice_in_the_description_is_refused(self, run):
         path = run / "run.json"
         path.write_text(path.read_text().replace('"seed":', '"seed": 7, "seed":'))
         with pytest.raises(InputError, match=r"run\.json: field seed: 'seed' appears twice"):
-            load_grounder(run)
+            TrainedGrounder.load(run)
 
     def test_weights_that_are_not_finite_are_refused(self, run):
         path = run / "best.safetensors"
         tensors = checkpoints.read_tensors(path)
         name = next(iter(tensors))
         checkpoints.write_tensors(path, tensors | {name: torch.full_like(tensors[name], float("nan"))})
-        with pytest.raises(InputError, match=rf"best\.safetensors: holds numbers that are not finite, in {name}"):
-            load_grounder(run)
+        with pytest.raises(InputError, match=rf"best\.safetensors: has numbers that are not finite, in {name}"):
+            TrainedGrounder.load(run)
 
     @pytest.mark.parametrize(
         "log", ["[]", "{}", "[1]", '[{"epoch": 1}]', '[{"epoch": 2, "loss": {}, "val": {}, "best": true}]']
@@ -256,7 +256,7 @@ class TestDamage:
     def test_no_epoch_ended(self, run):
         (run / "best.safetensors").unlink()
         with pytest.raises(MissingFileError, match="cut off"):
-            load_grounder(run)
+            TrainedGrounder.load(run)
 
 
 def test_split_names_of_tests():
@@ -283,7 +283,7 @@ def test_other_words_do_not_destroy_a_finished_run(make_run, tmp_path):
     with pytest.raises(UsageError, match="other words"):
         perform(dataclasses.replace(asked, sentences=("the person", "a zebra")), tmp_path / "run")
     assert (tmp_path / "run" / "words.json").read_bytes() == before
-    assert load_grounder(tmp_path / "run").vocabulary.words == ("door", "person", "the")
+    assert TrainedGrounder.load(tmp_path / "run").vocabulary.words == ("door", "person", "the")
 
 
 def test_names_of_splits_do_not_become_paths(make_run, world, tmp_path):

@@ -19,10 +19,10 @@ from truemoment.learning.models.frame_sequence import FrameSequence, FrameSequen
 from truemoment.learning.models.mean_pool import MeanPool, MeanPoolSettings
 from truemoment.learning.models.retrieval_model import symmetric_cross_entropy
 from truemoment.learning.training.clip_pairs import contrastive_batches, make_clip_texts, vectors_of
-from truemoment.learning.training.grounding import load_grounder
+from truemoment.learning.training.grounding import TrainedGrounder
 from truemoment.learning.training.network import Network
 from truemoment.learning.training.performing import perform
-from truemoment.learning.training.ranking import load_retriever
+from truemoment.learning.training.ranking import TrainedRetriever
 from truemoment.learning.training.recipes import read_recipe
 from truemoment.learning.training.run import Run
 from truemoment.learning.training.vocabulary import NO_WORDS
@@ -212,7 +212,7 @@ def test_training_beats_zero_shot(films, tmp_path):
     written = read_similarities(tmp_path / "run" / "test.npz").similarities.block(slice(None))
     assert (written.argmax(axis=1) == np.arange(len(clips))).mean() == pytest.approx(found.value)
     with pytest.raises(UsageError, match=r"is a run of mean-pool, which ranks clips: use truemoment retrieve"):
-        load_grounder(tmp_path / "run", store=films)
+        TrainedGrounder.load(tmp_path / "run", store=films)
 
 
 def test_without_nearness_it_is_chance(tmp_path):
@@ -248,7 +248,7 @@ def test_a_resumed_run_is_equal_to_the_bit(films, tmp_path):
 def test_the_sequential_head_trains_and_is_loaded(films, tmp_path):
     changes = ("settings.heads=4", "train.epochs=1")
     result = trained(films, tmp_path / "run", *changes, name="frame-sequence")
-    retriever = load_retriever(tmp_path / "run", store=films, texts=films)
+    retriever = TrainedRetriever.load(tmp_path / "run", store=films, texts=films)
     pairs, _ = retriever.pairs(films.annotations("test"))
     texts, clips = retriever.vectors(pairs)
     hits = ((texts @ clips.T).argmax(axis=1) == np.arange(len(clips))).mean()

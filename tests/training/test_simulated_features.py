@@ -13,7 +13,7 @@ from truemoment import load_annotations
 from truemoment.cli import run
 from truemoment.evaluation.measures import parse_measure
 from truemoment.learning.training.floors import run_rules, simulate
-from truemoment.learning.training.grounding import load_grounder
+from truemoment.learning.training.grounding import TrainedGrounder
 from truemoment.searching.opening import open_features
 from truemoment.worlds.concepts import CAUTION
 
@@ -53,7 +53,7 @@ def test_a_run_opens_the_features_of_its_dataset(data_dir, tmp_path):
     kept = json.loads((tmp_path / "run" / "run.json").read_text())
     assert kept["features_name"] == "perception:1 (8 concepts of activitynet-captions), seed=0"
     assert CAUTION in kept["notes"]
-    grounder = load_grounder(tmp_path / "run", data_dir=data_dir)
+    grounder = TrainedGrounder.load(tmp_path / "run", data_dir=data_dir)
     assert grounder.features.name == kept["features_name"]
     test = load_annotations("activitynet-captions", "val_1", data_dir=data_dir)
     assert len(grounder.ground(test.queries, 1)) == 18
@@ -73,7 +73,7 @@ def test_a_split_anew_has_the_features_of_its_dataset(data_dir, tmp_path):
     assert (kept["features_name"], kept["made_of"]) == (whole.name, "activitynet-captions")
     assert open_features("perception:1", dataset=str(anew), data_dir=data_dir).name == whole.name
     shutil.move(anew, tmp_path / "elsewhere")
-    assert load_grounder(folder, data_dir=data_dir).features.name == whole.name
+    assert TrainedGrounder.load(folder, data_dir=data_dir).features.name == whole.name
 
 
 def test_rules_stand_beside_methods(data_dir):

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from truemoment.base.errors import InputError, TrueMomentError, UsageError
-from truemoment.learning.training.sweep import Dial, SweepGrid, read_methods, written
+from truemoment.learning.training.sweep import Dial, SweepGrid, dial_text, read_methods
 from truemoment.learning.training.sweep_data import SweepData
 from truemoment.learning.training.trials import Trainer, TrainingTrial, read_finished, train_trials
 from truemoment.worlds import WorldSettings
@@ -52,7 +52,7 @@ def swept(tmp_path_factory):
 def test_a_dial_is_read_and_sorted():
     assert Dial.read(" perception = 1, 0,0.30") == Dial("perception", (0.0, 0.3, 1.0))
     assert Dial.read("query-prior=-0").values == (0.0,)
-    assert [written(value) for value in (0.0, 0.3, 1.0, None)] == ["0", "0.3", "1", "any"]
+    assert [dial_text(value) for value in (0.0, 0.3, 1.0, None)] == ["0", "0.3", "1", "any"]
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def finished(grid, data, cell, **changed):
         "seed": cell.seed,
         "features": data.features(cell),
         "learned": {(of.dataset, of.split): of.sha256 for of in splits.values()},
-        "wanted": [
+        "figures": [
             (split, splits[split].sha256[:8], measure)
             for split in ("test-iid", "test-ood")
             for measure in MEASURES.split("; ")
@@ -208,7 +208,7 @@ def test_finished_cells_are_read(swept):
 def test_what_is_not_finished_is_not_read(swept, tmp_path):
     grid, data, _ = swept
     cell = grid.cells()[0]
-    assert finished(grid, data, cell, wanted=[("test-iid", "00000000", "mIoU")]) is None  # other data
+    assert finished(grid, data, cell, figures=[("test-iid", "00000000", "mIoU")]) is None  # other data
     assert finished(grid, data, TrainingTrial("tan2d", 0.5, 0)) is None  # nothing there
     copy = SweepGrid(grid.methods, grid.dial, grid.seeds, Path(shutil.copytree(grid.folder, tmp_path / "copy")))
     (copy.folder_of(cell) / "result.json").unlink()

@@ -8,7 +8,7 @@ from truemoment.base.errors import UsageError
 from truemoment.base.intervals import temporal_iou
 from truemoment.learning.models.base import VideoRows
 from truemoment.learning.training.examples import read_sentences
-from truemoment.learning.training.grounding import load_grounder
+from truemoment.learning.training.grounding import TrainedGrounder
 from truemoment.learning.training.network import build_network
 from truemoment.learning.training.performing import perform
 from truemoment.learning.training.vocabulary import TokenVocabulary
@@ -139,7 +139,7 @@ def test_a_run_is_resumed_to_the_bit_and_answers_within_videos(name, make_run, w
     one, other = ((tmp_path / folder / "best.safetensors").read_bytes() for folder in ("whole", "cut"))
     assert one == other
     queries = world.splits["test-ood"].queries
-    found = load_grounder(tmp_path / "whole", store=world.features).ground(queries, top=5)
+    found = TrainedGrounder.load(tmp_path / "whole", store=world.features).ground(queries, top=5)
     assert found.lengths.min() >= 1
     assert (found.start_s >= 0).all()
     assert (found.end_s <= np.repeat(queries.duration_s, found.lengths) + 1e-9).all()

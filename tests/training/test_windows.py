@@ -13,7 +13,7 @@ from truemoment.base.records import Annotations, Queries
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.learning.training import checkpoints
 from truemoment.learning.training.examples import WindowTable, make_long_video_table
-from truemoment.learning.training.grounding import TrainedGrounder, load_grounder
+from truemoment.learning.training.grounding import TrainedGrounder
 from truemoment.learning.training.network import build_network
 from truemoment.learning.training.performing import perform
 from truemoment.learning.training.recipes import names, read_recipe
@@ -236,7 +236,7 @@ def test_films_are_answered_and_the_run_is_read_back(make_film_run, films, tmp_p
     test = splits["test-iid"]
     run = make_film_run("tan2d", "decode.top=50", tests={"test-iid": test})
     result = perform(run, tmp_path / "run")
-    grounder = load_grounder(tmp_path / "run", store=store)
+    grounder = TrainedGrounder.load(tmp_path / "run", store=store)
     assert grounder.run.recipe == run.recipe
     answers = grounder.ground(test.queries, 50)
     assert answers.query_id.tolist() == test.queries.query_id.tolist()
@@ -257,7 +257,7 @@ def test_vlg_net_on_films_is_evaluated_as_on_mad(make_film_run, films, tmp_path)
     splits, store = films
     test = splits["test-iid"]
     perform(make_film_run("vlg-net-mad", "decode.top=100", "train.epochs=1"), tmp_path / "run")
-    answers = load_grounder(tmp_path / "run", store=store).ground(test.queries, 100)
+    answers = TrainedGrounder.load(tmp_path / "run", store=store).ground(test.queries, 100)
     assert answers.lengths.min() > 10
     scores = evaluate(test, answers, protocol="mad-vlgnet")
     recall = np.array(
@@ -320,7 +320,7 @@ def test_a_method_for_short_videos_answers_films_window_by_window(name, make_run
     """Each window cut out of the film and answered by itself as a video; the moments of all of them, ranked."""
     splits, store = films
     perform(make_run(name, "train.epochs=1", "decode.nms=1"), tmp_path / "run")
-    method = load_grounder(tmp_path / "run", store=store)
+    method = TrainedGrounder.load(tmp_path / "run", store=store)
     of = splits["test-iid"].queries
     one = Queries(of.query_id[:1], of.video_id[:1], of.duration_s[:1], of.sentence[:1])
     windows = Windows(window_s=20.0, stride_s=10.0)

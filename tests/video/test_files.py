@@ -29,7 +29,7 @@ def test_the_id_and_a_suffix(tmp_path):
 def test_two_files_of_one_video(tmp_path):
     fill(tmp_path, "v1.mp4", "v1.mkv")
     assert find_videos(tmp_path, ["v2"]) == {}  # nobody asks for it
-    with pytest.raises(InputError, match=r"holds v1.mkv and v1.mp4, expected one file of video 'v1'"):
+    with pytest.raises(InputError, match=r"contains v1.mkv and v1.mp4, expected one file of video 'v1'"):
         find_videos(tmp_path, ["v1"])
 
 
@@ -73,9 +73,9 @@ def test_a_middle_that_is_not_there_yet_is_seen(tmp_path, size):
 
 def test_a_large_file_is_not_read_whole():
     """Of 4 GiB 3 MiB are read, from the first byte to the last, none twice."""
-    assert sum(length for _, length in files._looked_at(4 << 30)) == 3 << 20
+    assert sum(length for _, length in files._examined_parts(4 << 30)) == 3 << 20
     for size in (3 << 20, (3 << 20) + 1, (3 << 20) + 123_457, 4 << 30):
-        looked_at = sorted(files._looked_at(size))
+        looked_at = sorted(files._examined_parts(size))
         assert all(at + length <= after for (at, length), (after, _) in pairwise(looked_at))
         assert (looked_at[0][0], sum(looked_at[-1])) == (0, size)
 

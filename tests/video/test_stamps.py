@@ -82,7 +82,7 @@ def test_why_a_copy_is_made(tmp_path):
 
     faststart = {"movflags": "faststart"}
     assert why("a.mp4", options=faststart) == ""
-    assert why("a.mp4") == "its index stands at the end"
+    assert why("a.mp4") == "its index is at the end"
     assert why("a.mp4", codec="mpeg4") == "codec mpeg4"
     assert why("a.mkv") == "a file of type .mkv"
     assert "starts at 3.00 s" in why("a.mp4", [ms + 3000 for ms in CONSTANT_MS], options=faststart)

@@ -111,7 +111,7 @@ def test_the_form_is_as_documented(tmp_path):
         ({"video_id": np.frombuffer(b"[1, 2]", dtype=np.uint8)}, "str"),
         ({"fps": np.array(-1.0)}, "field fps: got -1.0, expected frames a second above 0"),
         ({"fps": np.array([1.0, 2.0])}, "is not a file of frame features"),
-        ({"frames": np.array([{}], dtype=object)}, "holds Python objects"),
+        ({"frames": np.array([{}], dtype=object)}, "contains Python objects"),
     ],
 )
 def test_refused_features(tmp_path, changed, said):

@@ -1,1 +1,1 @@
-"""The ground: records of queries and answers, intervals of time, errors, papers; the boundary to everything outside."""
+"""Base: records of queries and answers, intervals of time, errors and papers; the boundary to files and processes."""

@@ -28,7 +28,7 @@ from truemoment.base.intervals import Floats, Ints
 REACH = 8.7
 """Kernel widths after which a Gaussian, or its spectrum, is below 4e-17 of its peak."""
 
-_BLOCK = 1 << 18  # numbers held at a time: they stay in the processor's cache
+_BLOCK = 1 << 18  # numbers in memory at a time: they stay in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Density:
     points : (N, 2)
         Finite.
     covariance : (2, 2)
-        Of each kernel; positive definite.
+        Covariance of each kernel; positive definite.
 
     Raises
     ------
@@ -59,7 +59,7 @@ class Density:
     covariance: Floats
 
     def __post_init__(self) -> None:
-        """Refuse what has no density."""
+        """Refuse points that have no density in the plane."""
         _check_places(self.points, "points", least=1)
         if not _is_positive_definite(self.covariance):
             raise InputError("the points lie on one line, which has no density in the plane")
@@ -105,14 +105,14 @@ class Density:
         near = np.all((places >= low) & (places <= high), axis=1)
         period = high - low
         n_modes = np.ceil(REACH * period / math.tau)
-        found = np.zeros(len(places))
+        density = np.zeros(len(places))
         series_cost = float(len(points) + near.sum()) * (2 * n_modes[0] + 1) * (2 * n_modes[1] + 1)
         within_reach = _Neighbours.of(points, places[near], low)
         if series_cost < 8 * within_reach.n_pairs:
-            found[near] = np.maximum(_series(points, places[near], low, period, n_modes.astype(int)), 0)
+            density[near] = np.maximum(_series(points, places[near], low, period, n_modes.astype(int)), 0)
         else:
-            found[near] = _sum_of_kernels(within_reach)
-        return np.asarray(found / math.sqrt(np.linalg.det(self.covariance)))
+            density[near] = _sum_of_kernels(within_reach)
+        return np.asarray(density / math.sqrt(np.linalg.det(self.covariance)))
 
     @property
     def _root(self) -> Floats:
@@ -120,11 +120,11 @@ class Density:
         return np.asarray(np.linalg.cholesky(self.covariance))
 
 
-def _check_places(places: Floats, what: str, *, least: int = 0) -> None:
-    """Refuse what is no list of finite places of the plane."""
+def _check_places(places: Floats, name: str, *, least: int = 0) -> None:
+    """Refuse values that are no list of finite places in the plane."""
     shape = np.shape(places)
     if len(shape) != 2 or shape[0] < least or shape[1] != 2 or not np.all(np.isfinite(places)):
-        raise InputError(f"got {what} of shape {shape}, expected finite ones of shape (N, 2), N at least {least}")
+        raise InputError(f"got {name} of shape {shape}, expected finite ones of shape (N, 2), N at least {least}")
 
 
 def _is_positive_definite(covariance: Floats) -> bool:
@@ -187,7 +187,7 @@ def _sum_of_kernels(near: _Neighbours) -> Floats:
 
 
 def _series(points: Floats, places: Floats, low: Floats, period: Floats, n_modes: npt.NDArray[np.int64]) -> Floats:
-    r"""Do the same by Fourier series on a box of sides P from its corner `low`.
+    r"""Density by Fourier series on a box of sides P from its corner `low`.
 
     On a circle of length P the normal density is :math:`\sum_k g_k \cos \omega_k (x - x_j)` with
     :math:`\omega_k = 2\pi k / P`, :math:`g_0 = 1/P`, :math:`g_k = \frac2P e^{-\omega_k^2/2}`. The cosine of a
@@ -203,11 +203,11 @@ def _series(points: Floats, places: Floats, low: Floats, period: Floats, n_modes
         sums += _waves(angle[:, 0], n_first).T @ _waves(angle[:, 1], n_second)
     first, second = (_spectrum(n, w) * w / math.tau for n, w in zip((n_first, n_second), step, strict=True))
     sums *= first[:, None] * second / len(points)
-    found = np.empty(len(places))
+    values = np.empty(len(places))
     for rows in _blocks(len(places), n_first + n_second):
         angle = (places[rows] - low) * step
-        found[rows] = np.einsum("mq,mq->m", _waves(angle[:, 0], n_first) @ sums, _waves(angle[:, 1], n_second))
-    return found
+        values[rows] = np.einsum("mq,mq->m", _waves(angle[:, 0], n_first) @ sums, _waves(angle[:, 1], n_second))
+    return values
 
 
 def _spectrum(n: int, step: float) -> Floats:
@@ -230,6 +230,6 @@ def _waves(angle: Floats, n: int) -> Floats:
 
 
 def _blocks(n_rows: int, row_size: int) -> Iterator[slice]:
-    """Rows some at a time, so that a block of `row_size` numbers a row stays small."""
+    """Yield blocks of rows, so that a block of `row_size` numbers a row stays small."""
     step = max(1, _BLOCK // max(row_size, 1))
     return (slice(low, low + step) for low in range(0, n_rows, step))

@@ -32,7 +32,7 @@ class InputError(TrueMomentError):
     Parameters
     ----------
     problem
-        What came and what was expected, in words.
+        What was found and what was expected, in words.
     path, line, field
         Where it was found, as far as known. Lines count from 1.
     hint
@@ -53,8 +53,8 @@ class InputError(TrueMomentError):
         self.line = line
         self.field = field
         self.hint = hint
-        where = "" if path is None else str(path) + ("" if line is None else f":{line}")
-        parts = [where, "" if field is None else f"field {field}", problem]
+        place = "" if path is None else str(path) + ("" if line is None else f":{line}")
+        parts = [place, "" if field is None else f"field {field}", problem]
         text = ": ".join(part for part in parts if part)
         text += f"; {hint}" if hint else ""
         super().__init__(text)
@@ -102,7 +102,7 @@ class MissingPackageError(TrueMomentError):
     extra
         The extra of TrueMoment that brings it.
     purpose
-        What it is needed for.
+        Feature that needs it.
     """
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:

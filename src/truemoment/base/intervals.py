@@ -175,13 +175,13 @@ def suppress(start: Floats, end: Floats, length: Ints, *, threshold: float, deno
         Form of the IoU's denominator, see :func:`temporal_iou`.
     """
     n_ranks = start.shape[1]
-    kept = np.arange(n_ranks) < length[:, None]
+    keep = np.arange(n_ranks) < length[:, None]
     for k in range(n_ranks - 1):
         iou = temporal_iou(
             start[:, k + 1 :], end[:, k + 1 :], start[:, k, None], end[:, k, None], denominator=denominator
         )
-        kept[:, k + 1 :] &= ~((iou > threshold) & kept[:, k, None])
-    return kept
+        keep[:, k + 1 :] &= ~((iou > threshold) & keep[:, k, None])
+    return keep
 
 
 def first_kept(start: Floats, end: Floats, length: Ints | None = None, *, threshold: float, top: int) -> Bools:
@@ -190,14 +190,14 @@ def first_kept(start: Floats, end: Floats, length: Ints | None = None, *, thresh
     Only kept moments are compared with all others, a third of the work for 10 of 60.
     """
     rows = np.arange(len(start))
-    left = np.ones(start.shape, dtype=bool) if length is None else np.arange(start.shape[1]) < length[:, None]
-    kept = np.zeros_like(left)
+    candidates = np.ones(start.shape, dtype=bool) if length is None else np.arange(start.shape[1]) < length[:, None]
+    keep = np.zeros_like(candidates)
     for _ in range(min(top, start.shape[1])):
-        best = left.argmax(axis=1)  # the first that is left, or 0 if none is
-        kept[rows, best] |= left[rows, best]
-        left[rows, best] = False
-        left &= temporal_iou(start, end, start[rows, best, None], end[rows, best, None]) <= threshold
-    return kept
+        best = candidates.argmax(axis=1)  # the first candidate, or 0 if there is none
+        keep[rows, best] |= candidates[rows, best]
+        candidates[rows, best] = False
+        candidates &= temporal_iou(start, end, start[rows, best, None], end[rows, best, None]) <= threshold
+    return keep
 
 
 def best_kept(score: Floats, start: npt.NDArray[Any], end: npt.NDArray[Any], *, threshold: float, top: int) -> Ints:
@@ -228,37 +228,39 @@ def best_kept(score: Floats, start: npt.NDArray[Any], end: npt.NDArray[Any], *, 
     if np.isnan(score).any():
         number = np.flatnonzero(~np.isnan(score))
         return number[best_kept(score[number], start[number], end[number], threshold=threshold, top=top)]
-    kept = np.zeros(0, dtype=np.int64)
-    seen, many = 0, max(1024, 8 * top)
-    while len(kept) < top and seen < len(score):
-        left = ranked(score, many)[seen:]
-        seen, many = seen + len(left), 4 * many
-        left = _without_overlap(left, kept, start, end, threshold=threshold)
-        while len(left) and len(kept) < top:
-            head, left = left[:BLOCK_RANKS], left[BLOCK_RANKS:]
+    selection = np.zeros(0, dtype=np.int64)
+    n_ranked, n_wanted = 0, max(1024, 8 * top)
+    while len(selection) < top and n_ranked < len(score):
+        candidates = ranked(score, n_wanted)[n_ranked:]
+        n_ranked, n_wanted = n_ranked + len(candidates), 4 * n_wanted
+        candidates = _without_overlap(candidates, selection, start, end, threshold=threshold)
+        while len(candidates) and len(selection) < top:
+            head, candidates = candidates[:BLOCK_RANKS], candidates[BLOCK_RANKS:]
             clash = _overlapped(head, head, start, end, threshold=threshold)
             stays = np.ones(len(head), dtype=bool)
             for rank in range(len(head)):
                 if stays[rank]:
                     stays[rank + 1 :] &= ~clash[rank + 1 :, rank]
-            kept = np.concatenate([kept, head[stays]])
-            left = _without_overlap(left, head[stays], start, end, threshold=threshold)
-    return kept[:top]
+            selection = np.concatenate([selection, head[stays]])
+            candidates = _without_overlap(candidates, head[stays], start, end, threshold=threshold)
+    return selection[:top]
 
 
 def _without_overlap(
-    these: Ints, those: Ints, start: npt.NDArray[Any], end: npt.NDArray[Any], *, threshold: float
+    candidates: Ints, selection: Ints, start: npt.NDArray[Any], end: npt.NDArray[Any], *, threshold: float
 ) -> Ints:
-    """Return those of these moments whose IoU with none of those is larger than the threshold."""
-    for low in range(0, len(those), BLOCK_RANKS):
-        clash = _overlapped(these, those[low : low + BLOCK_RANKS], start, end, threshold=threshold)
-        these = these[~clash.any(axis=1)]
-    return these
+    """Return the candidates whose IoU with each selected moment is at most the threshold."""
+    for low in range(0, len(selection), BLOCK_RANKS):
+        clash = _overlapped(candidates, selection[low : low + BLOCK_RANKS], start, end, threshold=threshold)
+        candidates = candidates[~clash.any(axis=1)]
+    return candidates
 
 
-def _overlapped(these: Ints, those: Ints, start: npt.NDArray[Any], end: npt.NDArray[Any], *, threshold: float) -> Bools:
-    """Whether the IoU of each of these moments with each of those is larger than the threshold."""
-    iou = temporal_iou(start[these][:, None], end[these][:, None], start[those], end[those])
+def _overlapped(
+    first: Ints, second: Ints, start: npt.NDArray[Any], end: npt.NDArray[Any], *, threshold: float
+) -> Bools:
+    """Whether the IoU of each first moment with each second one is larger than the threshold."""
+    iou = temporal_iou(start[first][:, None], end[first][:, None], start[second], end[second])
     return np.asarray(iou > threshold)
 
 
@@ -273,7 +275,7 @@ def ranked(score: Floats, top: int) -> Ints:
     """
     if 0 < top < len(score):
         least = np.partition(score, len(score) - top)[len(score) - top]
-        able = np.flatnonzero(score >= least)  # all that tie with the last one too
+        able = np.flatnonzero(score >= least)  # also all that tie with the last one
     else:
         able = np.arange(len(score))
     return np.asarray(able[np.argsort(-score[able], kind="stable")][:top])

@@ -1,4 +1,4 @@
-"""Names that are expected, and the one that was probably meant."""
+"""Lists of expected names for messages, with the probable meaning of a misspelt name."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
-def one_of_known(name: str, known: Iterable[str]) -> str:
-    """Return "one of ...", and which of them was probably meant, if one is near enough.
+def one_of_known(name: str, names: Iterable[str]) -> str:
+    """Return "one of NAMES", and a suggestion if one of them is similar to `name`.
 
     Examples
     --------
@@ -16,14 +16,14 @@ def one_of_known(name: str, known: Iterable[str]) -> str:
     >>> one_of_known("nothing", ["train", "val"])
     'one of train, val'
     """
-    names = list(dict.fromkeys(known))
+    names = list(dict.fromkeys(names))
     listed = f"one of {', '.join(names)}"
-    meant = nearest(name, names)
-    return listed if meant is None else f"{listed}; did you mean {meant}?"
+    suggestion = nearest(name, names)
+    return listed if suggestion is None else f"{listed}; did you mean {suggestion}?"
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the name that is most like another one, whatever the case of letters; None if none is near."""
-    by_lower = {of.lower(): of for of in known}
-    found = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.7)
-    return by_lower[found[0]] if found else None
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """Return the name that is most similar to `name`, ignoring case; None if none is similar."""
+    by_lower = {candidate.lower(): candidate for candidate in names}
+    matches = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.7)
+    return by_lower[matches[0]] if matches else None

@@ -24,8 +24,8 @@ def lazy(package: str, home: Mapping[str, str]) -> Callable[[str], object]:
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = import_module(package)
-        found = getattr(import_module(f"{package}.{home[name]}"), name)
-        setattr(module, name, found)
-        return found
+        value = getattr(import_module(f"{package}.{home[name]}"), name)
+        setattr(module, name, value)
+        return value
 
     return load

@@ -119,7 +119,7 @@ def numbers_of(names: Iterable[str]) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """What a method may see of a test split: a row per query, and no moments.
+    """Input of a method on a test split: a row per query, and no moments.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class Queries:
 
     def order_by_hash(self) -> Ints:
         """Return the rows by the SHA-256 of their query ids, (Q,): an order in which nobody picks examples."""
-        digests = [hashlib.sha256(of.encode("utf-8", "surrogatepass")).digest() for of in self.query_id]
+        digests = [hashlib.sha256(query_id.encode("utf-8", "surrogatepass")).digest() for query_id in self.query_id]
         return np.array(sorted(range(len(digests)), key=digests.__getitem__), dtype=np.int64)
 
     def __len__(self) -> int:
@@ -468,12 +468,14 @@ class Annotations:
 
 def _joined_saliency(parts: Sequence[Annotations]) -> Saliency | None:
     """Clip ratings of all parts; None if one has none, or they differ in annotators or length of a clip."""
-    known = [part.saliency for part in parts if part.saliency is not None]
-    if len(known) < len(parts) or len({(of.rating.shape[1], of.clip_length_s) for of in known}) > 1:
+    saliency = [part.saliency for part in parts if part.saliency is not None]
+    if len(saliency) < len(parts) or len({(part.rating.shape[1], part.clip_length_s) for part in saliency}) > 1:
         return None
-    lengths = np.concatenate([np.diff(of.offsets) for of in known])
-    clip, rating = (np.concatenate(columns) for columns in zip(*((of.clip, of.rating) for of in known), strict=True))
-    return Saliency(np.concatenate([[0], np.cumsum(lengths)]), clip, rating, known[0].clip_length_s)
+    lengths = np.concatenate([np.diff(part.offsets) for part in saliency])
+    clip, rating = (
+        np.concatenate(columns) for columns in zip(*((part.clip, part.rating) for part in saliency), strict=True)
+    )
+    return Saliency(np.concatenate([[0], np.cumsum(lengths)]), clip, rating, saliency[0].clip_length_s)
 
 
 def positions_in_lists(offsets: Ints, lists: Ints) -> Ints:
@@ -490,7 +492,7 @@ def positions_in_lists(offsets: Ints, lists: Ints) -> Ints:
 
 
 def _select_lists(saliency: Saliency, lists: Ints) -> Saliency:
-    """Return the clip ratings of some queries, in the order wanted."""
+    """Return the clip ratings of some queries, in the requested order."""
     lengths = np.diff(saliency.offsets)[lists]
     clips = positions_in_lists(saliency.offsets, lists)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -596,7 +598,7 @@ class Predictions:
             self._check_status(as_strings(self.status, "status"))
 
     def _check_status(self, status: Strings) -> None:
-        """Refuse a status that is none, or that contradicts its list."""
+        """Refuse a status that is unknown or contradicts its list."""
         if len(status) != len(self.query_id):
             raise InputError(f"got {len(status)} values, expected {len(self.query_id)}", field="status")
         fault = fault_of_statuses(status, self.lengths)
@@ -619,11 +621,11 @@ class Predictions:
         ['v#0', 'v#1']
         """
         start_s, end_s, score = (
-            np.concatenate([getattr(of, name) for of in parts]) for name in ("start_s", "end_s", "score")
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("start_s", "end_s", "score")
         )
-        offsets = np.concatenate([[0], np.cumsum(np.concatenate([of.lengths for of in parts]))])
-        query_id = np.concatenate([of.query_id for of in parts])
-        scored = any(of.scored for of in parts)
+        offsets = np.concatenate([[0], np.cumsum(np.concatenate([part.lengths for part in parts]))])
+        query_id = np.concatenate([part.query_id for part in parts])
+        scored = any(part.scored for part in parts)
         return cls(query_id, offsets, start_s, end_s, score, name=parts[0].name, scored=scored)
 
     @classmethod

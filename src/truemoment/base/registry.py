@@ -5,8 +5,8 @@ A package adds a part in its ``pyproject.toml``, for example a format of predict
     [project.entry-points."truemoment.formats"]
     ours = "package.module:FORMAT"
 
-Our own parts come first and their names cannot be taken. Other packages are looked for when a name is not ours, or all
-names are wanted: what is not asked for costs nothing.
+Our own parts come first and their names cannot be taken. Other packages are searched only when a name is not ours,
+or when all names are needed.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ class Registry(Mapping[str, T]):
         Our parts, in order.
     expected
         Type of a part.
-    taken
+    reserved
         Further names that are ours, of parts that are imported when they are used.
     """
 
     def __init__(
-        self, kind: str, own: Mapping[str, T], expected: type[Any], *, taken: Collection[str] = frozenset()
+        self, kind: str, own: Mapping[str, T], expected: type[Any], *, reserved: Collection[str] = frozenset()
     ) -> None:
-        self.kind, self.own, self.expected, self.taken = kind, dict(own), expected, taken
+        self.kind, self.own, self.expected, self.reserved = kind, dict(own), expected, reserved
 
     def __getitem__(self, name: str) -> T:
         """Return a part.
@@ -50,7 +50,7 @@ class Registry(Mapping[str, T]):
         Raises
         ------
         UsageError
-            If that of another package cannot be loaded, or is no such part.
+            If the part of another package cannot be loaded, or is of another type.
         """
         return self.own[name] if name in self.own else self._loaded(self._others[name])
 
@@ -66,14 +66,14 @@ class Registry(Mapping[str, T]):
 
     @functools.cached_property
     def _others(self) -> dict[str, EntryPoint]:
-        from importlib.metadata import entry_points  # noqa: PLC0415 - it reads what is known of every package
+        from importlib.metadata import entry_points  # noqa: PLC0415 - it reads the metadata of every package
 
-        found: dict[str, EntryPoint] = {}
+        entries: dict[str, EntryPoint] = {}
         for entry in entry_points(group=f"truemoment.{self.kind}"):
-            if entry.name in self.own or entry.name in self.taken:
+            if entry.name in self.own or entry.name in self.reserved:
                 raise UsageError(f"{_origin(entry, self.kind)}, whose name is taken; rename it there")
-            found.setdefault(entry.name, entry)
-        return found
+            entries.setdefault(entry.name, entry)
+        return entries
 
     def _loaded(self, entry: EntryPoint) -> T:
         origin = _origin(entry, self.kind)
@@ -82,8 +82,8 @@ class Registry(Mapping[str, T]):
         except Exception as error:  # a package of others may fail in any way
             raise UsageError(f"{origin}, which cannot be loaded ({type(error).__name__}: {error})") from error
         if not isinstance(part, self.expected):
-            what = f"{entry.value} is of type {type(part).__name__}, expected {self.expected.__name__}"
-            raise UsageError(f"{origin}, but {what}")
+            problem = f"{entry.value} is of type {type(part).__name__}, expected {self.expected.__name__}"
+            raise UsageError(f"{origin}, but {problem}")
         return cast(T, part)
 
 

@@ -33,10 +33,10 @@ WRITE, WRITE_INTO, WRITE_NEW, RESUME = "write", "write into", "write new", "resu
 """Roles of paths."""
 
 In = Annotated[T, READ]
-"""A file or folder that is read."""
+"""File or folder that is read."""
 
 InRun = Annotated[T, READ_RUN]
-"""The folder of a trained run, of which only the own files are read."""
+"""Folder of a trained run; only the files of the run are read."""
 
 InDataset = Annotated[T, READ_DATASET]
 """The name of a dataset, DATASET/SPLIT, or a file."""
@@ -45,7 +45,7 @@ Out = Annotated[T, WRITE]
 """A file that is written."""
 
 OutFolder = Annotated[T, WRITE_INTO]
-"""A folder in which files are written; it may be there."""
+"""Folder in which files are written; it may exist."""
 
 NewFolder = Annotated[T, WRITE_NEW]
 """A folder that is written, which must be new or empty."""
@@ -61,7 +61,7 @@ MOST_RESAMPLES = 100_000
 
 
 def ignore(_: str) -> None:
-    """Take a message, and show nothing."""
+    """Ignore a message."""
 
 
 def option(
@@ -78,6 +78,7 @@ def option(
     read: Callable[[Any], Any] | None = None,
     show: bool = True,
     required: bool = False,
+    rare: bool = False,
 ) -> Any:  # noqa: ANN401 - as dataclasses.field
     """Return a field that is an option.
 
@@ -86,7 +87,7 @@ def option(
     text
         Help: what it sets, and its unit.
     default
-        Value where nothing is given.
+        Default value.
     name
         Name on the command line, where it is not ``--`` and the name of the field; several with blanks between.
     limits, is_open
@@ -103,8 +104,10 @@ def option(
         Whether the help shows the default.
     required
         Whether it must be given.
+    rare
+        Whether only ``--help-all`` lists it.
     """
-    how = {
+    metadata = {
         "text": text,
         "name": name,
         "limits": limits,
@@ -115,8 +118,9 @@ def option(
         "words": words,
         "read": read,
         "show": show,
+        "rare": rare,
     }
-    return field(metadata=how) if required else field(default=default, metadata=how)
+    return field(metadata=metadata) if required else field(default=default, metadata=metadata)
 
 
 def argument(
@@ -128,8 +132,8 @@ def argument(
     required: bool = True,
 ) -> Any:  # noqa: ANN401 - as dataclasses.field
     """Return a field that is a word without an option before it, in this place."""
-    how = {"argument": True, "metavar": metavar, "complete": complete, "words": words, "read": read}
-    return field(metadata=how) if required else field(default=None, metadata=how)
+    metadata = {"argument": True, "metavar": metavar, "complete": complete, "words": words, "read": read}
+    return field(metadata=metadata) if required else field(default=None, metadata=metadata)
 
 
 def in_python(text: str, default: Any) -> Any:  # noqa: ANN401 - as dataclasses.field
@@ -138,15 +142,22 @@ def in_python(text: str, default: Any) -> Any:  # noqa: ANN401 - as dataclasses.
 
 
 def number(
-    text: str, default: int | None, least: int, most: int | None = None, *, metavar: str = "N", name: str = ""
+    text: str,
+    default: int | None,
+    least: int,
+    most: int | None = None,
+    *,
+    metavar: str = "N",
+    name: str = "",
+    rare: bool = False,
 ) -> Any:  # noqa: ANN401 - as dataclasses.field
     """Return an option with a whole number from `least` to `most`."""
-    return option(text, default, limits=(least, most), metavar=metavar, name=name)
+    return option(text, default, limits=(least, most), metavar=metavar, name=name, rare=rare)
 
 
-def seed(of: str) -> Any:  # noqa: ANN401 - as dataclasses.field
-    """Return the option --seed, the seed of `of`."""
-    return number(f"Seed of {of}.", 0, 0, MOST_SEED)
+def seed(subject: str) -> Any:  # noqa: ANN401 - as dataclasses.field
+    """Return the option --seed; `subject` is what is drawn."""
+    return number(f"Seed of {subject}.", 0, 0, MOST_SEED)
 
 
 _ROLE = re.compile(r"^(?:In|InRun|InDataset|Out|OutFolder|NewFolder|Resumed)\[(.*)\]$")
@@ -154,7 +165,7 @@ _ROLE = re.compile(r"^(?:In|InRun|InDataset|Out|OutFolder|NewFolder|Resumed)\[(.
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a command or function is asked for."""
+    """Base class of requests: the options of a command, or the keywords of a function."""
 
     def __post_init__(self) -> None:
         """Refuse values that do not fit together, part by part."""
@@ -165,7 +176,7 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Running(Request):
-    """How a function shows what it does; the command line shows it by itself."""
+    """How a function reports progress and warnings; the command line has its own way."""
 
     on_status: Callable[[str], None] = in_python("Called with what is being done.", ignore)
     on_warning: Callable[[str], None] = in_python("Called with what cannot be kept for later.", ignore)
@@ -194,7 +205,7 @@ def types_of(part: type) -> dict[str, Any]:
 
 def fields_of(record: type) -> Iterator[tuple[type, dataclasses.Field[Any], Any]]:
     """Yield part, field and type of every option, argument and keyword of a request, in the order of the help."""
-    fields = {of.name: of for of in dataclasses.fields(record)}
+    fields = {field.name: field for field in dataclasses.fields(record)}
     seen = set()
     for part in parts(record):
         for name, hint in types_of(part).items():
@@ -208,9 +219,9 @@ def role_of(hint: Any) -> str | None:  # noqa: ANN401 - any type
     return get_args(hint)[1] if get_origin(hint) is Annotated else None
 
 
-def option_of(of: dataclasses.Field[Any]) -> str:
+def option_of(field: dataclasses.Field[Any]) -> str:
     """Return the names of an option, with blanks between."""
-    return of.metadata.get("name") or f"--{of.name.replace('_', '-')}"
+    return field.metadata.get("name") or f"--{field.name.replace('_', '-')}"
 
 
 def function_of(record: Callable[P, Q], run: Callable[[Q], R], name: str) -> Callable[P, R]:
@@ -220,9 +231,9 @@ def function_of(record: Callable[P, Q], run: Callable[[Q], R], name: str) -> Cal
     def function(*args: P.args, **keywords: P.kwargs) -> R:
         return run(record(*args, **keywords))
 
-    assert isinstance(record, type)  # noqa: S101 - a class, which only mypy takes for a function
+    assert isinstance(record, type)  # noqa: S101 - a class, which mypy sees as a function
     function.__name__ = function.__qualname__ = name
-    arguments = sorted((_parameter(of) for _, of, _ in fields_of(record)), key=lambda of: of.kind)
+    arguments = sorted((_parameter(field) for _, field, _ in fields_of(record)), key=lambda parameter: parameter.kind)
     signature = inspect.Signature(arguments, return_annotation=run.__annotations__["return"])
     function.__signature__ = signature  # type: ignore[attr-defined]
     function.__doc__ = _documented(inspect.cleandoc(run.__doc__ or ""), record)
@@ -230,10 +241,10 @@ def function_of(record: Callable[P, Q], run: Callable[[Q], R], name: str) -> Cal
     return function
 
 
-def _parameter(of: dataclasses.Field[Any]) -> inspect.Parameter:
-    kind = inspect.Parameter.KEYWORD_ONLY if of.kw_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
-    default = inspect.Parameter.empty if of.default is dataclasses.MISSING else of.default
-    return inspect.Parameter(of.name, kind, default=default, annotation=_ROLE.sub(r"\1", str(of.type)))
+def _parameter(field: dataclasses.Field[Any]) -> inspect.Parameter:
+    kind = inspect.Parameter.KEYWORD_ONLY if field.kw_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
+    default = inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
+    return inspect.Parameter(field.name, kind, default=default, annotation=_ROLE.sub(r"\1", str(field.type)))
 
 
 def _documented(text: str, record: type) -> str:
@@ -241,10 +252,10 @@ def _documented(text: str, record: type) -> str:
     head, returns, rest = text.partition("\nReturns\n")
     lines = [] if "\nParameters\n" in head else ["", "Parameters", "----------"]
     pattern = re.compile(r"--([a-z][a-z-]*)")
-    for _, of, _ in fields_of(record):
-        if words := of.metadata.get("text") or of.metadata.get("python"):
+    for _, entry, _ in fields_of(record):
+        if words := entry.metadata.get("text") or entry.metadata.get("python"):
             lines += [
-                of.name,
-                "    " + pattern.sub(lambda found: f"`{found[1].replace('-', '_')}`", words),
+                entry.name,
+                "    " + pattern.sub(lambda match: f"`{match[1].replace('-', '_')}`", words),
             ]
     return f"{head.rstrip()}\n" + "\n".join(lines) + f"\n{returns}{rest}"

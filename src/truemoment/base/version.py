@@ -1,3 +1,3 @@
-"""The version, in a place that imports nothing."""
+"""The version; this module imports nothing."""
 
 __version__ = "0.1.0"

@@ -56,12 +56,14 @@ class BenchRequest(Request):
         "Measures on the test splits. [default: R@1, dR@1 at 0.5 and 0.7, mIoU, AxIoU]", metavar="'A; B'"
     )
     engine: Literal["local", "ray"] = option(
-        "This machine, or a Ray cluster (environment variable RAY_ADDRESS).", "local"
+        "This machine, or a Ray cluster (environment variable RAY_ADDRESS).", "local", rare=True
     )
     workers: int | None = number(
         "Number of worker processes. [default: 1; on a Ray cluster, all cores]", None, 1, 10000
     )
-    threads: int | None = number("Number of threads of each process. [default: the cores, divided]", None, 1, 1024)
+    threads: int | None = number(
+        "Number of threads of each process. [default: the cores, divided]", None, 1, 1024, rare=True
+    )
     budget_hours: float | None = option(
         "Stop training after H hours. The same command resumes it.", limits=(0, None), is_open=True, metavar="H"
     )

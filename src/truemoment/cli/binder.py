@@ -57,8 +57,9 @@ def parameters(record: type) -> Iterator[click.Parameter]:
         if "python" in of.metadata:
             continue
         made = _argument(of, hint) if "argument" in of.metadata else _option(of, hint)
+        setattr(made, "rare", of.metadata.get("rare", False))  # noqa: B010 - click has no such attribute
         if heading := vars(part).get("HEADING"):
-            setattr(made, "heading", heading)  # noqa: B010 - click has no such attribute
+            setattr(made, "heading", heading)  # noqa: B010 - as above
         yield made
 
 

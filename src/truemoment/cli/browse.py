@@ -18,13 +18,8 @@ from truemoment.base.request import Request, argument, option
 from truemoment.cli import binder
 from truemoment.cli.outputs import say, status_line
 from truemoment.cli.parts import Threads
-from truemoment.cli.search_page import (
-    PageServing,
-    SearchPageOptions,
-    cache_folder,
-    serve_search,
-)
-from truemoment.cli.serving import ServingOptions, serve_links
+from truemoment.cli.search.page import serve_search
+from truemoment.cli.serving import PageServing, SearchPageOptions, ServingOptions, cache_folder, serve_links
 from truemoment.data.named_file import NamedFile
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.studies.request import Data, Fitting, ReadingPredictions, path_of
@@ -45,9 +40,7 @@ class LookingOptions(Request):
     protocol: str | None = option(
         "Evaluation convention. [default: default; moment-detr for QVHighlights]", metavar="NAME[,FIELD=VALUE...]"
     )
-    floors: Literal["all", "best", "none"] = option(
-        "Blind baselines that are shown; none are fitted with none.", "best"
-    )
+    floors: Literal["all", "best", "none"] = option("Blind baselines to show; with none, none is fitted.", "best")
     features_index: Path | None = option(
         "Index of the videos: a lane shows what a sentence resembles.", metavar="INDEX"
     )
@@ -66,7 +59,9 @@ class BrowseRequest(Request):
     """What is shown."""
 
     predictions: tuple[str, ...] = argument(metavar="[NAME=]PREDICTIONS...|INDEX")
-    engine: str = option("Engine that finds verbs: lexicon, spacy or spacy:MODEL.", "lexicon", metavar="NAME")
+    engine: str = option(
+        "Engine that finds verbs: lexicon, spacy or spacy:MODEL.", "lexicon", metavar="NAME", rare=True
+    )
 
 
 @binder.command("browse")
@@ -85,7 +80,7 @@ def command(
     Queries are filtered by error, verb, length and words, sorted by what went wrong, and played
     where --videos has their files. Notes go to a file, which 'annotate new --only FILE' reads.
 
-    With an INDEX in place of predictions, the page of 'search --serve' is served.
+    With an INDEX in place of predictions, the page of 'search page' is served.
 
     \b
     truemoment browse preds.jsonl --dataset charades-cd --split test-ood --videos charades

@@ -2,47 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import click
 
 from truemoment.base.known_names import nearest
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 OWN = "Options"
 """Heading of a command's own options."""
 
+ALL_OPTIONS = "truemoment.all_options"
+"""Key of a context whose help lists rare options too."""
 
-def headed(heading: str, decorator: Callable[[F], F]) -> Callable[[F], F]:
-    """Return a decorator that adds options, and lists those without a heading under one in the help."""
 
-    def decorate(function: F) -> F:
-        before = set(map(id, getattr(function, "__click_params__", ())))
-        decorated = decorator(function)
-        for parameter in getattr(decorated, "__click_params__", ()):
-            if id(parameter) not in before and not hasattr(parameter, "heading"):
-                parameter.heading = heading
-        return decorated
+def _help_all(context: click.Context, _parameter: click.Parameter, given: bool) -> None:
+    if given and not context.resilient_parsing:
+        context.meta[ALL_OPTIONS] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
 
-    return decorate
+
+HELP_ALL = click.Option(
+    ["--help-all"], is_flag=True, is_eager=True, expose_value=False, hidden=True, callback=_help_all
+)
 
 
 class Command(click.Command):
-    """A command whose help lists options under the headings of :func:`headed`, its own options first."""
+    """A command whose help lists options under headings, its own options first, and rare ones on request.
+
+    A parameter may have ``heading``, and ``rare`` where only ``--help-all`` lists it.
+    """
+
+    verbs: Mapping[str, str] = MappingProxyType({})
+    """Commands below this one, and what they do, for the help."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters, with those of the help."""
+        return [*super().get_params(ctx), HELP_ALL]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options."""
         sections: dict[str, list[tuple[str, str]]] = {OWN: []}
+        n_left = 0
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
+            if record is None or isinstance(parameter, click.Argument):  # the usage has it
+                continue
+            if getattr(parameter, "rare", False) and ALL_OPTIONS not in ctx.meta:
+                n_left += 1
+            else:
                 sections.setdefault(getattr(parameter, "heading", OWN), []).append(record)
+        if self.verbs:
+            sections["Commands"] = list(self.verbs.items())
         for heading, records in sections.items():
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(records)
+        if n_left:
+            formatter.write(f"\n{n_left} more option{'s' if n_left > 1 else ''}: --help-all\n")
 
 
 class Group(click.Group):

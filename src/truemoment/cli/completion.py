@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 import click
 
-from truemoment.cli.command import Command
-from truemoment.cli.completing import SHELLS, script
+from truemoment.base.request import Request, argument
+from truemoment.cli import binder
+from truemoment.cli.completing import script
 
 
-@click.command("completion", cls=Command)
-@click.argument("shell", type=click.Choice(SHELLS))
-def command(shell: str) -> None:
+@dataclass(frozen=True, kw_only=True)
+class CompletionRequest(Request):
+    """The shell."""
+
+    shell: Literal["bash", "zsh", "fish"] = argument()
+
+
+@binder.command("completion")
+def command(request: CompletionRequest) -> None:
     """Print the script that completes commands, options and names in SHELL.
 
     \b
@@ -18,4 +28,4 @@ def command(shell: str) -> None:
     zsh:  truemoment completion zsh >> ~/.zshrc
     fish: truemoment completion fish > ~/.config/fish/completions/truemoment.fish
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    click.echo(script(shell))
+    click.echo(script(request.shell))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import click
 import msgspec
 
 from truemoment.base.errors import UsageError
+from truemoment.base.request import Request, argument
+from truemoment.cli import binder
 from truemoment.cli.command import Group
 from truemoment.cli.outputs import say
 from truemoment.cli.settings_file import UserSettings, read_settings, settings_path, write_settings
@@ -29,21 +33,32 @@ def command(context: click.Context) -> None:
         say(f"file: {settings_path()}")
 
 
-@command.command("set")
-@click.argument("name", type=click.Choice(NAMES))
-@click.argument("value")
-def set_value(name: str, value: str) -> None:
+@dataclass(frozen=True, kw_only=True)
+class SettingName(Request):
+    """What is remembered."""
+
+    name: Literal["data-dir"] = argument()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingValue(Request):
+    """Its value."""
+
+    value: str = argument()
+
+
+@binder.command("set", command)
+def set_value(setting: SettingName, to: SettingValue) -> None:
     """Remember VALUE as NAME."""
-    folder = Path(value).expanduser().absolute()
+    name, folder = setting.name, Path(to.value).expanduser().absolute()
     if not folder.is_dir():
         raise UsageError(f"{name}: {folder} is not a folder, expected a folder with one folder a dataset")
     path = write_settings(msgspec.structs.replace(read_settings(), **{name.replace("-", "_"): str(folder)}))
     say(f"{name}: {folder} (kept in {path})")
 
 
-@command.command("unset")
-@click.argument("name", type=click.Choice(NAMES))
-def unset_value(name: str) -> None:
+@binder.command("unset", command)
+def unset_value(setting: SettingName) -> None:
     """Forget NAME."""
-    write_settings(msgspec.structs.replace(read_settings(), **{name.replace("-", "_"): None}))
-    say(f"{name}: not set")
+    write_settings(msgspec.structs.replace(read_settings(), **{setting.name.replace("-", "_"): None}))
+    say(f"{setting.name}: not set")

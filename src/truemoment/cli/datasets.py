@@ -36,14 +36,20 @@ def _size(split: Split) -> str:
     return split.name if split.n_queries is None else f"{split.name} {split.n_queries:,}"
 
 
-@command.command("info")
-@click.argument("name")
-def info(name: str) -> None:
+@dataclass(frozen=True, kw_only=True)
+class InfoRequest(Request):
+    """The dataset."""
+
+    name: str = argument(complete="datasets")
+
+
+@binder.command("info", command)
+def info(request: InfoRequest) -> None:
     """Describe dataset NAME: citation, licence, files with checksums, splits, notes."""
     from truemoment.cli.delivery import show
     from truemoment.report.model import Block, Cell, Finding, Report, Section, Table
 
-    dataset = get_dataset(name)
+    dataset = get_dataset(request.name)
     facts = [
         ("dataset", f"{dataset.title} ({dataset.name})"),
         *(("cite", text) for text in dataset.references()),

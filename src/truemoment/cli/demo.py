@@ -14,8 +14,7 @@ from truemoment.base.request import Request, number, option, seed
 from truemoment.cli import binder
 from truemoment.cli.demo_folder import claim
 from truemoment.cli.outputs import floors_cache, open_page, say, status_line, write_text
-from truemoment.cli.search_page import PageServing, SearchPageOptions
-from truemoment.cli.serving import ServingOptions
+from truemoment.cli.serving import PageServing, SearchPageOptions, ServingOptions
 
 if TYPE_CHECKING:
     from truemoment.base.records import Predictions
@@ -39,7 +38,7 @@ class DemoRequest(Request):
     videos: int = number("Size of the world.", 2000, 40, 20000)
     searching: bool = option("Render a video instead, index it, and find what happens in it.", False, name="--search")
     collecting: bool = option("Simulate a described film instead, and collect its sentences.", False, name="--collect")
-    browsing: bool = option("Serve a page on which answers of two methods are looked at.", False, name="--browse")
+    browsing: bool = option("Serve a page with the answers of two methods.", False, name="--browse")
     serve: bool = option("Serve the page of --search, on which sentences are typed.", False)
     minutes: float | None = option(
         "Length of the video of --search [default: 5], or of the film of --collect [default: 3].", metavar="M"

@@ -9,8 +9,7 @@ from typing import Any
 from truemoment.cli.browse import LookingOptions, serve_looking, show_counts
 from truemoment.cli.demo_folder import claim
 from truemoment.cli.outputs import say, status_line
-from truemoment.cli.search_page import SearchPageOptions
-from truemoment.cli.serving import ServingOptions
+from truemoment.cli.serving import SearchPageOptions, ServingOptions
 
 VIDEOS, ANNOTATIONS, INDEX = "videos", "annotations.jsonl", "videos.index"
 

@@ -20,8 +20,7 @@ from truemoment.report.words import clock, points
 
 if TYPE_CHECKING:
     from truemoment.base.records import Annotations, Predictions
-    from truemoment.cli.search_page import SearchPageOptions
-    from truemoment.cli.serving import ServingOptions
+    from truemoment.cli.serving import SearchPageOptions, ServingOptions
     from truemoment.media.video.encoders import Encoder
     from truemoment.searching.index import Index
 
@@ -82,7 +81,7 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
 
 def serve_demo(out: Path, serving: ServingOptions, page: SearchPageOptions) -> None:
     """Serve the search page of the demo's index until Ctrl-C."""
-    from truemoment.cli.search_page import serve_search
+    from truemoment.cli.search.page import serve_search
     from truemoment.searching.encoder_options import EncoderOptions
     from truemoment.searching.index import Index
 
@@ -183,14 +182,14 @@ def _figures_table(figures: dict[str, list[float]], annotations: Annotations, na
 
 def _page(sentence: str, index: Index, encoder: Encoder, out: Path) -> str:
     """Return the page of truemoment search for a sentence."""
-    from truemoment.cli.search import TOP as SHOWN
     from truemoment.report.render import html
     from truemoment.searching import report as reports
     from truemoment.searching.pictures import Pictures, ranked
+    from truemoment.searching.request import RankingOptions
     from truemoment.searching.retrieval import search_index
-    from truemoment.searching.searcher import APART_S
 
-    found = search_index(index, encoder.sentences([sentence]), SHOWN, apart_s=APART_S)[0]
+    ranking = RankingOptions()
+    found = search_index(index, encoder.sentences([sentence]), ranking.top, apart_s=ranking.apart_s)[0]
     results = Pictures(index, in_memory=True).add(ranked(index, found))
     words = ["truemoment", "search", sentence, str(out / INDEX), "--html", str(out / PAGE)]
     return html.page(reports.report(sentence, results, index), command=shlex.join(words))

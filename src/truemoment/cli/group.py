@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -11,7 +12,7 @@ import click
 
 from truemoment.base.registry import Registry
 from truemoment.base.version import __version__
-from truemoment.cli.command import Group
+from truemoment.cli.command import Command, Group
 
 JOBS = MappingProxyType(
     {
@@ -106,12 +107,43 @@ class LazyGroup(Group):
                 formatter.write_dl([(name.ljust(width), what) for name, what in verbs.items()])
 
 
+class CommandGroup(LazyGroup):
+    """A command with commands below it: a first word that names none of them is a word of the command itself.
+
+    Parameters
+    ----------
+    own
+        The command itself, whose help lists the commands below it.
+    package, verbs
+        As for :class:`LazyGroup`.
+    reads_files
+        Whether its words are files, of which one that exists comes before a command of the same name.
+    """
+
+    def __init__(self, own: Command, package: str, verbs: Mapping[str, str], *, reads_files: bool = False) -> None:
+        super().__init__(package=package, verbs=verbs, name=own.name, help=own.help)
+        own.verbs = verbs
+        self.own, self.reads_files = own, reads_files
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401 - click's
+    ) -> click.Context:
+        """Return the context of the group for the name of a command below it, else that of the command itself."""
+        if args and args[0] in self.verbs and not (self.reads_files and Path(args[0]).exists()):
+            return super().make_context(info_name, args, parent, **extra)
+        return self.own.make_context(info_name, args, parent, **extra)
+
+
 @click.group(
     cls=LazyGroup,
     package="truemoment.cli",
     verbs=COMMANDS,
     jobs=JOBS,
-    others=Registry[click.Command]("commands", {}, click.Command, taken=COMMANDS),
+    others=Registry[click.Command]("commands", {}, click.Command, reserved=COMMANDS),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, message="truemoment %(version)s")

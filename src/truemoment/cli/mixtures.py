@@ -36,7 +36,7 @@ class MixturesRequest(Request):
     )
     sentences: In[tuple[str, ...]] = option("Vectors of the sentences, for models that rank clips.", (), metavar="FILE")
     fps: float | None = option(
-        "Rows a second of features that state none.", limits=(0, None), is_open=True, metavar="F"
+        "Rows per second of features that state no rate.", limits=(0, None), is_open=True, metavar="F"
     )
     mix: In[tuple[str, ...]] = option(
         "A source of the mixture; the clean one first. [default: the recipe's]", (), metavar="NAME[:SPLIT]"
@@ -49,7 +49,9 @@ class MixturesRequest(Request):
         metavar="'A; B'",
     )
     force: bool = option("Allow films of a test split in a source. Every result then says so.", False)
-    threads: int | None = number("Number of threads of each process. [default: the cores, divided]", None, 1, 1024)
+    threads: int | None = number(
+        "Number of threads of each process. [default: the cores, divided]", None, 1, 1024, rare=True
+    )
     results: Out[Path | None] = option("Add the figures to a file.", metavar="FILE.csv")
 
 

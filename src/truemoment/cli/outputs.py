@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from truemoment.base.boundary.own_path import AnyPath
 
 R = TypeVar("R", bound=Running)
+T = TypeVar("T")
 
 STANDARD_OUTPUT = Path("-")
 
@@ -48,6 +49,8 @@ def refuse_files(folders: Mapping[str, Path | None]) -> None:
     for option, folder in folders.items():
         if folder is None:
             continue
+        if folder == STANDARD_OUTPUT:
+            raise UsageError(f"{option} -: expected a folder")
         if folder.exists() and not folder.is_dir():
             raise UsageError(f"{option} {folder}: is a file, expected a folder")
         there = next(of for of in (folder.absolute(), *folder.absolute().parents) if of.exists())
@@ -103,6 +106,19 @@ def status_line(*, show: bool) -> Iterator[Callable[[str], None]]:
             bar.update()
 
         yield on_status
+
+
+def progress_bar(what: str, unit: str, *, show: bool) -> Callable[[Iterable[T]], Iterable[T]]:
+    """Return what shows a progress bar over items, if there is someone to see it."""
+    if not show:
+        return iter
+
+    def track(items: Iterable[T]) -> Iterable[T]:
+        from tqdm import tqdm
+
+        return tqdm(items, desc=what, unit=unit, leave=False)
+
+    return track
 
 
 def source_file(source: str | None) -> Path | None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import click
 
 from truemoment.base.boundary.keyed import write_value
+from truemoment.base.request import Request, argument
+from truemoment.cli import binder
 from truemoment.cli.command import Group
 from truemoment.evaluation.protocols import CONVENTION_FIELDS, PROTOCOLS, get_protocol
 
@@ -22,9 +26,15 @@ def list_protocols() -> None:
     show_list(("protocol", "meaning"), [(protocol.name, protocol.summary) for protocol in PROTOCOLS.values()])
 
 
-@command.command("show")
-@click.argument("name")
-def show_protocol(name: str) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ProtocolRequest(Request):
+    """The protocol."""
+
+    name: str = argument(complete="protocols")
+
+
+@binder.command("show", command)
+def show_protocol(request: ProtocolRequest) -> None:
     """Show every field of protocol NAME and its source.
 
     NAME may change fields: 'default,comparison=>=,tolerance=none'.
@@ -32,7 +42,7 @@ def show_protocol(name: str) -> None:
     from truemoment.cli.delivery import show
     from truemoment.report.model import Cell, Report, Section, Table
 
-    protocol = get_protocol(name)
+    protocol = get_protocol(request.name)
     rows = tuple(
         (
             Cell(field),

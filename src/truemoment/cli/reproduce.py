@@ -27,7 +27,9 @@ class ReproduceRequest(Request):
         "Folder of training runs of the tables' methods.", name="--runs", metavar="DIR"
     )
     repeats: int = number("Number of runs of a baseline whose published figure is a mean over runs.", 100, 1)
-    engine: str = option("Engine that finds verbs: lexicon, spacy or spacy:MODEL.", "lexicon", metavar="NAME")
+    engine: str = option(
+        "Engine that finds verbs: lexicon, spacy or spacy:MODEL.", "lexicon", metavar="NAME", rare=True
+    )
     seed: int = seed("the draws of each table")
 
     def inputs(self) -> list[Path]:

@@ -22,7 +22,7 @@ class RetrieveRequest(Request):
     model: InRun[Path | None] = option("A run of truemoment train mean-pool or frame-sequence.", metavar="RUN")
     fit_split: str | None = option("Split that the blind floor learns. [default: train; none for none]", metavar="NAME")
     margin_s: float = option("Seconds added on each side of a moment.", 0.0, metavar="S")
-    fps: float | None = option("Rows a second of features that state none.", metavar="F")
+    fps: float | None = option("Rows per second of features that state no rate.", metavar="F")
     measures: str | None = option(
         "Measures, e.g. 't2c:R@1; c2t:MdR'. [default: R@1, R@5, R@10, MdR, MnR of both directions]", metavar="'A; B'"
     )

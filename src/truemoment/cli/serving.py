@@ -10,12 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from truemoment.base.boundary.caching import Cache
+from truemoment.base.errors import UsageError
 from truemoment.base.request import Request, number, option
 from truemoment.cli.outputs import say
 
 if TYPE_CHECKING:
     from truemoment.web.pages.launch import Listening
     from truemoment.web.pages.security import Application
+
+
+PORT = 8791
+"""Port of the search page and of the page of answers."""
 
 
 def host() -> Any:  # noqa: ANN401 - as dataclasses.field
@@ -36,11 +42,13 @@ class ServingOptions(Request):
 
     host: str = host()
     port: int = port(8790)
-    name: str | None = option("Name under which browsers reach the page, if not this machine's own.", metavar="NAME")
-    certificate: Path | None = option("TLS certificate (PEM).", metavar="FILE")
-    key: Path | None = option("Key of the TLS certificate (PEM).", metavar="FILE")
-    behind_proxy: bool = option("A web server with TLS stands before this one.", False)
-    plain_http: bool = option("Accept that others on the network can read answers and links.", False)
+    name: str | None = option(
+        "Name under which browsers reach the page, if not this machine's own.", metavar="NAME", rare=True
+    )
+    certificate: Path | None = option("TLS certificate (PEM).", metavar="FILE", rare=True)
+    key: Path | None = option("Key of the TLS certificate (PEM).", metavar="FILE", rare=True)
+    behind_proxy: bool = option("A web server with TLS stands before this one.", False, rare=True)
+    plain_http: bool = option("Accept that others on the network can read answers and links.", False, rare=True)
 
     def listening(self) -> Listening:
         """Return where the server listens, checked."""
@@ -52,6 +60,48 @@ class ServingOptions(Request):
         )
         found.check()
         return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageServing(ServingOptions):
+    """Where the search page is served."""
+
+    HEADING = "Serving"
+
+    host: str = host()
+    port: int = port(PORT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchPageOptions(Request):
+    """How the search page is opened, and where it writes."""
+
+    HEADING = "Page"
+
+    guest: bool = option("Print a second link, for people who only look.", False)
+    no_open: bool = option("Do not open the page in a browser.", False)
+    collections: Path | None = option("Folder of collections. [default: INDEX.collections, beside it]", metavar="DIR")
+    export_dir: Path | None = option(
+        "Write exports of the page here. [default: download]", name="--export", metavar="DIR"
+    )
+
+    def folder_of_collections(self, index: Path) -> Path:
+        """Return the folder of collections: beside the index, unless another is named."""
+        if self.collections is not None:
+            return self.collections
+        beside = index.absolute()
+        return beside.with_name(f"{beside.name.removesuffix('.index')}.collections")
+
+    def check(self) -> None:
+        """Refuse files in place of folders."""
+        for name, folder in (("--collections", self.collections), ("--export", self.export_dir)):
+            if folder is not None and folder.exists() and not folder.is_dir():
+                raise UsageError(f"{name} {folder}: is a file, expected a folder")
+
+
+def cache_folder() -> Path:
+    """Return the folder of pictures and prepared videos."""
+    return Cache.of_user().folder or Path()
 
 
 def serve_links(

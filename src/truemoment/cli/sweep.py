@@ -53,9 +53,11 @@ class SweepRequest(Request):
     )
     headline: str | None = option("Measure that the report shows. [default: the first measure]", metavar="MEASURE")
     jobs: int | None = number("Number of worker processes. [default: 1; on a Ray cluster, all cores]", None, 1, 256)
-    threads: int | None = number("Number of threads of each process. [default: the cores, divided]", None, 1, 1024)
+    threads: int | None = number(
+        "Number of threads of each process. [default: the cores, divided]", None, 1, 1024, rare=True
+    )
     engine: Literal["local", "ray"] = option(
-        "This machine, or a Ray cluster (environment variable RAY_ADDRESS).", "local"
+        "This machine, or a Ray cluster (environment variable RAY_ADDRESS).", "local", rare=True
     )
     out: Resumed[Path] = option(
         "Output folder. An existing sweep in it is resumed.", name="-o --out", metavar="DIR", required=True

@@ -30,30 +30,40 @@ class TrainRequest(Request):
 
     recipe: str = argument(metavar="RECIPE", complete="recipes")
     sentences: tuple[str, ...] = option(
-        "Vectors of the sentences, for models that rank clips: FILE.h5, FILE.npz or encoder:NAME.", (), metavar="FILE"
+        "Vectors of the sentences, for models that rank clips: FILE.h5, FILE.npz or encoder:NAME.",
+        (),
+        metavar="FILE",
+        rare=True,
     )
     fps: float | None = option(
-        "Rows a second of features that state none.", limits=(0, None), is_open=True, metavar="F"
+        "Rows per second of features that state no rate.", limits=(0, None), is_open=True, metavar="F"
     )
     mix: tuple[str, ...] = option(
         "Learn from a mixture: a dataset or FILE.jsonl and its share, e.g. mad=0.32,by=films.",
         (),
         metavar="NAME[:SPLIT]=SHARE",
+        rare=True,
     )
-    train_split: str = option("Split to learn from.", "train", metavar="NAME")
+    train_split: str = option("Split to learn from.", "train", metavar="NAME", rare=True)
     select_split: str | None = option(
-        "Split that chooses the epoch. [default: the recipe's; 'held out' if the dataset has none]", metavar="NAME"
+        "Split that chooses the epoch. [default: the recipe's; 'held out' if the dataset has none]",
+        metavar="NAME",
+        rare=True,
     )
     force: bool = option(
-        "Allow a test split to choose the epoch, or its films in a mixture. Every result then says so.", False
+        "Allow a test split to choose the epoch, or its films in a mixture. Every result then says so.",
+        False,
+        rare=True,
     )
-    on_missing_video: Literal["refuse", "skip"] = option("Videos without features.", "refuse")
+    on_missing_video: Literal["refuse", "skip"] = option(
+        "What to do with videos without features.", "refuse", rare=True
+    )
     measures: str | None = option(
         "Measures on the test splits. [default: R@1, dR@1 at 0.5 and 0.7, mIoU, AxIoU]", metavar="'A; B'"
     )
     seed: int = seed("weights, order and all draws")
     out: Path | None = option("Output folder. An existing run in it is resumed.", name="-o --out", metavar="DIR")
-    results: Out[Path | None] = option("Add the figures to a file.", metavar="FILE.csv")
+    results: Out[Path | None] = option("Add the figures to a file.", metavar="FILE.csv", rare=True)
 
 
 @binder.command("train")

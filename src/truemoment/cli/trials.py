@@ -65,5 +65,5 @@ def _line(outcome: TrialOutcome, name: str, headline: str, left: int) -> str:
     figures = [
         f"{row.split} {100 * float(row.value):.2f}" for row in outcome.rows if row.measure == headline and row.value
     ]
-    what = outcome.failed or outcome.left or f"{headline} {', '.join(figures) or 'undefined'}"
+    what = outcome.failed or outcome.unfinished or f"{headline} {', '.join(figures) or 'undefined'}"
     return f"{name}: {what}; {outcome.seconds:.1f} s, {left} left"

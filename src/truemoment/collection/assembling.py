@@ -1,4 +1,4 @@
-"""What all films of a collection come to: annotations, splits, the card, and what was discarded."""
+"""The results of all films of a collection: annotations, splits, the card, and what was discarded."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from truemoment.collection.review_file import read_review
 from truemoment.data.split_file import SplitLine, read_splits
 
 
-def assemble_again(out: Path) -> dict[str, Any]:
-    """Write what all films of a collection come to again, and return its card."""
+def reassemble(out: Path) -> dict[str, Any]:
+    """Rewrite the results of all films of a collection, and return its card."""
     read_collection(out)
     folder = OwnPath(updating(out))
     folder.refuse_links()
@@ -30,7 +30,7 @@ def assemble_again(out: Path) -> dict[str, Any]:
 
 
 def assemble(folder: AnyPath) -> dict[str, Any]:
-    """Write what all films come to, and return the card; splits stay as long as the films are the same."""
+    """Write the results of all films, and return the card; splits stay as long as the films are the same."""
     out = OwnPath.of(folder)
     films, collection = films_in(out), read_collection(out)
     splits = read_splits(out)

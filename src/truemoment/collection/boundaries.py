@@ -1,4 +1,4 @@
-"""Start and end of a sentence: where a narrator run begins or ends near its words, else the words' own times."""
+"""Start and end of a sentence: those of a narrator run near its words, or the times of the words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 from truemoment.collection.spans import Span
 
 NEAR_S = 0.6
-"""A run's end within so many seconds of the first or last word counts as the sentence's."""
+"""Maximum seconds between the end of a run and that of the words, for the run's end to be the sentence's."""
 
 
 def bounded(words_s: Sequence[Span], runs: Sequence[Span] | None) -> list[Span]:

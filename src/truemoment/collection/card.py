@@ -77,11 +77,13 @@ def card_of(
 
 def _review(review: Review) -> dict[str, Any]:
     """Return the estimates of a review, without the names of the reviewers."""
-    kept = msgspec.to_builtins(review)
+    record = msgspec.to_builtins(review)
     return {
-        **{name: kept[name] for name in ("n_sentences", "n_films", "n_kept", "resamples", "seed", "figures")},
+        **{name: record[name] for name in ("n_sentences", "n_films", "n_kept", "resamples", "seed", "figures")},
         "n_reviewers": len(review.reviewers),
-        "agreement": [{name: of[name] for name in of if name != "reviewers"} for of in kept["agreement"]],
+        "agreement": [
+            {name: agreement[name] for name in agreement if name != "reviewers"} for agreement in record["agreement"]
+        ],
     }
 
 
@@ -126,7 +128,7 @@ def card_text(card: Mapping[str, Any]) -> str:
         *_review_lines(card["review"]),
         "## What may not be passed on",
         "",
-        *(f"- {what}" for what in card["may_not_be_passed_on"]),
+        *(f"- {file}" for file in card["may_not_be_passed_on"]),
         "",
         f"What may be passed on: {', '.join(card['may_be_passed_on'])}.",
         "",
@@ -139,8 +141,9 @@ def card_text(card: Mapping[str, Any]) -> str:
         "| film | identity of the film | identity of the described track | alignment | sentences |",
         "|---|---|---|---|---|",
         *(
-            f"| {_cell(of['name'])} | {of['film']} | {of['described']} | {of['verdict']} | {of['n_kept']:,} |"
-            for of in card["sources"]
+            f"| {_cell(source['name'])} | {source['film']} | {source['described']} | {source['verdict']} "
+            f"| {source['n_kept']:,} |"
+            for source in card["sources"]
         ),
         "",
         f"Made by TrueMoment {card['truemoment']}, which fetches nothing.",
@@ -151,8 +154,8 @@ def card_text(card: Mapping[str, Any]) -> str:
 def _reviewed(review: Any) -> str:  # noqa: ANN401 - a text, or the figures
     if isinstance(review, str):
         return review
-    of = f"{review['n_sentences']:,} of {review['n_kept']:,} sentences, in {counted(review['n_films'], 'film')}"
-    return f"{of}, by {counted(review['n_reviewers'], 'reviewer')}"
+    sample = f"{review['n_sentences']:,} of {review['n_kept']:,} sentences, in {counted(review['n_films'], 'film')}"
+    return f"{sample}, by {counted(review['n_reviewers'], 'reviewer')}"
 
 
 def _review_lines(review: Any) -> list[str]:  # noqa: ANN401 - a text, or the figures
@@ -160,14 +163,14 @@ def _review_lines(review: Any) -> list[str]:  # noqa: ANN401 - a text, or the fi
     if isinstance(review, str):
         return []
     rows = [
-        f"| {of['name']}: {of['statistic']} | {figure_text(of['value'], of['unit'])} "
-        f"| {interval_text(of['ci95'], of['unit'])} | {of['n_sentences']:,} |"
-        for of in review["figures"]
+        f"| {figure['name']}: {figure['statistic']} | {figure_text(figure['value'], figure['unit'])} "
+        f"| {interval_text(figure['ci95'], figure['unit'])} | {figure['n_sentences']:,} |"
+        for figure in review["figures"]
     ]
     agreement = [
-        f"- Two reviewers of {of['n_sentences']:,} sentences: {figure_text(of['kind'], 'fraction')} equal about "
-        f"dialogue, {figure_text(of['words'], 'fraction')} about the words."
-        for of in review["agreement"]
+        f"- Two reviewers of {pair['n_sentences']:,} sentences: {figure_text(pair['kind'], 'fraction')} equal about "
+        f"dialogue, {figure_text(pair['words'], 'fraction')} about the words."
+        for pair in review["agreement"]
     ]
     return [
         "## Review",

@@ -42,7 +42,7 @@ class PlacedClips:
     Parameters
     ----------
     found_s : (C,)
-        Delay of each clip by what it shows: where it is in the film, minus where its name says; NaN for a clip that is
+        Delay of each clip by what it shows: where it is in the film, less the place in its name; NaN for a clip that is
         longer than the film.
     delay_s : (C,)
         Delay that is used: that of the film, or of an edit.
@@ -129,8 +129,8 @@ def delays_of_edits(found_s: Floats, named_s: Floats, film_delay_s: float) -> Fl
 
     Examples
     --------
-    >>> found = np.array([1.0, 1.0, 1.0, 9.0, 1.0, 1.0, 1.0, 4.0, 4.0, 4.1, 4.0, 4.0])
-    >>> delays_of_edits(found, np.arange(12.0), 1.0).tolist()
+    >>> delays_s = np.array([1.0, 1.0, 1.0, 9.0, 1.0, 1.0, 1.0, 4.0, 4.0, 4.1, 4.0, 4.0])
+    >>> delays_of_edits(delays_s, np.arange(12.0), 1.0).tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 4.0, 4.0, 4.0, 4.0, 4.0]
     """
     order = np.argsort(named_s, kind="stable")

@@ -37,7 +37,7 @@ TO_PASS = (
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What was collected of a simulated film.
+    """The sentences and figures of a simulated film.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class DemoResult:
 
     @property
     def passed(self) -> dict[str, bool]:
-        """Whether each figure is as good as it must be."""
+        """Whether each figure reaches its threshold."""
         holds = (
             self.aligned.error_s <= 0.02 and self.aligned.unmapped_s == 0,
             self.aligned.pieces_right,
@@ -106,7 +106,7 @@ def run_demo(
     truth = make_described(described, minutes, seed, DescribedSettings(voices=voices))
     task = make_task(str(truth.film), str(truth.track), truth.subtitles)
     recipe = CollectRecipe(CollectSettings(), speech, None, out)
-    collect_films([task], recipe, on_status=lambda _, what: on_status(what))
+    collect_films([task], recipe, on_status=lambda _, status: on_status(status))
     (film,) = films_in(out)
     on_status("comparing with the truth")
     return score_film(film, truth, recipe)
@@ -131,7 +131,7 @@ def score_film(film: FoundFilm, truth: Truth, recipe: CollectRecipe) -> DemoResu
     subtitles = read_subtitles(truth.subtitles)
     evidence = Evidence(runs=None if runs.why else runs.spans, cues=subtitles.spoken)
     engine = opened(recipe.speech, recipe.settings.language)
-    heard = hear(engine, record(Source(truth.track)), alignment, None)
+    transcript = hear(engine, record(Source(truth.track)), alignment, None)
     sentences = film.sentences()
     return DemoResult(
         truth,
@@ -141,6 +141,6 @@ def score_film(film: FoundFilm, truth: Truth, recipe: CollectRecipe) -> DemoResu
         sentences,
         film.report,
         score_alignment(alignment, truth),
-        score_sentences([of for of in sentences if of.kept], truth),
-        compare_rules(heard.words, evidence, subtitles, alignment, truth, punctuated=engine.punctuates),
+        score_sentences([sentence for sentence in sentences if sentence.kept], truth),
+        compare_rules(transcript.words, evidence, subtitles, alignment, truth, punctuated=engine.punctuates),
     )

@@ -29,15 +29,15 @@ def embedded_cues(path: Path, number: int) -> list[tuple[float, float, str]]:
         with opened_container(path) as container:
             streams = {stream.index: stream for stream in container.streams.subtitles}
             if number not in streams:
-                known = ", ".join(map(str, streams)) or "none"
-                raise InputError(f"has no stream {number} of subtitles, expected one of: {known}", path=path)
+                numbers = ", ".join(map(str, streams)) or "none"
+                raise InputError(f"has no stream {number} of subtitles, expected one of: {numbers}", path=path)
             clock_s = (container.start_time or 0) / 1e6
             for packet in container.demux(streams[number]):
                 if packet.pts is None or not packet.size:
                     continue
                 start_s = float(packet.pts * packet.time_base) - clock_s
                 end_s = start_s + float((packet.duration or 0) * packet.time_base)
-                lines = [_text_of(of) for of in packet.decode()]
+                lines = [_text_of(rect) for rect in packet.decode()]
                 if text := "\n".join(line for line in lines if line):
                     cues.append((start_s, end_s, text))
     except read_errors() as error:
@@ -48,9 +48,9 @@ def embedded_cues(path: Path, number: int) -> list[tuple[float, float, str]]:
     return cues
 
 
-def _text_of(of: object) -> str:
+def _text_of(rect: object) -> str:
     """Return the text of a decoded subtitle; "" for a picture."""
-    line = getattr(of, "ass", b"") or getattr(of, "text", b"")
+    line = getattr(rect, "ass", b"") or getattr(rect, "text", b"")
     text = line.decode("utf-8", "replace") if isinstance(line, bytes) else str(line)
     parts = text.split(",", _FIELDS_BEFORE_TEXT)
     return _TAG.sub("", parts[-1].replace("\\N", "\n").replace("\\n", "\n")).strip()

@@ -43,24 +43,26 @@ PERCENTILES = {"median": 0.5, "90th percentile": 0.9}
 
 
 def _is(field: str, value: str) -> Value:
-    return lambda of: float(getattr(of, field) == value)
+    return lambda answer: float(getattr(answer, field) == value)
 
 
-def _not_seen(of: ReviewAnswer) -> float | None:
-    marked = of.kind == "description" and (of.not_seen or of.seen_s is not None)
-    return float(of.not_seen) if marked else None
+def _not_seen(answer: ReviewAnswer) -> float | None:
+    marked = answer.kind == "description" and (answer.not_seen or answer.seen_s is not None)
+    return float(answer.not_seen) if marked else None
 
 
 def _error(field: str, end: int) -> Value:
-    def value(of: ReviewAnswer) -> float | None:
-        span: Span | None = getattr(of, field)
-        return None if span is None or of.kind == "dialogue" else abs(span[end] - of.film_s[end])
+    def value(answer: ReviewAnswer) -> float | None:
+        span: Span | None = getattr(answer, field)
+        return None if span is None or answer.kind == "dialogue" else abs(span[end] - answer.film_s[end])
 
     return value
 
 
-def _said_and_seen(of: ReviewAnswer) -> float | None:
-    return None if of.said_s is None or of.seen_s is None or of.kind == "dialogue" else iou(of.said_s, of.seen_s)
+def _said_and_seen(answer: ReviewAnswer) -> float | None:
+    if answer.said_s is None or answer.seen_s is None or answer.kind == "dialogue":
+        return None
+    return iou(answer.said_s, answer.seen_s)
 
 
 ERRORS = tuple(
@@ -98,15 +100,15 @@ def estimate_review(out: Path, paths: Sequence[Path], *, resamples: int = 1000, 
     folder.refuse_links()
     with lock_folder(folder):
         n_kept = sum(film.report.n_kept for film in films_in(folder) if not film.report.discarded)
-        found = estimates_of(answered, n_kept, resamples=resamples, seed=seed)
-        write_json(folder / layout.REVIEW, found)
+        review = estimates_of(answered, n_kept, resamples=resamples, seed=seed)
+        write_json(folder / layout.REVIEW, review)
         assemble(folder)
-    return found
+    return review
 
 
 def estimates_of(answered: Sequence[AnsweredSentence], n_kept: int, *, resamples: int = 1000, seed: int = 0) -> Review:
     """Return the estimates from answered sentences of a collection with `n_kept` sentences."""
-    film = numbers_of([of.film for of in answered])
+    film = numbers_of([sentence.film for sentence in answered])
     n_films = int(film.max()) + 1
     draws = resample_sums(np.eye(n_films), stream(seed, "review"), resamples=resamples)
     weight = np.concatenate([np.ones((1, n_films)), draws])[:, film]  # the sample itself first
@@ -114,8 +116,10 @@ def estimates_of(answered: Sequence[AnsweredSentence], n_kept: int, *, resamples
         n_sentences=len(answered),
         n_films=n_films,
         n_kept=n_kept,
-        reviewers=tuple(sorted({answer.reviewer for of in answered for answer in of.answers})),
-        figures=tuple(_figure(of, mean_of_answers(answered, of.value), weight, film) for of in FIGURES),
+        reviewers=tuple(sorted({answer.reviewer for sentence in answered for answer in sentence.answers})),
+        figures=tuple(
+            _figure(estimate, mean_of_answers(answered, estimate.value), weight, film) for estimate in FIGURES
+        ),
         agreement=tuple(agreements(answered)),
         resamples=resamples,
         seed=seed,
@@ -124,20 +128,20 @@ def estimates_of(answered: Sequence[AnsweredSentence], n_kept: int, *, resamples
 
 def mean_of_answers(answered: Sequence[AnsweredSentence], value: Value) -> Floats:
     """Return the mean value of the answers about each sentence, (N,); NaN where no answer has one."""
-    found = [[one for one in map(value, of.answers) if one is not None] for of in answered]
-    return np.array([sum(ones) / len(ones) if ones else np.nan for ones in found])
+    values = [[number for number in map(value, sentence.answers) if number is not None] for sentence in answered]
+    return np.array([sum(ones) / len(ones) if ones else np.nan for ones in values])
 
 
-def _figure(of: Estimate, values: Floats, weight: Floats, film: Ints) -> ReviewFigure:
+def _figure(estimate: Estimate, values: Floats, weight: Floats, film: Ints) -> ReviewFigure:
     counts = np.isfinite(values)
     n_films = len(set(film[counts].tolist()))
-    figures = _statistic(of.statistic, values[counts], weight[:, counts])
+    figures = _statistic(estimate.statistic, values[counts], weight[:, counts])
     low, high = interval95(figures[1:]).tolist()
     defined = n_films > 1 and np.isfinite(low) and np.isfinite(high)
     return ReviewFigure(
-        name=of.name,
-        statistic=of.statistic,
-        unit=of.unit,
+        name=estimate.name,
+        statistic=estimate.statistic,
+        unit=estimate.unit,
         value=float(figures[0]) if counts.any() else None,
         ci95=(low, high) if defined else None,
         n_sentences=int(counts.sum()),
@@ -170,8 +174,8 @@ def weighted_quantile(values: Floats, weight: Floats, q: float) -> Floats:
 def agreements(answered: Sequence[AnsweredSentence]) -> list[ReviewAgreement]:
     """Return the agreement of every two reviewers who answered the same sentences."""
     shared: dict[tuple[str, str], list[tuple[ReviewAnswer, ReviewAnswer]]] = {}
-    for of in answered:
-        for a, b in itertools.combinations(sorted(of.answers, key=lambda answer: answer.reviewer), 2):
+    for sentence in answered:
+        for a, b in itertools.combinations(sorted(sentence.answers, key=lambda answer: answer.reviewer), 2):
             shared.setdefault((a.reviewer, b.reviewer), []).append((a, b))
     return [_agreement(names, pairs) for names, pairs in sorted(shared.items())]
 
@@ -204,13 +208,13 @@ def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
     """
     n = len(pairs)
     answers = {answer for pair in pairs for answer in pair}
-    chance = sum(sum(a == of for a, _ in pairs) * sum(b == of for _, b in pairs) for of in answers) / n**2
+    chance = sum(sum(a == answer for a, _ in pairs) * sum(b == answer for _, b in pairs) for answer in answers) / n**2
     return None if chance == 1 else (_equal(pairs) - chance) / (1 - chance)
 
 
 def _mean_iou(pairs: Sequence[tuple[Span | None, Span | None]]) -> float | None:
-    found = [iou(a, b) for a, b in pairs if a is not None and b is not None]
-    return sum(found) / len(found) if found else None
+    overlaps = [iou(a, b) for a, b in pairs if a is not None and b is not None]
+    return sum(overlaps) / len(overlaps) if overlaps else None
 
 
 def iou(a: Span, b: Span) -> float:

@@ -13,7 +13,7 @@ from truemoment.data.datasets.own import OwnQuery
 
 def kept_of(film: FoundFilm) -> list[StoredSentence]:
     """Return the kept sentences of a film; a discarded film has none."""
-    return [] if film.report.discarded else [of for of in film.sentences() if of.kept]
+    return [] if film.report.discarded else [sentence for sentence in film.sentences() if sentence.kept]
 
 
 def text_of(sentence: StoredSentence, settings: CollectSettings) -> str:
@@ -27,15 +27,15 @@ def write_annotations(
     """Write annotations.jsonl; without splits all sentences belong to all splits."""
     lines = (
         OwnQuery(
-            query_id=of.id,
+            query_id=sentence.id,
             video_id=film.report.name,
             duration_s=film.report.duration_s,
-            sentence=text_of(of, settings),
-            moments=[of.film_s],
+            sentence=text_of(sentence, settings),
+            moments=[sentence.film_s],
             split=splits.get(film.report.name),
         )
         for film in films
-        for of in kept_of(film)
+        for sentence in kept_of(film)
     )
     write_json_lines(out / ANNOTATIONS, lines)
 
@@ -45,16 +45,16 @@ def write_mad(out: OwnPath, films: Sequence[FoundFilm], settings: CollectSetting
     (out / MAD).mkdir(exist_ok=True)
     for split in NAMES:
         entries = {
-            of.id: {
+            sentence.id: {
                 "movie": film.report.name,
-                "sentence": text_of(of, settings),
-                "timestamps": list(of.film_s),
-                "ext_timestamps": list(of.film_s),
+                "sentence": text_of(sentence, settings),
+                "timestamps": list(sentence.film_s),
+                "ext_timestamps": list(sentence.film_s),
                 "movie_duration": film.report.duration_s,
             }
             for film in films
             if splits.get(film.report.name, NAMES[0]) == split
-            for of in kept_of(film)
+            for sentence in kept_of(film)
         }
         path = out / MAD / f"MAD_{split}.json"
         if entries:

@@ -41,24 +41,30 @@ def export_collection(
     Without sentences, the folder has identities, times, counts and the card. `on_complete` is called with the names
     before the folder gets its name; after an error of it there is no folder.
     """
-    own = OwnPath(collection)
-    films, settings = films_in(own), read_collection(own).settings
+    source = OwnPath(collection)
+    films, settings = films_in(source), read_collection(source).settings
     if not films:
         raise InputError("has no finished films", path=collection)
-    splits = read_splits(own)
+    splits = read_splits(source)
     names: list[str] = []
     with atomic_folder(out, lambda: on_complete(names)) as folder:
         for name in (layout.CARD, layout.CARD_TEXT, layout.DISCARDED, layout.SPLITS):
-            if (own / name).is_file():
-                write_bytes(folder / name, read_bytes(own / name))
+            if (source / name).is_file():
+                write_bytes(folder / name, read_bytes(source / name))
         if with_sentences:
             write_annotations(folder, films, settings, splits)
             write_mad(folder, films, settings, splits)
         else:
             lines = (
-                TimesLine(of.id, film.report.name, film.report.duration_s, [of.film_s], splits.get(film.report.name))
+                TimesLine(
+                    sentence.id,
+                    film.report.name,
+                    film.report.duration_s,
+                    [sentence.film_s],
+                    splits.get(film.report.name),
+                )
                 for film in films
-                for of in kept_of(film)
+                for sentence in kept_of(film)
             )
             write_json_lines(folder / TIMES, lines)
         names += [path.name for path in folder.iterdir()]

@@ -15,7 +15,7 @@ from truemoment.media.speech.base import RATE_HZ, HeardWord, Recogniser, Sound
 from truemoment.media.speech.invented import without_repeats
 
 WIDENED_S = 0.25
-"""Narrator runs are heard so many seconds longer on both sides."""
+"""Seconds by which narrator runs are widened on both sides."""
 
 LONGEST_PART_S = 600.0
 """Engines hear at most ten minutes at a time."""
@@ -23,14 +23,14 @@ LONGEST_PART_S = 600.0
 FADE_S = 0.01
 
 
-class Heard(NamedTuple):
+class HeardWords(NamedTuple):
     """Words in film time, and the number of words and segments dropped as invented."""
 
     words: list[HeardWord]
     n_invented: int
 
 
-def hear(engine: Recogniser, track: Recorded, alignment: Alignment, runs: Sequence[Span] | None) -> Heard:
+def hear(engine: Recogniser, track: Recorded, alignment: Alignment, runs: Sequence[Span] | None) -> HeardWords:
     """Return the words of a track in film time.
 
     Parameters
@@ -45,20 +45,20 @@ def hear(engine: Recogniser, track: Recorded, alignment: Alignment, runs: Sequen
         What is heard, in film time; None for all of the track.
     """
     end_s = alignment.film.duration_s
-    heard = None if runs is None else widened(runs, WIDENED_S, end_s)
+    spans = None if runs is None else widened(runs, WIDENED_S, end_s)
     words: list[HeardWord] = []
-    before = getattr(engine, "n_invented", 0)
-    for start_s, part_end_s in parts_of(heard, end_s):
+    n_before = getattr(engine, "n_invented", 0)
+    for start_s, part_end_s in parts_of(spans, end_s):
         sound = film_sound(track, alignment, start_s, part_end_s)
-        if heard is not None:
-            silence_outside(sound, start_s, heard)
+        if spans is not None:
+            silence_outside(sound, start_s, spans)
         if sound.any():
             words += engine.hear(sound, RATE_HZ, start_s)
-    kept, n_repeated = without_repeats(words)
-    return Heard(kept, n_repeated + getattr(engine, "n_invented", 0) - before)
+    distinct, n_repeated = without_repeats(words)
+    return HeardWords(distinct, n_repeated + getattr(engine, "n_invented", 0) - n_before)
 
 
-def parts_of(heard: Sequence[Span] | None, end_s: float) -> list[Span]:
+def parts_of(spans: Sequence[Span] | None, end_s: float) -> list[Span]:
     """Return parts of the film of at most ten minutes; where only runs are heard, parts end between runs.
 
     Examples
@@ -66,11 +66,11 @@ def parts_of(heard: Sequence[Span] | None, end_s: float) -> list[Span]:
     >>> parts_of([(1.0, 5.0), (590.0, 595.0), (700.0, 710.0)], 900.0)
     [(1.0, 595.0), (700.0, 710.0)]
     """
-    if heard is None:
+    if spans is None:
         starts = np.arange(0.0, end_s, LONGEST_PART_S).tolist()
         return [(start, min(end_s, start + LONGEST_PART_S)) for start in starts]
     parts: list[Span] = []
-    for low, high in heard:
+    for low, high in spans:
         if parts and high - parts[-1][0] <= LONGEST_PART_S:
             parts[-1] = parts[-1][0], high
         else:

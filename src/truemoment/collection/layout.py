@@ -6,7 +6,7 @@
     OUT/films/NAME-HASH/       a film, complete or not there at all
         about.json             name, group, identities of both files, durations
         alignment.json         where each part of the described track lies in the film
-        bands.npy              bands of its own sound, by which the same film is recognised
+        bands.npy              bands of the film's sound, by which the same film is recognised
         speech.json            where the narrator speaks
         words.jsonl            recognised words, in film time
         sentences.jsonl        every sentence, kept or not, with its verdicts
@@ -55,7 +55,7 @@ TranscriptTimes = Literal["track", "film"]
 
 
 class CollectSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How films are turned into sentences.
+    """Settings of a collection, from films to sentences.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class Collection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FilmAbout(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a film before any work: identities, not paths.
+    """The film before any work: identities, not paths.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class StoredSentence(msgspec.Struct, frozen=True, kw_only=True):
     kept, dropped_by
         Whether it is in the dataset, and the rule that dropped it ("" for none).
     verdicts
-        What every rule says.
+        Verdicts of all rules.
     voice
         Speaker, where the transcript names one.
     """
@@ -205,7 +205,7 @@ class FilmReport(msgspec.Struct, frozen=True, kw_only=True):
     name, group, duration_s
         The film.
     verdict, why
-        Of its alignment.
+        Verdict of its alignment.
     paper_passed
         Whether the paper's check passed; None if it was not computed.
     n_pieces, rate, delay_s, error_s
@@ -270,7 +270,7 @@ class FoundFilm(msgspec.Struct, frozen=True):
 
     def sentences(self) -> list[StoredSentence]:
         """Return its sentences, kept or not."""
-        return [of for _, of in read_json_lines(self.folder / SENTENCES, StoredSentence)]
+        return [sentence for _, sentence in read_json_lines(self.folder / SENTENCES, StoredSentence)]
 
     def about(self) -> FilmAbout:
         """Return what was known before any work."""
@@ -279,8 +279,8 @@ class FoundFilm(msgspec.Struct, frozen=True):
 
 def film_folder(about: FilmAbout, collection: Collection) -> str:
     """Name the folder of a film: what a person recognises, and a hash of its files and the settings."""
-    known = msgspec.to_builtins([about, collection.settings, collection.engine])
-    digest = hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:12]
+    request = msgspec.to_builtins([about, collection.settings, collection.engine])
+    digest = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()[:12]
     return f"{folder_name(about.name).rpartition('-')[0]}-{digest}"
 
 
@@ -289,10 +289,10 @@ def read_collection(out: AnyPath) -> Collection:
     file = OwnPath.of(out) / COLLECTION
     if not file.is_file():
         raise MissingFileError(f"{out}: is no collection, it has no {COLLECTION}")
-    found = read_json(file, Collection)
-    if found.schema != SCHEMA:
-        raise InputError(f"got {found.schema!r}, expected {SCHEMA!r}", path=file, field="schema")
-    return found
+    collection = read_json(file, Collection)
+    if collection.schema != SCHEMA:
+        raise InputError(f"got {collection.schema!r}, expected {SCHEMA!r}", path=file, field="schema")
+    return collection
 
 
 def films_in(out: AnyPath) -> list[FoundFilm]:

@@ -27,14 +27,14 @@ def best_pairs(weights: Floats) -> list[tuple[int, int]]:
 
 def _groups(linked: np.ndarray) -> list[tuple[list[int], list[int]]]:
     """Return rows and columns that are connected."""
-    left, groups = set(range(len(linked))), []
-    while left:
-        rows, columns, new = set[int](), set[int](), {min(left)}
+    open_rows, groups = set(range(len(linked))), []
+    while open_rows:
+        rows, columns, new = set[int](), set[int](), {min(open_rows)}
         while new:
             rows |= new
             columns |= set(np.flatnonzero(linked[sorted(new)].any(axis=0)).tolist())
             new = set(np.flatnonzero(linked[:, sorted(columns)].any(axis=1)).tolist()) - rows if columns else set()
-        left -= rows
+        open_rows -= rows
         if columns:
             groups.append((sorted(rows), sorted(columns)))
     return groups

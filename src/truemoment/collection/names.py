@@ -65,7 +65,7 @@ def find_names(sentences: Iterable[str], cast: Collection[str] = ()) -> list[Fou
     Examples
     --------
     >>> sentences = ["Then Anna sits.", "And Anna sees Bob.", "He and Anna go to Rome."]
-    >>> [of.name for of in find_names(sentences, ["Bob Hat"])]
+    >>> [name.name for name in find_names(sentences, ["Bob Hat"])]
     ['Anna', 'Bob']
     """
     in_cast = {word.lower() for name in cast for word in _WORD.findall(name)} - TITLES
@@ -81,13 +81,13 @@ def find_names(sentences: Iterable[str], cast: Collection[str] = ()) -> list[Fou
             every[word] += 1
             first = not sentence[: match.start()].strip(" \"'“‘-–—") or bool(_END.search(sentence[: match.start()]))
             inside[word] += not first
-    found = [
+    names = [
         FoundName(word, count, word.lower() in in_cast)
         for word, count in every.items()
         if word.lower() in in_cast
         or (inside[word] >= LEAST_LARGE and word.lower() not in small | NO_NAMES | TITLES and not word.isupper())
     ]
-    return sorted(found, key=lambda name: (-name.occurrences, name.name))
+    return sorted(names, key=lambda name: (-name.occurrences, name.name))
 
 
 def _without_s(word: str) -> str:
@@ -104,7 +104,7 @@ def with_someone(sentence: str, names: Collection[str]) -> str:
     """
     if not names:
         return sentence
-    name = "|".join(re.escape(of) for of in sorted(names, key=len, reverse=True))
+    name = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     title = "|".join(sorted(TITLES))
     run = re.compile(rf"\b(?:(?i:{title})\.?\s+)?(?:{name})\b(?:\s+(?:{name})\b)*")
     return run.sub(SOMEONE, sentence)

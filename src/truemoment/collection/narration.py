@@ -9,7 +9,7 @@
 ``nowhere``     most of its words touch no narrator run by 0.3 s
 ==============  ====================================================================================================
 
-A rule without its input (no subtitles, no alignment good enough) cannot tell, and says so.
+A rule without its input (no subtitles, no alignment good enough) has no verdict, and gives the reason.
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 class RuleVerdict(NamedTuple):
-    """What a rule says of a sentence.
+    """The verdict of a rule on a sentence.
 
     Parameters
     ----------
     rule
         Name of the rule.
     keep
-        Whether the sentence is description; None where the rule cannot tell.
+        Whether the sentence is description; None if the rule has no verdict.
     value
         The figure that decided: seconds, a share, or a similarity from 0 to 100.
     evidence
-        What it was compared with, in words; why the rule cannot tell.
+        What it was compared with, in words; or why the rule has no verdict.
     """
 
     rule: Rule
@@ -140,10 +140,10 @@ def by_text(sentence: Candidate, evidence: Evidence) -> RuleVerdict:
         return RuleVerdict("text", None, evidence="no subtitles")
     words = words_of(sentence.text)
     near = cues_within(evidence.cues, *sentence.span, NEAR_CUE_S)
-    said = [word for cue in near for word in words_of(cue.text)]
-    if len(words) < LEAST_WORDS or not said:
+    subtitle_words = [word for cue in near for word in words_of(cue.text)]
+    if len(words) < LEAST_WORDS or not subtitle_words:
         return RuleVerdict("text", True, 0.0)
-    score = _similarity(words, said)
+    score = _similarity(words, subtitle_words)
     return RuleVerdict("text", score < SAME_TEXT, score, " / ".join(cue.text for cue in near))
 
 
@@ -192,14 +192,14 @@ _MODES: Mapping[Mode, tuple[tuple[Rule, ...], ...]] = MappingProxyType(
         "both": (("difference", "nowhere", "text"), ("overlap", "text"), ("voice",)),
     }
 )
-"""The rules that decide, by mode: the first group whose first rule can tell."""
+"""The rules that decide, by mode: the first group whose first rule has a verdict."""
 
 
 def deciding(verdicts: Sequence[RuleVerdict], mode: Mode) -> tuple[Rule, ...]:
-    """Return the rules that decide in a mode; none where no rule can tell."""
-    known = {verdict.rule for verdict in verdicts if verdict.keep is not None}
-    group = next((group for group in _MODES[mode] if group[0] in known), ())
-    return tuple(rule for rule in group if rule in known)
+    """Return the rules that decide in a mode; none if no rule has a verdict."""
+    rules = {verdict.rule for verdict in verdicts if verdict.keep is not None}
+    group = next((group for group in _MODES[mode] if group[0] in rules), ())
+    return tuple(rule for rule in group if rule in rules)
 
 
 def dropped_by(verdicts: Sequence[RuleVerdict], mode: Mode) -> Rule | None:
@@ -218,7 +218,7 @@ def refuse_without_evidence(
     unused: Sequence[str] = (),
     path: Any = None,  # noqa: ANN401 - a path or None
 ) -> None:
-    """Refuse a film of which no rule of the mode can tell description from dialogue.
+    """Refuse a film for which no rule of the mode can separate description from dialogue.
 
     Parameters
     ----------
@@ -242,9 +242,9 @@ def refuse_without_evidence(
     if keep_all or any(has[group[0]] for group in _MODES[mode]):
         return
     need = {"paper": "subtitles", "subtitles": "subtitles", "speaker": "a transcript with speakers"}
-    wanted = need.get(mode, "an alignment to 20 ms, or subtitles")
+    needed = need.get(mode, "an alignment to 20 ms, or subtitles")
     raise InputError(
-        "; ".join([f"nothing separates description from dialogue: --dialogue {mode} needs {wanted}", *unused]),
+        "; ".join([f"nothing separates description from dialogue: --dialogue {mode} needs {needed}", *unused]),
         path=path,
         hint="or give --keep-all",
     )
@@ -276,13 +276,13 @@ def words_of(text: str) -> list[str]:
     return [word.lower().replace("’", "'") for word in _WORD.findall(text)]
 
 
-def _similarity(words: Sequence[str], said: Sequence[str]) -> float:
-    """Return from 0 to 100 how far the words are a part of what is said nearby."""
+def _similarity(words: Sequence[str], text: Sequence[str]) -> float:
+    """Return from 0 to 100 how far the words are a part of the nearby subtitles."""
     try:
         from rapidfuzz import fuzz  # noqa: PLC0415 - optional
         from rapidfuzz.distance import LCSseq  # noqa: PLC0415 - as above
     except ModuleNotFoundError:
         raise MissingPackageError("rapidfuzz", "collect", "comparing sentences with subtitles") from None
-    if len(words) <= len(said):
-        return float(fuzz.partial_ratio(words, said))
-    return 100.0 * LCSseq.similarity(words, said) / len(words)
+    if len(words) <= len(text):
+        return float(fuzz.partial_ratio(words, text))
+    return 100.0 * LCSseq.similarity(words, text) / len(words)

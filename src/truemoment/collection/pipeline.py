@@ -1,7 +1,7 @@
-"""Collecting films: the stages of each, and what all of them come to.
+"""Collecting films: the stages of each, and the results of all.
 
 Every stage writes one file, complete or not at all, into the film's folder under ``parts``; the folder moves to
-``films`` when all files are there. Whatever ends the program, the same command goes on after the last finished stage,
+``films`` when all files are there. Whatever ends the program, the same command resumes after the last finished stage,
 and the files are the same to the byte.
 """
 
@@ -111,7 +111,7 @@ class DoneFilm:
 
     task: FilmTask
     report: FilmReport
-    before: bool
+    done_before: bool
 
 
 @dataclass(frozen=True)
@@ -124,10 +124,10 @@ class FailedFilm:
 
 @dataclass
 class Collected:
-    """What collecting came to."""
+    """The outcome of collecting films."""
 
     collection: Collection
-    done: list[DoneFilm] = field(default_factory=list)
+    films: list[DoneFilm] = field(default_factory=list)
     failed: list[FailedFilm] = field(default_factory=list)
 
 
@@ -135,9 +135,9 @@ Progress = Callable[[str, str], None]
 """Called with the name of a film and what is being done."""
 
 
-def unseen(name: str, what: str) -> None:
-    """Show nothing."""
-    del name, what
+def unseen(name: str, status: str) -> None:
+    """Show no progress."""
+    del name, status
 
 
 @lru_cache(maxsize=1)
@@ -167,7 +167,7 @@ def collect_film(task: FilmTask, recipe: CollectRecipe, on_status: Progress = un
     out = OwnPath(recipe.out)
     final, folder = out / layout.FILMS / name, out / layout.PARTS / name
     if (final / layout.REPORT).is_file():
-        return DoneFilm(task, layout.FoundFilm.at(final).report, before=True)
+        return DoneFilm(task, layout.FoundFilm.at(final).report, done_before=True)
     engine = opened(recipe.speech, recipe.settings.language) if recipe.speech and transcript is None else None
     model = None if recipe.punctuation is None else punctuator(recipe.punctuation)
     film = Film(task, about, folder, recipe.settings, engine, transcript, model, subtitles)
@@ -192,7 +192,7 @@ def collect_film(task: FilmTask, recipe: CollectRecipe, on_status: Progress = un
     if final.exists():  # a damaged one, without its report
         final.remove_tree()
     folder.rename(final)
-    return DoneFilm(task, layout.FoundFilm.at(final).report, before=False)
+    return DoneFilm(task, layout.FoundFilm.at(final).report, done_before=False)
 
 
 def _about(task: FilmTask) -> FilmAbout:
@@ -212,7 +212,7 @@ def _about(task: FilmTask) -> FilmAbout:
 
 
 def attempt(task: FilmTask, recipe: CollectRecipe) -> DoneFilm | FailedFilm:
-    """Do a film; what is wrong with its files comes back as a value."""
+    """Collect a film; return errors of its files as a value."""
     try:
         return collect_film(task, recipe)
     except (UsageError, MissingPackageError) as error:
@@ -234,7 +234,7 @@ def collect_films(
     workers: int | None = None,
     on_status: Progress = unseen,
 ) -> Collected:
-    """Collect films into a folder, and write what all films in it come to.
+    """Collect films into a folder, and write the results of all films in it.
 
     Parameters
     ----------
@@ -265,16 +265,16 @@ def collect_films(
         collected = Collected(collection)
         try:
             for result in _results(tasks, recipe, engine, workers, on_status):
-                (collected.done if isinstance(result, DoneFilm) else collected.failed).append(result)  # type: ignore[arg-type]
+                (collected.films if isinstance(result, DoneFilm) else collected.failed).append(result)  # type: ignore[arg-type]
         finally:
-            if is_new and not collected.done and not _has_parts(out):
+            if is_new and not collected.films and not _has_parts(out):
                 _remove_empty(out)
-        if collected.done:
+        if collected.films:
             with contextlib.suppress(OSError):  # films that failed or were interrupted are in it
                 (out / layout.PARTS).rmdir()
             assemble(out)
     order = {task.name: number for number, task in enumerate(tasks)}
-    collected.done.sort(key=lambda film: order[film.task.name])
+    collected.films.sort(key=lambda film: order[film.task.name])
     collected.failed.sort(key=lambda film: order[film.task.name])
     return collected
 
@@ -286,7 +286,7 @@ def _results(
     workers: int | None,
     on_status: Progress,
 ) -> Iterator[DoneFilm | FailedFilm]:
-    """Yield what comes of each film."""
+    """Yield the outcome of each film."""
     if len(tasks) == 1 and engine == "local":
         yield collect_film(tasks[0], recipe, on_status)
         return
@@ -318,9 +318,9 @@ def refuse_foreign(folder: Path) -> None:
 
 def refuse_other_settings(out: OwnPath, collection: Collection) -> None:
     """Refuse to add films to a collection that was made with other settings or another engine."""
-    known = layout.read_collection(out)
-    for what in ("settings", "engine"):
-        ours, theirs = (msgspec.to_builtins(getattr(of, what)) for of in (collection, known))
+    earlier = layout.read_collection(out)
+    for field_name in ("settings", "engine"):
+        ours, theirs = (msgspec.to_builtins(getattr(record, field_name)) for record in (collection, earlier))
         for name, value in ours.items():
             if theirs[name] != value:
                 problem = f"was collected with {name} {theirs[name]!r}, now {value!r}"

@@ -31,22 +31,22 @@ REASONS: Mapping[str, str] = {
 
 def report(collected: Collected, where: str) -> Report:
     """Return what people read of a run."""
-    reports = [film.report for film in collected.done]
-    n_kept = sum(of.n_kept for of in reports)
-    before = sum(film.before for film in collected.done)
+    reports = [film.report for film in collected.films]
+    n_kept = sum(film.n_kept for film in reports)
+    n_before = sum(film.done_before for film in collected.films)
     engine = collected.collection.engine
     facts = [
         ("collection", f"{where}: {counted(len(reports), 'film')}, {counted(n_kept, 'sentence')} kept"),
         ("recogniser", f"{engine.name}{'#' + engine.fingerprint if engine.fingerprint else ''}"),
         ("rules", f"--dialogue {collected.collection.settings.dialogue}"),
     ]
-    if before:
-        facts.append(("done before", counted(before, "film")))
+    if n_before:
+        facts.append(("done before", counted(n_before, "film")))
     blocks: list[Block] = [films_table(reports)]
-    if any(of.dropped for of in reports):
+    if any(film.dropped for film in reports):
         blocks.append(dropped_table(reports))
-    blocks += [Finding((f"{of.name}: {of.discarded}",), level="warning") for of in reports if of.discarded]
-    notes = [f"{of.name}: {note}" for of in reports for note in notes_of(of)]
+    blocks += [Finding((f"{film.name}: {film.discarded}",), level="warning") for film in reports if film.discarded]
+    notes = [f"{film.name}: {note}" for film in reports for note in notes_of(film)]
     return Report(
         title="Collection",
         question="Which sentences of description were found, and where?",
@@ -56,15 +56,15 @@ def report(collected: Collected, where: str) -> Report:
     )
 
 
-def notes_of(of: FilmReport) -> list[str]:
+def notes_of(film: FilmReport) -> list[str]:
     """Return what a reader of the figures has to know about a film."""
-    notes = list(of.notes)
-    if of.words_lost:
-        notes.append(f"{counted(of.words_lost, 'word')} of the transcript lie in no part of the film")
-    if of.invented:
-        notes.append(f"{of.invented:,} words or segments were dropped as invented text")
-    if of.why and not of.discarded:
-        notes.append(of.why)
+    notes = list(film.notes)
+    if film.words_lost:
+        notes.append(f"{counted(film.words_lost, 'word')} of the transcript lie in no part of the film")
+    if film.invented:
+        notes.append(f"{film.invented:,} words or segments were dropped as invented text")
+    if film.why and not film.discarded:
+        notes.append(film.why)
     return notes
 
 
@@ -72,17 +72,17 @@ def films_table(reports: Sequence[FilmReport]) -> Table:
     """Return a row for each film."""
     rows = tuple(
         (
-            Cell(of.name),
-            Cell(of.verdict),
-            Cell({True: "passed", False: "failed", None: "-"}[of.paper_passed]),
-            Cell(str(of.n_pieces)),
-            Cell("-" if of.delay_s is None else number(of.delay_s, 3)),
-            Cell("-" if of.rate is None else f"{of.rate:.5f}"),
-            Cell(clock(of.duration_s)),
-            Cell(f"{of.n_words:,}"),
-            Cell(f"{of.n_kept:,} of {of.n_sentences:,}"),
+            Cell(film.name),
+            Cell(film.verdict),
+            Cell({True: "passed", False: "failed", None: "-"}[film.paper_passed]),
+            Cell(str(film.n_pieces)),
+            Cell("-" if film.delay_s is None else number(film.delay_s, 3)),
+            Cell("-" if film.rate is None else f"{film.rate:.5f}"),
+            Cell(clock(film.duration_s)),
+            Cell(f"{film.n_words:,}"),
+            Cell(f"{film.n_kept:,} of {film.n_sentences:,}"),
         )
-        for of in reports
+        for film in reports
     )
     headings = ("film", "alignment", "paper's check", "pieces", "delay, s", "rate", "length", "words", "kept")
     return Table("", headings, (("", rows),), text_columns=(0, 1, 2))
@@ -91,8 +91,8 @@ def films_table(reports: Sequence[FilmReport]) -> Table:
 def dropped_table(reports: Sequence[FilmReport]) -> Table:
     """Return the number of sentences by what dropped them."""
     total: dict[str, int] = {}
-    for of in reports:
-        for reason, count in of.dropped.items():
+    for film in reports:
+        for reason, count in film.dropped.items():
             total[reason] = total.get(reason, 0) + count
     rows = tuple((Cell(REASONS.get(reason, reason)), Cell(f"{total[reason]:,}")) for reason in sorted(total))
     return Table("Sentences that were not kept", ("why", "sentences"), (("", rows),))
@@ -106,43 +106,43 @@ def document(collected: Collected, where: str) -> dict[str, Any]:
         "engine": msgspec.to_builtins(collected.collection.engine),
         "settings": msgspec.to_builtins(collected.collection.settings),
         "seed": None,
-        "films": [msgspec.to_builtins(film.report) | {"done_before": film.before} for film in collected.done],
+        "films": [msgspec.to_builtins(film.report) | {"done_before": film.done_before} for film in collected.films],
         "failed": [{"name": film.task.name, "why": film.why} for film in collected.failed],
     }
 
 
-def report_of_splits(made: MadeSplits, where: str) -> Report:
+def report_of_splits(splits: MadeSplits, where: str) -> Report:
     """Return what people read of splits."""
-    total = sum(made.counts.values())
+    total = sum(splits.counts.values())
     rows = tuple(
         (
             Cell(name),
-            Cell(f"{made.n_films(name):,}"),
-            Cell(f"{made.n_sentences(name):,}"),
-            Cell(percent(made.n_sentences(name) / total, 1)),
+            Cell(f"{splits.n_films(name):,}"),
+            Cell(f"{splits.n_sentences(name):,}"),
+            Cell(percent(splits.n_sentences(name) / total, 1)),
         )
         for name in NAMES
     )
     table = Table("", ("split", "films", "sentences", "share"), (("", rows),))
-    findings = tuple(Finding((f"shared: {warning}",), level="warning") for warning in made.warnings)
-    findings += tuple(Finding((f"the same film: {a} and {b}",), level="note") for a, b in made.same)
-    groups = len(set(made.groups.values()))
+    findings = tuple(Finding((f"shared: {warning}",), level="warning") for warning in splits.warnings)
+    findings += tuple(Finding((f"the same film: {a} and {b}",), level="note") for a, b in splits.same_films)
+    groups = len(set(splits.groups.values()))
     return Report(
         title=f"Splits of {where}",
-        facts=(("collection", f"{where}: {counted(len(made.films), 'film')}, {counted(groups, 'group')}"),),
+        facts=(("collection", f"{where}: {counted(len(splits.films), 'film')}, {counted(groups, 'group')}"),),
         sections=(Section("splits", "Splits", (table, *findings)),),
-        signature=f"seed {made.seed}",
+        signature=f"seed {splits.seed}",
     )
 
 
-def document_of_splits(made: MadeSplits) -> dict[str, Any]:
+def document_of_splits(splits: MadeSplits) -> dict[str, Any]:
     """Return what programs read of splits."""
     return {
         **document_head("truemoment/collection-splits/1"),
-        "seed": made.seed,
-        "splits": {name: {"n_films": made.n_films(name), "n_sentences": made.n_sentences(name)} for name in NAMES},
-        "films": made.films,
-        "groups": made.groups,
-        "same_film": [list(pair) for pair in made.same],
-        "warnings": list(made.warnings),
+        "seed": splits.seed,
+        "splits": {name: {"n_films": splits.n_films(name), "n_sentences": splits.n_sentences(name)} for name in NAMES},
+        "films": splits.films,
+        "groups": splits.groups,
+        "same_film": [list(pair) for pair in splits.same_films],
+        "warnings": list(splits.warnings),
     }

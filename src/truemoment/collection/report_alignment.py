@@ -19,43 +19,43 @@ LEVELS: dict[str, Level] = {
 MOST_LISTED = 20
 
 
-def report(found: Alignment, method: Method = "robust") -> Report:
+def report(alignment: Alignment, method: Method = "robust") -> Report:
     """Return what people read."""
     return Report(
-        title=f"{found.track.path} in {found.film.path}",
+        title=f"{alignment.track.path} in {alignment.film.path}",
         question="Where does each part of the described track lie in the film?",
         facts=(
-            ("film", f"{found.film.path}, stream {found.film.stream}, {clock(found.film.duration_s)}"),
-            ("track", f"{found.track.path}, stream {found.track.stream}, {clock(found.track.duration_s)}"),
+            ("film", f"{alignment.film.path}, stream {alignment.film.stream}, {clock(alignment.film.duration_s)}"),
+            ("track", f"{alignment.track.path}, stream {alignment.track.stream}, {clock(alignment.track.duration_s)}"),
             ("method", method),
         ),
-        headline=Finding(_headline(found, method), level=LEVELS[found.verdict]),
+        headline=Finding(_headline(alignment, method), level=LEVELS[alignment.verdict]),
         sections=(
-            Section("pieces", "Pieces of the track that follow the film (ours)", _pieces(found)),
-            Section("paper", "The check of MAD's paper: 20 windows within 0.1 s of their median", _paper(found)),
+            Section("pieces", "Pieces of the track that follow the film (ours)", _pieces(alignment)),
+            Section("paper", "The check of MAD's paper: 20 windows within 0.1 s of their median", _paper(alignment)),
         ),
         notes=("film time = rate x track time + delay; a track that starts 3 s late has a delay of -3 s",),
-        signature=f"align|method:{method}|film:{found.film.identity}|track:{found.track.identity}|truemoment:{version}",
+        signature=f"align|method:{method}|film:{alignment.film.identity}|track:{alignment.track.identity}|truemoment:{version}",
     )
 
 
-def _headline(found: Alignment, method: Method) -> tuple[str, ...]:
-    why = f"{found.why[:1].upper()}{found.why[1:]}." if found.why else ""
-    verdict = f"{found.verdict.capitalize()}."
-    if method == "paper" and found.paper is not None and not found.paper.passed:
+def _headline(alignment: Alignment, method: Method) -> tuple[str, ...]:
+    why = f"{alignment.why[:1].upper()}{alignment.why[1:]}." if alignment.why else ""
+    verdict = f"{alignment.verdict.capitalize()}."
+    if method == "paper" and alignment.paper is not None and not alignment.paper.passed:
         verdict = "The paper's check fails: it would discard this film."
     return (verdict, why) if why else (verdict,)
 
 
-def _pieces(found: Alignment) -> tuple[Block, ...]:
-    if not found.pieces:
+def _pieces(alignment: Alignment) -> tuple[Block, ...]:
+    if not alignment.pieces:
         return (Paragraph("There are none."),)
     headings = ["track", "film", "rate", "delay, s", "error, ms", "ends, ± s", "bridged, s"]
-    if not any(piece.bridged_s for piece in found.pieces):
+    if not any(piece.bridged_s for piece in alignment.pieces):
         del headings[-1]
-    rows = tuple(tuple(map(Cell, _piece_row(piece)[: len(headings)])) for piece in found.pieces)
+    rows = tuple(tuple(map(Cell, _piece_row(piece)[: len(headings)])) for piece in alignment.pieces)
     blocks: list[Block] = [Table("", tuple(headings), (("", rows),))]
-    for side, spans in (("track", found.unmatched.track_s), ("film", found.unmatched.film_s)):
+    for side, spans in (("track", alignment.unmatched.track_s), ("film", alignment.unmatched.film_s)):
         if spans:
             blocks.append(Paragraph(f"Without a match in the {side}: {_listed(spans)}."))
     return tuple(blocks)
@@ -79,12 +79,12 @@ def _span(span: Span) -> str:
 
 
 def _listed(spans: tuple[Span, ...]) -> str:
-    some = ", ".join(_span(span) for span in spans[:MOST_LISTED])
-    return some + (f" and {len(spans) - MOST_LISTED} more" if len(spans) > MOST_LISTED else "")
+    listed = ", ".join(_span(span) for span in spans[:MOST_LISTED])
+    return listed + (f" and {len(spans) - MOST_LISTED} more" if len(spans) > MOST_LISTED else "")
 
 
-def _paper(found: Alignment) -> tuple[Block, ...]:
-    check = found.paper
+def _paper(alignment: Alignment) -> tuple[Block, ...]:
+    check = alignment.paper
     if check is None:
         return (Paragraph("It was not computed."),)
     delay = "is not found" if check.delay_s is None else f"is {number(check.delay_s, 4)} s"

@@ -47,8 +47,8 @@ def report(result: DemoResult) -> Report:
     )
     figures = KeyFigures(
         (
-            KeyFigure("recall", Cell(number(score.recall, 3)), of="method"),
-            KeyFigure("precision", Cell(number(score.precision, 3)), of="method"),
+            KeyFigure("recall", Cell(number(score.recall, 3)), owner="method"),
+            KeyFigure("precision", Cell(number(score.precision, 3)), owner="method"),
             KeyFigure("alignment error", Cell(number(1000 * result.aligned.error_s, 1)), "ms"),
             KeyFigure("dialogue left", Cell(str(score.n_dialogue)), "sentences"),
         )
@@ -135,8 +135,8 @@ def _delays_figure(alignment: Alignment) -> Figure:
         if alignment.paper is not None:
             windows = alignment.paper.windows
             axes.plot(
-                [of.film_s / 60 for of in windows],
-                [of.delay_s for of in windows],
+                [window.film_s / 60 for window in windows],
+                [window.delay_s for window in windows],
                 color=FLOOR,
                 marker="o",
                 linestyle="",
@@ -185,11 +185,14 @@ def _kept(result: DemoResult) -> Section:
     )
     rows = tuple(
         (
-            Cell(f"{clock(of.film_s[0])} to {clock(of.film_s[1])}"),
-            Cell(of.sentence),
-            Cell("kept" if of.kept else REASONS.get(of.dropped_by, of.dropped_by), marked=not of.kept),
+            Cell(f"{clock(sentence.film_s[0])} to {clock(sentence.film_s[1])}"),
+            Cell(sentence.sentence),
+            Cell(
+                "kept" if sentence.kept else REASONS.get(sentence.dropped_by, sentence.dropped_by),
+                marked=not sentence.kept,
+            ),
         )
-        for of in result.sentences
+        for sentence in result.sentences
     )
     every = Table("", ("when", "sentence", "kept, or why not"), (("", rows),), (0, 1, 2))
     blocks: list[Block] = [spans]
@@ -202,12 +205,12 @@ def _kept(result: DemoResult) -> Section:
 
 def _spans_figure(result: DemoResult) -> Figure:
     """Draw spans of speech along the film, a row each."""
-    kept = [of.film_s for of in result.sentences if of.kept]
+    kept_spans = [sentence.film_s for sentence in result.sentences if sentence.kept]
     truth = [(line.start_s, line.end_s) for line in result.truth.descriptions]
     rows = (
         ("subtitles", [(cue.start_s, cue.end_s) for cue in result.evidence.cues or ()], OTHER),
         ("narrator runs", list(result.runs.spans), FLOOR),
-        ("kept sentences", kept, METHOD),
+        ("kept sentences", kept_spans, METHOD),
         ("true description", truth, SOFT),
     )
     with drawing_style():

@@ -58,57 +58,59 @@ def document_of_sample(sample: ReviewSample) -> dict[str, Any]:
         "films_with_less_than_their_share": list(sample.full),
         "needed": sample_size(sample.per_film),
         "half_width": half_width(len(sample.sentences), sample.per_film),
-        "sentences": [{"id": of.id, "film": of.film, "film_s": list(of.film_s)} for of in sample.sentences],
+        "sentences": [
+            {"id": sentence.id, "film": sentence.film, "film_s": list(sentence.film_s)} for sentence in sample.sentences
+        ],
     }
 
 
-def report_of_estimates(found: Review, where: str) -> Report:
+def report_of_estimates(review: Review, where: str) -> Report:
     """Return what people read of a review."""
     rows = tuple(
         (
-            Cell(of.name),
-            Cell(of.statistic),
-            Cell(figure_text(of.value, of.unit)),
-            Cell(interval_text(of.ci95, of.unit)),
-            Cell(f"{of.n_sentences:,}"),
+            Cell(figure.name),
+            Cell(figure.statistic),
+            Cell(figure_text(figure.value, figure.unit)),
+            Cell(interval_text(figure.ci95, figure.unit)),
+            Cell(f"{figure.n_sentences:,}"),
         )
-        for of in found.figures
+        for figure in review.figures
     )
     headings = ("estimate", "", "value", "95 % interval", "sentences")
     sections = [Section("estimates", "Estimates", (Table("", headings, (("", rows),), text_columns=(0, 1)),))]
-    if found.agreement:
-        sections.append(Section("agreement", "Agreement of reviewers", (_agreement(found),)))
+    if review.agreement:
+        sections.append(Section("agreement", "Agreement of reviewers", (_agreement(review),)))
     notes = ["times and pictures count for sentences of description"]
-    if found.n_films < 2:
+    if review.n_films < 2:
         notes.append("one film gives no interval")
     return Report(
         title=f"Review of {where}",
         question="How good are the collected sentences?",
         facts=(
-            ("reviewed", f"{found.n_sentences:,} of {counted(found.n_kept, 'sentence')}"),
-            ("films", f"{found.n_films:,}"),
-            ("reviewers", few(found.reviewers)),
+            ("reviewed", f"{review.n_sentences:,} of {counted(review.n_kept, 'sentence')}"),
+            ("films", f"{review.n_films:,}"),
+            ("reviewers", few(review.reviewers)),
         ),
         sections=tuple(sections),
         notes=tuple(notes),
-        signature=f"collection-review|intervals:{found.resamples} resamples of films, seed {found.seed}"
+        signature=f"collection-review|intervals:{review.resamples} resamples of films, seed {review.seed}"
         f"|truemoment:{version}",
     )
 
 
-def _agreement(found: Review) -> Block:
+def _agreement(review: Review) -> Block:
     rows = tuple(
         (
-            Cell(" and ".join(of.reviewers)),
-            Cell(f"{of.n_sentences:,}"),
-            Cell(figure_text(of.kind, "fraction")),
-            Cell(_or_undefined(of.kind_kappa)),
-            Cell(figure_text(of.words, "fraction")),
-            Cell(_or_undefined(of.words_kappa)),
-            Cell(_or_undefined(of.said_iou)),
-            Cell(_or_undefined(of.seen_iou)),
+            Cell(" and ".join(pair.reviewers)),
+            Cell(f"{pair.n_sentences:,}"),
+            Cell(figure_text(pair.kind, "fraction")),
+            Cell(_or_undefined(pair.kind_kappa)),
+            Cell(figure_text(pair.words, "fraction")),
+            Cell(_or_undefined(pair.words_kappa)),
+            Cell(_or_undefined(pair.said_iou)),
+            Cell(_or_undefined(pair.seen_iou)),
         )
-        for of in found.agreement
+        for pair in review.agreement
     )
     headings = ("reviewers", "sentences", "kind equal", "kappa", "words equal", "kappa", "said, IoU", "seen, IoU")
     return Table("", headings, (("", rows),))
@@ -118,7 +120,7 @@ def _or_undefined(value: float | None) -> str:
     return UNDEFINED if value is None else number(value, 2)
 
 
-def document_of_estimates(found: Review) -> dict[str, Any]:
+def document_of_estimates(review: Review) -> dict[str, Any]:
     """Return what programs read of a review."""
-    document: dict[str, Any] = msgspec.to_builtins(found)
+    document: dict[str, Any] = msgspec.to_builtins(review)
     return document

@@ -51,71 +51,67 @@ def statistics_of(out: Path) -> CollectionStatistics:
     n_kept = sum(film.report.n_kept for film in films)
     if not n_kept:
         raise InputError("has no sentences", path=out)
-    found = splits_of_file(out / ANNOTATIONS)
-    held = [name for name in ("val", "test") if name in found.splits]
-    groups = {"val+test": held} if held else {}
-    statistics = dataset_statistics(found.splits, get_engine(), groups=groups)
+    annotations = splits_of_file(out / ANNOTATIONS)
+    names = [name for name in ("val", "test") if name in annotations.splits]
+    groups = {"val+test": names} if names else {}
+    statistics = dataset_statistics(annotations.splits, get_engine(), groups=groups)
     parts = {"all": statistics.whole}
     if "train" in statistics.of_split:
         parts["train"] = statistics.of_split["train"]
     parts |= dict(statistics.of_group)
-    rows = [(of.video_id[k], of.sentence[k]) for of in found.splits.values() for k in range(len(of))]
+    rows = [(split.video_id[k], split.sentence[k]) for split in annotations.splits.values() for k in range(len(split))]
     unique = uniqueness([video for video, _ in rows], [sentence for _, sentence in rows])
     return CollectionStatistics(
         out.name,
         parts,
-        {of.threshold: of.share for of in unique},
+        {share.threshold: share.share for share in unique},
         sum(film.report.two_verbs for film in films) / n_kept,
     )
 
 
 def _published() -> dict[tuple[str, str], tuple[float, str]]:
     """Return MAD's published figures in units of one, by part and column."""
-    found = {}
+    figures = {}
     for table in ("mad_table1.csv", "mad_table7.csv"):
         for figure in published_figures(table):
             if figure.dataset == "MAD":
-                found[figure.split, figure.measure] = (
+                figures[figure.split, figure.measure] = (
                     float(figure.value) * THOUSANDS.get(figure.unit, 1.0),
                     figure.unit,
                 )
-    return found
+    return figures
 
 
-def report(found: CollectionStatistics) -> Report:
+def report(result: CollectionStatistics) -> Report:
     """Return what people read."""
     published = _published()
-    headings = ["", *(title for part in found.parts for title in (part, f"MAD {part}"))]
+    headings = ["", *(title for part in result.parts for title in (part, f"MAD {part}"))]
     rows = []
     for column, ours in OURS.items():
-        cells = [Cell(_titled(column, published["all", column][1]))]
-        for part, statistics in found.parts.items():
+        cells = [Cell(column if (unit := published["all", column][1]) in THOUSANDS else f"{column}, {unit}")]
+        for part, statistics in result.parts.items():
             unit = published["all", column][1]
             cells.append(Cell(_shown(float(ours(statistics)), unit)))
             cells.append(Cell(_shown(published[part, column][0], unit) if (part, column) in published else "-"))
         rows.append(tuple(cells))
     table = Table("Tables 1 and 7 of MAD", tuple(headings), (("", tuple(rows)),))
-    facts = [("collection", found.name)]
+    facts = [("collection", result.name)]
     facts += [
         (f"unique at {threshold:g}", f"{percent(share, 1)} of the sentences within their film")
-        for threshold, share in found.unique.items()
+        for threshold, share in result.unique.items()
     ]
-    facts.append(("two verbs", f"{percent(found.two_verbs, 1)} of the sentences have two finite verbs or more"))
+    facts.append(("two verbs", f"{percent(result.two_verbs, 1)} of the sentences have two finite verbs or more"))
     notes = ("Words include punctuation, and the vocabulary is case-sensitive, as in the paper's figures.",)
     return Report(
         title="Statistics of a collection", facts=tuple(facts), sections=(Section("tables", "", (table,)),), notes=notes
     )
 
 
-def _titled(column: str, unit: str) -> str:
-    return column if unit in THOUSANDS else f"{column}, {unit}"
-
-
 def _shown(value: float, unit: str) -> str:
     return f"{round(value):,}" if unit in THOUSANDS else number(value, 2)
 
 
-def document(found: CollectionStatistics) -> dict[str, Any]:
+def document(result: CollectionStatistics) -> dict[str, Any]:
     """Return what programs read."""
     published = _published()
     return {
@@ -126,8 +122,8 @@ def document(found: CollectionStatistics) -> dict[str, Any]:
                 column: {"value": float(ours(statistics)), "published": published.get((part, column), (None,))[0]}
                 for column, ours in OURS.items()
             }
-            for part, statistics in found.parts.items()
+            for part, statistics in result.parts.items()
         },
-        "unique": {f"{threshold:g}": share for threshold, share in found.unique.items()},
-        "two_verbs": found.two_verbs,
+        "unique": {f"{threshold:g}": share for threshold, share in result.unique.items()},
+        "two_verbs": result.two_verbs,
     }

@@ -1,4 +1,4 @@
-"""The report of clips that were brought to the time of their films."""
+"""The report of clips that were moved to the time of their films."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def report(transfer: Transfer, written: str) -> Report:
         facts=(("written", f"{written}: {size}"),),
         sections=(Section("films", "Films", (Table("", headings, (("", rows),)),)),),
         reading=(
-            ("delay", "where the clips are in the film, minus where their names say: the median over the clips"),
+            ("delay", "place of the clips in the film, less that in their names: the median over the clips"),
             ("spread", "median distance of a clip's own delay from the delay that it gets"),
             ("flagged", "clips whose own delay differs by more than 0.5 s; they get the delay of their film or edit"),
             ("in edits", "clips of five or more neighbours that agree on another delay"),
@@ -58,16 +58,16 @@ def _spread(film: TransferredFilm) -> float:
 
 
 def _notes(transfer: Transfer) -> list[str]:
-    found = []
+    notes = []
     if transfer.without_film:
         names = few(transfer.without_film)
-        found.append(f"{counted(len(transfer.without_film), 'film')} without vectors, left out: {names}")
+        notes.append(f"{counted(len(transfer.without_film), 'film')} without vectors, left out: {names}")
     if transfer.without_clip:
         names = few(transfer.without_clip)
-        found.append(f"{counted(len(transfer.without_clip), 'clip')} without vectors, left out: {names}")
+        notes.append(f"{counted(len(transfer.without_clip), 'clip')} without vectors, left out: {names}")
     if len(transfer.films) > MOST_FILMS:
-        found.append(f"the table has the first {MOST_FILMS} films; --json has all")
-    return found
+        notes.append(f"the table has the first {MOST_FILMS} films; --json has all")
+    return notes
 
 
 def document(transfer: Transfer) -> dict[str, Any]:
@@ -84,8 +84,8 @@ def document(transfer: Transfer) -> dict[str, Any]:
                 "n_flagged": int(film.placed.flagged.sum()),
                 "n_edited": film.placed.n_edited,
                 "clips": [
-                    {"clip": line.clip, "found_s": found, "delay_s": delay, "flagged": flagged}
-                    for line, found, delay, flagged in zip(
+                    {"clip": line.clip, "found_s": place, "delay_s": delay, "flagged": flagged}
+                    for line, place, delay, flagged in zip(
                         film.lines,
                         film.placed.found_s.tolist(),
                         film.placed.delay_s.tolist(),

@@ -20,7 +20,7 @@ SAME_S = 1e-3
 
 
 class ReviewAnswer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a reviewer answered about a sentence.
+    """The answer of a reviewer about a sentence.
 
     Parameters
     ----------
@@ -64,27 +64,27 @@ def read_answers(out: Path, paths: Sequence[Path]) -> list[AnsweredSentence]:
     """
     read_collection(out)
     films = films_in(out)
-    kept = {of.id: (film.report, of) for film in films for of in kept_of(film)}
-    found: dict[str, dict[str, ReviewAnswer]] = {}
+    sentence_of = {sentence.id: (film.report, sentence) for film in films for sentence in kept_of(film)}
+    answers: dict[str, dict[str, ReviewAnswer]] = {}
     for path in paths:
-        n_before = sum(map(len, found.values()))
+        n_before = sum(map(len, answers.values()))
         for line, answer in read_json_lines(path, ReviewAnswer):
-            if answer.id not in kept:
+            if answer.id not in sentence_of:
                 problem = f"got {answer.id!r}, expected a kept sentence of the collection"
                 raise InputError(problem, path=path, line=line, field="id")
-            report, sentence = kept[answer.id]
+            report, sentence = sentence_of[answer.id]
             _check(answer, sentence, report.duration_s, path, line)
-            by_reviewer = found.setdefault(answer.id, {})
+            by_reviewer = answers.setdefault(answer.id, {})
             if answer.reviewer in by_reviewer:
                 problem = f"got {answer.id!r} of the reviewer {answer.reviewer!r} again, expected it once"
                 raise InputError(problem, path=path, line=line, field="reviewer")
             by_reviewer[answer.reviewer] = answer
-        if sum(map(len, found.values())) == n_before:
+        if sum(map(len, answers.values())) == n_before:
             raise InputError("has no answers, expected lines that the page of a review saved", path=path)
     return [
-        AnsweredSentence(report.name, sentence, tuple(found[key].values()))
-        for key, (report, sentence) in kept.items()
-        if key in found
+        AnsweredSentence(report.name, sentence, tuple(answers[key].values()))
+        for key, (report, sentence) in sentence_of.items()
+        if key in answers
     ]
 
 

@@ -1,4 +1,4 @@
-"""The file review.json of a collection: what its review by people came to."""
+"""The file review.json of a collection: the result of its review by people."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def read_review(out: AnyPath) -> Review | None:
     file = OwnPath.of(out) / REVIEW
     if not file.is_file():
         return None
-    found = read_json(file, Review)
-    if found.schema != SCHEMA:
-        raise InputError(f"got {found.schema!r}, expected {SCHEMA!r}", path=file, field="schema")
-    return found
+    review = read_json(file, Review)
+    if review.schema != SCHEMA:
+        raise InputError(f"got {review.schema!r}, expected {SCHEMA!r}", path=file, field="schema")
+    return review

@@ -15,19 +15,19 @@ def noise_of_review(review: Review) -> CollectionNoise:
     """Return the noise that a review found; what it did not ask or resolve keeps its default.
 
     Jitter is the median error of the start that was seen, as of a normal variable. A lag and its sign cannot be seen
-    from it, and stays 0; joined sentences are not asked for.
+    from it, and stays 0; reviewers do not report joined sentences.
 
     Parameters
     ----------
     review
         Estimates of a review, see :mod:`truemoment.collection.estimates`.
     """
-    found = {(of.name, of.statistic): of.value for of in review.figures if of.value is not None}
+    value_of = {(figure.name, figure.statistic): figure.value for figure in review.figures if figure.value is not None}
     noise = CollectionNoise()
-    if (dialogue := found.get(("dialogue", "share"))) is not None:
+    if (dialogue := value_of.get(("dialogue", "share"))) is not None:
         noise = replace(noise, dialogue_share=dialogue)
-    if (wrong := found.get(("wrong words", "share"))) is not None:
+    if (wrong := value_of.get(("wrong words", "share"))) is not None:
         noise = replace(noise, word_error=wrong)
-    if (error_s := found.get(("collected and seen, start", "median"))) is not None:
+    if (error_s := value_of.get(("collected and seen, start", "median"))) is not None:
         noise = replace(noise, jitter_s=error_s / MEDIAN_OF_NORMAL, shift_s=0.0)
     return noise

@@ -21,13 +21,13 @@ def review_page(sample: ReviewSample, title: str) -> str:
     """
     environment = page_environment()
     environment.filters["clock"] = clock
-    items = [dataclasses.asdict(of) | {"number": k} for k, of in enumerate(sample.sentences)]
+    items = [dataclasses.asdict(sentence) | {"number": k} for k, sentence in enumerate(sample.sentences)]
     films = [(name, list(group)) for name, group in itertools.groupby(items, key=lambda item: str(item["film"]))]
-    shown = ("id", "film_s", "rate", "delay_s")
+    names = ("id", "film_s", "rate", "delay_s")
     return environment.get_template("review.html.j2").render(
         title=title,
         films=films,
-        data=[{name: item[name] for name in shown} for item in items],
+        data=[{name: item[name] for name in names} for item in items],
         n=len(items),
         colours=COLOURS,
         version=version,

@@ -39,7 +39,7 @@ class SampledSentence:
     film_s
         Start and end in the film.
     rate, delay_s
-        Of the described track there: ``film_s = rate x track_s + delay_s``; None where it has no piece.
+        Rate and delay of the described track there: ``film_s = rate x track_s + delay_s``; None where it has no piece.
     """
 
     id: str
@@ -76,7 +76,7 @@ class ReviewSample:
     @property
     def films(self) -> list[str]:
         """Films of the sample, by name."""
-        return sorted({of.film for of in self.sentences})
+        return sorted({sentence.film for sentence in self.sentences})
 
     @property
     def per_film(self) -> float:
@@ -124,31 +124,32 @@ def draw_sample(out: Path, n: int = 400, *, most_per_film: int = 8, seed: int = 
     """
     settings = read_collection(out).settings
     films = {film.report.name: film for film in films_in(out)}
-    kept = [(name, of) for name, film in films.items() for of in kept_of(film)]
-    if not kept:
+    candidates = [(name, sentence) for name, film in films.items() for sentence in kept_of(film)]
+    if not candidates:
         raise InputError("has no kept sentences", path=out)
     counts = dict.fromkeys(films, 0)
-    chosen: list[int] = []
-    for at in np.random.default_rng(seed).permutation(len(kept)).tolist():
-        name = kept[at][0]
-        if len(chosen) < n and counts[name] < most_per_film:
+    places: list[int] = []
+    for at in np.random.default_rng(seed).permutation(len(candidates)).tolist():
+        name = candidates[at][0]
+        if len(places) < n and counts[name] < most_per_film:
             counts[name] += 1
-            chosen.append(at)
+            places.append(at)
     alignments = {
         name: read_alignment(films[name].folder / layout.ALIGNMENT) for name, count in counts.items() if count
     }
     sentences = tuple(
-        _sampled(name, of, text_of(of, settings), alignments[name]) for name, of in (kept[at] for at in sorted(chosen))
+        _sampled(name, sentence, text_of(sentence, settings), alignments[name])
+        for name, sentence in (candidates[at] for at in sorted(places))
     )
     full = tuple(
         name for name, count in counts.items() if count == most_per_film and films[name].report.n_kept > most_per_film
     )
-    return ReviewSample(sentences, n, most_per_film, seed, len(kept), full)
+    return ReviewSample(sentences, n, most_per_film, seed, len(candidates), full)
 
 
-def _sampled(film: str, of: StoredSentence, text: str, alignment: Alignment) -> SampledSentence:
-    start_s, end_s = alignment.to_track(of.film_s).tolist()
+def _sampled(film: str, sentence: StoredSentence, text: str, alignment: Alignment) -> SampledSentence:
+    start_s, end_s = alignment.to_track(sentence.film_s).tolist()
     if not start_s < end_s:  # one of them is NaN, outside of every piece
-        return SampledSentence(of.id, film, text, of.film_s, None, None)
-    rate = (of.film_s[1] - of.film_s[0]) / (end_s - start_s)
-    return SampledSentence(of.id, film, text, of.film_s, rate, of.film_s[0] - rate * start_s)
+        return SampledSentence(sentence.id, film, text, sentence.film_s, None, None)
+    rate = (sentence.film_s[1] - sentence.film_s[0]) / (end_s - start_s)
+    return SampledSentence(sentence.id, film, text, sentence.film_s, rate, sentence.film_s[0] - rate * start_s)

@@ -11,7 +11,7 @@ from truemoment.collection.layout import CollectSettings, StoredSentence
 from truemoment.collection.narration import Evidence
 from truemoment.collection.scoring import SentenceScore, score_sentences
 from truemoment.collection.sentencing import make_sentences
-from truemoment.collection.subtitles import Cue, Subtitles
+from truemoment.collection.subtitles import Subtitles
 from truemoment.media.audio.alignment import Alignment
 from truemoment.media.speech.base import HeardWord
 from truemoment.worlds.described.film import Truth
@@ -58,32 +58,29 @@ def compare_rules(
         Seed of the cues that are left out in one row.
     """
 
-    def kept(settings: CollectSettings, known: Evidence) -> list[StoredSentence]:
-        made = make_sentences("film", words, known, alignment, settings, punctuated=punctuated)
-        return [of for of in made.stored if of.kept]
+    def apply_rule(settings: CollectSettings, evidence: Evidence) -> list[StoredSentence]:
+        sentences = make_sentences("film", words, evidence, alignment, settings, punctuated=punctuated)
+        return [sentence for sentence in sentences.stored if sentence.kept]
 
     cues = list(evidence.cues or ())
-    some = np.random.default_rng(seed).random(len(cues)) >= MISSING
-    fewer = [cue for cue, stays in zip(cues, some, strict=True) if stays]
+    mask = np.random.default_rng(seed).random(len(cues)) >= MISSING
+    fewer = [cue for cue, stays in zip(cues, mask, strict=True) if stays]
+    sounds = [cue for cue in subtitles.cues if cue.kind == "sound"]
     paper = CollectSettings(dialogue="paper")
     rows: list[tuple[str, Callable[[], list[StoredSentence]]]] = [
-        ("no rule", lambda: kept(CollectSettings(keep_all=True), Evidence())),
-        ("paper: any overlap with a cue", lambda: kept(paper, evidence)),
+        ("no rule", lambda: apply_rule(CollectSettings(keep_all=True), Evidence())),
+        ("paper: any overlap with a cue", lambda: apply_rule(paper, evidence)),
         (
             "paper, captions of sounds not left out",
-            lambda: kept(paper, replace(evidence, cues=[*cues, *_sounds(subtitles)])),
+            lambda: apply_rule(paper, replace(evidence, cues=[*cues, *sounds])),
         ),
-        (f"paper, {100 * MISSING:.0f} % of the cues missing", lambda: kept(paper, replace(evidence, cues=fewer))),
-        (f"overlap of more than {OVERLAP_S:g} s", lambda: kept(paper, replace(evidence, overlap_s=OVERLAP_S))),
-        ("subtitles: overlap and text", lambda: kept(CollectSettings(dialogue="subtitles"), evidence)),
+        (f"paper, {100 * MISSING:.0f} % of the cues missing", lambda: apply_rule(paper, replace(evidence, cues=fewer))),
+        (f"overlap of more than {OVERLAP_S:g} s", lambda: apply_rule(paper, replace(evidence, overlap_s=OVERLAP_S))),
+        ("subtitles: overlap and text", lambda: apply_rule(CollectSettings(dialogue="subtitles"), evidence)),
     ]
     if evidence.runs is not None:
         rows += [
-            ("difference: no subtitles at all", lambda: kept(CollectSettings(), replace(evidence, cues=None))),
-            ("both: difference, then text", lambda: kept(CollectSettings(), evidence)),
+            ("difference: no subtitles at all", lambda: apply_rule(CollectSettings(), replace(evidence, cues=None))),
+            ("both: difference, then text", lambda: apply_rule(CollectSettings(), evidence)),
         ]
     return [RuleScore(title, score_sentences(rule(), truth)) for title, rule in rows]
-
-
-def _sounds(subtitles: Subtitles) -> list[Cue]:
-    return [cue for cue in subtitles.cues if cue.kind == "sound"]

@@ -16,7 +16,7 @@ from truemoment.media.audio.recording import Recording
 from truemoment.media.audio.windows import FilmSearch
 
 BANDS = "bands.npy"
-"""File of a film's folder with the bands of its own sound, which two films are compared by."""
+"""File of a film's folder with the bands of its sound, by which two films are compared."""
 
 LEAST_SHARE = 0.3
 """Share of 24 windows of one film that are found in another, from which both are one film."""
@@ -74,9 +74,9 @@ def joined(groups: Mapping[str, str], pairs: Sequence[tuple[str, str]]) -> dict[
     >>> joined({"a": "", "b": "series", "c": "series", "d": ""}, [("a", "c")])
     {'a': 'series', 'b': 'series', 'c': 'series', 'd': ''}
     """
-    found = {name: group or "" for name, group in groups.items()}
+    group_of = {name: group or "" for name, group in groups.items()}
     for a, b in pairs:
-        group = min(filter(None, (found[a], found[b])), default=f"same as {min(a, b)}")
-        old = {found[a], found[b]} - {""}
-        found |= {name: group for name, of in found.items() if name in (a, b) or of in old}
-    return found
+        group = min(filter(None, (group_of[a], group_of[b])), default=f"same as {min(a, b)}")
+        old = {group_of[a], group_of[b]} - {""}
+        group_of |= {name: group for name, group_name in group_of.items() if name in (a, b) or group_name in old}
+    return group_of

@@ -112,28 +112,28 @@ def score_alignment(alignment: Alignment, truth: Truth) -> AlignmentScore:
     ]
     film_s = np.concatenate(times) if times else np.zeros(0)
     track_s = _to_track(film_s, truth.pieces)
-    there = ~np.isnan(track_s)
-    mapped = alignment.to_film(track_s[there])
-    off = np.abs(mapped - film_s[there])
+    valid = ~np.isnan(track_s)
+    mapped = alignment.to_film(track_s[valid])
+    off = np.abs(mapped - film_s[valid])
     edges = np.array([piece.track_s for piece in alignment.pieces])
     true_edges = np.array([piece.track_s for piece in truth.pieces])
-    same = edges.shape == true_edges.shape
+    equal = edges.shape == true_edges.shape
     return AlignmentScore(
         error_s=float(np.nanmax(off)) if np.isfinite(off).any() else float("nan"),
         unmapped_s=float(np.isnan(mapped).sum() * STEP_S),
         n_pieces=len(alignment.pieces),
         n_true_pieces=len(truth.pieces),
-        edge_error_s=float(np.abs(edges - true_edges).max()) if same and len(edges) else float("inf"),
+        edge_error_s=float(np.abs(edges - true_edges).max()) if equal and len(edges) else float("inf"),
     )
 
 
 def _to_track(film_s: Floats, pieces: Sequence[Piece]) -> Floats:
     """Return film times in true track time; NaN where the track has nothing of them."""
-    found = np.full(film_s.shape, np.nan)
+    track_s = np.full(film_s.shape, np.nan)
     for piece in pieces:
         inside = (film_s >= piece.film_s[0]) & (film_s <= piece.film_s[1])
-        found[inside] = (film_s[inside] - piece.delay_s) / piece.rate
-    return found
+        track_s[inside] = (film_s[inside] - piece.delay_s) / piece.rate
+    return track_s
 
 
 def _in_track(span: Span, pieces: Iterable[Piece]) -> bool:
@@ -141,18 +141,20 @@ def _in_track(span: Span, pieces: Iterable[Piece]) -> bool:
     return any(piece.film_s[0] <= span[0] and span[1] <= piece.film_s[1] for piece in pieces)
 
 
-def score_sentences(kept: Sequence[StoredSentence], truth: Truth) -> SentenceScore:
+def score_sentences(sentences: Sequence[StoredSentence], truth: Truth) -> SentenceScore:
     """Compare kept sentences with the true description of the track."""
     lines = [line for line in truth.descriptions if _in_track((line.start_s, line.end_s), truth.pieces)]
-    pairs = best_pairs(_similarities(kept, lines)) if kept and lines else []
+    pairs = best_pairs(_similarities(sentences, lines)) if sentences and lines else []
     spoken = merged((line.start_s, line.end_s) for line in truth.lines if line.kind != "description")
-    errors = sum(_edits(words_of(lines[b].text), words_of(kept[a].sentence)) for a, b in pairs)
+    errors = sum(_edits(words_of(lines[b].text), words_of(sentences[a].sentence)) for a, b in pairs)
     n_words = sum(len(words_of(lines[b].text)) for _, b in pairs)
-    iou = [_iou(kept[a].film_s, (lines[b].start_s, lines[b].end_s)) for a, b in pairs]
-    in_dialogue = [covered_s(of.film_s, spoken) > (of.film_s[1] - of.film_s[0]) / 2 for of in kept]
+    iou = [_iou(sentences[a].film_s, (lines[b].start_s, lines[b].end_s)) for a, b in pairs]
+    in_dialogue = [
+        covered_s(sentence.film_s, spoken) > (sentence.film_s[1] - sentence.film_s[0]) / 2 for sentence in sentences
+    ]
     return SentenceScore(
         len(lines),
-        len(kept),
+        len(sentences),
         len(pairs),
         errors / n_words if n_words else float("nan"),
         np.array(iou, np.float64),
@@ -160,15 +162,15 @@ def score_sentences(kept: Sequence[StoredSentence], truth: Truth) -> SentenceSco
     )
 
 
-def _similarities(kept: Sequence[StoredSentence], lines: Sequence[Line]) -> Floats:
+def _similarities(sentences: Sequence[StoredSentence], lines: Sequence[Line]) -> Floats:
     """Return the similarity of words of each pair that overlaps in time; 0 for others, (kept, true)."""
-    found = np.zeros((len(kept), len(lines)))
-    for a, sentence in enumerate(kept):
+    similarity = np.zeros((len(sentences), len(lines)))
+    for a, sentence in enumerate(sentences):
         for b, line in enumerate(lines):
             if overlap_s(sentence.film_s, (line.start_s, line.end_s)) > 0:
                 ratio = _ratio(words_of(sentence.sentence), words_of(line.text))
-                found[a, b] = ratio if ratio >= LEAST_RATIO else 0.0
-    return found
+                similarity[a, b] = ratio if ratio >= LEAST_RATIO else 0.0
+    return similarity
 
 
 def _iou(a: Span, b: Span) -> float:
@@ -184,8 +186,8 @@ def _ratio(a: Sequence[str], b: Sequence[str]) -> float:
     return float(Indel.normalized_similarity(a, b))
 
 
-def _edits(true: Sequence[str], heard: Sequence[str]) -> int:
+def _edits(true: Sequence[str], words: Sequence[str]) -> int:
     """Return substitutions, deletions and insertions between two lists of words."""
     from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - optional, and there, see above
 
-    return int(Levenshtein.distance(true, heard))
+    return int(Levenshtein.distance(true, words))

@@ -51,7 +51,7 @@ def make_sentences(
     words
         In film time, in order.
     evidence
-        What tells description from dialogue.
+        Evidence that separates description from dialogue.
     alignment
         Where the track lies in the film.
     settings
@@ -64,14 +64,17 @@ def make_sentences(
     spans = [(piece[0].start_s, max(word.end_s for word in piece)) for piece in pieces]
     bounds = bounded(spans, evidence.runs)
     cuts = cuts_of(alignment)
-    found = []
+    has_evidence = any(
+        source is not None for source in (evidence.runs, evidence.cues, evidence.voice, evidence.narrator)
+    )
+    rows = []
     for text, piece, span, bound in zip(texts, pieces, spans, bounds, strict=True):
         verdicts = judge(Candidate(text, piece), evidence)
         why = _outside(bound, cuts, alignment.film.duration_s, settings)
-        if not why and not (settings.keep_all and not _can_tell(evidence)):
+        if not why and (has_evidence or not settings.keep_all):
             why = dropped_by(verdicts, settings.dialogue) or ""
-        found.append((text, piece, span, bound, verdicts, why))
-    names = find_names((text for text, *_, why in found if not why), settings.cast)
+        rows.append((text, piece, span, bound, verdicts, why))
+    names = find_names((text for text, *_, why in rows if not why), settings.cast)
     bare = {name.name for name in names}
     stored = tuple(
         StoredSentence(
@@ -84,12 +87,17 @@ def make_sentences(
             kept=not why,
             dropped_by=why,
             verdicts=tuple(
-                StoredVerdict(of.rule, of.keep, None if of.value is None else round(of.value, DECIMALS), of.evidence)
-                for of in verdicts
+                StoredVerdict(
+                    verdict.rule,
+                    verdict.keep,
+                    None if verdict.value is None else round(verdict.value, DECIMALS),
+                    verdict.evidence,
+                )
+                for verdict in verdicts
             ),
             voice=next((word.voice for word in piece if word.voice is not None), None),
         )
-        for k, (text, piece, span, bound, verdicts, why) in enumerate(found)
+        for k, (text, piece, span, bound, verdicts, why) in enumerate(rows)
     )
     return FilmSentences(stored, tuple(names))
 
@@ -104,10 +112,6 @@ def _texts(
         part for name in settings.cast for part in name.split()
     }
     return [written([word.text for word in piece], large) for piece in pieces]
-
-
-def _can_tell(evidence: Evidence) -> bool:
-    return any(of is not None for of in (evidence.runs, evidence.cues, evidence.voice, evidence.narrator))
 
 
 def cuts_of(alignment: Alignment) -> list[Span]:

@@ -58,22 +58,22 @@ def duration_of(film: Source) -> float:
 
 
 def align_film(
-    film: Source, described: Source, own: Recording, track: Recording, settings: CollectSettings
+    film: Source, described: Source, film_sound: Recording, track: Recording, settings: CollectSettings
 ) -> Alignment:
     """Align the described track with the film, or place a track of the narrator alone by its delay."""
-    sides = side_of(film, own.duration_s), side_of(described, track.duration_s)
+    sides = side_of(film, film_sound.duration_s), side_of(described, track.duration_s)
     if settings.delay_s is not None:
         return _placed(*sides, settings.delay_s)
-    of = AlignSettings(
+    align_settings = AlignSettings(
         method=settings.method,
         rate_hz=settings.rate_hz,
         rates=settings.rates or RATES,
         paper=PaperSettings(settings.windows, settings.window_s, settings.search_s, within_s=settings.within_s),
     )
     if settings.rate_hz != RATE_HZ:
-        return align(film, described, of)
-    found = align_sounds(own, track, of)
-    return Alignment(film=sides[0], track=sides[1], **found._asdict())
+        return align(film, described, align_settings)
+    aligned = align_sounds(film_sound, track, align_settings)
+    return Alignment(film=sides[0], track=sides[1], **aligned._asdict())
 
 
 def _placed(film: Side, track: Side, delay_s: float) -> Alignment:
@@ -83,31 +83,33 @@ def _placed(film: Side, track: Side, delay_s: float) -> Alignment:
         problem = f"got a delay of {delay_s:g} s, at which the track of {track.duration_s:.0f} s lies outside the film"
         raise UsageError(f"--delay-s: {problem} of {film.duration_s:.0f} s")
     piece = Piece((low, high), 1.0, delay_s, 0.0)
-    rest = Unmatched(gaps_between([piece.track_s], track.duration_s), gaps_between([piece.film_s], film.duration_s))
+    unmatched = Unmatched(
+        gaps_between([piece.track_s], track.duration_s), gaps_between([piece.film_s], film.duration_s)
+    )
     why = "placed at a delay that was given"
     return Alignment(
         film=film,
         track=track,
         rate_candidate="1",
         pieces=(piece,),
-        unmatched=rest,
+        unmatched=unmatched,
         paper=None,
         verdict="aligned",
         why=why,
     )
 
 
-def notes_of(own: Recording, track: Recording) -> tuple[str, ...]:
+def notes_of(film_sound: Recording, track: Recording) -> tuple[str, ...]:
     """Return what a person should know about the sounds."""
     return tuple(
-        f"{what}: {sound.filled_s:.2f} s of missing sound are silence, {sound.cut_s:.2f} s are left out as repeated"
-        for what, sound in (("film", own), ("described track", track))
+        f"{name}: {sound.filled_s:.2f} s of missing sound are silence, {sound.cut_s:.2f} s are left out as repeated"
+        for name, sound in (("film", film_sound), ("described track", track))
         if sound.filled_s > 0 or sound.cut_s > 0
     )
 
 
 def find_runs(
-    own: Recording, track: Recording, alignment: Alignment, settings: CollectSettings, *, has_subtitles: bool
+    film_sound: Recording, track: Recording, alignment: Alignment, settings: CollectSettings, *, has_subtitles: bool
 ) -> NarratorRuns:
     """Find where the narrator speaks, from both sounds.
 
@@ -116,7 +118,7 @@ def find_runs(
 
     Parameters
     ----------
-    own, track
+    film_sound, track
         The two sounds.
     alignment
         Where the track lies in the film.
@@ -125,17 +127,17 @@ def find_runs(
     has_subtitles
         Whether there are subtitles.
     """
-    notes = notes_of(own, track)
+    notes = notes_of(film_sound, track)
     if settings.delay_s is not None:
-        spans = _moved(voice_activity(track, "level"), settings.delay_s, own.duration_s)
+        spans = _moved(voice_activity(track, "level"), settings.delay_s, film_sound.duration_s)
         return NarratorRuns(spans=spans, notes=notes, details={"method": "loud parts of the track"})
-    found = find_narrator(own, track, alignment.pieces)
+    narrator = find_narrator(film_sound, track, alignment.pieces)
     return NarratorRuns(
-        spans=found.runs,
-        why=found.why,
-        voice=_voice(own, required=settings.fit_subtitles) if has_subtitles or found.why else None,
+        spans=narrator.runs,
+        why=narrator.why,
+        voice=_voice(film_sound, required=settings.fit_subtitles) if has_subtitles or narrator.why else None,
         notes=notes,
-        details={"gain_db": found.gain_db, "noise_db": found.noise_db, "histogram": found.histogram},
+        details={"gain_db": narrator.gain_db, "noise_db": narrator.noise_db, "histogram": narrator.histogram},
     )
 
 
@@ -145,10 +147,10 @@ def _moved(spans: Sequence[Span], delay_s: float, duration_s: float) -> tuple[Sp
     return tuple((low, high) for low, high in moved if low < high)
 
 
-def _voice(own: Recording, *, required: bool) -> tuple[Span, ...] | None:
+def _voice(film_sound: Recording, *, required: bool) -> tuple[Span, ...] | None:
     """Return where the film's own sound has a voice; None without the package for it, unless it is required."""
     try:
-        return tuple(voice_activity(own))
+        return tuple(voice_activity(film_sound))
     except MissingPackageError:
         if required:
             raise

@@ -38,20 +38,20 @@ def touches(span: Span, spans: Iterable[Span], within_s: float) -> bool:
 
 
 def merged(spans: Iterable[Span], gap_s: float = 0.0) -> list[Span]:
-    """Return disjoint spans in order; those that lie at most `gap_s` apart are joined.
+    """Return disjoint spans in order; spans with a gap of at most `gap_s` are joined.
 
     Examples
     --------
     >>> merged([(3.0, 4.0), (0.0, 1.0), (0.5, 2.0)])
     [(0.0, 2.0), (3.0, 4.0)]
     """
-    found: list[Span] = []
+    spans_s: list[Span] = []
     for start, end in sorted(spans):
-        if found and start <= found[-1][1] + gap_s:
-            found[-1] = found[-1][0], max(found[-1][1], end)
+        if spans_s and start <= spans_s[-1][1] + gap_s:
+            spans_s[-1] = spans_s[-1][0], max(spans_s[-1][1], end)
         else:
-            found.append((start, end))
-    return found
+            spans_s.append((start, end))
+    return spans_s
 
 
 def widened(spans: Iterable[Span], by_s: float, end_s: float) -> list[Span]:

@@ -1,4 +1,4 @@
-"""Splits by film: films of one group lie in one split, and the shares of sentences are as asked for."""
+"""Splits by film: films of one group lie in one split, and the shares of sentences are near those requested."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def split_films(
         problem = f"{len(counts)} films in {len(names)} groups cannot be split into {', '.join(NAMES)}"
         raise InputError(problem, hint="collect more films, or give --clean LIST")
     sizes = np.array([sum(counts[film] for film in members[name]) for name in names], float)
-    wanted = np.asarray(shares) * sizes.sum()
-    place = _greedy(sizes, wanted, rng)
-    _improve(place, sizes, wanted)
+    targets = np.asarray(shares) * sizes.sum()
+    place = _greedy(sizes, targets, rng)
+    _improve(place, sizes, targets)
     empty = next((name for k, name in enumerate(NAMES) if not (place == k).any()), None)
     if empty is not None:
         raise InputError(f"no group of films fits the split {empty}", hint="give other shares: --splits")
@@ -76,33 +76,33 @@ def _members(counts: Mapping[str, int], groups: Mapping[str, str]) -> tuple[list
     return sorted(members), members
 
 
-def _greedy(sizes: np.ndarray, wanted: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _greedy(sizes: np.ndarray, targets: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return the number of the split of each group; every split gets one as long as there are groups."""
     place = np.full(len(sizes), -1)
-    sums = np.zeros(len(wanted))
+    sums = np.zeros(len(targets))
     order = rng.permutation(len(sizes))
     order = order[np.argsort(-sizes[order], kind="stable")]
-    for left, group in zip(range(len(order), 0, -1), order.tolist(), strict=True):
-        empty = [k for k in range(len(wanted)) if not (place == k).any()]
-        choices = empty if len(empty) >= left else range(len(wanted))
-        place[group] = max(choices, key=lambda k: wanted[k] - sums[k])
+    for n_left, group in zip(range(len(order), 0, -1), order.tolist(), strict=True):
+        empty = [k for k in range(len(targets)) if not (place == k).any()]
+        choices = empty if len(empty) >= n_left else range(len(targets))
+        place[group] = max(choices, key=lambda k: targets[k] - sums[k])
         sums[place[group]] += sizes[group]
     return place
 
 
-def _improve(place: np.ndarray, sizes: np.ndarray, wanted: np.ndarray) -> None:
+def _improve(place: np.ndarray, sizes: np.ndarray, targets: np.ndarray) -> None:
     """Move and swap groups as long as the largest distance from the shares falls."""
-    n_splits = len(wanted)
+    n_splits = len(targets)
     sums = np.bincount(place, weights=sizes, minlength=n_splits)
     for _ in range(ROUNDS):
-        best, change = _distance(sums, wanted), None
-        held = np.bincount(place, minlength=n_splits)
+        best, change = _distance(sums, targets), None
+        n_groups = np.bincount(place, minlength=n_splits)
         for a in range(n_splits):
             for b in range(n_splits):
                 ours, theirs = np.flatnonzero(place == a), np.flatnonzero(place == b)
                 if a == b or not len(ours):
                     continue
-                moves: list[Move] = [(float(sizes[g]), (g,), ()) for g in ours.tolist()] if held[a] > 1 else []
+                moves: list[Move] = [(float(sizes[g]), (g,), ()) for g in ours.tolist()] if n_groups[a] > 1 else []
                 if a < b:
                     swaps = ((float(sizes[g] - sizes[h]), (g,), (h,)) for g in ours.tolist() for h in theirs.tolist())
                     moves += swaps
@@ -110,29 +110,29 @@ def _improve(place: np.ndarray, sizes: np.ndarray, wanted: np.ndarray) -> None:
                     tried = sums.copy()
                     tried[a] -= size
                     tried[b] += size
-                    if (found := _distance(tried, wanted)) < best - 1e-9:
-                        best, change = found, (a, b, out, back, tried)
+                    if (distance := _distance(tried, targets)) < best - 1e-9:
+                        best, change = distance, (a, b, out, back, tried)
         if change is None:
             return
         a, b, out, back, sums = change
         place[list(out)], place[list(back)] = b, a
 
 
-def _distance(sums: np.ndarray, wanted: np.ndarray) -> float:
-    return float(np.square(sums - wanted).sum())
+def _distance(sums: np.ndarray, targets: np.ndarray) -> float:
+    return float(np.square(sums - targets).sum())
 
 
 def read_clean(path: Path) -> dict[str, str | None]:
     """Read a list of films with clean annotations: ``NAME``, or ``NAME<TAB>val`` or ``test``, a line each."""
-    found: dict[str, str | None] = {}
+    splits: dict[str, str | None] = {}
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         name, tab, split = line.strip().partition("\t")
         if not name or (tab and split.strip() not in NAMES[1:]):
             raise InputError(f"got {line!r}, expected NAME, or NAME, a tab, and val or test", path=path, line=number)
-        if name in found:
+        if name in splits:
             raise InputError(f"got the film {name!r} again, expected it once", path=path, line=number)
-        found[name] = split.strip() or None
-    return found
+        splits[name] = split.strip() or None
+    return splits
 
 
 def split_clean(
@@ -149,18 +149,18 @@ def split_clean(
     unknown = next((name for name in clean if name not in counts), None)
     if unknown is not None:
         raise InputError(f"got the film {unknown!r}, which the collection does not have", path=path)
-    found = dict.fromkeys(counts, "train")
-    found |= {film: split for film, split in clean.items() if split is not None}
+    split_of = dict.fromkeys(counts, "train")
+    split_of |= {film: split for film, split in clean.items() if split is not None}
     sums = {name: sum(counts[film] for film, split in clean.items() if split == name) for name in NAMES[1:]}
     for film in sorted(
         (film for film, split in clean.items() if split is None), key=lambda film: (-counts[film], film)
     ):
-        found[film] = min(NAMES[1:], key=lambda name: sums[name] / shares[NAMES.index(name)])
-        sums[found[film]] += counts[film]
+        split_of[film] = min(NAMES[1:], key=lambda name: sums[name] / shares[NAMES.index(name)])
+        sums[split_of[film]] += counts[film]
     for name in sorted(set(groups.values()) - {""}):
         films = [film for film in sorted(counts) if groups.get(film) == name]
-        splits = sorted({found[film] for film in films})
+        splits = sorted({split_of[film] for film in films})
         if len(splits) > 1:
             problem = f"the group {name!r} lies in {' and '.join(splits)} ({', '.join(films)}), expected one split"
             raise InputError(problem, path=path)
-    return found
+    return split_of

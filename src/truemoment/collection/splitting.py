@@ -33,7 +33,7 @@ class MadeSplits:
         Number of sentences of each film.
     groups
         Group of each film that has one.
-    same
+    same_films
         Pairs that are the same film.
     warnings
         What is shared between splits.
@@ -44,17 +44,17 @@ class MadeSplits:
     films: dict[str, str]
     counts: dict[str, int]
     groups: dict[str, str]
-    same: tuple[tuple[str, str], ...]
+    same_films: tuple[tuple[str, str], ...]
     warnings: tuple[str, ...]
     seed: int
 
     def n_films(self, split: str) -> int:
         """Return the number of films of a split."""
-        return sum(of == split for of in self.films.values())
+        return sum(name == split for name in self.films.values())
 
     def n_sentences(self, split: str) -> int:
         """Return the number of sentences of a split."""
-        return sum(self.counts[film] for film, of in self.films.items() if of == split)
+        return sum(self.counts[film] for film, name in self.films.items() if name == split)
 
 
 def split_collection(
@@ -83,7 +83,7 @@ def split_collection(
     on_status
         Called with what is being done.
     """
-    wanted = read_shares(shares)
+    targets = read_shares(shares)
     layout.read_collection(out)
     folder = OwnPath(updating(out))
     folder.refuse_links()
@@ -97,9 +97,9 @@ def split_collection(
         groups = joined({film.report.name: film.report.group for film in films if film.report.n_kept}, pairs)
         groups = {name: group for name, group in groups.items() if group}
         if clean is not None:
-            splits = split_clean(counts, groups, read_clean(clean), wanted, clean)
+            splits = split_clean(counts, groups, read_clean(clean), targets, clean)
         else:
-            splits = split_films(counts, groups, wanted, np.random.default_rng(seed))
+            splits = split_films(counts, groups, targets, np.random.default_rng(seed))
         write_splits(folder, splits, groups)
         warnings = _shared(folder, splits)
     return MadeSplits(splits, counts, groups, tuple(pairs), warnings, seed)
@@ -107,8 +107,8 @@ def split_collection(
 
 def _shared(out: OwnPath, splits: dict[str, str]) -> tuple[str, ...]:
     """Return what splits share: sentences verbatim, videos."""
-    there = [name for name in NAMES if name in splits.values()]
-    parts = {name: read((out / layout.ANNOTATIONS).checked(), name) for name in there}
-    pairs = [(a, b) for k, a in enumerate(there) for b in there[k + 1 :]]
-    found = [fault for a, b in pairs for fault in find_shared(parts[a], parts[b], train=a == "train")]
-    return tuple(f"{of.split}: {of.kind}: {of.count:,} {of.counted}" for of in found)
+    names = [name for name in NAMES if name in splits.values()]
+    parts = {name: read((out / layout.ANNOTATIONS).checked(), name) for name in names}
+    pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
+    faults = [fault for a, b in pairs for fault in find_shared(parts[a], parts[b], train=a == "train")]
+    return tuple(f"{fault.split}: {fault.kind}: {fault.count:,} {fault.counted}" for fault in faults)

@@ -1,4 +1,4 @@
-"""The stages of a film. Each reads the files of the stages before it and returns the content of its own."""
+"""The stages of a film. Each reads the files of the stages before it and returns the content of its file."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class StoredWord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class StoredWords(msgspec.Struct, frozen=True):
-    """What hearing came to: words, words lost because no part of the film has them, and invented text."""
+    """The words that were heard: words lost because no part of the film has them, and invented text."""
 
     words: tuple[StoredWord, ...]
     n_lost: int
@@ -127,11 +127,11 @@ class Film:
 
     @cached_property
     def evidence(self) -> Evidence:
-        """What tells description from dialogue."""
+        """The evidence that separates description from dialogue."""
         usable = self.cues is not None and not self.cues.doubts
         cues = self.cues.spoken if self.cues is not None and usable else None
         runs = self.runs.spans if self.runs.why == "" else None
-        words = [_word(word) for word in self.heard.words]
+        words = [_word(word) for word in self.stored_words.words]
         return Evidence(
             runs=runs,
             cues=cues,
@@ -142,13 +142,13 @@ class Film:
 
     @property
     def unused(self) -> list[str]:
-        """What could tell description from dialogue and is not used, with the reason."""
+        """Unused evidence on description and dialogue, with the reason."""
         runs = [f"narrator runs are not used: {self.runs.why}"] if self.runs.why else []
         doubts = self.cues.doubts if self.cues is not None else ()
         return [*runs, *(f"subtitles are not used: {doubt}" for doubt in doubts)]
 
     @cached_property
-    def heard(self) -> StoredWords:
+    def stored_words(self) -> StoredWords:
         """The words of the film."""
         return read_json(self.folder / layout.WORDS, StoredWords)
 
@@ -164,8 +164,8 @@ class Film:
 
 def align_stage(film: Film) -> bytes:
     """Align the described track with the film."""
-    found = align_film(film.film, film.described, film.own_sound, film.track_sound, film.settings)
-    return json_text(found.document()).encode()
+    aligned = align_film(film.film, film.described, film.own_sound, film.track_sound, film.settings)
+    return json_text(aligned.document()).encode()
 
 
 def bands_stage(film: Film) -> bytes:
@@ -175,10 +175,10 @@ def bands_stage(film: Film) -> bytes:
 
 def speech_stage(film: Film) -> bytes:
     """Find where the narrator speaks."""
-    found = find_runs(
+    speech = find_runs(
         film.own_sound, film.track_sound, film.alignment, film.settings, has_subtitles=film.subtitles is not None
     )
-    return msgspec.json.encode(found) + b"\n"
+    return msgspec.json.encode(speech) + b"\n"
 
 
 def words_stage(film: Film) -> bytes:
@@ -197,8 +197,8 @@ def _words(film: Film) -> tuple[list[HeardWord], int, int]:
         if film.engine is None:
             raise InputError("has no words: no recogniser and no transcript", path=film.film.path)
         runs = film.runs.spans if film.settings.hear == "narrator" and film.runs.why == "" else None
-        found = hear(film.engine, film.track_sound, film.alignment, runs)
-        return found.words, 0, found.n_invented
+        transcript = hear(film.engine, film.track_sound, film.alignment, runs)
+        return transcript.words, 0, transcript.n_invented
     path = film.task.transcript or film.film.path
     if film.settings.transcript_times == "film":
         refuse_past_end(film.transcript.words, film.about.duration_s, path)
@@ -217,18 +217,18 @@ def _words(film: Film) -> tuple[list[HeardWord], int, int]:
 def sentences_stage(film: Film) -> bytes:
     """Make sentences, and judge each of them."""
     path = film.film.path
-    of = film.settings
-    refuse_without_evidence(film.evidence, of.dialogue, keep_all=of.keep_all, unused=film.unused, path=path)
-    words = [_word(word) for word in film.heard.words]
-    made = make_sentences(
-        film.about.name, words, film.evidence, film.alignment, film.settings, punctuated=film.heard.punctuated
+    settings = film.settings
+    refuse_without_evidence(film.evidence, settings.dialogue, keep_all=settings.keep_all, unused=film.unused, path=path)
+    words = [_word(word) for word in film.stored_words.words]
+    sentences = make_sentences(
+        film.about.name, words, film.evidence, film.alignment, film.settings, punctuated=film.stored_words.punctuated
     )
     encoder = msgspec.json.Encoder()
-    return b"".join(encoder.encode(sentence) + b"\n" for sentence in made.stored)
+    return b"".join(encoder.encode(sentence) + b"\n" for sentence in sentences.stored)
 
 
 def report_stage(film: Film) -> bytes:
-    """Count what came of the film."""
+    """Count the sentences and words of the film."""
     return msgspec.json.format(msgspec.json.encode(_report(film))) + b"\n"
 
 
@@ -250,18 +250,18 @@ def _report(film: Film) -> FilmReport:
     )
     if film.discarded:
         return start
-    stored = [of for _, of in read_json_lines(film.folder / layout.SENTENCES, StoredSentence)]
-    kept = [of for of in stored if of.kept]
-    texts = [of.sentence for of in kept]
+    stored = [sentence for _, sentence in read_json_lines(film.folder / layout.SENTENCES, StoredSentence)]
+    used = [sentence for sentence in stored if sentence.kept]
+    texts = [sentence.sentence for sentence in used]
     verbs = count_finite_verbs(texts)
     return msgspec.structs.replace(
         start,
-        n_words=len(film.heard.words),
+        n_words=len(film.stored_words.words),
         n_sentences=len(stored),
-        n_kept=len(kept),
-        dropped=dict(sorted(Counter(of.dropped_by for of in stored if not of.kept).items())),
-        words_lost=film.heard.n_lost,
-        invented=film.heard.n_invented,
+        n_kept=len(used),
+        dropped=dict(sorted(Counter(sentence.dropped_by for sentence in stored if not sentence.kept).items())),
+        words_lost=film.stored_words.n_lost,
+        invented=film.stored_words.n_invented,
         deciding=_deciding(stored, film),
         narrator_s=None if film.runs.why else round(sum(high - low for low, high in film.runs.spans), 3),
         words_per_sentence=sum(len(text.split()) for text in texts) / len(texts) if texts else None,
@@ -274,7 +274,7 @@ def _report(film: Film) -> FilmReport:
 def _deciding(stored: Sequence[StoredSentence], film: Film) -> tuple[str, ...]:
     if not stored:
         return ()
-    words = tuple(_word(word) for word in film.heard.words[:1])
+    words = tuple(_word(word) for word in film.stored_words.words[:1])
     return deciding(judge(Candidate(stored[0].sentence, words), film.evidence), film.settings.dialogue)
 
 

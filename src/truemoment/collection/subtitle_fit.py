@@ -14,7 +14,7 @@ from truemoment.collection.subtitles import Subtitles, moved
 from truemoment.media.audio.rates import RATES, parse_rate
 
 PER_S = 25
-"""Masks have so many values a second."""
+"""Values of a mask per second."""
 
 MOST_DELAY_S = 120.0
 LEAST_DELAY_S = 0.5
@@ -85,8 +85,8 @@ def _correlations(cues: Floats, film: Floats) -> tuple[Floats, Ints]:
     """Return the correlation at each lag of at most two minutes, and the lags."""
     n = 2 * len(film)
     product = np.conjugate(np.fft.rfft(cues, n)) * np.fft.rfft(film, n)
-    most = min(round(MOST_DELAY_S * PER_S), len(film) - 1)
-    lags = np.arange(-most, most + 1)
+    most_lag = min(round(MOST_DELAY_S * PER_S), len(film) - 1)
+    lags = np.arange(-most_lag, most_lag + 1)
     norm = float(np.linalg.norm(cues) * np.linalg.norm(film))
     scores = np.fft.irfft(product, n)[lags] / norm if norm > 0 else np.zeros(len(lags))
     return scores, lags
@@ -110,6 +110,6 @@ def fitted(subtitles: Subtitles, voice: Sequence[Span] | None, duration_s: float
     where = f"a delay of {fit.delay_s:.1f} s" + (f" and a speed of {fit.rate:.4f}" if fit.rate != 1 else "")
     text = f"correlation with the voices of the film {fit.score_as_is:.2f}, and {fit.score:.2f} at {where}"
     if move:
-        found = moved(subtitles, fit.rate, fit.delay_s)
-        return replace(found, notes=(*found.notes, f"moved to {where}: {text}"))
+        fitted_cues = moved(subtitles, fit.rate, fit.delay_s)
+        return replace(fitted_cues, notes=(*fitted_cues.notes, f"moved to {where}: {text}"))
     return replace(subtitles, doubts=(*subtitles.doubts, f"{text} (--fit-subtitles moves them)"))

@@ -36,7 +36,7 @@ class Cue(NamedTuple):
     start_s, end_s
         When it is shown, in film time.
     text
-        What is said, on one line, without tags, captions of sounds and names of speakers.
+        The spoken text, on one line, without tags, captions of sounds and names of speakers.
     kind
         ``sound`` for a caption of a sound, which is no speech.
     """
@@ -155,23 +155,23 @@ def _events(text: str, path: Path, fps: float | None) -> list[tuple[float, float
         from pysubs2.formats import autodetect_format  # noqa: PLC0415 - as above
     except ModuleNotFoundError:
         raise MissingPackageError("pysubs2", "collect", "reading subtitles") from None
-    found: Any = None
+    parsed: Any = None
     try:
         form = "ass" if "[Events]" in text else autodetect_format(text)
         if form in FORMATS:
-            found = pysubs2.SSAFile.from_string(text, format_=form, fps=fps)
+            parsed = pysubs2.SSAFile.from_string(text, format_=form, fps=fps)
     except pysubs2.exceptions.UnknownFPSError:
         problem = "counts frames (MicroDVD) without frames per second"
         raise InputError(problem, path=path, hint="give them: --subtitle-fps F") from None
     except (Pysubs2Error, ValueError, IndexError):
-        found = None
-    if found is None:
+        parsed = None
+    if parsed is None:
         raise InputError("is no subtitle file that TrueMoment reads, expected SRT, WebVTT, ASS or MicroDVD", path=path)
-    return [(event.start / 1000, event.end / 1000, event.plaintext) for event in found if not event.is_comment]
+    return [(event.start / 1000, event.end / 1000, event.plaintext) for event in parsed if not event.is_comment]
 
 
 def classify(raw: str) -> tuple[str, CueKind]:
-    r"""Return what is said in a cue, on one line, and its kind.
+    r"""Return the spoken text of a cue, on one line, and its kind.
 
     Captions of sounds are ``[...]``, ``(...)`` and lines of capitals; ``MAN:`` before words is left out; songs have
     notes, or ``#`` at both ends.
@@ -188,9 +188,9 @@ def classify(raw: str) -> tuple[str, CueKind]:
     text = _BRACKETS.sub(" ", _NOTES.sub(" ", text))
     lines = []
     for line in text.splitlines():
-        said = _SPEAKER.sub("", line).strip(" -–—#\t") if not song else line.strip(" #-–—\t")
-        if song or any(letter.islower() or not letter.isascii() for letter in said if letter.isalpha()):
-            lines.append(said)
+        spoken = _SPEAKER.sub("", line).strip(" -–—#\t") if not song else line.strip(" #-–—\t")
+        if song or any(letter.islower() or not letter.isascii() for letter in spoken if letter.isalpha()):
+            lines.append(spoken)
     words = " ".join(" ".join(lines).split())
     if song:
         return words, "song"

@@ -81,13 +81,13 @@ def read_tasks(path: Path) -> list[FilmTask]:
             transcript=_optional(path, entry.transcript),
         )
         film = parse_source(task.film)
-        for what, value, key in (
+        for field, value, key in (
             ("name", task.name, f"name {task.name}"),
             ("film", entry.film, f"film {film._replace(path=film.path.resolve())}"),
         ):
             if key in line_of:
                 problem = f"got {value!r} again, expected each film once (first in line {line_of[key]})"
-                raise InputError(problem, path=path, line=line, field=what)
+                raise InputError(problem, path=path, line=line, field=field)
             line_of[key] = line
         tasks.append(task)
     if not tasks:

@@ -1,4 +1,4 @@
-"""LSMDC's clips brought to the time of whole films: MAD's val and test sets, in the authors' form."""
+"""LSMDC's clips moved to the time of whole films: MAD's val and test sets, in the authors' form."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class TransferredFilm:
 
 @dataclass(frozen=True, eq=False)
 class Transfer:
-    """What the transfer of a file of annotations came to.
+    """The result of the transfer of a file of annotations.
 
     Parameters
     ----------
@@ -73,24 +73,24 @@ def transfer_clips(
     of_films, of_clips = _opened(films, fps), _opened(clips, fps)
     rate = _common_rate(of_films, of_clips)
     named = list(dict.fromkeys(line.film for line in lines))
-    known = {film: name for film in named if (name := _name_in(of_films, film, alone=len(named) == 1)) is not None}
-    without_clip = tuple(line.clip for line in lines if line.film in known and line.clip not in of_clips)
+    name_of = {film: name for film in named if (name := _name_in(of_films, film, alone=len(named) == 1)) is not None}
+    without_clip = tuple(line.clip for line in lines if line.film in name_of and line.clip not in of_clips)
     placed = []
-    for film in track([film for film in named if film in known]):
-        own = tuple(line for line in lines if line.film == film and line.clip in of_clips)
-        if not own:
+    for film in track([film for film in named if film in name_of]):
+        of_film = tuple(line for line in lines if line.film == film and line.clip in of_clips)
+        if not of_film:
             continue
-        rows = of_films[known[film]]
-        named_s = np.array([line.named_s[0] for line in own])
-        found = place_clips(rows, [of_clips[line.clip] for line in own], named_s, rate)
-        placed.append(TransferredFilm(film, len(rows) / rate, own, found))
+        rows = of_films[name_of[film]]
+        named_s = np.array([line.named_s[0] for line in of_film])
+        places = place_clips(rows, [of_clips[line.clip] for line in of_film], named_s, rate)
+        placed.append(TransferredFilm(film, len(rows) / rate, of_film, places))
     if not placed:
         raise InputError(
             f"none of its {len(lines):,} clips has vectors of clip and film; clips are called {lines[0].clip!r} and "
             f"films {lines[0].film!r}, and the films that are there {few(sorted(of_films)[:3])}",
             path=annotations,
         )
-    return Transfer(tuple(placed), tuple(film for film in named if film not in known), without_clip)
+    return Transfer(tuple(placed), tuple(film for film in named if film not in name_of), without_clip)
 
 
 def _opened(path: Path, fps: float | None) -> FeatureStore:

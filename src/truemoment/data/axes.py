@@ -122,21 +122,21 @@ def signs(start_s: Floats, end_s: Floats, duration_s: Floats) -> list[str]:
     """
     if len(start_s) < ENOUGH:
         return []
-    found = []
+    lines = []
     longest = float(max(start_s.max(), end_s.max()))
     whole = bool(np.all(start_s == np.round(start_s)) and np.all(end_s == np.round(end_s)))
     longest_video_s = float(np.nanmax(duration_s, initial=0.0))
     past = float(np.mean(end_s > duration_s + 1.0))  # NaN compares as False
     if longest <= 1:
-        found.append("all times are at most 1: fractions of the video? (--axis fraction)")
+        lines.append("all times are at most 1: fractions of the video? (--axis fraction)")
     elif whole and longest <= 100 and (past > 0.1 or 80 <= longest < longest_video_s / 1.2):
         why = f"{100 * past:.0f} % end past their video" if past > 0.1 else f"videos last up to {longest_video_s:.0f} s"
         axis = "bins=100" if longest < 100 else "percent"
-        found.append(f"all times are whole numbers up to {longest:.0f}, and {why}: hundredths? (--axis {axis})")
+        lines.append(f"all times are whole numbers up to {longest:.0f}, and {why}: hundredths? (--axis {axis})")
     elif whole and past > 0.5:
         why = f"{100 * past:.0f} % end past their video"
-        found.append(f"all times are whole numbers, and {why}: frames? (--axis fps=F)")
+        lines.append(f"all times are whole numbers, and {why}: frames? (--axis fps=F)")
     coarse = float(np.mean(is_coarse(start_s, end_s)))
     if coarse > 0.5:
-        found.append(f"{100 * coarse:.0f} % of the first moments start and end on multiples of 5 s: a coarse grid")
-    return found
+        lines.append(f"{100 * coarse:.0f} % of the first moments start and end on multiples of 5 s: a coarse grid")
+    return lines

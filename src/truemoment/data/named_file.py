@@ -12,11 +12,11 @@ from truemoment.base.errors import UsageError
 
 @dataclass(frozen=True)
 class NamedFile:
-    """A prediction file and the name of its method; `given` by the user, or from the file."""
+    """A prediction file and the name of its method; `is_named` if the user gave the name, else it is from the file."""
 
     name: str
     path: Path
-    given: bool
+    is_named: bool
 
     @classmethod
     def read(cls, word: str) -> NamedFile:
@@ -27,23 +27,23 @@ class NamedFile:
         """
         name, equals, file = word.partition("=")
         is_path = os.path.exists(word)  # noqa: PTH110 - pathlib raises at a word that is too long for a path
-        given = bool(equals) and "/" not in name and os.sep not in name and not is_path
-        path = Path(file if given else word)
-        if given:
+        is_named = bool(equals) and "/" not in name and os.sep not in name and not is_path
+        path = Path(file if is_named else word)
+        if is_named:
             name = name.strip()
             if not name or not file:
                 raise UsageError(f"got {word!r}, expected NAME=FILE, or FILE")
         else:
             name = cls.own_name(path)
-        return cls.checked(name, path, given=given)
+        return cls.checked(name, path, is_named=is_named)
 
     @classmethod
-    def checked(cls, name: str, path: Path, *, given: bool) -> NamedFile:
+    def checked(cls, name: str, path: Path, *, is_named: bool) -> NamedFile:
         """Make one; the name must be printable."""
         if printable(name) != name or not name.strip():
-            hint = "" if given else "; give NAME=FILE"
+            hint = "" if is_named else "; give NAME=FILE"
             raise UsageError(f"got the name {name!r}, expected printable text{hint}")
-        return cls(name, path, given)
+        return cls(name, path, is_named)
 
     @staticmethod
     def own_name(path: Path) -> str:

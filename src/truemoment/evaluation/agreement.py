@@ -38,7 +38,7 @@ MOST_PAIRS = 150_000_000
 """Pairs of distinct moments that the expected disagreement is computed over; beyond, over a random sample of them."""
 
 BLOCK_PAIRS = 1 << 21
-"""Pairs held in memory at a time."""
+"""Pairs in memory at a time."""
 
 EQUAL_NORM = 1e-9
 """Shares of the video this close are equal: 55 % of 30.1 s, divided by 30.1 s, is not 0.55 to the last bit."""
@@ -58,7 +58,7 @@ class Annotators:
     start_s, end_s : (Q, A)
         Moments as marked, NaN where a query has fewer than A annotators; in file order.
     left_out
-        How many queries were left out, by why.
+        Number of queries left out, by reason.
 
     Examples
     --------
@@ -99,12 +99,12 @@ class Annotators:
 
     @property
     def present(self) -> Bools:
-        """Which cells hold an annotator, shape (Q, A)."""
+        """Which cells have an annotator, shape (Q, A)."""
         return ~np.isnan(self.start_s)
 
     @property
     def counts(self) -> Ints:
-        """How many annotators each query has, shape (Q,)."""
+        """Number of annotators of each query, shape (Q,)."""
         return np.diff(self.annotations.offsets)
 
     @property
@@ -280,15 +280,15 @@ def moment_alpha(annotators: Annotators, rng: np.random.Generator, *, resamples:
 
 def boundary_alpha(annotators: Annotators, rng: np.random.Generator, *, resamples: int = 1000) -> tuple[Alpha, Alpha]:
     """Krippendorff's alpha of starts and of ends, by the squared difference of shares of the video."""
-    found = []
+    alphas = []
     for share, child in zip(_shares(annotators), rng.spawn(2), strict=True):
         within = (share[:, :, None] - share[:, None]) ** 2
         x = share[annotators.present]
         x = x - x.mean()  # squares of small numbers
         n = len(x)
         from_all = (n * x**2 - 2 * x * x.sum() + (x**2).sum()) / (n - 1)
-        found.append(_alpha(annotators, within, _ChanceDistance(from_all, n), child, resamples))
-    return found[0], found[1]
+        alphas.append(_alpha(annotators, within, _ChanceDistance(from_all, n), child, resamples))
+    return alphas[0], alphas[1]
 
 
 def _shares(annotators: Annotators) -> tuple[Floats, Floats]:
@@ -342,8 +342,8 @@ class _ChanceDistance:
 def _distance_from_all(start: Floats, end: Floats, rng: np.random.Generator) -> _ChanceDistance:
     """Mean Jaccard distance of each of n moments from the others.
 
-    Moments that occur several times are examined once; where the pairs of different ones are too many, each is held
-    against a random sample.
+    Moments that occur several times are examined once; where there are too many pairs of different moments, each is
+    compared with a random sample.
     """
     moments = np.round(np.stack([start, end], axis=1) / EQUAL_NORM) * EQUAL_NORM
     distinct, number, times = np.unique(moments, axis=0, return_inverse=True, return_counts=True)
@@ -360,7 +360,7 @@ def _distance_from_all(start: Floats, end: Floats, rng: np.random.Generator) -> 
         iou = temporal_iou(own[..., 0], own[..., 1], against[None, :, 0], against[None, :, 1])
         equal = (own[..., 0] == against[None, :, 0]) & (own[..., 1] == against[None, :, 1])
         total[low : low + step] = np.where(equal, 0.0, 1 - iou) @ weight
-    from_all = total[number] / (n_against * (n - 1) / n)  # a sample holds the moment itself in n_against / n cases
+    from_all = total[number] / (n_against * (n - 1) / n)  # a sample contains the moment itself in n_against / n cases
     error = float(from_all.std() * np.sqrt((1 / n_against) * (1 - n_against / n)))
     return _ChanceDistance(from_all, n_against, error)
 

@@ -14,20 +14,19 @@ Every query with a reference is of exactly one kind. With r the reference, a the
 
 Queries without a reference moment are left out, under every protocol: no moment can be wrong there.
 
-The kinds are asked in the order: hit, faulty reference, no answer, empty or swapped, wrong place, too long,
-too short, shifted. Of several references the one with the largest IoU decides the kind.
+The first kind that applies counts, in the order: hit, faulty reference, no answer, empty or swapped, wrong place, too
+long, too short, shifted. The reference with the largest IoU decides the kind.
 
 Beside its kind, a query whose first answer is wrong may be *hidden*: a hit is at a rank 2..K. It is *hidden
 by duplicates* when it is at rank 3 or below and all answers between the first and it repeat the first
 (IoU > 0.45 with it, the threshold at which Hidden Challenges suppresses).
 
-What mending gives
-    The figures if the queries of one kind had the reference as their first answer (IoU 1), all else as it is;
-    for hidden hits, if the hit were brought to rank 1. Kinds are mended one at a time, each alone, as in TIDE
-    (Bolya et al., ECCV 2020), whose idea this is. For R@1 the gains of the kinds add up to what is missing to 1
-    (faulty references excluded).
+Gain from correcting a kind
+    The figures if the queries of one kind had the reference as their first answer (IoU 1), all else unchanged;
+    for hidden hits, if the hit were at rank 1. Kinds are corrected one at a time, as in TIDE (Bolya et al., ECCV
+    2020). For R@1 the gains of all kinds add up to the difference from 1 (faulty references excluded).
 
-The protocol's order of answers, suppression, clipping, unit and comparison all hold, since the kinds are computed
+The protocol's order of answers, suppression, clipping, unit and comparison all apply, since the kinds are computed
 inside :func:`~truemoment.evaluation.evaluate.evaluate`. Where the protocol merges or pools references, or makes each a
 query of its own, each answer is compared with its nearest one instead.
 """
@@ -80,9 +79,9 @@ class ErrorKind(NamedTuple):
     kind
         One of :data:`KINDS`, ``hidden`` or ``hidden by duplicates`` (which are of other kinds too).
     mended : (3,)
-        R@1, mIoU and AxIoU if this kind were mended; fractions.
+        R@1, mIoU and AxIoU if this kind were corrected; fractions.
     gain : (3,)
-        What that adds.
+        Increase of each figure.
     """
 
     kind: str
@@ -94,7 +93,7 @@ class ErrorKind(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ErrorKinds:
-    """In which way first answers are wrong.
+    """Kinds of error of the first answers.
 
     Parameters
     ----------
@@ -103,13 +102,13 @@ class ErrorKinds:
     references
         The reference rule by which answers were compared with references.
     measures
-        What the figures are of: R@1,IoU=m, mIoU and AxIoU@K.
+        Measures of the figures: R@1,IoU=m, mIoU and AxIoU@K.
     figures : (3,)
         The figures as they are.
     kind : (Q,)
         Each query's kind, a position in :data:`KINDS`.
     counts : (Q,)
-        Whether the query counts: False where the protocol drops it for want of an answer, or there is no reference
+        Whether the query counts: False where the protocol drops it because it has no answer, or there is no reference
         moment.
     rank_of_hit : (Q,)
         Rank of the first hit among the first K answers, 0 where there is none.
@@ -162,37 +161,38 @@ def error_kinds(
     ref = None if rule == protocol.references else rule
     recall, miou, axiou = Recall(1, threshold, ref=ref), MeanIoU(ref), AxIoU(depth, ref)
 
-    def looked_at(name: str, look: Callable[[Overlaps], Floats], ranks: int = depth) -> _Looked:
-        return _Looked(name, look, ranks, rule)
+    def observed(name: str, look: Callable[[Overlaps], Floats], ranks: int = depth) -> _Observation:
+        return _Observation(name, look, ranks, rule)
 
     measure_list = (
         recall,
         miou,
         axiou,
-        looked_at("kind", lambda overlaps: _kinds(overlaps, threshold)),
-        looked_at("rank of the first hit", lambda overlaps: _rank_of_hit(overlaps, threshold)),
-        looked_at("duplicates", lambda overlaps: _duplicates(overlaps, threshold)),
-        looked_at("IoU of the first hit", lambda overlaps: _iou_of_hit(overlaps, threshold)),
-        looked_at("AxIoU, the hit first", lambda overlaps: _axiou_hit_first(overlaps, threshold, depth)),
-        looked_at("best IoU", lambda overlaps: overlaps.best_iou[:, -1].astype(np.float64)),
+        observed("kind", lambda overlaps: _kinds(overlaps, threshold)),
+        observed("rank of the first hit", lambda overlaps: _rank_of_hit(overlaps, threshold)),
+        observed("duplicates", lambda overlaps: _duplicates(overlaps, threshold)),
+        observed("IoU of the first hit", lambda overlaps: _iou_of_hit(overlaps, threshold)),
+        observed("AxIoU, the hit first", lambda overlaps: _axiou_hit_first(overlaps, threshold, depth)),
+        observed("best IoU", lambda overlaps: overlaps.best_iou[:, -1].astype(np.float64)),
     )
     scores = evaluate(annotations, predictions, measure_list, protocol)
     hits, iou, average, kinds, ranks, repeats, iou_of_hit, average_hit_first, best_iou = scores.numerator
     counts = scores.weight[0] > 0
     kind, rank_of_hit = kinds.astype(np.int64), ranks.astype(np.int64)
-    now = np.stack([hits, iou, average])
-    right = np.ones_like(now)
+    values = np.stack([hits, iou, average])
+    right = np.ones_like(values)
     brought_up = np.stack([np.ones_like(hits), iou_of_hit, average_hit_first])
     hidden, duplicates = rank_of_hit > 1, repeats > 0
     lines: list[tuple[str, Bools, Floats]] = [
-        (name, kind == number, now if name in (HIT, "faulty reference") else right) for number, name in enumerate(KINDS)
+        (name, kind == number, values if name in (HIT, "faulty reference") else right)
+        for number, name in enumerate(KINDS)
     ]
     lines += [("hidden", hidden, brought_up), ("hidden by duplicates", duplicates, brought_up)]
-    figures = _mean(now, counts)
+    figures = _mean(values, counts)
     table = []
-    for name, marked, then in lines:
+    for name, marked, values_corrected in lines:
         of_kind = marked & counts
-        gain = _mean(np.where(of_kind, then - now, 0), counts)
+        gain = _mean(np.where(of_kind, values_corrected - values, 0), counts)
         table.append(ErrorKind(name, int(of_kind.sum()), _mean(of_kind, counts).item(), figures + gain, gain))
     return ErrorKinds(
         threshold=threshold,
@@ -217,8 +217,8 @@ def _mean(values: Floats | Bools, counts: Bools) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Looked:
-    """Something to be seen of each query's overlaps, in the form of a measure, so that the protocol holds."""
+class _Observation:
+    """A property of each query's overlaps, in the form of a measure, so that the protocol applies."""
 
     name: str
     look: Callable[[Overlaps], Floats]
@@ -232,8 +232,8 @@ class _Looked:
         return self.name
 
     def per_unit(self, overlaps: Overlaps) -> Statistic:
-        seen = self.look(overlaps)
-        return Statistic(seen, np.ones(len(seen)))
+        values = self.look(overlaps)
+        return Statistic(values, np.ones(len(values)))
 
 
 def _nearest(overlaps: Overlaps) -> tuple[Floats, Floats]:
@@ -255,7 +255,7 @@ def _kinds(overlaps: Overlaps, threshold: float) -> Floats:
     proper = overlaps.references.end > overlaps.references.start
     answered = overlaps.n_predicted > 0
     nearly = NEARLY - TIE  # nine tenths to within rounding
-    # The first that holds decides.
+    # The first that applies decides.
     conditions = {
         HIT: overlaps.hit(overlaps.iou[:, 0], threshold) & answered,
         "faulty reference": ~proper.any(axis=1),
@@ -286,7 +286,7 @@ def _iou_of_hit(overlaps: Overlaps, threshold: float) -> Floats:
 
 
 def _axiou_hit_first(overlaps: Overlaps, threshold: float, depth: int) -> Floats:
-    """AxIoU@K if the first hit stood at rank 1.
+    """AxIoU@K if the first hit were at rank 1.
 
     No answer above the hit is better than it, so the best so far becomes the larger of the two, at every rank.
     """

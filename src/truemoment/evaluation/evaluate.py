@@ -85,10 +85,10 @@ def evaluate(
     touched = dict(pairing.touched)
     for rule, numbers in _by_rule(measure_list, pairing.protocol).items():
         of_rule = [measure_list[number] for number in numbers]
-        silent, found = _statistics(annotations, pairing, rule, of_rule, progress=progress)
+        silent, statistics = _statistics(annotations, pairing, rule, of_rule, progress=progress)
         touched |= {words: max(n, touched.get(words, 0)) for words, n in _touched_by_group(pairing, rule).items()}
         counts = _settle_silence(annotations, pairing, silent, touched)
-        for at, query, statistic in found:
+        for at, query, statistic in statistics:
             sums.add(numbers[at], query, statistic, counts, silent)
     return sums.scores(annotations, measure_list, pairing.protocol, touched)
 
@@ -178,7 +178,7 @@ def resolve_measures(
     annotations: Annotations,
     predictions: Predictions,
 ) -> tuple[Measure, ...]:
-    """Return the requested measures, each once; None are the protocol's, without ratings if there are none."""
+    """Return the distinct requested measures. None: those of the protocol, without clip ratings if there are none."""
     if isinstance(measures, str):
         return parse_measures(measures)
     if measures is not None:
@@ -350,9 +350,9 @@ def _check_relabelled(annotations: Annotations, start_s: Floats, end_s: Floats, 
         raise InputError("other references need a moment wherever the annotations have one, and nowhere else")
 
 
-def _as_listed(measures: Sequence[Measure | str], found: Sequence[Measure]) -> list[int]:
+def _as_listed(measures: Sequence[Measure | str], ordered: Sequence[Measure]) -> list[int]:
     """Return the position of each requested measure among the distinct ones."""
-    return [found.index(parse_measure(m) if isinstance(m, str) else m) for m in measures]
+    return [ordered.index(parse_measure(m) if isinstance(m, str) else m) for m in measures]
 
 
 def _found(
@@ -409,7 +409,7 @@ class _Pairing:
         unreadable = present & np.append(predictions.unreadable, False)[row]
         touched = {}
         duration = _durations(annotations)
-        video_of_list = np.ones(len(predictions))  # lists that no query asks for keep their times
+        video_of_list = np.ones(len(predictions))  # lists that match no query keep their times
         video_of_list[row[present]] = duration[present]
         references, changed = _references(annotations, annotations.start_s, annotations.end_s, protocol)
         if protocol.clip_references:
@@ -480,16 +480,16 @@ class _Pairing:
             block = slice(low, low + n_queries)
             start, end, score, length = self._answers(block, width)
             if self.protocol.nms_threshold is not None:
-                kept = suppress(
+                keep = suppress(
                     start,
                     end,
                     length,
                     threshold=self.protocol.nms_threshold,
                     denominator=self.protocol.nms_denominator,
                 )
-                order = np.argsort(~kept, axis=1, kind="stable")[:, : self._cut(longest, depth)]
+                order = np.argsort(~keep, axis=1, kind="stable")[:, : self._cut(longest, depth)]
                 start, end, score = (np.take_along_axis(table, order, axis=1) for table in (start, end, score))
-                length = kept.sum(axis=1)
+                length = keep.sum(axis=1)
             refs = self.references
             selected = References(refs.start[block], refs.end[block], refs.query[block], length_s=refs.lengths_s[block])
             if rule != "sets":
@@ -535,29 +535,29 @@ def _settle_silence(annotations: Annotations, pairing: _Pairing, silent: Bools, 
     """Return which queries count (Q,); queries without an answer are refused or counted in `touched`."""
     protocol, unreadable = pairing.protocol, pairing.unreadable
     counts = np.ones(len(silent), dtype=bool)
-    for field, fate, which, words in (
+    for field, fate, queries, words in (
         ("missing", protocol.missing, silent & ~unreadable, "no answer"),
         ("unreadable", protocol.unreadable, silent & unreadable, "no answer that could be read"),
     ):
-        if not which.any():
+        if not queries.any():
             continue
         if fate == "refuse":
-            some = ", ".join(annotations.queries.query_id[which][:3])
+            some = ", ".join(annotations.queries.query_id[queries][:3])
             lacking = "without an answer" if field == "missing" else "with an answer that could not be read"
             raise ProtocolError(
-                f"protocol {protocol.name} refuses predictions {lacking} for {int(which.sum())} of "
+                f"protocol {protocol.name} refuses predictions {lacking} for {int(queries.sum())} of "
                 f"{annotations.n_queries} queries ({some}, ...); add {field}=worst to score them 0: "
                 f"--protocol {protocol.name},{field}=worst"
             )
         note = f"{words} ({'left out' if fate == 'drop' else 'worst value'})"
-        touched[note] = max(int(which.sum()), touched.get(note, 0))
+        touched[note] = max(int(queries.sum()), touched.get(note, 0))
         if fate == "drop":
-            counts &= ~which
+            counts &= ~queries
     return counts
 
 
 def _touched_by_group(pairing: _Pairing, rule: _Group) -> dict[str, int]:
-    """Count, in words, what becomes of queries without a reference moment in a group of measures."""
+    """Count queries without a reference moment by their effect on a group of measures, in words."""
     n_queries = int(pairing.without_moment.sum())
     if n_queries == 0 or rule == "abstentions":
         return {}
@@ -571,7 +571,7 @@ def _touched_by_group(pairing: _Pairing, rule: _Group) -> dict[str, int]:
 
 
 def _durations(annotations: Annotations) -> Floats:
-    """Duration of each query's video, (Q,); 1 s where there is none and no moment that it would matter to."""
+    """Duration of each query's video, (Q,); 1 s where it is unknown and no moment needs it."""
     duration_s = annotations.queries.duration_s
     if not annotations.without_moment.any():
         return duration_s
@@ -593,7 +593,7 @@ def _references(
 def _conform(
     start: Floats, end: Floats, duration: Floats, lengths: Ints | None, *, times: str, clip: bool
 ) -> tuple[Floats, Floats, Bools]:
-    """Bring moments into a protocol's unit and bounds; also return which were clipped.
+    """Convert moments to a protocol's unit and bounds; also return which were clipped.
 
     `start` and `end` have shape (N,), `duration` too, or one value a list of moments whose `lengths` add
     up to N.
@@ -615,8 +615,8 @@ def _rows_of_predictions(annotations: Annotations, predictions: Predictions, on_
     row = predictions.rows_of(annotations.queries.query_id)
     n_unknown = len(predictions) - int((row >= 0).sum())
     if n_unknown and on_unknown == "refuse":
-        known = annotations.queries.index
-        some = [query_id for query_id in predictions.query_id if query_id not in known][:3]
+        index = annotations.queries.index
+        some = [query_id for query_id in predictions.query_id if query_id not in index][:3]
         raise InputError(
             f"predictions name {n_unknown} queries that are not in {annotations.dataset}/{annotations.split} "
             f"({', '.join(some)}, ...); is it the right split? on_unknown=ignore leaves them out"
@@ -630,12 +630,12 @@ def _check_durations(annotations: Annotations, measures: Sequence[Measure], prot
         unknown &= ~np.isnan(annotations.start_s)  # where there is no moment, nothing is measured in the video
     if not unknown.any():
         return
-    needing = [str(measure) for measure in measures if measure.needs_duration]
-    if needing or protocol.needs_duration:
-        what = needing[0] if needing else f"protocol {protocol.name}"
+    names = [str(measure) for measure in measures if measure.needs_duration]
+    if names or protocol.needs_duration:
+        name = names[0] if names else f"protocol {protocol.name}"
         some = ", ".join(dict.fromkeys(annotations.query_id[unknown][:3]))
         raise MeasureError(
-            f"{what} needs every video's duration; {len(set(annotations.video_id[unknown]))} videos have none "
+            f"{name} needs every video's duration; {len(set(annotations.video_id[unknown]))} videos have none "
             f"(queries {some}, ...); give durations or ask for other measures"
         )
 
@@ -672,7 +672,7 @@ def _of_moments(
 
 
 def _of_abstentions(pairing: _Pairing, measures: Sequence[Measure]) -> Iterator[tuple[int, Ints, Statistic]]:
-    """Yield the same of who abstains, all queries at once."""
+    """Yield the same for measures of abstention, all queries at once."""
     abstentions = Abstentions(pairing.abstains, ~pairing.without_moment)
     for at, measure in enumerate(measures):
         yield at, np.arange(len(pairing.abstains)), cast(AbstentionMeasure, measure).per_query(abstentions)
@@ -681,11 +681,11 @@ def _of_abstentions(pairing: _Pairing, measures: Sequence[Measure]) -> Iterator[
 def _of_ratings(
     pairing: _Pairing, pair: SaliencyPair, measures: Sequence[Measure]
 ) -> Iterator[tuple[int, Ints, Statistic]]:
-    """Yield the same of clip ratings, all queries at once; without a moment no clip is to be found."""
+    """Yield the same for measures of clip ratings, all queries at once; without a moment no clip counts."""
     counted = ~pairing.without_moment
     for at, measure in enumerate(measures):
-        found = cast(SaliencyMeasure, measure).per_query(pair)
-        yield at, np.arange(len(counted)), Statistic(found.numerator * counted, found.weight * counted)
+        statistic = cast(SaliencyMeasure, measure).per_query(pair)
+        yield at, np.arange(len(counted)), Statistic(statistic.numerator * counted, statistic.weight * counted)
 
 
 def _slack(references: References) -> Floats | None:
@@ -697,7 +697,7 @@ def _slack(references: References) -> Floats | None:
     if references.start.dtype == np.float64:
         return None
     eps = float(np.finfo(references.start.dtype).eps)
-    start, end = (np.nan_to_num(of.astype(np.float64)) for of in (references.start, references.end))
+    start, end = (np.nan_to_num(time.astype(np.float64)) for time in (references.start, references.end))
     length = np.where(end > start, end - start, np.inf)
     times = np.maximum(np.abs(start), np.abs(end))
     return np.asarray(eps * (4 + 2 * (times / length).max(axis=1, initial=0)))

@@ -15,7 +15,7 @@ from truemoment.base.records import Annotations, Predictions, Queries
 class Grounder(Protocol):
     """A method that grounds sentences in videos.
 
-    It is given :class:`~truemoment.base.records.Queries`, so that a reference moment cannot leak by accident.
+    Its input is :class:`~truemoment.base.records.Queries`, so that a reference moment cannot leak by accident.
 
     Examples
     --------

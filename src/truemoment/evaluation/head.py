@@ -1,4 +1,4 @@
-"""What every JSON document about scores begins with."""
+"""First keys of every JSON document about scores."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class References:
     query : (U,)
         Query of each unit. One unit per query, except for the rule ``rows``.
     rule
-        The rule by which they were chosen.
+        The rule by which they were selected.
     length_s : (U, R)
         Annotated length of each reference in seconds; default ``end - start``.
     """

@@ -19,18 +19,18 @@ def repeated_measures(
     Parameters
     ----------
     measures
-        One a column.
+        One measure per column.
     rows
         All rows of the table.
     first
         Number of the column of the first measure.
     """
-    found: dict[int, str] = {}
+    reasons: dict[int, str] = {}
     columns = [tuple(row[first + m] for row in rows) for m in range(len(measures))]
     for m, (measure, column) in enumerate(zip(measures, columns, strict=True)):
-        same = next((earlier for earlier in range(m) if earlier not in found and columns[earlier] == column), None)
+        same = next((earlier for earlier in range(m) if earlier not in reasons and columns[earlier] == column), None)
         if same is not None:
-            found[m] = f"{measure} equals {measures[same]} in every row"
+            reasons[m] = f"{measure} equals {measures[same]} in every row"
         elif isinstance(measure, DiscountedRecall) and Recall(measure.n, measure.iou, ref=measure.ref) in measures:
-            found[m] = f"{measure} is R@{str(measure).removeprefix('dR@')} with a discount for distant ends"
-    return tuple((first + m, why) for m, why in found.items())
+            reasons[m] = f"{measure} is R@{str(measure).removeprefix('dR@')} with a discount for distant ends"
+    return tuple((first + m, why) for m, why in reasons.items())

@@ -67,10 +67,10 @@ class Scores:
 
     def row(self, measure: str | Measure) -> int:
         """Row of a measure, given as a value or a text."""
-        names = [str(known) for known in self.measures]
+        names = [str(measure) for measure in self.measures]
         wanted = str(measure)
         if wanted not in names and isinstance(measure, str):
-            wanted = str(parse_measure(measure))  # written otherwise, as "AxIoU@010"
+            wanted = str(parse_measure(measure))  # in another spelling, as "AxIoU@010"
         if wanted in names:
             return names.index(wanted)
         raise MeasureError(f"{wanted}: not among the measures computed: {'; '.join(map(str, self.measures))}")

@@ -16,7 +16,7 @@ from truemoment.base.intervals import Floats
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(100)
 REACH = 12.0
-"""Beyond this many times :math:`1 / \\sqrt\\nu` the density holds less than 1e-16."""
+"""Beyond this many times :math:`1 / \\sqrt\\nu` the density contains less than 1e-16."""
 
 HALVINGS = 100
 

@@ -73,9 +73,9 @@ class Ratios:
             lower = np.where(np.isfinite(high), self.value - high * self.error, percentiles[0])
             upper = np.where(np.isfinite(low), self.value - low * self.error, percentiles[1])
         z = NormalDist().inv_cdf(1 - level / 2)
-        known = ~np.isnan(self.error) & ~np.isnan(self.drawn).any(axis=0)
+        defined = ~np.isnan(self.error) & ~np.isnan(self.drawn).any(axis=0)
         wider = [np.hypot(end - self.value, z * spread) - np.abs(end - self.value) for end in (lower, upper)]
-        return np.where(known, lower - wider[0], np.nan), np.where(known, upper + wider[1], np.nan)
+        return np.where(defined, lower - wider[0], np.nan), np.where(defined, upper + wider[1], np.nan)
 
     def p_values(self) -> Floats:
         """Return one-sided p values of the ratios being below 0 and above 0, (2, C).
@@ -167,5 +167,5 @@ def _ratio_and_error(sums: tuple[Floats, ...], n_videos: int) -> tuple[Floats, F
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(np.abs(y) > NO_WEIGHT, x / y, np.nan)
         squares = xx - 2 * value * xy + value**2 * yy
-        squares = np.where(squares > ROUNDING * (xx + value**2 * yy), squares, 0.0)  # what cancels leaves rounding
+        squares = np.where(squares > ROUNDING * (xx + value**2 * yy), squares, 0.0)  # only rounding remains
         return value, np.sqrt(squares * np.divide(n_videos, n_videos - 1)) / np.abs(y)

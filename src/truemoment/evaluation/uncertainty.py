@@ -32,7 +32,7 @@ LEVEL = 0.05
 """A difference whose p value is this or less, corrected where there are several, is significant."""
 
 BLOCK_DRAWS = 1 << 22
-"""Numbers of a table of draws that are held in memory at a time."""
+"""Numbers of a table of draws that are in memory at a time."""
 
 ROUNDING = 1e-12
 """Figures (fractions) this close are equal: sums in float64 leave no more between equal ones."""
@@ -41,7 +41,7 @@ FEW_DIFFERING = 10
 """Systems that differ on fewer videos do not show what a split resolves."""
 
 NO_WEIGHT = 1e-9
-"""A sum of weights below this is none: weights are counts, or means of counts over a few runs."""
+"""A sum of weights below this counts as 0: weights are counts, or means of counts over a few runs."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ DEFAULT_DRAW_SETTINGS = DrawSettings()
 
 
 def stream(seed: int, name: str) -> np.random.Generator:
-    """Return the generator of whatever is called `name`: its draws are the same whatever else is drawn.
+    """Return the generator of whatever is called `name`: its draws do not depend on other draws.
 
     Examples
     --------
@@ -84,24 +84,24 @@ def check_paired(scores: Sequence[Scores]) -> None:
     if not scores:
         raise UsageError("got no scores, expected one or more")
     expected = _identity(scores[0])
-    for number, one in enumerate(scores[1:], start=1):
-        for (what, came), (_, wanted) in zip(_identity(one), expected, strict=True):
-            if came != wanted:
+    for number, other in enumerate(scores[1:], start=1):
+        for (field, value), (_, first_value) in zip(_identity(other), expected, strict=True):
+            if value != first_value:
                 raise UsageError(
-                    f"scores {number} have {what} {came}, expected {wanted} as in scores 0; "
+                    f"scores {number} have {field} {value}, expected {first_value} as in scores 0; "
                     "only answers to the same queries, measured alike, can be paired"
                 )
-        differs = one.query_id != scores[0].query_id
+        differs = other.query_id != scores[0].query_id
         if differs.any():
             at = int(np.argmax(differs))
             raise UsageError(
-                f"scores {number} have query {one.query_id[at]!r} in place {at}, expected {scores[0].query_id[at]!r} "
+                f"scores {number} have query {other.query_id[at]!r} in place {at}, expected {scores[0].query_id[at]!r} "
                 "as in scores 0; only answers to the same queries, in the same order, can be paired"
             )
 
 
 def _identity(scores: Scores) -> list[tuple[str, str]]:
-    """What must be equal for two scores to be paired, in words."""
+    """Properties that must be equal for two scores to be paired, in words."""
     return [
         ("dataset", scores.dataset),
         ("split", scores.split),
@@ -140,7 +140,7 @@ def resample_figures(
     if resamples < 2:
         raise UsageError(f"got {resamples} resamples, expected 2 or more")
     check_paired(scores)
-    sums = [sums_by_video(one) for one in scores]
+    sums = [sums_by_video(system) for system in scores]
     numerator, weight = (np.concatenate([pair[part] for pair in sums], axis=1) for part in (0, 1))
     figures = np.empty((resamples, numerator.shape[1]))
     for block, times_drawn in _draws_of_videos(len(numerator), rng, resamples, show=progress):
@@ -272,14 +272,14 @@ def permutation_tests(
     r"""Test several pairs of systems in several measures, alone and together (max-t), from their sums by video.
 
     As :func:`paired_permutation`, with the same swaps for every pair: each p value is as it would be alone, and one
-    product of matrices serves all.
+    product of matrices computes all.
 
     The correction is the single-step one of Westfall and Young. With :math:`d_v` what video v adds to a difference
     :math:`d`, each difference is studentised, :math:`t = d / \sqrt{\sum_v d_v^2}`, and the largest
     :math:`|t^*|` of all K comparisons in a permutation takes the place of :math:`|d^*|` in the p value. Measures that
     nearly agree therefore cost nearly nothing, whereas Holm's method would count each of them.
 
-    The intervals invert this test: with q the critical value of the largest :math:`|t^*|`, an interval holds every
+    The intervals invert this test: with q the critical value of the largest :math:`|t^*|`, an interval contains every
     :math:`\delta` for which :math:`|d - \delta| \le q \sqrt{\sum_v (d_v - \delta w_v)^2}`, where :math:`w_v` is the
     share of video v in all weight. So intervals and corrected p values never contradict each other. (Where two systems
     are measured on different queries, :math:`d_v` is linearised, and they agree approximately.)
@@ -291,7 +291,7 @@ def permutation_tests(
     pairs
         P pairs of systems, by number, one or more.
     permutations
-        1 or more; all swaps are looked at where they are no more than that.
+        1 or more; all swaps are used where there are no more than that.
     """
     if permutations < 1:
         raise UsageError(f"got {permutations} permutations, expected 1 or more")
@@ -354,9 +354,9 @@ def _inverted(difference: Floats, squares: Floats, critical: float) -> Floats:
     q = critical**2
     own, mixed, share = squares
     with np.errstate(invalid="ignore", divide="ignore"):
-        left = np.where(q * share < 1, 1 - q * share, np.nan)
-        middle = q * mixed / left
-        width = np.sqrt(np.maximum(middle**2 + q * own / left, 0))
+        denominator = np.where(q * share < 1, 1 - q * share, np.nan)
+        middle = q * mixed / denominator
+        width = np.sqrt(np.maximum(middle**2 + q * own / denominator, 0))
     return np.stack([difference - middle - width, difference - middle + width], axis=-1)
 
 
@@ -386,14 +386,14 @@ def _columns(table: Floats) -> Floats:
 
 
 def _moved(swap: Floats, by_video: Floats, shape: tuple[int, ...], a: Ints, b: Ints) -> Floats:
-    """What swapping moves into the first system's sum and out of the second's, shape (B, P, M)."""
+    """Amounts that swapping moves from the second system's sum to the first's, shape (B, P, M)."""
     systems, _, measures = shape
     swapped = (swap @ by_video).reshape(len(swap), systems, measures)
     return np.asarray(swapped[:, b] - swapped[:, a])
 
 
 def _all_swaps(block: slice, n_videos: int) -> Floats:
-    """Swaps number `block` of all that there are, 1 where a video is swapped, shape (B, V)."""
+    """Block `block` of all possible swaps, 1 where a video is swapped, shape (B, V)."""
     number = np.arange(block.start, block.stop)
     return (number[:, None] >> np.arange(n_videos) & 1).astype(np.float64)
 
@@ -432,8 +432,8 @@ def holm(p: Floats) -> Floats:
     p = np.asarray(p, dtype=np.float64)
     order = np.argsort(p, axis=0, kind="stable")  # NaN last
     family = (~np.isnan(p)).sum(axis=0)
-    left = family - np.arange(len(p)).reshape(-1, *[1] * (p.ndim - 1))
-    stepped = np.minimum(np.take_along_axis(p, order, axis=0) * np.maximum(left, 1), 1)
+    n_hypotheses = family - np.arange(len(p)).reshape(-1, *[1] * (p.ndim - 1))
+    stepped = np.minimum(np.take_along_axis(p, order, axis=0) * np.maximum(n_hypotheses, 1), 1)
     adjusted = np.empty_like(p)
     np.put_along_axis(adjusted, order, np.maximum.accumulate(stepped, axis=0), axis=0)
     return adjusted
@@ -454,9 +454,9 @@ def false_discoveries(p: Floats, rate: float) -> Bools:
     order = np.argsort(p, kind="stable")  # NaN last
     family = int((~np.isnan(p)).sum())
     below = np.flatnonzero(p[order[:family]] <= rate * np.arange(1, family + 1) / max(family, 1))
-    kept = np.zeros(len(p), dtype=bool)
-    kept[order[: below[-1] + 1 if len(below) else 0]] = True
-    return kept
+    rejected = np.zeros(len(p), dtype=bool)
+    rejected[order[: below[-1] + 1 if len(below) else 0]] = True
+    return rejected
 
 
 def q_values(p: Floats) -> Floats:
@@ -475,16 +475,16 @@ def q_values(p: Floats) -> Floats:
     order = np.argsort(p, kind="stable")[: int((~np.isnan(p)).sum())]  # NaN is last
     rank = np.arange(1, len(order) + 1)
     scaled = p[order] * len(order) * (1 / rank).sum() / rank
-    found = np.full(len(p), np.nan)
-    found[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1)
-    return found
+    q = np.full(len(p), np.nan)
+    q[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1)
+    return q
 
 
 def videos_that_differ(a: Scores, b: Scores) -> Ints:
-    """How many videos two systems score differently."""
+    """Number of videos that two systems score differently."""
     check_paired([a, b])
     pairs = zip(sums_by_video(a), sums_by_video(b), strict=True)
-    return np.asarray(np.logical_or.reduce([one != other for one, other in pairs]).sum(axis=0), dtype=np.int64)
+    return np.asarray(np.logical_or.reduce([x != y for x, y in pairs]).sum(axis=0), dtype=np.int64)
 
 
 def minimum_detectable_difference(
@@ -495,8 +495,8 @@ def minimum_detectable_difference(
     .. math:: (z_{1 - \alpha / 2} + z_{power}) \cdot \mathrm{SE}
 
     where SE is the standard deviation of the difference over N paired resamples (:func:`resample_figures`). A smaller
-    difference that was not found may still exist. The normal approximation is good where the systems differ on about 30
-    videos or more; at 10 videos the value is some 15 % too low.
+    difference that was not significant may still exist. The normal approximation is good where the systems differ on
+    about 30 videos or more; at 10 videos the value is some 15 % too low.
 
     Parameters
     ----------
@@ -526,13 +526,13 @@ def minimum_detectable_difference(
     normal = NormalDist()
     error = difference_figures.std(axis=0, ddof=1)
     times = normal.inv_cdf(1 - level / 2) + normal.inv_cdf(power)
-    known = error > ROUNDING
+    defined = error > ROUNDING
     if n_differing is not None:
-        known &= n_differing >= FEW_DIFFERING
-    return np.asarray(np.where(known, times * error, np.nan))
+        defined &= n_differing >= FEW_DIFFERING
+    return np.asarray(np.where(defined, times * error, np.nan))
 
 
-def _blocks(count: int, width: int, what: str, *, show: bool) -> Iterator[slice]:
+def _blocks(count: int, width: int, label: str, *, show: bool) -> Iterator[slice]:
     """Cut `count` draws, each of `width` numbers, into blocks that fit in memory."""
     step = max(1, BLOCK_DRAWS // width)
     blocks = [slice(low, min(low + step, count)) for low in range(0, count, step)]
@@ -541,4 +541,4 @@ def _blocks(count: int, width: int, what: str, *, show: bool) -> Iterator[slice]
         return
     from tqdm import tqdm  # noqa: PLC0415 - only long work needs it, and importing takes time
 
-    yield from tqdm(blocks, desc=what, unit="block", leave=False)
+    yield from tqdm(blocks, desc=label, unit="block", leave=False)

@@ -1,1 +1,1 @@
-"""Media: frames, sound and speech of videos, and features made of them."""
+"""Media: frames, sound and speech of videos, and their features."""

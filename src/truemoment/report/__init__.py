@@ -1,1 +1,1 @@
-"""Reports: sections, tables, findings and figures, and the renderers that show them. It knows no study."""
+"""Reports: sections, tables, findings and figures, and the renderers that show them. It depends on no study."""

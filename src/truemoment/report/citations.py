@@ -15,7 +15,7 @@ SCHEMA = "truemoment/references/1"
 
 @dataclass(frozen=True)
 class Citation:
-    """What a report used, the papers to cite for it, and the source where no paper is known."""
+    """A part that a report uses, the papers to cite for it, and its source where no paper is known."""
 
     kind: str
     name: str
@@ -27,25 +27,25 @@ class Citation:
 
 
 def by_paper(cited: Sequence[Citation]) -> dict[Paper, list[Citation]]:
-    """Return what each paper is cited for, in the order of `cited`."""
-    found: dict[Paper, list[Citation]] = {}
-    for of in cited:
-        for paper in of.papers:
-            found.setdefault(paper, []).append(of)
-    return found
+    """Group citations by paper, in the order of `cited`."""
+    citations: dict[Paper, list[Citation]] = {}
+    for citation in cited:
+        for paper in citation.papers:
+            citations.setdefault(paper, []).append(citation)
+    return citations
 
 
 def report(cited: Sequence[Citation]) -> Report:
     """Return each reference with what it is cited for, and a note for each thing without one."""
     blocks = tuple(Finding((_uses(uses),), title=paper.text()) for paper, uses in by_paper(cited).items())
-    notes = tuple(f"{of} has no paper here: {of.source}" for of in cited if of.source)
+    notes = tuple(f"{citation} has no paper here: {citation.source}" for citation in cited if citation.source)
     return Report("References", (Section("references", "References", blocks),), notes=notes)
 
 
 def _uses(uses: Sequence[Citation]) -> str:
     names: dict[str, list[str]] = {}
-    for of in uses:
-        names.setdefault(of.kind, []).append(of.name)
+    for citation in uses:
+        names.setdefault(citation.kind, []).append(citation.name)
     return "for " + "; ".join(f"{kind} {', '.join(of_kind)}" for kind, of_kind in names.items())
 
 
@@ -58,13 +58,13 @@ def document(cited: Sequence[Citation]) -> dict[str, Any]:
                 "key": paper.key,
                 "text": paper.text(),
                 "bibtex": paper.bibtex(),
-                "cited_for": [_entry(of) for of in uses],
+                "cited_for": [_entry(citation) for citation in uses],
             }
             for paper, uses in by_paper(cited).items()
         ],
-        "without_paper": [{**_entry(of), "source": of.source} for of in cited if of.source],
+        "without_paper": [{**_entry(citation), "source": citation.source} for citation in cited if citation.source],
     }
 
 
-def _entry(of: Citation) -> Mapping[str, str]:
-    return {"kind": of.kind, "name": of.name}
+def _entry(citation: Citation) -> Mapping[str, str]:
+    return {"kind": citation.kind, "name": citation.name}

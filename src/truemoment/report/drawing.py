@@ -140,7 +140,7 @@ def drawing_style() -> Iterator[None]:
 
 
 def new_figure(height_in: float) -> Figure:
-    """Make an empty figure :data:`WIDTH_IN` wide; what is in it finds its place by itself."""
+    """Make an empty figure :data:`WIDTH_IN` wide; matplotlib places its parts."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - see drawing_style
     from matplotlib.figure import Figure  # noqa: PLC0415 - see drawing_style
 
@@ -157,7 +157,7 @@ def save_drawings(
     Parameters
     ----------
     drawings
-        What is drawn, each under its name.
+        The figures, each under its name.
     folder
         Made if it is not there; files of the same name are replaced.
     formats
@@ -192,7 +192,7 @@ def save_drawings(
 
 
 def _saved(figure: Figure, form: str, metadata: dict[str, str | None]) -> bytes:
-    """Return a figure as a file; an SVG has its text, in which what would hide is written as an escape."""
+    """Return a figure as a file; hidden characters in the text of an SVG are written as escapes."""
     stream = io.BytesIO()
     figure.savefig(stream, format=form, metadata=metadata)
     return printable_lines(stream.getvalue().decode()).encode() if form == "svg" else stream.getvalue()
@@ -235,13 +235,13 @@ def _for_page(svg: str, name: str) -> tuple[str, str]:
     body = svg[svg.index(">", svg.index("<svg")) + 1 : svg.rindex("</svg>")]
     body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", body, flags=re.DOTALL)
     used = set(re.findall(r'(?:url\(#|xlink:href="#)([^)"]+)', body))
-    body = re.sub(r' id="([^"]+)"', lambda found: f' id="{name}-{found[1]}"' if found[1] in used else "", body)
+    body = re.sub(r' id="([^"]+)"', lambda match: f' id="{name}-{match[1]}"' if match[1] in used else "", body)
     body = body.replace("url(#", f"url(#{name}-").replace('xlink:href="#', f'href="#{name}-')
     body = re.sub(r" font-family: [^;\"]+;| font-family: [^;\"]+(?=\")", "", body)
     body = re.sub(r' transform="rotate\(-0 [^"]*\)"', "", body)
     body = re.sub(r' fill="(#[0-9a-f]{6})"', r' style="fill: \1"', body)
-    body = re.sub(r"(?<=[: ])#[0-9a-f]{6}(?=[;\"])", lambda found: _variable(found[0]), body)
-    body = re.sub(r'(?<= d=")[^"]+', lambda found: _shorter(found[0]), body)
+    body = re.sub(r"(?<=[: ])#[0-9a-f]{6}(?=[;\"])", lambda match: _variable(match[0]), body)
+    body = re.sub(r'(?<= d=")[^"]+', lambda match: _shorter(match[0]), body)
     body = re.sub(r"<[^>]+>", lambda tag: _rounded(tag[0]), body)
     body = re.sub(r"<defs>\s*</defs>", "", body)
     body = re.sub(r">\s*\n\s*<", "><", body).strip()
@@ -253,13 +253,13 @@ def _variable(colour: str) -> str:
 
 
 def _rounded(tag: str) -> str:
-    """Write the numbers of a tag in hundredths; those of the text are what the figure says, and stay."""
-    return re.sub(r"(?<=[ (\"])-?\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}", tag)
+    """Write the numbers of a tag in hundredths; numbers in the text of the figure do not change."""
+    return re.sub(r"(?<=[ (\"])-?\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}", tag)
 
 
 def _shorter(path: str) -> str:
     """Write a path in hundredths of a point, without line ends."""
-    short = re.sub(r"-?\d+\.\d+", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), path)
+    short = re.sub(r"-?\d+\.\d+", lambda match: f"{float(match[0]):.2f}".rstrip("0").rstrip("."), path)
     return re.sub(r"\s*\n\s*", "", re.sub(r" ?([MLCQz]) ?", r"\1", short)).strip()
 
 
@@ -267,7 +267,7 @@ def _shorter(path: str) -> str:
 
 
 DENSITY_BOUNDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-"""Classes of density, times an even spread; what is thinner than the first is left blank."""
+"""Classes of density, times an even spread; densities below the first stay blank."""
 
 CELLS = 64
 """Places an axis at which a density is computed."""
@@ -361,7 +361,7 @@ def draw_cells(axes: Axes, table: Floats, bounds: Floats, classes: Sequence[floa
 
 
 def scale_legend(figure: Figure, classes: Sequence[float], title: str) -> None:
-    """Say below a figure what the colours of its densities mean."""
+    """Draw the legend of the colours of densities below a figure."""
     from matplotlib.patches import Patch  # noqa: PLC0415 - see drawing_style
 
     labels = [f"{low:g}-{high:g}" for low, high in pairwise(classes)] + [f"over {classes[-1]:g}"]
@@ -397,7 +397,7 @@ def wrapped(text: str, width: int = 21, measure: Callable[[str], float] = len, *
 
 
 def shortened(text: str, width: int, measure: Callable[[str], float] = len) -> str:
-    """Write a text on one line; cut one that is too long, and say so by an ellipsis."""
+    """Write a text on one line; cut one that is too long, with an ellipsis."""
     text = one_line(text)
     if measure(text) <= width:
         return text

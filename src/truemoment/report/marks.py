@@ -1,4 +1,4 @@
-"""What a page shows of a figure under the pointer: the values of its bars, dots and curves, read from the figure.
+"""Marks that a page shows under the pointer: the values of bars, dots and curves, read from the figure.
 
 A mark has its name from the panel, the rows and the legend of its axes, and its values from the data, so that a new
 figure needs no code of its own. Densities, shapes and reference lines have no marks.
@@ -35,7 +35,7 @@ _SIDE_PT = 8.0
 
 
 class Mark(NamedTuple):
-    """A place of a figure and what it shows.
+    """A place in a figure, with its name and values.
 
     Parameters
     ----------
@@ -58,13 +58,13 @@ class _Datum(NamedTuple):
     Parameters
     ----------
     series
-        What the legend calls it; "" for nothing.
+        Its name in the legend; "" for none.
     x, y
         Its place, from which a row or column has its name.
     box
         Two opposite corners, x and y of each.
     x_values, y_values
-        What it shows on each axis: a number, both ends of a span, or nothing.
+        Its values on each axis: a number, both ends of a span, or none.
     """
 
     series: str
@@ -78,37 +78,37 @@ class _Datum(NamedTuple):
 def marks_of(figure: Figure) -> list[Mark]:
     """Return the marks of a figure that has been drawn, panel by panel; none if there are more than `MOST_MARKS`."""
     panels = [axes for axes in figure.axes if axes.get_visible() and axes.axison]
-    found = list(dict.fromkeys(mark for axes in panels for mark in _of_axes(figure, axes)))
-    return found if len(found) <= MOST_MARKS else []
+    marks = list(dict.fromkeys(mark for axes in panels for mark in _of_axes(figure, axes)))
+    return marks if len(marks) <= MOST_MARKS else []
 
 
 def marks_svg(marks: Sequence[Mark]) -> str:
     """Return marks as SVG: boxes without colour, with their text as title, which browsers show without a script."""
     boxes = (
-        f'<rect x="{of.left:.1f}" y="{of.top:.1f}" width="{of.width:.1f}" height="{of.height:.1f}">'
-        f"<title>{html.escape(of.text)}</title></rect>"
-        for of in marks
+        f'<rect x="{mark.left:.1f}" y="{mark.top:.1f}" width="{mark.width:.1f}" height="{mark.height:.1f}">'
+        f"<title>{html.escape(mark.text)}</title></rect>"
+        for mark in marks
     )
     return f'<g class="marks">{"".join(boxes)}</g>' if marks else ""
 
 
 def _of_axes(figure: Figure, axes: Axes) -> Iterator[Mark]:
-    """Go through the marks of a panel; those that lie outside it are left out."""
+    """Yield the marks of a panel, without those outside it."""
     titles = [axes.get_title(loc) for loc in ("left", "center", "right")] if len(figure.axes) > 1 else []
     panel = next(filter(None, map(_words, titles)), "")
     data = [*_bars(axes), *_points(axes)]
-    x = _Scale(axes, "x", [value for of in data for value in of.x_values])
-    y = _Scale(axes, "y", [value for of in data for value in of.y_values])
-    segments = _segments(axes, np.array([(of.x, of.y) for of in data]).reshape(-1, 2))
+    x = _Scale(axes, "x", [value for datum in data for value in datum.x_values])
+    y = _Scale(axes, "y", [value for datum in data for value in datum.y_values])
+    segments = _segments(axes, np.array([(datum.x, datum.y) for datum in data]).reshape(-1, 2))
     frame, points_a_pixel = axes.bbox.padded(2), 72 / figure.dpi
-    for of in data:
-        corners = axes.transData.transform(np.reshape(of.box, (2, 2)))
+    for datum in data:
+        corners = axes.transData.transform(np.reshape(datum.box, (2, 2)))
         (left, low), (right, high) = corners.min(axis=0), corners.max(axis=0)
         if not frame.contains((left + right) / 2, (low + high) / 2):
             continue
-        names = ", ".join(filter(None, (panel, x.name(of.x), y.name(of.y), of.series)))
-        x_line = x.line(of.x_values, _interval(segments, of.x, of.y, along=0))
-        y_line = y.line(of.y_values, _interval(segments, of.y, of.x, along=1))
+        names = ", ".join(filter(None, (panel, x.name(datum.x), y.name(datum.y), datum.series)))
+        x_line = x.line(datum.x_values, _interval(segments, datum.x, datum.y, along=0))
+        y_line = y.line(datum.y_values, _interval(segments, datum.y, datum.x, along=1))
         box = np.array([left, figure.bbox.height - high, right - left, high - low]) * points_a_pixel
         grown = np.maximum(_SIDE_PT - box[2:], 0)
         text = "\n".join(filter(None, (names, x_line, y_line)))
@@ -121,22 +121,22 @@ def _of_axes(figure: Figure, axes: Axes) -> Iterator[Mark]:
 class _Scale:
     """An axis of a panel, which gives a value in words: the name of a row or column, or a number with its label."""
 
-    def __init__(self, axes: Axes, which: str, values: Sequence[float]) -> None:
+    def __init__(self, axes: Axes, axis_name: str, values: Sequence[float]) -> None:
         from matplotlib.ticker import FixedLocator  # noqa: PLC0415 - see truemoment.report.drawing.drawing_style
 
-        axis = axes.xaxis if which == "x" else axes.yaxis
+        axis = axes.xaxis if axis_name == "x" else axes.yaxis
         ticks = axis.get_majorticklocs()
         labels = map(_words, axis.get_major_formatter().format_ticks(ticks.tolist()))
-        given = isinstance(axis.get_major_locator(), FixedLocator)
-        named = [(at, label) for at, label in zip(ticks.tolist(), labels, strict=True) if given and label]
+        is_fixed = isinstance(axis.get_major_locator(), FixedLocator)
+        named = [(at, label) for at, label in zip(ticks.tolist(), labels, strict=True) if is_fixed and label]
         self.names = [] if all(_is_number(name) for _, name in named) else named
-        self.label = _label_of(axes, which)
+        self.label = _label_of(axes, axis_name)
         self.has_numbers = bool(self.label or len(ticks)) and not self.names
         self.decimals = None if axis.get_scale() == "log" else _decimals(values)
 
     def name(self, value: float) -> str:
         """Return the name of the row or column at a value; "" for none."""
-        at, name = min(self.names, key=lambda of: abs(of[0] - value), default=(math.inf, ""))
+        at, name = min(self.names, key=lambda item: abs(item[0] - value), default=(math.inf, ""))
         return name if abs(at - value) <= 0.5 else ""
 
     def line(self, values: tuple[float, ...], interval: tuple[float, ...]) -> str:
@@ -160,21 +160,23 @@ def _decimals(values: Sequence[float]) -> int:
     """Return decimals that give the largest value four digits, fewer where no value needs them."""
     largest = max(map(abs, values), default=0.0)
     most = min(max(4 - math.ceil(math.log10(largest)), 0), 6) if largest > 0 else 0
-    return next(n for n in range(most + 1) if n == most or all(abs(round(of, n) - of) < 0.5e-9 for of in values))
+    return next(
+        n for n in range(most + 1) if n == most or all(abs(round(value, n) - value) < 0.5e-9 for value in values)
+    )
 
 
-def _label_of(axes: Axes, which: str) -> str:
+def _label_of(axes: Axes, axis_name: str) -> str:
     """Return the label of an axis, or the one that all other panels have, or that of the figure; "" for none."""
     figure = axes.get_figure(root=True)
 
-    def label(of: Axes) -> str:
-        return _words(of.get_xlabel() if which == "x" else of.get_ylabel())
+    def label(panel: Axes) -> str:
+        return _words(panel.get_xlabel() if axis_name == "x" else panel.get_ylabel())
 
     if figure is None or label(axes):
         return label(axes)
-    others = set(filter(None, map(label, figure.axes)))
-    of_figure = figure.get_supxlabel() if which == "x" else figure.get_supylabel()
-    return others.pop() if len(others) == 1 else _words(of_figure)
+    labels = set(filter(None, map(label, figure.axes)))
+    of_figure = figure.get_supxlabel() if axis_name == "x" else figure.get_supylabel()
+    return labels.pop() if len(labels) == 1 else _words(of_figure)
 
 
 def _words(text: str) -> str:
@@ -195,7 +197,7 @@ def _is_number(text: str) -> bool:
 
 
 def _bars(axes: Axes) -> Iterator[_Datum]:
-    """Go through bars and steps; a bar that begins elsewhere than at 0 or on another bar shows both ends."""
+    """Yield bars and steps; a bar that begins elsewhere than at 0 or on another bar shows both ends."""
     from matplotlib.container import BarContainer  # noqa: PLC0415 - see truemoment.report.drawing.drawing_style
     from matplotlib.patches import StepPatch  # noqa: PLC0415 - see truemoment.report.drawing.drawing_style
 
@@ -224,11 +226,13 @@ def _bars(axes: Axes) -> Iterator[_Datum]:
 
 
 def _points(axes: Axes) -> Iterator[_Datum]:
-    """Go through dots and the points of curves; a line between two points is an interval or a reference."""
+    """Yield dots and the points of curves; a line between two points is an interval or a reference."""
     from matplotlib.collections import PathCollection  # noqa: PLC0415 - see truemoment.report.drawing.drawing_style
     from matplotlib.container import ErrorbarContainer  # noqa: PLC0415 - see truemoment.report.drawing.drawing_style
 
-    around: dict[Artist, Container] = {of.lines[0]: of for of in axes.containers if isinstance(of, ErrorbarContainer)}
+    around: dict[Artist, Container] = {
+        container.lines[0]: container for container in axes.containers if isinstance(container, ErrorbarContainer)
+    }
     series: list[tuple[str, Floats]] = []
     for line in axes.lines:
         places = np.asarray(line.get_xydata(), dtype=np.float64)
@@ -238,8 +242,8 @@ def _points(axes: Axes) -> Iterator[_Datum]:
         if len(places) > MOST_POINTS and line.get_linestyle() != "None":
             places = places[np.linspace(0, len(places) - 1, MOST_POINTS).round().astype(int)]
         series.append((_series(axes, around.get(line, line), line), places))
-    clouds = (of for of in axes.collections if isinstance(of, PathCollection))
-    series += [(_series(axes, of, of), np.array(of.get_offsets(), dtype=np.float64)) for of in clouds]
+    clouds = (cloud for cloud in axes.collections if isinstance(cloud, PathCollection))
+    series += [(_series(axes, cloud, cloud), np.array(cloud.get_offsets(), dtype=np.float64)) for cloud in clouds]
     names = _names_beside(axes)
     for name, all_places in series:
         for x, y in all_places[np.isfinite(all_places).all(axis=1)].tolist():
@@ -250,22 +254,22 @@ def _names_beside(axes: Axes) -> dict[tuple[float, float], str]:
     """Return the words, not numbers, that are written beside places, by place."""
     from matplotlib.text import Annotation  # noqa: PLC0415 - see truemoment.report.drawing.drawing_style
 
-    notes = [of for of in axes.texts if isinstance(of, Annotation) and of.xycoords in ("data", axes.transData)]
-    words = {(float(of.xy[0]), float(of.xy[1])): _words(of.get_text()) for of in notes}
+    notes = [note for note in axes.texts if isinstance(note, Annotation) and note.xycoords in ("data", axes.transData)]
+    words = {(float(note.xy[0]), float(note.xy[1])): _words(note.get_text()) for note in notes}
     return {place: text for place, text in words.items() if not _is_number(text)}
 
 
 def _segments(axes: Axes, places: Floats) -> Floats:
     """Return the lines between two points, (n, 2, 2); those that end at a place join places, and are no interval."""
-    found = [
+    lines = [
         np.asarray(line.get_xydata())
         for line in axes.lines
         if len(np.asarray(line.get_xdata())) == 2 and line.get_transform() == axes.transData
     ]
     for collection in axes.collections:
         if hasattr(collection, "get_segments") and collection.get_transform() == axes.transData:
-            found += [of for of in collection.get_segments() if len(of) == 2]
-    segments = np.array(found, dtype=np.float64).reshape(-1, 2, 2)
+            lines += [segment for segment in collection.get_segments() if len(segment) == 2]
+    segments = np.array(lines, dtype=np.float64).reshape(-1, 2, 2)
     distance = np.abs(segments[:, :, None] - places).max(axis=3)
     return np.asarray(segments[~(distance < 1e-9).any(axis=(1, 2))])
 
@@ -273,8 +277,8 @@ def _segments(axes: Axes, places: Floats) -> Floats:
 def _interval(segments: Floats, value: float, other: float, *, along: int) -> tuple[float, ...]:
     """Return the interval around a value: the first line along an axis through it; () for none."""
     low, high = segments[:, :, along].min(axis=1), segments[:, :, along].max(axis=1)
-    here = (np.abs(segments[:, :, 1 - along] - other) < 1e-9).all(axis=1) & (low < value) & (value < high)
-    return (float(low[here][0]), float(high[here][0])) if here.any() else ()
+    crosses = (np.abs(segments[:, :, 1 - along] - other) < 1e-9).all(axis=1) & (low < value) & (value < high)
+    return (float(low[crosses][0]), float(high[crosses][0])) if crosses.any() else ()
 
 
 # --------------------------------------------------------------------------------------------- series
@@ -289,14 +293,16 @@ def _series(axes: Axes, labelled: Artist | Container, drawn: Artist) -> str:
     if label and not re.fullmatch(r"_(child|container)\d+|_nolegend_", label):
         return label.removeprefix("_")
     figure = axes.get_figure(root=True)
-    legends = [of for of in (axes.get_legend(), *(figure.legends if figure else ())) if of is not None]
+    legends = [legend for legend in (axes.get_legend(), *(figure.legends if figure else ())) if legend is not None]
     entries = [
         (_look(handle), _words(text.get_text()))
         for legend in legends
         for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=True)
     ]
     look = _look(drawn)
-    alike = [name for of, name in entries if of == look] or [name for of, name in entries if of[:1] == look[:1]]
+    alike = [name for handle_look, name in entries if handle_look == look] or [
+        name for handle_look, name in entries if handle_look[:1] == look[:1]
+    ]
     return alike[0] if len(alike) == 1 else ""
 
 

@@ -1,4 +1,4 @@
-"""What a report is made of: sections of blocks. A value says what is shown; :mod:`truemoment.report.render` says how.
+"""The content of a report: sections of blocks. :mod:`truemoment.report.render` shows it.
 
 Text in a block may come from outside: every renderer escapes it for its medium.
 """
@@ -35,7 +35,7 @@ class Table:
     Parameters
     ----------
     caption
-        What it shows, with units.
+        Description, with units.
     headings
         One a column.
     groups
@@ -80,7 +80,7 @@ class Drawing(NamedTuple):
     title
         What it shows.
     caption
-        What to see in it, and whose figure it is.
+        Its main point, and the source of the figure.
     draw
         Draws it.
     numbers
@@ -96,7 +96,7 @@ class Drawing(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found, in sentences.
+    """A finding, in sentences.
 
     Parameters
     ----------
@@ -129,12 +129,12 @@ class Paragraph:
 
 
 class KeyFigure(NamedTuple):
-    """A key figure: its label, value (and what is below it), unit, and whose it is, for its colour."""
+    """A key figure: its label, value (and the text below it), unit, and owner, for its colour."""
 
     label: str
     cell: Cell
     unit: str = ""
-    of: Literal["", "method", "floor"] = ""
+    owner: Literal["", "method", "floor"] = ""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Bar(NamedTuple):
     start_s, end_s
         Its ends.
     note
-        What else is to report about it.
+        Remark about it.
     """
 
     kind: Literal["reference", "prediction", "floor"]
@@ -206,7 +206,7 @@ class Picture(NamedTuple):
     alt
         What it shows, for readers who do not see it.
     title, lines
-        What is written below it.
+        Text below it.
     """
 
     jpeg: bytes | None
@@ -246,7 +246,7 @@ class Section:
     blocks
         What it shows, in order.
     short
-        What the list of sections calls it; "" for its title.
+        Its name in the list of sections; "" for its title.
     """
 
     name: str
@@ -257,32 +257,32 @@ class Section:
     @property
     def has_text(self) -> bool:
         """Whether there is something to read: findings or tables, or paragraphs that introduce nothing else."""
-        others = [block for block in self.blocks if not isinstance(block, Paragraph)]
-        return not others or any(isinstance(block, Finding | Table) for block in others)
+        content = [block for block in self.blocks if not isinstance(block, Paragraph)]
+        return not content or any(isinstance(block, Finding | Table) for block in content)
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a verb reports.
+    """Report of a command.
 
     Parameters
     ----------
     title
-        What the report is about.
+        Subject of the report.
     sections
         Its parts, in order.
     question
         The question that it answers, for the head of a page.
     facts
-        What was read, by label: data, size, predictions, protocol.
+        Inputs, by label: data, size, predictions, protocol.
     headline, key_figures
         The finding that answers the question, and its figures; None where there are none.
     notes
-        What a reader of the figures has to know.
+        Notes for readers of the figures.
     reading
         How to read it: terms and their meaning.
     signature
-        What belongs to every figure: convention, data, version, draws, seed.
+        Convention, data, version, draws and seed of the figures.
     hashes
         SHA-256 of each file that was read, by label.
     browse
@@ -302,7 +302,7 @@ class Report:
     browse: str = ""
 
     def blocks(self) -> Iterator[Block]:
-        """Go through all blocks in order, folded ones too."""
+        """Yield all blocks in order, folded ones too."""
         for section in self.sections:
             yield from unfolded(section.blocks)
 
@@ -319,16 +319,16 @@ class Report:
     @property
     def anchors(self) -> list[str]:
         """Names of the sections, each different: a second ``ambiguity`` is ``ambiguity-2``."""
-        seen: Counter[str] = Counter()
+        count: Counter[str] = Counter()
         names = []
         for section in self.sections:
-            seen[section.name] += 1
-            names.append(section.name if seen[section.name] == 1 else f"{section.name}-{seen[section.name]}")
+            count[section.name] += 1
+            names.append(section.name if count[section.name] == 1 else f"{section.name}-{count[section.name]}")
         return names
 
 
 def unfolded(blocks: tuple[Block, ...]) -> Iterator[Block]:
-    """Go through blocks in order, with those in :class:`Details` in their place."""
+    """Yield blocks in order, with those in :class:`Details` in their place."""
     for block in blocks:
         if isinstance(block, Details):
             yield from unfolded(block.blocks)

@@ -1,4 +1,4 @@
-"""What a function of the API returns: it prints in a line, shows its report in a notebook, and gives its figures."""
+"""Base class of results of the API: a result prints its report, shows it in a notebook, and returns its figures."""
 
 from __future__ import annotations
 

@@ -38,15 +38,15 @@ def few(names: Sequence[str], most: int = 4) -> str:
     return listed(names) if len(names) <= most else listed([*names[: most - 1], f"{len(names) - most + 1:,} more"])
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """Write a count and what is counted; `many` is `one` and an s unless it is given.
+def counted(count: int, singular: str, plural: str = "") -> str:
+    """Write a count and the counted thing; `plural` is `singular` and an s by default.
 
     Examples
     --------
     >>> counted(1, "pair"), counted(1200, "pair"), counted(2, "query", "queries")
     ('1 pair', '1,200 pairs', '2 queries')
     """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
 def columns_of(text: str) -> int:
@@ -72,12 +72,12 @@ def shortened(text: str, columns: int) -> str:
     if sum(wide) <= columns:
         return text
     first, last = 0, len(text)
-    taken = 1  # by the sign for what is left out
+    width = 1  # of the ellipsis
     while first < last:
         at = first if first <= len(text) - last else last - 1
-        if taken + wide[at] > columns:
+        if width + wide[at] > columns:
             break
-        taken += wide[at]
+        width += wide[at]
         first, last = (first + 1, last) if at == first else (first, last - 1)
     return f"{text[:first]}…{text[last:]}"
 
@@ -98,7 +98,7 @@ def clock(time_s: float) -> str:
 
 
 def about(seconds: float) -> str:
-    """Return a duration as people state what they do not know exactly.
+    """Return a rough duration in words.
 
     Examples
     --------
@@ -180,8 +180,8 @@ def low_to_high(interval: Floats | Iterable[float], decimals: int = 2, *, times:
     ('-0.1 to 25.7', '')
     """
     low, high = (times * float(end) for end in interval)
-    known = math.isfinite(low) and math.isfinite(high)
-    return f"{number(low, decimals, sign=sign)} to {number(high, decimals, sign=sign)}" if known else ""
+    is_known = math.isfinite(low) and math.isfinite(high)
+    return f"{number(low, decimals, sign=sign)} to {number(high, decimals, sign=sign)}" if is_known else ""
 
 
 def interval95(ci95: Floats | Iterable[float], decimals: int = 2) -> str:

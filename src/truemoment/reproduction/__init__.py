@@ -121,7 +121,7 @@ def reproduce_tables(
     Without names, tables whose datasets are missing are not run. A MissingFileError means that the dataset of a named
     table is missing, or those of all tables.
     """
-    done = []
+    results = []
     for table in [get_table(name) for name in dict.fromkeys(tables)] or list(TABLES.values()):
 
         def status_of_table(text: str, name: str = table.name) -> None:
@@ -139,12 +139,12 @@ def reproduce_tables(
                 trained=trained,
                 on_status=status_of_table,
             )
-            done.append(ReproducedTable(table, rows))
+            results.append(ReproducedTable(table, rows))
         except MissingFileError as error:
             if tables:
                 raise
-            done.append(ReproducedTable(table, (), why_not=str(error)))
-    not_run = [of for of in done if of.why_not]
-    if not_run and all(row.printed is None for of in done for row in of.rows):
+            results.append(ReproducedTable(table, (), why_not=str(error)))
+    not_run = [table for table in results if table.why_not]
+    if not_run and all(row.printed is None for table in results for row in table.rows):
         raise MissingFileError(f"no table could be run; {not_run[0].table.name}: {not_run[0].why_not}")
-    return Reproduction(done, seed=seed, runs=runs, engine=engine)
+    return Reproduction(results, seed=seed, runs=runs, engine=engine)

@@ -6,7 +6,7 @@ suppression (NMS), on original and on randomised videos. Our taus are those of s
 runs where all six are there (:func:`six_of_runs`). They are other systems, so that no tau is judged.
 
 The noise model as written does not give the quoted IoUs (:mod:`truemoment.studies.meta.noise`). The reading that does
-was found by a search for them, with the two datasets interchanged; its tolerance says how near it comes.
+was found by a search for them, with the two datasets interchanged; its tolerance is the remaining difference.
 """
 
 from __future__ import annotations
@@ -111,10 +111,10 @@ def quoted_tau(measure: str, figures: Floats) -> float:
     1.0
     """
     ending = next(ending for ending in REDUCTIONS if measure.endswith(ending))
-    ones, others = PAIRS[measure.removesuffix(ending)]
+    firsts, seconds = PAIRS[measure.removesuffix(ending)]
     tau = tau_matrix(order_of_pairs(figures.T))
-    found = [tau[MEASURES.index(a), MEASURES.index(b)] for a in ones for b in others if a != b]
-    return float(REDUCTIONS[ending](np.array(found)))
+    taus = [tau[MEASURES.index(a), MEASURES.index(b)] for a in firsts for b in seconds if a != b]
+    return float(REDUCTIONS[ending](np.array(taus)))
 
 
 def agreement(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
@@ -147,8 +147,8 @@ def _said(reason: str, figure: PublishedFigure) -> str:
 def measured(test: Annotations, answers: Iterable[tuple[str, Predictions]]) -> Floats:
     """Return the figures of systems by the paper's measures, (S, 12)."""
     measures = parse_measures("; ".join(MEASURES))
-    found = (evaluate(test, predictions, measures, on_unknown="ignore") for _, predictions in answers)
-    return np.array([[scores.value(measure) for measure in measures] for scores in found])
+    scored = (evaluate(test, predictions, measures, on_unknown="ignore") for _, predictions in answers)
+    return np.array([[scores.value(measure) for measure in measures] for scores in scored])
 
 
 def six_of_runs(dataset: str, test: Annotations, inputs: TableInputs) -> Iterator[tuple[RunFolder, Floats]]:
@@ -162,15 +162,17 @@ def six_of_runs(dataset: str, test: Annotations, inputs: TableInputs) -> Iterato
     for run in runs:
         if run.recipe.model != "tan2d" or run.recipe.decode.nms == 1:
             continue
-        alike = [of for of in runs if (of.features, of.seed) == (run.features, run.seed)]
-        scdm = [of for of in alike if of.recipe.model == "scdm"]
-        unsuppressed = [of for of in alike if of.recipe.model == "tan2d" and of.recipe.decode.nms == 1]
+        alike = [other for other in runs if (other.features, other.seed) == (run.features, run.seed)]
+        scdm = [other for other in alike if other.recipe.model == "scdm"]
+        unsuppressed = [other for other in alike if other.recipe.model == "tan2d" and other.recipe.decode.nms == 1]
         if not scdm or not unsuppressed:
             continue
-        wanted = [(scdm[0], "")] + [(of, ending) for of in (run, unsuppressed[0]) for ending in ("", SHUFFLED)]
-        found = [reader.predictions(of, dataset, ending) for of, ending in wanted]
-        answers = [(str(number), of.predictions) for number, of in enumerate(found) if of is not None]
-        if len(answers) < len(wanted):
+        requested = [(scdm[0], "")] + [
+            (member, ending) for member in (run, unsuppressed[0]) for ending in ("", SHUFFLED)
+        ]
+        files = [reader.predictions(member, dataset, ending) for member, ending in requested]
+        answers = [(str(number), file.predictions) for number, file in enumerate(files) if file is not None]
+        if len(answers) < len(requested):
             continue
         inputs.on_status(f"Action-Aware Blind on {dataset}")
         (rng,) = inputs.rng.spawn(1)

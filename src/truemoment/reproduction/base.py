@@ -62,7 +62,7 @@ class Reproduced:
     tolerance
         How far ours may lie from the published figure; 0 for "prints alike", None for figures that are not judged.
     reason
-        Why ours may differ, or what else there is to know.
+        Why ours may differ, or a remark.
     spread
         Sample standard deviation over our runs; None for one run.
     runs
@@ -132,7 +132,7 @@ class Reproduced:
 
 @dataclass(frozen=True)
 class TableInputs:
-    """What tables are computed from.
+    """The inputs of tables.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ class PublishedTable:
     drawings
         Takes these figures and returns what is drawn of them; by default nothing is.
     blocks, details
-        Take these figures and return what stands below them, for people and for programs; by default nothing.
+        Functions of these figures to further blocks and to keys of the document; none by default.
     """
 
     name: str
@@ -221,8 +221,8 @@ class Reproduction:
     @property
     def counts(self) -> dict[str, int]:
         """Number of figures by status."""
-        found = Counter(row.status for table in self.tables for row in table.rows)
-        return {status: found[status] for status in get_args(Status)}
+        status_counts = Counter(row.status for table in self.tables for row in table.rows)
+        return {status: status_counts[status] for status in get_args(Status)}
 
 
 def published_figures(name: str) -> list[PublishedFigure]:
@@ -231,7 +231,7 @@ def published_figures(name: str) -> list[PublishedFigure]:
 
 
 def unchecked(figure: PublishedFigure) -> Reproduced:
-    """Return a published figure that nobody here has recomputed."""
+    """Return a published figure that is not recomputed."""
     amounts: tuple[Amount, ...] = get_args(Amount)
     unit: Unit = next((amount for amount in amounts if amount == figure.unit), "percent")
     published = figure.value if unit in amounts else Decimal(figure.percent)
@@ -293,21 +293,21 @@ def beside_scores(
 
 def data_signature(splits: Iterable[Annotations]) -> str:
     """Return names and hashes of the annotations from which a figure is computed."""
-    return "data:" + "+".join(f"{of.dataset}/{of.split}#{of.sha256[:8]}" for of in splits)
+    return "data:" + "+".join(f"{split.dataset}/{split.split}#{split.sha256[:8]}" for split in splits)
 
 
 def by_dataset(figures: Sequence[PublishedFigure]) -> dict[str, list[PublishedFigure]]:
     """Return the figures of each dataset, in the order of the datasets."""
-    found: dict[str, list[PublishedFigure]] = {}
+    figures_of: dict[str, list[PublishedFigure]] = {}
     for figure in figures:
-        found.setdefault(figure.dataset, []).append(figure)
-    return found
+        figures_of.setdefault(figure.dataset, []).append(figure)
+    return figures_of
 
 
 def with_ours(
     row: Reproduced, values: float | Sequence[float], *, protocol: Protocol | None = None, decimals: int = 2
 ) -> Reproduced:
-    """Return a row with our figure, values as for :func:`beside`, printed with so many decimals; counts with none."""
+    """Return a row with our figure, as for :func:`beside`, printed with `decimals`, counts with none."""
     runs = np.atleast_1d(np.asarray(values, dtype=np.float64))
     mean = float(runs.mean())
     scale = _SCALE.get(row.unit, 1)

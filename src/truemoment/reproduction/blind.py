@@ -1,6 +1,6 @@
 """What is a published number worth? Published results of models that see the video beside networks that do not.
 
-Every row holds a published figure and what the sentence network, which never sees a video, scores on the same split by
+Every row has a published figure and what the sentence network, which never sees a video, scores on the same split by
 the same measure: our figure less theirs. It is trained on the same training split and answers each measure with what is
 worth most by it. Nothing is judged: these are not the same method. Other floors have rows without a published figure:
 the order table and the paragraph network where the order of a video's sentences predicts their moments, the order
@@ -93,9 +93,9 @@ def _floor_rows(name: str, setting: Setting, place: tuple[str, str], names: Sequ
     setting.on_status(f"{name} on {', '.join(place)}")
     test, floor = setting.annotations, Floor(name, setting)
     draws = floor.answers(test)
-    for m, (measure, of) in enumerate(zip(setting.measures, names, strict=True)):
+    for m, (measure, printed_name) in enumerate(zip(setting.measures, names, strict=True)):
         values = [evaluate(test, answers[m], [measure], setting.protocol).value(measure) for answers in draws]
-        row = with_ours(Reproduced(OURS, "floor", *place, called(name), of, unit="percent"), values)
+        row = with_ours(Reproduced(OURS, "floor", *place, called(name), printed_name, unit="percent"), values)
         spread = floor.training_spread(test, m)
         yield replace(row, spread=100 * spread if name in FITS else None)
 
@@ -112,24 +112,24 @@ def _split_rows(
     ):
         answers = predict_each(grounders, test.queries, [1] * len(measures))
         scores = measure_each(test, answers, measures, protocol)
-        for measure, of in zip(measures, names, strict=True):
-            yield with_ours(Reproduced(OURS, table, *place, title, of, unit="percent"), scores.value(measure))
+        for measure, printed_name in zip(measures, names, strict=True):
+            yield with_ours(Reproduced(OURS, table, *place, title, printed_name, unit="percent"), scores.value(measure))
 
 
 def floor_figures(rows: Sequence[Reproduced]) -> dict[tuple[str, str, str], dict[str, FloorFigure]]:
     """Return the figures of the floors by dataset, split and measure, then by name."""
-    found: dict[tuple[str, str, str], dict[str, FloorFigure]] = {}
+    figures: dict[tuple[str, str, str], dict[str, FloorFigure]] = {}
     for row in rows:
         if row.source == OURS and row.ours is not None:
-            here = found.setdefault((row.dataset, row.split, row.measure), {})
-            here[row.method] = FloorFigure(row.ours, row.spread)
-    return found
+            by_method = figures.setdefault((row.dataset, row.split, row.measure), {})
+            by_method[row.method] = FloorFigure(row.ours, row.spread)
+    return figures
 
 
 def drawings(rows: Sequence[Reproduced]) -> list[Drawing]:
     """Return the figure of these rows."""
     splits = by_split(published_figures(FIGURES), floor_figures(rows))
-    drawn = [of for of in splits if DRAWN.get((of.dataset, of.split)) == of.measure]
+    shown_splits = [split for split in splits if DRAWN.get((split.dataset, split.split)) == split.measure]
     return [
         Drawing(
             "blind-beside-published",
@@ -141,7 +141,7 @@ def drawings(rows: Sequence[Reproduced]) -> list[Drawing]:
             "video; and the paragraph network, which reads all of them. At the right are their figures and the "
             "standard deviation between trainings. The bands are two of these wide on either side, and the range in "
             "brackets is that of the count over the band, where it varies.",
-            lambda: draw_years(drawn),
+            lambda: draw_years(shown_splits),
         )
     ]
 

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SEVERAL = ("several sentences at once", "sentences in order")
-"""What the note of a figure says of a model that reads several sentences of a video when it is tested."""
+"""Text in the note of a model that reads several sentences of a video at the test."""
 
 SECOND_HAND = "second-hand"
-"""What the note says of a figure that was read in a table of others."""
+"""Text in the note of a figure that is from a table of other authors."""
 
 NETWORK, ORDER, PARAGRAPH = "sentence network", "order table", "paragraph network"
 
@@ -36,7 +36,7 @@ ROW_PT = 9.5
 """Height of a label, points."""
 
 GOLDEN = 0.618
-"""Step between figures of one year along the axis, in years before the shift: neighbours in value are far apart."""
+"""Step between figures of one year along the axis, before the shift; neighbours in value are far from each other."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class PublishedModel:
     source: str
 
     @classmethod
-    def of(cls, figure: PublishedFigure) -> PublishedModel:
+    def of_figure(cls, figure: PublishedFigure) -> PublishedModel:
         """Read the note of a published figure: its year, then what is known of it."""
         year, *parts = figure.note.split("; ")
         reads = next((part.split(" (")[0] for part in parts if "sentence" in part), "")
@@ -93,55 +93,55 @@ class SplitFigures:
 
     def count(self, floor: str = NETWORK) -> str:
         """Return in words how many published figures are at or below a floor; in brackets, over its range."""
-        of = self.floors[floor]
-        n, low, high = (sum(model.value <= bound for model in self.models) for bound in (of.value, *of.range))
+        figure = self.floors[floor]
+        n, low, high = (sum(model.value <= bound for model in self.models) for bound in (figure.value, *figure.range))
         return f"{n} of {len(self.models)}" + (f" ({low} to {high})" if low < high else "")
 
     def highest(self, *, several: bool) -> float | None:
         """Return the highest published figure of models that read several sentences, or of all others."""
-        return max((of.value for of in self.models if of.reads_several is several), default=None)
+        return max((model.value for model in self.models if model.reads_several is several), default=None)
 
 
 def by_split(
     figures: Sequence[PublishedFigure], floors: Mapping[tuple[str, str, str], Mapping[str, FloorFigure]]
 ) -> list[SplitFigures]:
     """Collect the figures of each dataset, split and measure that has floors, in the order of the figures."""
-    found: dict[tuple[str, str, str], list[PublishedModel]] = {place: [] for place in floors}
+    models_of: dict[tuple[str, str, str], list[PublishedModel]] = {place: [] for place in floors}
     for figure in figures:
         place = (figure.dataset, figure.split, figure.measure)
-        if place in found:
-            found[place].append(PublishedModel.of(figure))
-    return [SplitFigures(*place, tuple(models), floors[place]) for place, models in found.items() if models]
+        if place in models_of:
+            models_of[place].append(PublishedModel.of_figure(figure))
+    return [SplitFigures(*place, tuple(models), floors[place]) for place, models in models_of.items() if models]
 
 
 def draw_years(splits: Sequence[SplitFigures]) -> Figure:
     """Draw a panel for each split: published figures by year, and the floors as lines with their range."""
-    drawn = new_figure(LEGEND_IN + PANEL_IN * len(splits))
-    years = [model.year for of in splits for model in of.models]
-    panels = drawn.subplots(len(splits), squeeze=False)[:, 0]
-    for axes, of in zip(panels, splits, strict=True):
-        _draw_panel(axes, of)
+    drawing = new_figure(LEGEND_IN + PANEL_IN * len(splits))
+    years = [model.year for split in splits for model in split.models]
+    panels = drawing.subplots(len(splits), squeeze=False)[:, 0]
+    for axes, split in zip(panels, splits, strict=True):
+        _draw_panel(axes, split)
         axes.set_xlim(min(years) - 0.6, max(years) + 0.6)
         axes.set_xticks(range(min(years), max(years) + 1), [f"{year}" for year in range(min(years), max(years) + 1)])
     panels[-1].set_xlabel("year of publication")
-    _draw_legend(drawn, panels[0])
-    return drawn
+    _draw_legend(drawing, panels[0])
+    return drawing
 
 
-def _draw_panel(axes: Axes, of: SplitFigures) -> None:
-    highest = max(model.value for model in of.models)
-    lines = {name: of.floors[name] for name in LINES if name in of.floors}
+def _draw_panel(axes: Axes, split: SplitFigures) -> None:
+    highest = max(model.value for model in split.models)
+    lines = {name: split.floors[name] for name in LINES if name in split.floors}
     axes.set_ylim(0, 1.08 * max(highest, *(floor.range[1] for floor in lines.values())))
     for name, floor in lines.items():
         if floor.spread:
             axes.axhspan(*floor.range, color=FLOOR_FAINT, lw=0)
         axes.axhline(floor.value, color=FLOOR, linestyle=LINES[name], linewidth=1.2)
-    for model, year in zip(of.models, _spread_out(of.models), strict=True):
+    for model, year in zip(split.models, _spread_out(split.models), strict=True):
         axes.plot([year], [model.value], "s" if model.reads_several else "o", **_style(model.second_hand))
     _label_lines(axes, list(lines.values()))
-    measure = of.measure.replace(",IoU=", " at IoU ")
-    count = f"{of.count()} published figures at or below the network"
-    axes.set_title(f"{of.dataset}, {of.split}: {measure}, %\n{count}", loc="left", fontsize=SMALL)
+    measure = split.measure.replace(",IoU=", " at IoU ")
+    count = f"{split.count()} published figures at or below the network"
+    axes.set_title(f"{split.dataset}, {split.split}: {measure}, %\n{count}", loc="left", fontsize=SMALL)
     axes.grid(axis="y")
 
 
@@ -152,15 +152,15 @@ def _style(second_hand: bool) -> dict[str, Any]:
 
 def _spread_out(models: Sequence[PublishedModel]) -> list[float]:
     """Return a place on the axis for each figure, within its year."""
-    return [of.year + 0.7 * ((GOLDEN * number) % 1 - 0.5) for number, of in enumerate(models)]
+    return [model.year + 0.7 * ((GOLDEN * number) % 1 - 0.5) for number, model in enumerate(models)]
 
 
 def _label_lines(axes: Axes, floors: Sequence[FloorFigure]) -> None:
-    """Write the figures of the floors at the right, moved apart where they would overlap."""
+    """Write the figures of the floors at the right, without overlap."""
     low, high = axes.get_ylim()
     row = ROW_PT / (72 * (PANEL_IN - 0.75)) * (high - low)
     at = -np.inf
-    for floor in sorted(floors, key=lambda of: of.value):
+    for floor in sorted(floors, key=lambda name: name.value):
         at = max(at + row, floor.value)
         axes.annotate(
             str(floor),
@@ -174,11 +174,11 @@ def _label_lines(axes: Axes, floors: Sequence[FloorFigure]) -> None:
         )
 
 
-def _draw_legend(drawn: Figure, axes: Axes) -> None:
+def _draw_legend(drawing: Figure, axes: Axes) -> None:
     words = {"o": "one sentence at a time, or not known", "s": "several sentences at once"}
     handles = [axes.plot([], [], mark, label=label, **_style(second_hand=False))[0] for mark, label in words.items()]
     for second_hand, label in ((False, "filled: the authors' own table"), (True, "hollow: a table of others")):
         handles += axes.plot([], [], "D", label=label, **_style(second_hand))
     for name, line in LINES.items():
         handles += axes.plot([], [], line, color=FLOOR, linewidth=1.2, label=name)
-    drawn.legend(handles=handles, loc="outside upper left", ncols=2, columnspacing=0.8, handletextpad=0.4)
+    drawing.legend(handles=handles, loc="outside upper left", ncols=2, columnspacing=0.8, handletextpad=0.4)

@@ -4,7 +4,7 @@ Its Table 2 repeats the rows of methods without a model from the first version, 
 the other tables are rounded. Those of Charades-CD's test-ood count 3,372 of 3,375 queries: LEOL6 and AKKWU (twice) have
 moments that begin after the end of the video, and only without them are all R@1 figures of Table 4 whole counts.
 
-In the extracted text of the journal, labels of Table 4 have lost characters; each such figure says so.
+In the extracted text of the journal, labels of Table 4 have lost characters; each such figure has a note on it.
 """
 
 from __future__ import annotations
@@ -85,11 +85,11 @@ ONLY_DRAWN = "the paper shows the figures of methods on the original splits only
 def original(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Figures on the original splits: those in the text, and ours of every method that is computed here or was run."""
     yield from floors(figures, inputs)
-    quoted = {(of.dataset, of.method, of.measure) for of in figures}
+    quoted = {(figure.dataset, figure.method, figure.measure) for figure in figures}
     measure = SplitEvaluator(inputs, ROUNDED, ORIGINAL_MEASURES, counted)
     methods = TrainedMethods(inputs, JOURNAL_SYSTEMS, ROUNDED, measure, ONLY_DRAWN)
     for dataset, split in ORIGINAL:
-        asked = [
+        quoted_figures = [
             replace(
                 figures[0], dataset=dataset, split=split, method=method, measure=name, value=Decimal("0.00"), note=""
             )
@@ -97,8 +97,8 @@ def original(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterato
             for name in ORIGINAL_MEASURES
             if (dataset, method, name) not in quoted
         ]
-        rows = list(floors([of for of in asked if of.method in METHODS], inputs))
-        rows += [row for of in asked if of.method not in METHODS for row in methods.rows(of)]
+        rows = list(floors([figure for figure in quoted_figures if figure.method in METHODS], inputs))
+        rows += [row for figure in quoted_figures if figure.method not in METHODS for row in methods.rows(figure)]
         ours = [replace(row, published=None, tolerance=None) for row in rows if row.ours is not None]
         yield from (replace(row, source="truemoment", table="original splits") for row in ours)
 

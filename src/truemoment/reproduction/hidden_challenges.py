@@ -65,7 +65,7 @@ MORE_KEPT = frozenset({("Compare SOTA and Human", "Charades-STA", "SCDM")})
 """Notebook, dataset and method with R@10 above R@5: more answers are kept there."""
 
 ENOUGH_QUERIES = 10_000
-"""Runs of Prior-Only and Action-Aware are averaged until so many queries are answered; theirs are of one run."""
+"""Number of queries over which runs of Prior-Only and Action-Aware are averaged; the paper has one run."""
 
 TOLERANCE = MappingProxyType({"Uniform random": "0.3", "Prior-Only Blind": "1.5", "Action-Aware Blind": "2.5"})
 RUNS_TO_JUDGE = 100
@@ -248,21 +248,21 @@ BLIND_TOLERANCE = "3.0"
 
 
 @dataclass(frozen=True, eq=False)
-class AnnotatedAgain:
-    """The re-annotations of a dataset, and its own references of the same queries."""
+class Reannotations:
+    """The re-annotations of a dataset, and its original references of the same queries."""
 
     annotators: Annotators
     official: Annotations
 
 
-def _marked(dataset: str, inputs: TableInputs) -> AnnotatedAgain | None:
+def _marked(dataset: str, inputs: TableInputs) -> Reannotations | None:
     try:
         marked = Annotators.of(inputs.load(REANNOTATED[dataset], TEST[dataset]))
     except MissingFileError:
         if dataset == "Charades-STA":
             raise
         return None
-    return AnnotatedAgain(*same_queries(marked, inputs.load(dataset, TEST[dataset])))
+    return Reannotations(*same_queries(marked, inputs.load(dataset, TEST[dataset])))
 
 
 def of_kept(measure: str) -> str:
@@ -277,30 +277,30 @@ def of_kept(measure: str) -> str:
     return f"R@{min(int(rank), KEPT)},{threshold}"
 
 
-def _systems(marked: Mapping[str, AnnotatedAgain | None], inputs: TableInputs) -> TrainedMethods:
+def _systems(marked: Mapping[str, Reannotations | None], inputs: TableInputs) -> TrainedMethods:
     """Return the systems of Tables 1 and 2, measured on the re-annotated queries by the predictions of runs."""
 
     @functools.cache
     def answered(run: RunFolder, dataset: str) -> RunPredictions | None:
-        here = marked[dataset]
-        splits = () if here is None else dict.fromkeys((TEST[dataset], "test"))
-        found = (run.predictions(split, here.official) for split in splits if here is not None)
-        return next((predictions for predictions in found if predictions is not None), None)
+        marked_split = marked[dataset]
+        splits = () if marked_split is None else dict.fromkeys((TEST[dataset], "test"))
+        files = (run.predictions(split, marked_split.official) for split in splits if marked_split is not None)
+        return next((predictions for predictions in files if predictions is not None), None)
 
     def measure(run: RunFolder, figure: PublishedFigure) -> RunFigure | None:
         name, _, rule = figure.measure.partition(",ref=")
         if (figure.table, figure.dataset, figure.method) not in MORE_KEPT:
             name = of_kept(name)
-        here, found = marked[figure.dataset], answered(run, figure.dataset)
-        of = parse_measure(name)
-        if here is None or found is None or (isinstance(of, Recall) and of.n > run.recipe.decode.top):
+        marked_split, answers = marked[figure.dataset], answered(run, figure.dataset)
+        parsed = parse_measure(name)
+        if marked_split is None or answers is None or (isinstance(parsed, Recall) and parsed.n > run.recipe.decode.top):
             return None
         if rule:
             reference: Reference = "nearest" if rule == "nearest" else "representative"
-            scores = system_scores(here.annotators, found.predictions, name, PROTOCOL).scores[reference]
+            scores = system_scores(marked_split.annotators, answers.predictions, name, PROTOCOL).scores[reference]
         else:
-            scores = evaluate(here.official, found.predictions, [of], PROTOCOL, on_unknown="ignore")
-        return RunFigure(scores.value(name), f"{figure.measure}|{scores.signature()}", found.remark)
+            scores = evaluate(marked_split.official, answers.predictions, [parsed], PROTOCOL, on_unknown="ignore")
+        return RunFigure(scores.value(name), f"{figure.measure}|{scores.signature()}", answers.remark)
 
     return TrainedMethods(inputs, SYSTEMS, PROTOCOL, measure)
 
@@ -310,16 +310,18 @@ def people(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[
     marked = {dataset: _marked(dataset, inputs) for dataset in dict.fromkeys(figure.dataset for figure in figures)}
     systems = _systems(marked, inputs)
     for figure in figures:
-        here = marked[figure.dataset]
+        marked_split = marked[figure.dataset]
         if figure.method in SYSTEMS:
             yield from systems.rows(figure)
             continue
-        if here is None:
+        if marked_split is None:
             yield unchecked(figure)
             continue
         inputs.on_status(f"{figure.method} on {figure.dataset}")
         (rng,) = inputs.rng.spawn(1)
-        scores = human_scores(here.annotators, "official", figure.measure, PROTOCOL, official=here.official)
+        scores = human_scores(
+            marked_split.annotators, "official", figure.measure, PROTOCOL, official=marked_split.official
+        )
         signature = f"{figure.measure}|{scores.scores.signature()}"
         if figure.method == "Random Human":
             yield beside(
@@ -331,7 +333,7 @@ def people(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[
             )
         else:
             tolerance = REPRESENTATIVE_TOLERANCE[figure.dataset]
-            selected = scores.picked(by_agreement(here.annotators)[0]).value(figure.measure)
+            selected = scores.picked(by_agreement(marked_split.annotators)[0]).value(figure.measure)
             reason = "" if tolerance == "0" else ONE_QUERY
             yield beside(figure, selected, tolerance=tolerance, reason=reason, signature=signature)
 
@@ -342,20 +344,20 @@ def several_references(figures: Sequence[PublishedFigure], inputs: TableInputs) 
     systems = _systems(marked, inputs)
     runs: dict[str, list[SystemScores]] = {}
     for figure in figures:
-        here = marked[figure.dataset]
+        marked_split = marked[figure.dataset]
         measure, _, rule = figure.measure.partition(",ref=")
         if figure.method in SYSTEMS:
             yield from systems.rows(figure)
             continue
-        if here is None:
+        if marked_split is None:
             yield unchecked(figure)
             continue
         inputs.on_status(f"{figure.method} on {figure.dataset}")
         if figure.method == "Human":
-            yield _people_against_people(figure, measure, here.annotators, inputs)
+            yield _people_against_people(figure, measure, marked_split.annotators, inputs)
             continue
         if figure.dataset not in runs:
-            runs[figure.dataset] = _blind_on_marked(figure.dataset, here.annotators, measure, inputs)
+            runs[figure.dataset] = _blind_on_marked(figure.dataset, marked_split.annotators, measure, inputs)
         reference: Reference = "nearest" if rule == "nearest" else "representative"
         scores = [of_run.scores[reference] for of_run in runs[figure.dataset]]
         reason = REASON["Action-Aware Blind"]
@@ -375,12 +377,12 @@ def _people_against_people(
     (rng,) = inputs.rng.spawn(1)
     reference: Reference = "nearest" if figure.measure.endswith("nearest") else "representative"
     scores = human_scores(annotators, reference, measure, get_protocol("default"), duplicates="published")
-    kept = "kept" if reference == "nearest" else "out"
+    identical = "kept" if reference == "nearest" else "out"
     return beside(
         figure,
         scores.drawn(rng, inputs.runs)[:, 0].tolist(),
         tolerance=PEOPLE_TOLERANCE[reference] if inputs.runs >= RUNS_TO_JUDGE else None,
-        reason=f"drawn at random; {figure.note}; identical moments {kept}, as in the authors' notebook",
+        reason=f"drawn at random; {figure.note}; identical moments {identical}, as in the authors' notebook",
         signature=f"{measure}|{scores.scores.signature()}",
     )
 

@@ -71,16 +71,16 @@ TWO_FILES = "train and val_1"
 
 OURS: Mapping[str, Callable[[Statistics], float]] = MappingProxyType(
     {
-        "total duration": lambda of: of.videos.total_h,
-        "duration per video": lambda of: of.videos.mean_min,
-        "duration per moment": lambda of: of.moments.within_mean_s,
-        "queries": lambda of: of.sentences.n,
-        "words per query": lambda of: of.sentences.tokens_mean,
-        "tokens": lambda of: of.sentences.n_tokens,
-        "vocabulary, adjectives": lambda of: of.sentences.vocabulary.sizes.adjectives,
-        "vocabulary, nouns": lambda of: of.sentences.vocabulary.sizes.nouns,
-        "vocabulary, verbs": lambda of: of.sentences.vocabulary.sizes.verbs,
-        "vocabulary, all": lambda of: of.sentences.vocabulary.spelt("written").sizes.total,
+        "total duration": lambda figures: figures.videos.total_h,
+        "duration per video": lambda figures: figures.videos.mean_min,
+        "duration per moment": lambda figures: figures.moments.within_mean_s,
+        "queries": lambda figures: figures.sentences.n,
+        "words per query": lambda figures: figures.sentences.tokens_mean,
+        "tokens": lambda figures: figures.sentences.n_tokens,
+        "vocabulary, adjectives": lambda figures: figures.sentences.vocabulary.sizes.adjectives,
+        "vocabulary, nouns": lambda figures: figures.sentences.vocabulary.sizes.nouns,
+        "vocabulary, verbs": lambda figures: figures.sentences.vocabulary.sizes.verbs,
+        "vocabulary, all": lambda figures: figures.sentences.vocabulary.spelt("written").sizes.total,
     }
 )
 """Our figure for each column."""
@@ -88,7 +88,7 @@ OURS: Mapping[str, Callable[[Statistics], float]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Judged:
-    """How a figure is judged."""
+    """The tolerance of a figure, with its reason."""
 
     tolerance: str | None
     reason: str = ""
@@ -139,14 +139,14 @@ NOT_THERE = "not recomputed: its files are not in the data folder"
 def table_1(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Every column of the datasets whose files are there; the others stay as published."""
     engine = Remembered(get_engine(inputs.engine))
-    missing: list[MissingFileError] = []
+    errors: list[MissingFileError] = []
     datasets = by_dataset(figures)
     for dataset, of_dataset in datasets.items():
         try:
             splits = {split: inputs.load(dataset, split) for split in SPLITS[dataset]}
         except MissingFileError as error:
-            missing.append(error)
-            if len(missing) == len(datasets):
+            errors.append(error)
+            if len(errors) == len(datasets):
                 raise
             inputs.on_status(f"{dataset} is left out: {error}")
             yield from (replace(unchecked(figure), reason=f"{dataset}: {NOT_THERE}") for figure in of_dataset)
@@ -159,19 +159,21 @@ def _rows(
     figures: Sequence[PublishedFigure], splits: Mapping[str, Annotations], engine: Remembered, *, simulated: bool
 ) -> Iterator[Reproduced]:
     groups = {TWO_FILES: ("train", "val_1")} if "val_1" in splits else {}
-    found = dataset_statistics(splits, engine, groups=groups)
+    statistics = dataset_statistics(splits, engine, groups=groups)
     signature = f"words:{engine.name}|{data_signature(splits.values())}"
     for figure in figures:
         ours = OURS[figure.measure]
         judged = OF_FIGURE.get((figure.dataset, figure.measure), OF_COLUMN.get(figure.measure, EXACT))
         if simulated:
             judged = Judged(None, SIMULATED)
-        yield beside(figure, ours(found.whole), tolerance=judged.tolerance, reason=judged.reason, signature=signature)
+        yield beside(
+            figure, ours(statistics.whole), tolerance=judged.tolerance, reason=judged.reason, signature=signature
+        )
         if groups and figure.measure == "words per query":
             judged = OF_COLUMN[figure.measure]
             yield beside(
                 replace(figure, split=TWO_FILES),
-                ours(found.of_group[TWO_FILES]),
+                ours(statistics.of_group[TWO_FILES]),
                 tolerance=judged.tolerance,
                 reason=judged.reason,
                 signature=signature,
@@ -338,8 +340,8 @@ def _clip(
             inputs.on_status(f"CLIP, video {number:,} of {len(videos):,}")
             yield video
 
-    def method(seen: FeatureStore) -> ZeroShot:
-        return ZeroShot(seen, sentences, PublishedGrid(PROPOSALS), track=track)
+    def method(features: FeatureStore) -> ZeroShot:
+        return ZeroShot(features, sentences, PublishedGrid(PROPOSALS), track=track)
 
     if math.isinf(length_s):
         return evaluate(films, method(frames).ground(films.queries, TOP), protocol=PROTOCOL)

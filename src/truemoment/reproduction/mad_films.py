@@ -68,7 +68,7 @@ def table_7(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator
     engine = Remembered(get_engine(inputs.engine))
     splits = {split: inputs.load("MAD", split) for split in SPLITS["MAD"]}
     groups = {"train": ("train",), VAL_AND_TEST: ("val", "test")}
-    found = dataset_statistics(splits, engine, groups=groups).of_group
+    statistics = dataset_statistics(splits, engine, groups=groups).of_group
     simulated = is_simulated(inputs)
     films, remark = _known_films(inputs, splits)
     for figure in figures:
@@ -77,7 +77,7 @@ def table_7(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator
             continue
         judged = Judged(None, SIMULATED) if simulated else OF_COLUMN.get(figure.measure, EXACT)
         signature = f"words:{engine.name}|{data_signature(splits[split] for split in groups[figure.split])}"
-        ours = OURS[figure.measure](found[figure.split])
+        ours = OURS[figure.measure](statistics[figure.split])
         yield beside(figure, ours, tolerance=judged.tolerance, reason=judged.reason, signature=signature)
     yield from _counts(films)
 
@@ -89,8 +89,8 @@ def _known_films(inputs: TableInputs, splits: Mapping[str, Annotations]) -> tupl
     except MissingFileError:
         return (), NO_METADATA
     names = sorted({name for split in splits.values() for name in split.video_id.tolist()})
-    known = [metadata[name] for name in names if name in metadata]
-    return known, f"{METADATA} has {len(known):,} of {len(names):,} films"
+    records = [metadata[name] for name in names if name in metadata]
+    return records, f"{METADATA} has {len(records):,} of {len(names):,} films"
 
 
 def _of_films(figure: PublishedFigure, films: Sequence[FilmMetadata], reason: str) -> Reproduced:
@@ -104,8 +104,8 @@ def _counts(films: Sequence[FilmMetadata]) -> Iterator[Reproduced]:
     """Yield the number of films of each genre, the most frequent first, and of each decade (Figure 7)."""
     genres = Counter(genre for film in films for genre in film.genres)
     decades = Counter(f"{film.year // 10 * 10}s" for film in films)
-    most = sorted(genres.items(), key=lambda of: (-of[1], of[0]))
-    for method, counts in ((GENRE, most), (DECADE, sorted(decades.items()))):
+    by_count = sorted(genres.items(), key=lambda item: (-item[1], item[0]))
+    for method, counts in ((GENRE, by_count), (DECADE, sorted(decades.items()))):
         for name, count in counts:
             yield with_ours(
                 Reproduced("truemoment", "Figure 7", "MAD", "all", method, name, "count", signature=METADATA), count
@@ -114,11 +114,11 @@ def _counts(films: Sequence[FilmMetadata]) -> Iterator[Reproduced]:
 
 def films_by(rows: Sequence[Reproduced]) -> dict[str, dict[str, float]]:
     """Return the number of films of each genre and of each decade."""
-    found: dict[str, dict[str, float]] = {GENRE: {}, DECADE: {}}
+    figures: dict[str, dict[str, float]] = {GENRE: {}, DECADE: {}}
     for row in rows:
-        if row.method in found and row.ours is not None:
-            found[row.method][row.measure] = row.ours
-    return found
+        if row.method in figures and row.ours is not None:
+            figures[row.method][row.measure] = row.ours
+    return figures
 
 
 def table_4(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:

@@ -20,7 +20,15 @@ from truemoment.base.records import Annotations
 from truemoment.baselines import Oracle, RandomChance
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.report.model import Block, Cell, Finding, Table
-from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs, beside, unchecked, with_ours
+from truemoment.reproduction.base import (
+    PublishedTable,
+    Reproduced,
+    TableInputs,
+    beside,
+    published_figures,
+    unchecked,
+    with_ours,
+)
 from truemoment.reproduction.mad import PAPER, PROPOSALS, PROTOCOL
 from truemoment.reproduction.run_folders import RunFolder
 from truemoment.searching.clips.chance import chance
@@ -44,7 +52,7 @@ MOST_CHANCE_RUNS = 5
 
 @dataclass(frozen=True)
 class TestSet:
-    """What a table is measured on.
+    """The test split of a table.
 
     Parameters
     ----------
@@ -82,31 +90,31 @@ def mixture_table(
 ) -> Iterator[Reproduced]:
     """Yield every published figure, beside runs with its shares if there are any, then chance and ceiling."""
     for figure in figures:
-        found = [] if figure.measure.startswith(SHARE) else _runs_of(figure, inputs.trained)
-        values = [run.figure("test", test.prefix + figure.measure) for run in found]
-        known = [value for value in values if value is not None]
-        if not known:
+        runs = [] if figure.measure.startswith(SHARE) else _runs_of(figure, inputs.trained)
+        values = [run.figure("test", test.prefix + figure.measure) for run in runs]
+        defined = [value for value in values if value is not None]
+        if not defined:
             yield replace(unchecked(figure), reason=NOT_JUDGED)
             continue
-        remark = "; simulated films" if any("simulated" in run.features for run in found) else ""
-        row = beside(figure, known, tolerance=None, reason=f"{NOT_JUDGED}{remark}", signature=found[0].label)
-        yield replace(row, features=found[0].features, recipe=found[0].label)
+        remark = "; simulated films" if any("simulated" in run.features for run in runs) else ""
+        row = beside(figure, defined, tolerance=None, reason=f"{NOT_JUDGED}{remark}", signature=runs[0].label)
+        yield replace(row, features=runs[0].features, recipe=runs[0].label)
     yield from floors(figures, inputs)
 
 
 def _runs_of(figure: PublishedFigure, runs: Sequence[RunFolder]) -> list[RunFolder]:
     """Return the runs of one recipe whose sources have the shares of a row: LSMDC, and MAD."""
     numbers = re.findall(r"(\d+) % \S+", figure.method)
-    wanted = tuple(int(number) / 100 for number in numbers)
-    found: dict[str, list[RunFolder]] = {}
+    expected = tuple(int(number) / 100 for number in numbers)
+    runs_of: dict[str, list[RunFolder]] = {}
     for run in runs:
         shares = {"lsmdc": 0.0, "mad": 0.0}
         for source in run.recipe.data or ():
             name = next((name for name in shares if name in source.title.casefold()), "")
             shares |= {name: source.share} if name else {}
-        if run.recipe.data and tuple(shares.values()) == wanted:
-            found.setdefault(run.label, []).append(run)
-    return next(iter(found.values()), [])
+        if run.recipe.data and tuple(shares.values()) == expected:
+            runs_of.setdefault(run.label, []).append(run)
+    return next(iter(runs_of.values()), [])
 
 
 def _place(figures: Sequence[PublishedFigure], method: str, measure: str) -> Reproduced:
@@ -166,7 +174,7 @@ class RowDifference:
     resolution: Resolution
 
     @property
-    def what(self) -> str:
+    def rows(self) -> str:
         """Both rows, in words."""
         return f"{self.before} to {self.after}"
 
@@ -192,16 +200,16 @@ def differences(rows: Sequence[Reproduced], notes: Mapping[str, int], test: Test
     measures = list(dict.fromkeys(measure for _, measure in values))
     return [
         RowDifference(
-            one,
+            row,
             other,
-            shares[one],
+            shares[row],
             shares[other],
             measure,
-            Resolution(values[one, measure], values[other, measure], test.n),
+            Resolution(values[row, measure], values[other, measure], test.n),
         )
-        for one, other in PAIRS
+        for row, other in PAIRS
         for measure in measures
-        if (one, measure) in values and (other, measure) in values
+        if (row, measure) in values and (other, measure) in values
     ]
 
 
@@ -221,24 +229,24 @@ def _shares(method: str) -> str:
 
 def resolution_blocks(rows: Sequence[Reproduced], notes: Mapping[str, int], test: TestSet) -> list[Block]:
     """Return the table of what the differences can resolve, and what that means for the claims of the text."""
-    found = differences(rows, notes, test)
+    contrasts = differences(rows, notes, test)
     effects = [design_effect(test.n, test.n_films, correlation) for correlation in CORRELATIONS]
     cells = tuple(
         tuple(
             map(
                 Cell,
                 (
-                    of.before,
-                    of.after,
-                    of.measure,
-                    f"{100 * of.resolution.difference:+.2f}",
-                    f"{100 * of.resolution.standard_error:.2f}",
-                    *(f"{replace(of.resolution, design_effect=effect).z:+.1f}" for effect in (1.0, *effects)),
-                    _needed(of.resolution),
+                    contrast.before,
+                    contrast.after,
+                    contrast.measure,
+                    f"{100 * contrast.resolution.difference:+.2f}",
+                    f"{100 * contrast.resolution.standard_error:.2f}",
+                    *(f"{replace(contrast.resolution, design_effect=effect).z:+.1f}" for effect in (1.0, *effects)),
+                    _needed(contrast.resolution),
                 ),
             )
         )
-        for of in found
+        for contrast in contrasts
     )
     headings = ("from", "to", "measure", "points", "standard error", "z", *(f"z, rho {rho:g}" for rho in CORRELATIONS))
     caption = (
@@ -246,25 +254,31 @@ def resolution_blocks(rows: Sequence[Reproduced], notes: Mapping[str, int], test
         "an intra-film correlation rho. Sentences: for 80 % power at the observed difference"
     )
     table = Table(caption, (*headings, "sentences needed"), (("", cells),), text_columns=(0, 1, 2))
-    return [table, Finding(tuple(_words(found)))]
+    return [table, Finding(tuple(_words(contrasts)))]
 
 
-def _needed(of: Resolution) -> str:
-    return "-" if math.isinf(of.n_needed) else f"{of.n_needed:,.0f}"
+def _needed(resolution: Resolution) -> str:
+    return "-" if math.isinf(resolution.n_needed) else f"{resolution.n_needed:,.0f}"
 
 
-def _words(found: Sequence[RowDifference]) -> list[str]:
+def _words(contrasts: Sequence[RowDifference]) -> list[str]:
     """Return a sentence about the differences that are resolved, and one about the additions that are not."""
-    first = found[0].measure
-    of_first = [of for of in found if of.measure == first]
-    resolved = [f"{of.what} (z {of.resolution.z:+.1f})" for of in of_first if of.resolution.is_resolved]
-    unresolved = [f"{of.what} (z {of.resolution.z:+.1f})" for of in of_first if not of.resolution.is_resolved]
+    first = contrasts[0].measure
+    of_first = [contrast for contrast in contrasts if contrast.measure == first]
+    resolved = [
+        f"{contrast.rows} (z {contrast.resolution.z:+.1f})" for contrast in of_first if contrast.resolution.is_resolved
+    ]
+    unresolved = [
+        f"{contrast.rows} (z {contrast.resolution.z:+.1f})"
+        for contrast in of_first
+        if not contrast.resolution.is_resolved
+    ]
     words = [f"Resolved by {first}, if sentences were independent: {'; '.join(resolved) or 'none'}."]
     words += [f"Not resolved by {first}: {'; '.join(unresolved)}."] if unresolved else []
-    steps = [of for of in of_first if (of.row, of.other) in ((4, 5), (5, 6))]
-    if steps and not any(of.resolution.is_resolved for of in steps):
-        shown = " and ".join(f"{of.resolution.z:.1f}" for of in steps)
-        words.append(f'The text\'s "performance steadily increases" over these additions is within noise (z {shown}).')
+    steps = [contrast for contrast in of_first if (contrast.row, contrast.other) in ((4, 5), (5, 6))]
+    if steps and not any(contrast.resolution.is_resolved for contrast in steps):
+        scores = " and ".join(f"{contrast.resolution.z:.1f}" for contrast in steps)
+        words.append(f'The text\'s "performance steadily increases" over these additions is within noise (z {scores}).')
     return words
 
 
@@ -273,28 +287,26 @@ def resolution_document(rows: Sequence[Reproduced], notes: Mapping[str, int], te
     return {
         "resolution": [
             {
-                "rows": [of.row, of.other],
-                "from": of.before,
-                "to": of.after,
-                "measure": of.measure,
-                "difference": of.resolution.difference,
-                "standard_error": of.resolution.standard_error,
-                "z": of.resolution.z,
-                "n_needed": None if math.isinf(of.resolution.n_needed) else round(of.resolution.n_needed),
+                "rows": [contrast.row, contrast.other],
+                "from": contrast.before,
+                "to": contrast.after,
+                "measure": contrast.measure,
+                "difference": contrast.resolution.difference,
+                "standard_error": contrast.resolution.standard_error,
+                "z": contrast.resolution.z,
+                "n_needed": None if math.isinf(contrast.resolution.n_needed) else round(contrast.resolution.n_needed),
                 "n_queries": test.n,
                 "n_videos": test.n_films,
             }
-            for of in differences(rows, notes, test)
+            for contrast in differences(rows, notes, test)
         ]
     }
 
 
 def row_numbers(file: str) -> dict[str, int]:
     """Return the number of each row of a published table by its method."""
-    from truemoment.reproduction.base import published_figures  # noqa: PLC0415 - files are read when they are needed
-
-    found = ((figure.method, ROW.match(figure.note)) for figure in published_figures(file))
-    return {method: int(match[1]) for method, match in found if match}
+    matches = ((figure.method, ROW.match(figure.note)) for figure in published_figures(file))
+    return {method: int(match[1]) for method, match in matches if match}
 
 
 def _with_resolution(file: str, test: TestSet) -> dict[str, Any]:

@@ -60,8 +60,8 @@ class RandomisedRuns:
         """Return the predictions of a run on the test split; `ending` is that of the files' names."""
         test = self.test(dataset)
         splits = () if test is None else dict.fromkeys((TEST[dataset], "test"))
-        found = (run.predictions(f"{split}{ending}", test) for split in splits if test is not None)
-        return next((predictions for predictions in found if predictions is not None), None)
+        files = (run.predictions(f"{split}{ending}", test) for split in splits if test is not None)
+        return next((predictions for predictions in files if predictions is not None), None)
 
     def measure_scores(self, measures: Sequence[str]) -> MeasureRun:
         """Return what measures the score of a run; at most as many answers count as the notebooks keep."""
@@ -70,30 +70,30 @@ class RandomisedRuns:
         @functools.cache
         def scores(run: RunFolder, dataset: str, ending: str) -> tuple[Scores, str] | None:
             self.inputs.on_status(f"{run.label}, seed {run.seed}, on {dataset}{ending}")
-            test, found = self.test(dataset), self.predictions(run, dataset, ending)
-            if test is None or found is None:
+            test, answers = self.test(dataset), self.predictions(run, dataset, ending)
+            if test is None or answers is None:
                 return None
-            return evaluate(test, found.predictions, counted, PROTOCOL, on_unknown="ignore"), found.remark
+            return evaluate(test, answers.predictions, counted, PROTOCOL, on_unknown="ignore"), answers.remark
 
         def measure(run: RunFolder, figure: PublishedFigure) -> RunFigure | None:
-            found = scores(run, figure.dataset, SHUFFLED if figure.method.endswith(RANDOMISED) else "")
-            if found is None:
+            measured = scores(run, figure.dataset, SHUFFLED if figure.method.endswith(RANDOMISED) else "")
+            if measured is None:
                 return None
             name = of_kept(figure.measure)
-            return RunFigure(found[0].value(name), f"{name}|{found[0].signature()}", found[1])
+            return RunFigure(measured[0].value(name), f"{name}|{measured[0].signature()}", measured[1])
 
         return measure
 
     def measure_share(self, run: RunFolder, figure: PublishedFigure) -> RunFigure | None:
         """Return the share of a run's first answers that shuffled videos leave as they are, or nearly so."""
         test = self.test(figure.dataset)
-        before, after = (self.predictions(run, figure.dataset, ending) for ending in ("", SHUFFLED))
-        if test is None or before is None or after is None:
+        original, shuffled = (self.predictions(run, figure.dataset, ending) for ending in ("", SHUFFLED))
+        if test is None or original is None or shuffled is None:
             return None
-        moved = compare_shuffled(test, before.predictions, after.predictions)
+        moved = compare_shuffled(test, original.predictions, shuffled.predictions)
         signature = f"{figure.measure}|{data_signature([test])}"
         if "slightly" not in figure.measure:
-            return RunFigure(moved.share_unchanged, signature, before.remark)
+            return RunFigure(moved.share_unchanged, signature, original.remark)
         bound = SLIGHT_NORM[figure.method.partition(" (")[0]]
         return RunFigure(moved.share_within(bound), signature, f"slightly: by less than {bound:g} of the video")
 

@@ -27,15 +27,15 @@ def document(reproduction: Reproduction) -> dict[str, Any]:
         "counts": reproduction.counts,
         "tables": [
             {
-                "name": of.table.name,
-                "title": of.table.title,
-                "source": of.table.source,
-                "datasets": of.table.datasets,
-                **({"why_not_run": of.why_not} if of.why_not else {}),
-                "figures": [_figure(row) for row in of.rows],
-                **(of.table.details(of.rows) if of.rows else {}),
+                "name": result.table.name,
+                "title": result.table.title,
+                "source": result.table.source,
+                "datasets": result.table.datasets,
+                **({"why_not_run": result.why_not} if result.why_not else {}),
+                "figures": [_figure(row) for row in result.rows],
+                **(result.table.details(result.rows) if result.rows else {}),
             }
-            for of in reproduction.tables
+            for result in reproduction.tables
         ],
     }
 
@@ -77,40 +77,43 @@ def _figure(row: Reproduced) -> dict[str, Any]:
 
 def report(reproduction: Reproduction) -> Report:
     """Return what people read."""
-    done = [of for of in reproduction.tables if of.rows]
-    notes = [f"{of.table.name} was not run: {of.why_not}" for of in reproduction.tables if of.why_not]
-    notes += [_outside(of, row) for of in done for row in of.rows if row.status == "outside"]
+    computed = [result for result in reproduction.tables if result.rows]
+    notes = [f"{result.table.name} was not run: {result.why_not}" for result in reproduction.tables if result.why_not]
+    notes += [_outside(result, row) for result in computed for row in result.rows if row.status == "outside"]
     counts = "; ".join(f"{count:,} {status}" for status, count in reproduction.counts.items())
     return Report(
         title="Published tables and ours",
-        facts=((done[0].table.name, done[0].table.title),) if len(done) == 1 else (),
-        sections=tuple(Section(of.table.name, f"{of.table.name}: {of.table.title}", _blocks(of)) for of in done),
+        facts=((computed[0].table.name, computed[0].table.title),) if len(computed) == 1 else (),
+        sections=tuple(
+            Section(result.table.name, f"{result.table.name}: {result.table.title}", _blocks(result))
+            for result in computed
+        ),
         notes=tuple(notes),
         signature=f"{counts}; seed {reproduction.seed}",
     )
 
 
-def _outside(of: ReproducedTable, row: Reproduced) -> str:
+def _outside(result: ReproducedTable, row: Reproduced) -> str:
     place = " ".join(filter(None, (row.dataset, row.split, row.method, _measure(row))))
     return (
-        f"outside: {of.table.name}: {place}: published {_number(row.published, row) or 'none'}, ours "
+        f"outside: {result.table.name}: {place}: published {_number(row.published, row) or 'none'}, ours "
         f"{_number(row.printed, row)}, tolerance {row.tolerance:f}"
     )
 
 
-def _blocks(of: ReproducedTable) -> tuple[Block, ...]:
+def _blocks(result: ReproducedTable) -> tuple[Block, ...]:
     """Return our figures beside the published ones, the methods that are only published, the reasons, the figures."""
-    judged = [row for row in of.rows if row.status != "published, unchecked" and not row.recipe]
+    judged = [row for row in result.rows if row.status != "published, unchecked" and not row.recipe]
     runs: dict[str, list[Reproduced]] = {}
-    for row in of.rows:
+    for row in result.rows:
         if row.recipe:
             label = " (simulated)" if row.is_simulated else ""
             runs.setdefault(f"Runs of {row.recipe}, features {row.features}{label}", []).append(row)
-    not_run = [row for row in of.rows if row.reason.startswith(NO_RUN)]
-    unchecked = [row for row in of.rows if row.status == "published, unchecked" and row not in not_run]
-    reasons = list(dict.fromkeys(filter(None, (_shown_reason(row) for row in of.rows))))
-    shares = "; percent, differences in points" if any(row.is_share for row in of.rows) else ""
-    caption = f"{of.table.source}{shares}"
+    not_run = [row for row in result.rows if row.reason.startswith(NO_RUN)]
+    unchecked = [row for row in result.rows if row.status == "published, unchecked" and row not in not_run]
+    reasons = list(dict.fromkeys(filter(None, (_shown_reason(row) for row in result.rows))))
+    shares = "; percent, differences in points" if any(row.is_share for row in result.rows) else ""
+    caption = f"{result.table.source}{shares}"
     blocks: list[Block] = [_judged(caption, judged, reasons)] if judged else []
     for heading, rows in runs.items():
         blocks.append(_judged(heading if blocks else f"{caption}. {heading}", rows, reasons))
@@ -119,7 +122,7 @@ def _blocks(of: ReproducedTable) -> tuple[Block, ...]:
             blocks.append(_unchecked(heading if blocks else f"{caption}. {heading}", rows, reasons))
     if reasons:
         blocks.append(Remarks(tuple(f"{_letter(number)}: {reason}" for number, reason in enumerate(reasons))))
-    return (*blocks, *of.table.blocks(of.rows), *of.table.drawings(of.rows))
+    return (*blocks, *result.table.blocks(result.rows), *result.table.drawings(result.rows))
 
 
 def _judged(caption: str, rows: Sequence[Reproduced], reasons: Sequence[str]) -> Table:
@@ -182,8 +185,8 @@ def _by_place(
 
 def _measure(row: Reproduced) -> str:
     """Return what is measured, with the unit where neither the heading nor the name shows it."""
-    shown = row.is_share or row.unit in ("count", "words", "tau")
-    return row.measure if shown else f"{row.measure} ({row.unit})"
+    is_plain = row.is_share or row.unit in ("count", "words", "tau")
+    return row.measure if is_plain else f"{row.measure} ({row.unit})"
 
 
 def _number(value: Decimal | None, row: Reproduced, *, sign: str = "-") -> str:

@@ -96,7 +96,7 @@ def table_1(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator
         published = set(inputs.load(dataset, "test-ood").query_id)
         for number, reading in enumerate(readings):
             inputs.on_status(f"splitting {dataset}: {reading.name}")
-            found = resplit(pool, np.random.default_rng(inputs.rng.integers(2**63)), reading.plan)
+            parts = resplit(pool, np.random.default_rng(inputs.rng.integers(2**63)), reading.plan)
             data = data_signature([pool])
             for figure in sizes:
                 split = "train" if figure.split == "training" else figure.split
@@ -106,19 +106,19 @@ def table_1(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator
                 if split != "test-ood":
                     method, tolerance = "dealt at random", None
                     reason = "videos are dealt at random until a split holds 5 % of the queries"
-                part = found.part(split)
+                part = parts.part(split)
                 count = {"videos": part.n_videos, "query-moment pairs": part.n_queries}[figure.measure]
                 yield beside(replace(figure, method=method), count, tolerance=tolerance, reason=reason, signature=data)
-            ours = set(found.part("test-ood").query_id)
+            ours = set(parts.part("test-ood").query_id)
             ood = next(figure for figure in sizes if figure.split == "test-ood")
-            for measure, those, others in (
+            for measure, queries, other_queries in (
                 ("queries of ours that are not theirs", ours, published),
                 ("queries of theirs that are not ours", published, ours),
             ):
                 row = unchecked(replace(ood, method=reading.name, measure=measure))
                 row = replace(row, unit="percent", published=None, reason=reading.reason, signature=data)
-                most = None if reading.not_in_common is None else Decimal(reading.not_in_common)
-                yield replace(with_ours(row, len(those - others) / len(those)), tolerance=most)
+                limit = None if reading.not_in_common is None else Decimal(reading.not_in_common)
+                yield replace(with_ours(row, len(queries - other_queries) / len(queries)), tolerance=limit)
 
 
 TABLES = (

@@ -57,7 +57,7 @@ class RunPredictions(NamedTuple):
 
     @property
     def remark(self) -> str:
-        """What to know about figures of them."""
+        """Remark for figures of these predictions."""
         return f"no predictions for {counted(self.n_missing, 'query', 'queries')}" if self.n_missing else ""
 
 
@@ -102,7 +102,7 @@ class RunFolder:
 
     @property
     def kind(self) -> tuple[str, str]:
-        """What runs with other seeds share: label of the recipe, and features."""
+        """Label of the recipe and features, which runs with other seeds share."""
         return self.label, self.features
 
     def predictions(self, split: str, annotations: Annotations) -> RunPredictions | None:
@@ -118,8 +118,10 @@ class RunFolder:
             return None
         predictions, report = read_predictions(path, annotations, on_unknown="ignore")
         if report.missing == annotations.n_queries:
-            of = f"the {annotations.n_queries:,} queries of {annotations.dataset}/{annotations.split}"
-            raise InputError(f"answers none of {of}", path=path, hint="remove it, or write it with truemoment predict")
+            expected = f"the {annotations.n_queries:,} queries of {annotations.dataset}/{annotations.split}"
+            raise InputError(
+                f"answers none of {expected}", path=path, hint="remove it, or write it with truemoment predict"
+            )
         return RunPredictions(predictions, report.missing)
 
     def figure(self, split: str, measure: str) -> float | None:
@@ -130,12 +132,12 @@ class RunFolder:
         InputError
             If the figure is no fraction.
         """
-        found = next((row.value for row in self.figures if (row.split, row.measure) == (split, measure)), "")
-        if not found:
+        text = next((row.value for row in self.figures if (row.split, row.measure) == (split, measure)), "")
+        if not text:
             return None
-        value = read_number(found)
+        value = read_number(text)
         if not 0 <= value <= 1:
-            problem = f"got {found!r} for {measure} on {split}, expected a number from 0 to 1"
+            problem = f"got {text!r} for {measure} on {split}, expected a number from 0 to 1"
             raise InputError(problem, path=self.folder / "result.json", field="figures.value")
         return value
 
@@ -153,18 +155,18 @@ def read_run_folders(folder: Path) -> tuple[RunFolder, ...]:
     if not folder.is_dir():
         raise MissingFileError(f"--runs {folder}: no such folder")
     requests = sorted(path for path in folder.rglob("run.json") if path.exists())  # Python 3.12 lists dead links too
-    done = tuple(_read(path.parent) for path in requests if (path.parent / "result.json").is_file())
-    if not done:
+    runs = tuple(_read(path.parent) for path in requests if (path.parent / "result.json").is_file())
+    if not runs:
         unfinished = f"; {len(requests)} unfinished" if requests else ""
         raise MissingFileError(f"--runs {folder}: contains no run with run.json and result.json{unfinished}")
-    return done
+    return runs
 
 
 def _read(folder: Path) -> RunFolder:
-    own = OwnPath(folder)
-    request = read_json(own / "run.json", _RunRequest)
+    run_folder = OwnPath(folder)
+    request = read_json(run_folder / "run.json", _RunRequest)
     features = _features(request.features, request.features_name)
-    figures = read_json(own / "result.json", _RunResult).figures
+    figures = read_json(run_folder / "result.json", _RunResult).figures
     return RunFolder(folder, request.recipe, request.seed, request.train.dataset, features, request.forced, figures)
 
 

@@ -140,8 +140,8 @@ class TrainedMethods:
 
     def _row(self, figure: PublishedFigure, runs: Sequence[RunFolder]) -> Reproduced | None:
         """Return a figure beside the mean over runs that differ in their seeds; None if no run has it."""
-        found = [of for run in runs if (of := self.measure(run, figure))]
-        if not found:
+        measured = [value for run in runs if (value := self.measure(run, figure))]
+        if not measured:
             return None
         first, forced = runs[0], any(run.forced for run in runs)
         judged = not (self.not_judged or first.is_simulated or forced)
@@ -151,16 +151,16 @@ class TrainedMethods:
             FORCED_REASON if forced else "",
             TOLERANCE_REASON if judged else "",
             first.recipe.about and f"recipe: {first.recipe.about}",
-            *dict.fromkeys(of.remark for of in found),
+            *dict.fromkeys(run_figure.remark for run_figure in measured),
             figure.note,
         )
         row = beside(
             figure,
-            [of.value for of in found],
+            [run_figure.value for run_figure in measured],
             tolerance=TOLERANCE if judged else None,
             protocol=self.protocol,
             reason="; ".join(filter(None, reasons)),
-            signature=found[0].signature,
+            signature=measured[0].signature,
         )
         return replace(row, features=first.features, recipe=first.label)
 
@@ -193,9 +193,9 @@ class SplitEvaluator:
         measure = parse_measure(figure.measure)
         if isinstance(measure, Recall) and measure.n > run.recipe.decode.top:
             return None
-        found = self._measured(run, figure)
-        if found is not None:
-            scores, remark = found
+        result = self._measured(run, figure)
+        if result is not None:
+            scores, remark = result
             return RunFigure(scores.value(figure.measure), f"{figure.measure}|{scores.signature()}", remark)
         value = run.figure(f"{figure.split}{self.ending}", figure.measure)
         signature = f"{figure.measure}|protocol:default|run:{run.label}"
@@ -214,8 +214,8 @@ class SplitEvaluator:
             annotations = self.counted(self.inputs.load(figure.dataset, figure.split))
         except MissingFileError:
             return None
-        found = run.predictions(f"{figure.split}{self.ending}", annotations)
-        if found is None:
+        answers = run.predictions(f"{figure.split}{self.ending}", annotations)
+        if answers is None:
             return None
-        scores = evaluate(annotations, found.predictions, self.measures, self.protocol, on_unknown="ignore")
-        return scores, found.remark
+        scores = evaluate(annotations, answers.predictions, self.measures, self.protocol, on_unknown="ignore")
+        return scores, answers.remark

@@ -17,14 +17,14 @@ from truemoment.base.intervals import Floats
 from truemoment.base.records import Annotations, Strings, as_strings
 from truemoment.baselines import RandomChance
 from truemoment.baselines.proposals import Proposals, read_proposals
-from truemoment.data.datasets.source import AnnotationSource
 from truemoment.evaluation.measures import Measure
 from truemoment.evaluation.scores import Scores
 from truemoment.evaluation.uncertainty import bootstrap, interval95, stream
 from truemoment.media.features import FeatureStore
-from truemoment.searching.chunks import LENGTHS_S, PROTOCOL, SWEPT, AtLength, Chunks, ground_chunks
-from truemoment.searching.session import Note, SearchTarget
-from truemoment.searching.split_search import SplitSearch, open_split
+from truemoment.searching.chunks import PROTOCOL, AtLength, Chunks, ground_chunks
+from truemoment.searching.request import ChunkSearch
+from truemoment.searching.session import SearchTarget
+from truemoment.searching.split_search import open_split
 from truemoment.searching.zero_shot import ZeroShot
 from truemoment.worlds.films import MANIFEST
 
@@ -102,43 +102,32 @@ def read_lengths(text: str) -> tuple[float, ...]:
 
 
 def sweep_split(
-    target: SearchTarget,
-    source: AnnotationSource,
-    search: SplitSearch,
-    *,
-    lengths_s: Sequence[float] = LENGTHS_S,
-    measures: str | Sequence[Measure | str] = SWEPT,
-    resamples: int = 1000,
-    seed: int = 0,
-    note: Note = lambda _: None,
-    on_status: Callable[[str], None] = lambda _: None,
+    request: ChunkSearch, target: SearchTarget, *, on_status: Callable[[str], None] = lambda _: None
 ) -> LengthSweep:
     """Search for every query of a split on chunks of each length, with random proposals beside.
 
     Parameters
     ----------
-    target, source, search, note
-        As for :func:`~truemoment.searching.split_search.search_split`; by default proposals of features reach the end
-        of every chunk.
-    lengths_s, measures
-        Lengths of chunks in seconds, infinite for whole videos, and what is measured.
-    resamples, seed
-        Resamples of the videos for intervals; seed of all draws.
+    request
+        The queries, and how they are searched for; by default proposals of features reach the end of every chunk.
+    target
+        The index, video or features to search.
     on_status
         Receives a line on each step that takes time.
     """
-    opened = open_split(target, source, search, note=note)
-    scheme_text = search.proposals or (COVERED if opened.index is None else opened.index.settings.proposals)
-    scheme = opened.index.proposals if opened.index and not search.proposals else read_proposals(scheme_text)
+    opened, seed, resamples = open_split(request, target), request.seed, request.resamples
+    scheme_text = request.proposals or (COVERED if opened.index is None else opened.index.settings.proposals)
+    scheme = opened.index.proposals if opened.index and not request.proposals else read_proposals(scheme_text)
+    ground = partial(ground_chunks, measures=request.parsed_measures, protocol=PROTOCOL)
     points = []
-    for length_s in lengths_s:
+    for length_s in request.lengths_s:
         on_status("whole videos" if math.isinf(length_s) else f"chunks of {length_s:g} s")
 
         def method(seen: FeatureStore) -> ZeroShot:
-            return ZeroShot(seen, opened.sentences, scheme, search.nms, opened.encoder)
+            return ZeroShot(seen, opened.sentences, scheme, request.nms, opened.encoder)
 
         chance = partial(_chance, scheme, stream(seed, f"random chance {length_s:g}"))  # each call draws anew
-        asked = partial(ground_chunks, opened.annotations, opened.store, length_s, measures=measures, protocol=PROTOCOL)
+        asked = partial(ground, opened.annotations, opened.store, length_s)
         at, by_chance = asked(method), [asked(chance) for _ in range(CHANCE_DRAWS)]
         points.append(_point(at, by_chance, seed, resamples))
     made_by = {
@@ -146,7 +135,7 @@ def sweep_split(
         "features": opened.store.name,
         "sentences": opened.sentences.name,
         "proposals": scheme_text,
-        "nms": search.nms,
+        "nms": request.nms,
     }
     simulated = (target.path.parent / MANIFEST).exists()
     return LengthSweep(opened.annotations, at.scores, tuple(points), made_by, resamples, seed, simulated)

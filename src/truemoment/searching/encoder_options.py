@@ -12,18 +12,15 @@ from truemoment.base.errors import InputError, UsageError
 from truemoment.media.features.own import DType
 from truemoment.searching.extraction import Loader
 from truemoment.searching.layout import SETTINGS, Settings, default_proposals, is_index, read_settings
+from truemoment.searching.request import DEFAULT_FPS, DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from truemoment.media.video.encoders import Encoder
     from truemoment.searching.index import Index
 
-DEFAULT_MODEL = "laion/CLIP-ViT-B-32-laion2B-s34B-b79K"
-"""The model for one's own videos: a CLIP of the size of MAD's, whose weights lie on the hub as safetensors."""
-
 DEFAULT_COMMIT = "1a25a446712ba5ee05982a381eed697ef9b435cf"
-"""Its commit. Public repositories name this one, in their caches and as a pinned revision."""
+"""Commit of the default model. Public repositories name this one, in their caches and as a pinned revision."""
 
-DEFAULT_FPS = 2.0
 LEAST_FPS, MOST_FPS = 0.01, 120.0
 
 

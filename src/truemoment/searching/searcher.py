@@ -3,51 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from truemoment.base.errors import UsageError
 from truemoment.media.features.base import Frames
 from truemoment.searching.first_stage import VideoRanking, first_stage_of
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Calibration
 from truemoment.searching.outstanding import Background
+from truemoment.searching.request import RankingOptions
 from truemoment.searching.retrieval import CANDIDATES, search_index
 from truemoment.searching.stopping import MOST_VIDEOS, RetrievedMoments, search_until
-
-APART_S = 5.0
-"""The moments that are shown are different places of a video, not a place and its neighbours."""
-
-
-@dataclass(frozen=True)
-class RankingOptions:
-    """How moments are ranked and selected.
-
-    Parameters
-    ----------
-    top
-        Number of moments.
-    apart_s
-        Minimum time between two of them, seconds.
-    exact
-        Whether all videos are scored exactly.
-    candidates
-        Number of videos that are scored exactly after the first stage, at most if the index is calibrated; None for the
-        default.
-    per_video
-        Pieces of a video that the first stage compares exactly before those of others; None for the default.
-    """
-
-    top: int
-    apart_s: float
-    exact: bool = False
-    candidates: int | None = None
-    per_video: int | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse options of a first stage where all videos are scored."""
-        for name, value in (("--candidates", self.candidates), ("--per-video", self.per_video)):
-            if self.exact and value is not None:
-                raise UsageError(f"got --exact and {name}, expected one of them")
 
 
 class IndexSearcher:

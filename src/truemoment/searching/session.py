@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,9 @@ from truemoment.searching.extraction import Loader
 from truemoment.searching.index import Index, found_in
 from truemoment.searching.layout import Settings, is_index
 from truemoment.searching.manifest import write_manifest
+from truemoment.searching.request import RankingOptions
 from truemoment.searching.searcher import IndexSearcher
+from truemoment.searching.shards import searched_by_ray
 from truemoment.searching.stopping import RetrievedMoments
 from truemoment.searching.unknown_words import unknown_words
 from truemoment.searching.writing import IndexWriter, list_videos
@@ -124,7 +126,7 @@ class SearchTarget:
         make_index: Callable[[Path, Path], IndexReport] | None = None,
     ) -> None:
         self.path, self.options, self.index_path, self.partial = path, options, index_path, partial
-        self._note = note
+        self.note = note
         self._make_index = make_index or self._index
 
     def _index(self, video: Path, out: Path) -> IndexReport:
@@ -159,12 +161,12 @@ class SearchTarget:
         # A file that is no video is refused before a model is loaded; a missing package, by the model.
         with suppress(MissingPackageError), opened(self.path):
             pass
-        self._note(f"indexing {self.path} once, into {out}")
+        self.note(f"indexing {self.path} once, into {out}")
         report = self._make_index(self.path, out)
         for why in report.failed.values():
             raise InputError(why)
         for note in report.notes.values():
-            self._note(note)
+            self.note(note)
         index = Index(out)
         return index, [name for name in index if index.about(name).identity == identity]
 
@@ -192,10 +194,12 @@ class SearchSession:
         Searches the index.
     options
         Model and device.
+    note
+        Receives a line on a sentence that is too long for the model.
     """
 
-    def __init__(self, searcher: IndexSearcher, options: EncoderOptions) -> None:
-        self.searcher, self.options = searcher, options
+    def __init__(self, searcher: IndexSearcher, options: EncoderOptions, note: Note = lambda _: None) -> None:
+        self.searcher, self.options, self._note = searcher, options, note
         self._encoder: Encoder | None = None
 
     @property
@@ -222,8 +226,25 @@ class SearchSession:
 
     def find(self, sentence: str) -> RetrievedMoments:
         """Return the moments that a sentence describes, best first."""
+        if line := cut_short(self.encoder, [sentence]):
+            self._note(line)
         vectors = self.encoder.sentences([sentence])
         return replace(self.searcher.find(vectors)[0], unknown=unknown_words(self.encoder, sentence))
+
+
+@contextmanager
+def open_session(
+    target: SearchTarget, ranking: RankingOptions, engine: Engine = "local", workers: int | None = None
+) -> Iterator[SearchSession]:
+    """Open what is searched, for this process or for so many workers of a cluster, None for all its cores."""
+    if engine == "local" and workers is not None:
+        raise UsageError("--workers: goes with --engine ray")
+    index, videos = target.open_index()
+    if engine == "local":
+        yield SearchSession(IndexSearcher(index, ranking, videos), target.options, target.note)
+        return
+    with searched_by_ray(index, ranking, videos, workers) as searcher:
+        yield SearchSession(searcher, target.options, target.note)
 
 
 def cut_short(encoder: Encoder, sentences: list[str]) -> str:

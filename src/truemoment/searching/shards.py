@@ -1,7 +1,7 @@
 """A search of an index by several machines of a Ray cluster: each scores a share of the videos, and answers are merged.
 
 Each share is searched by an actor, which opens the index under its path on the machine that it runs on. With
-:attr:`~truemoment.searching.searcher.RankingOptions.exact` the merged moments are those of a search on one machine, to
+:attr:`~truemoment.searching.request.RankingOptions.exact` the merged moments are those of a search on one machine, to
 the last bit, for any number of actors. Otherwise each actor selects videos of its own share, so that together they
 score more videos: the best moments are as good or better.
 """
@@ -20,7 +20,8 @@ from truemoment.media.features.base import Frames
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Settings
 from truemoment.searching.outstanding import Background, backgrounds
-from truemoment.searching.searcher import IndexSearcher, RankingOptions
+from truemoment.searching.request import RankingOptions
+from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.stopping import Reason, RetrievedMoments
 
 # Vectors of sentences (S, D), and the background of each in the whole index, so that all shares score alike.

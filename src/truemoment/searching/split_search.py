@@ -10,42 +10,16 @@ from typing import Any
 from truemoment.base.errors import InputError, MissingFileError, UsageError
 from truemoment.base.records import Annotations
 from truemoment.baselines.proposals import WindowedGrid, read_proposals
-from truemoment.data.datasets.source import AnnotationSource
 from truemoment.data.formats import write_predictions
 from truemoment.media.features import FeatureStore
 from truemoment.media.features.alignment import ends_elsewhere
 from truemoment.media.features.sentences import SentenceFile, SentenceStore
 from truemoment.searching.index import Index
 from truemoment.searching.opening import open_features
+from truemoment.searching.request import SplitSearch, SplitTarget
 from truemoment.searching.retrieval import EncodedSentences, IndexSearch
 from truemoment.searching.session import Note, SearchTarget, cut_short
 from truemoment.searching.zero_shot import SHOWN, ZeroShot
-
-
-@dataclass(frozen=True)
-class SplitSearch:
-    """How every query of a split is searched for.
-
-    Parameters
-    ----------
-    sentences
-        File of sentence vectors; None for those of the index's model.
-    proposals
-        Candidate moments; None for those of the index, or MAD's.
-    fps
-        Rows per second of features that state none.
-    nms, top
-        As for :class:`~truemoment.searching.ZeroShot`.
-    half_s
-        Discount for short moments of an index (:mod:`truemoment.searching.discount`); 0 for mean pooling alone (MAD).
-    """
-
-    sentences: Path | None = None
-    proposals: str | None = None
-    fps: float | None = None
-    nms: float = 0.3
-    top: int = 100
-    half_s: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,52 +48,41 @@ class SearchPrediction:
 
 
 def search_split(
-    target: SearchTarget,
-    source: AnnotationSource,
-    search: SplitSearch,
-    out: Path,
-    *,
-    note: Note = lambda _: None,
-    track: Callable[[Any], Iterable[Any]] = list,
+    request: SplitSearch, target: SearchTarget, *, track: Callable[[Any], Iterable[Any]] = list
 ) -> SearchPrediction:
     """Search for every query of a split, and write the predictions.
 
     Parameters
     ----------
+    request
+        The queries, and how they are searched for.
     target
         The index, video or features to search.
-    source
-        The split.
-    search
-        How it is searched.
-    out
-        File of predictions.
-    note
-        Receives a line on videos whose rows end elsewhere, and on sentences that are too long.
     track
         Wraps the videos that are searched, e.g. in a progress bar.
     """
-    opened = open_split(target, source, search, note=note)
+    opened = open_split(request, target)
     index, annotations, store, sentences = opened.index, opened.annotations, opened.store, opened.sentences
-    if index is not None and search.proposals is None:
-        found = IndexSearch(index, sentences, search.nms, search.half_s, track=track)
-        predictions = found.ground(annotations.queries, search.top)
-    elif search.half_s:
+    if index is not None and request.proposals is None:
+        found = IndexSearch(index, sentences, request.nms, request.discount_s, track=track)
+        predictions = found.ground(annotations.queries, request.top)
+    elif request.discount_s:
         raise UsageError("--discount: goes with an index and its own moments, not with features or --proposals")
     else:
-        method = ZeroShot(store, sentences, _scheme(index, search), search.nms, opened.encoder, track=track)
-        predictions = method.ground(annotations.queries, search.top)
+        scheme = _scheme(index, request.proposals)
+        method = ZeroShot(store, sentences, scheme, request.nms, opened.encoder, track=track)
+        predictions = method.ground(annotations.queries, request.top)
     made_by = {
         "method": f"zero-shot {opened.encoder}",
         "features": store.name,
         "sentences": sentences.name,
-        "proposals": search.proposals or (index.settings.proposals if index is not None else "windowed-grid"),
-        "nms": search.nms,
-        "discount_s": search.half_s,
-        "top": search.top,
+        "proposals": request.proposals or (index.settings.proposals if index is not None else "windowed-grid"),
+        "nms": request.nms,
+        "discount_s": request.discount_s,
+        "top": request.top,
     }
-    write_predictions(out, predictions, annotations, made_by=made_by)
-    return SearchPrediction(opened.encoder, annotations, made_by, len(predictions), out)
+    write_predictions(request.out, predictions, annotations, made_by=made_by)
+    return SearchPrediction(opened.encoder, annotations, made_by, len(predictions), request.out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,45 +100,41 @@ class OpenedSplit:
         return "CLIP" if self.index is None else self.index.settings.encoder
 
 
-def open_split(target: SearchTarget, source: AnnotationSource, search: SplitSearch, *, note: Note) -> OpenedSplit:
+def open_split(request: SplitTarget, target: SearchTarget) -> OpenedSplit:
     """Open what is searched and read the queries; refuse videos without rows. Parameters: :func:`search_split`."""
-    index = target.store()
+    index, source = target.store(), request.source
     if index is None:
-        _refuse_no_features(target.path, search.sentences)
+        _refuse_no_features(target.path, request.sentences)
     annotations = source.read()
-    store = _store(target.path, index, annotations, search, source.data_dir)
-    sentences = _sentences(target, index, annotations, search, note)
-    _note_other_ends(store, annotations, refused=index is None, note=note)
+    store = _store(request, index, annotations, source.data_dir)
+    sentences = _sentences(target, index, annotations, request.sentences)
+    _note_other_ends(store, annotations, refused=index is None, note=target.note)
     return OpenedSplit(index, annotations, store, sentences)
 
 
-def _scheme(index: Index | None, search: SplitSearch) -> Any:  # noqa: ANN401 - any proposals
-    if search.proposals:
-        return read_proposals(search.proposals)
+def _scheme(index: Index | None, proposals: str | None) -> Any:  # noqa: ANN401 - any proposals
+    if proposals:
+        return read_proposals(proposals)
     return WindowedGrid() if index is None else index.proposals
 
 
-def _store(
-    path: Path, index: Index | None, annotations: Annotations, search: SplitSearch, data_dir: Path | None
-) -> FeatureStore:
+def _store(request: SplitTarget, index: Index | None, annotations: Annotations, data_dir: Path | None) -> FeatureStore:
     """Return the index, or open the features; refuse queries of videos without rows."""
-    scheme = _scheme(index, search)
+    scheme = _scheme(index, request.proposals)
     if index is None:
-        rate = getattr(scheme, "fps", None) if search.fps is None else search.fps
-        return open_features(path, annotations, data_dir=data_dir, fps=rate)
+        rate = getattr(scheme, "fps", None) if request.fps is None else request.fps
+        return open_features(request.target, annotations, data_dir=data_dir, fps=rate)
     _refuse_missing(index, annotations)
     return index
 
 
-def _sentences(
-    target: SearchTarget, index: Index | None, annotations: Annotations, search: SplitSearch, note: Note
-) -> SentenceStore:
+def _sentences(target: SearchTarget, index: Index | None, annotations: Annotations, file: Path | None) -> SentenceStore:
     """Return the vectors of the sentences: a file's, or those of the index's model."""
-    if search.sentences is not None or index is None:
-        return SentenceFile(search.sentences or Path())
+    if file is not None or index is None:
+        return SentenceFile(file or Path())
     encoder = target.options.encoder_of(index)
     if line := cut_short(encoder, annotations.queries.sentence.tolist()):
-        note(line)
+        target.note(line)
     return EncodedSentences(encoder)
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from truemoment.base.errors import UsageError
 from truemoment.base.request import MOST_RESAMPLES, AnyFile, In, InDataset, Request, ignore, number, option, seed
@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from truemoment.evaluation.protocols import Protocol
     from truemoment.evaluation.uncertainty import DrawSettings
 
-    AnyAnnotations = Annotations | AnyFile
-    """Annotations, or a JSON Lines file of them."""
+    PythonValue = Any
+    """A table, a dictionary of moments by query, or an array (:mod:`truemoment.data.python_values`)."""
 
-    AnyPredictions = Predictions | AnyFile
+    AnyAnnotations = Annotations | AnyFile | PythonValue
+    """Annotations, or a file of them."""
+
+    AnyPredictions = Predictions | AnyFile | PythonValue
     """Predictions, or a file in any format that TrueMoment reads."""
 
 NO_OTHER_SPLITS = "other splits are read from a dataset or a file, found annotations of one split"
@@ -61,7 +64,7 @@ def dataset() -> Any:  # noqa: ANN401 - as dataclasses.field
 
 def no_cache() -> Any:  # noqa: ANN401 - as dataclasses.field
     """Return the option --no-cache."""
-    return option("Fit and run every floor again, and do not save the results.", False)
+    return option("Fit and run every floor again, and do not save the results.", False, rare=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +79,10 @@ class Data(Request):
     )
     split: str | None = option("Split of the dataset, e.g. test-ood.", metavar="NAME", complete="splits")
     data_dir: AnyFile | None = data_dir()
+
+    def check(self) -> None:
+        """Make annotations of a Python value that is no file."""
+        object.__setattr__(self, "annotations", annotations_of(self.annotations))
 
     @property
     def source(self) -> AnnotationSource:
@@ -148,13 +155,17 @@ class ReadingPredictions(Request):
     axis: str | None = option(
         "Unit of the numbers: seconds, fraction, percent, bins=N, frames=N or fps=F. [default: seconds]", metavar="A"
     )
-    which: Which | None = option("Words: which moments of an answer that lists several. [default: last]")
-    one_sided: OneSided | None = option(
-        "Words: a start without an end, or an end without a start. [default: ambiguous]"
+    which: Which | None = option(
+        "Answers in words: which moments of one that lists several. [default: last]", rare=True
     )
-    swapped: Swapped | None = option("Words: a moment that ends before it starts. [default: ambiguous]")
-    on_unknown: OnUnknown = option("Rows that belong to no query.", "refuse")
-    on_negative: OnNegative = option("Negative times.", "refuse")
+    one_sided: OneSided | None = option(
+        "Answers in words: a start without an end, or an end without a start. [default: ambiguous]", rare=True
+    )
+    swapped: Swapped | None = option(
+        "Answers in words: a moment that ends before it starts. [default: ambiguous]", rare=True
+    )
+    on_unknown: OnUnknown = option("What to do with rows that belong to no query.", "refuse")
+    on_negative: OnNegative = option("What to do with negative times.", "refuse", rare=True)
 
     def check(self) -> None:
         """Refuse an axis that cannot be read."""
@@ -177,8 +188,12 @@ class ReadingPredictions(Request):
         from truemoment.base.records import Predictions
         from truemoment.data.formats.matching import MatchReport
 
-        if not isinstance(predictions, Predictions):
+        if is_file(predictions):
             return self.how.read(Path(predictions), annotations, progress=progress)
+        if not isinstance(predictions, Predictions):
+            from truemoment.data.python_values import predictions_of
+
+            return predictions_of(predictions, annotations)
         n_queries, n_moments = len(predictions.query_id), int(predictions.lengths.sum())
         return predictions, MatchReport("record", "no file", n_queries, by_id=n_queries, moments=n_moments)
 
@@ -190,7 +205,7 @@ class Testing(Request):
     HEADING = "Intervals and tests"
 
     resamples: int = number("Resamples of the videos, for intervals.", 1000, 2, MOST_RESAMPLES)
-    permutations: int = number("Swaps of the permutation test.", 10_000, 1, 10_000_000)
+    permutations: int = number("Swaps of the permutation test.", 10_000, 1, 10_000_000, rare=True)
     seed: int = seed("all draws")
 
     @property
@@ -227,6 +242,10 @@ class FittedOn(Request):
         "Your own annotations to fit on, in place of a split.", metavar="FILE"
     )
 
+    def check(self) -> None:
+        """Make annotations of a Python value that is no file."""
+        object.__setattr__(self, "fit_annotations", annotations_of(self.fit_annotations))
+
     def training(self, where: AnnotationSource | Annotations, reference: Annotations) -> Annotations | None:
         """Read what floors are fitted on; None for nothing. `reference` are the annotations under test."""
         from truemoment.base.records import Annotations
@@ -250,7 +269,7 @@ class VerbEngine(Request):
 
     HEADING = "Floors"
 
-    engine: str = option("What finds verbs: lexicon, spacy or spacy:MODEL.", "lexicon", metavar="NAME")
+    engine: str = option("What finds verbs: lexicon, spacy or spacy:MODEL.", "lexicon", metavar="NAME", rare=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,6 +277,24 @@ class Fitting(FittedOn, NoCache):
     """What floors are fitted on, and whether they are kept."""
 
 
-def path_of(file: AnyAnnotations | None) -> Path | None:
-    """Return a file or folder as a path; a record has none."""
-    return Path(file) if isinstance(file, str | os.PathLike) else None
+def is_file(value: object) -> TypeGuard[str | os.PathLike[str]]:
+    """Return whether a value names a file or folder."""
+    return isinstance(value, str | os.PathLike)
+
+
+def path_of(value: AnyAnnotations | None) -> Path | None:
+    """Return a file or folder as a path; another value has none."""
+    return Path(value) if is_file(value) else None
+
+
+def annotations_of(value: AnyAnnotations | None) -> Annotations | AnyFile | None:
+    """Return a file's name as it is, and any other value as annotations."""
+    if value is None or is_file(value):
+        return value
+    from truemoment.base.records import Annotations
+
+    if isinstance(value, Annotations):
+        return value
+    from truemoment.data import python_values
+
+    return python_values.annotations_of(value)

@@ -127,7 +127,7 @@ class ConceptVocabulary:
 
     @classmethod
     def of(cls, sentences: Iterable[Concepts], n_concepts: int = N_CONCEPTS) -> ConceptVocabulary:
-        """Return the concepts of most sentences; ties in alphabetical order.
+        """Return the most frequent concepts of sentences; ties in alphabetical order.
 
         Examples
         --------
@@ -136,11 +136,13 @@ class ConceptVocabulary:
         ([('man', 'NOUN'), ('jump', 'VERB')], [2, 1])
         """
         counted = Counter(concept for concepts in sentences for concept in concepts)
-        kept = sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:n_concepts]
-        return cls(tuple(concept for concept, _ in kept), np.array([count for _, count in kept], dtype=np.int64))
+        frequent = sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:n_concepts]
+        return cls(
+            tuple(concept for concept, _ in frequent), np.array([count for _, count in frequent], dtype=np.int64)
+        )
 
     def false_positives(self) -> Habits:
-        """Return what false positives are drawn from: concepts by count, lengths of an exponential distribution."""
+        """Return the distribution of false positives: concepts by count, lengths of an exponential distribution."""
         klass = np.repeat(np.arange(len(self.concepts)), self.count)
         share = (np.arange(len(klass)) + 0.5) / max(len(klass), 1)
         return Habits(klass, -FALSE_LENGTH_S * np.log1p(-share))
@@ -196,9 +198,9 @@ def concept_features(
         Seed of all draws.
     """
     perfect = perfect_concepts(dataset, data_dir=data_dir)
-    found = perfect.at(quality, seed=seed)
-    found.name = f"{SIMULATED}{quality:g} ({found.n_dimensions:,} concepts of {dataset}), seed={seed}"
-    return found
+    perception = perfect.at(quality, seed=seed)
+    perception.name = f"{SIMULATED}{quality:g} ({perception.n_dimensions:,} concepts of {dataset}), seed={seed}"
+    return perception
 
 
 def perfect_concepts(dataset: str, *, data_dir: str | Path | None = None) -> ConceptPerception:
@@ -210,7 +212,7 @@ def perfect_concepts(dataset: str, *, data_dir: str | Path | None = None) -> Con
 
 def perceived_concepts(
     train: Annotations,
-    others: Sequence[Annotations] = (),
+    other_parts: Sequence[Annotations] = (),
     *,
     n_concepts: int = N_CONCEPTS,
     engine: Engine | None = None,
@@ -229,7 +231,7 @@ def perceived_concepts(
         Finds verbs and nouns. [default: the lexicon]
     """
     engine = engine or get_engine()
-    read = [(part, concepts_of(part.sentence.tolist(), engine)) for part in (train, *others)]
+    read = [(part, concepts_of(part.sentence.tolist(), engine)) for part in (train, *other_parts)]
     vocabulary = ConceptVocabulary.of(read[0][1], n_concepts)
     visible = visible_runs(read, vocabulary)
     return ConceptPerception(visible, vocabulary, Detector.at(1.0), seed=0, name=f"{SIMULATED}1")
@@ -262,17 +264,17 @@ def visible_runs(
     duration_s: dict[str, float] = {}
     moments: defaultdict[str, list[tuple[tuple[int, ...], float, float]]] = defaultdict(list)
     for part, concepts in annotations:
-        shown = (tuple(number[of] for of in found if of in number) for found in concepts)
+        shown = (tuple(number[concept] for concept in concepts_here if concept in number) for concepts_here in concepts)
         columns = (part.video_id, part.duration_s, part.start_s, part.end_s)
-        for known, video_id, seconds, start_s, end_s in zip(
+        for numbers, video_id, seconds, start_s, end_s in zip(
             shown, *(column.tolist() for column in columns), strict=True
         ):
             if duration_s.setdefault(video_id, seconds) != seconds or not 0 < seconds <= LONGEST_VIDEO_S:
                 expected = f"expected one duration above 0 and at most {LONGEST_VIDEO_S:g} s"
                 problem = f"got {seconds} s after {duration_s[video_id]} s for video {video_id!r}, {expected}"
                 raise InputError(problem, path=f"{part.dataset}/{part.split}", field="duration_s")
-            moments[video_id].append((known, start_s, end_s))
-    return {video_id: _runs(duration_s[video_id], of) for video_id, of in moments.items()}
+            moments[video_id].append((numbers, start_s, end_s))
+    return {video_id: _runs(duration_s[video_id], video_moments) for video_id, video_moments in moments.items()}
 
 
 def _runs(duration_s: float, moments: Sequence[tuple[tuple[int, ...], float, float]]) -> AnnotatedActions:

@@ -170,12 +170,12 @@ def codes_of(scenes: Sequence[Scene], at: Sequence[float] | None = None) -> Scen
     shape, colour, large = (np.full((len(scenes), MOST_THINGS), ANY, np.int8) for _ in range(3))
     relation = np.full((len(scenes), MOST_THINGS, MOST_THINGS), ANY, np.int8)
     for row, (scene, share) in enumerate(zip(scenes, shares, strict=True)):
-        there = [thing for thing in scene.things if share >= thing.enters]
-        for i, thing in enumerate(there):
+        things = [thing for thing in scene.things if share >= thing.enters]
+        for i, thing in enumerate(things):
             shape[row, i] = SHAPES.index(thing.shape)
             colour[row, i] = COLOURS.index(thing.colour)
             large[row, i] = thing.large
-            for j, other in enumerate(there):
+            for j, other in enumerate(things):
                 if i != j:
                     relation[row, i, j] = relation_of(thing.place(share), other.place(share))
     ground = np.array([GROUNDS.index(scene.ground) for scene in scenes], np.int8)
@@ -191,27 +191,32 @@ def relation_of(place: tuple[float, float], other: tuple[float, float]) -> int:
 
 
 def truth(scenes: SceneCodes, descriptions: Sequence[Description]) -> Bools:
-    """Return which sentence is true of which scene, (S, D).
+    """Return whether each sentence is true of each scene, (S, D).
 
     A sentence is true if the ground matches, and a thing (or two things in the stated relation) matches its nouns.
     """
-    subject, other = (_fits(scenes, [getattr(of, part) for of in descriptions]) for part in ("subject", "other"))
-    relation = np.array([of.relation for of in descriptions], np.int8)
+    subject, other = (
+        _fits(scenes, [getattr(description, part) for description in descriptions]) for part in ("subject", "other")
+    )
+    relation = np.array([description.relation for description in descriptions], np.int8)
     two = scenes.relation[:, None] != ANY
     stands = two & ((relation[:, None, None] == WITH) | (scenes.relation[:, None] == relation[:, None, None]))
     pairs = (subject[..., :, None] & other[..., None, :] & stands).any((-1, -2))
-    bare = np.array([of.subject is None for of in descriptions], np.bool_)
+    bare = np.array([description.subject is None for description in descriptions], np.bool_)
     things = np.where(relation == ANY, subject.any(-1) | bare, pairs)
-    ground = np.array([ANY if of.ground is None else GROUNDS.index(of.ground) for of in descriptions], np.int8)
+    ground = np.array(
+        [ANY if description.ground is None else GROUNDS.index(description.ground) for description in descriptions],
+        np.int8,
+    )
     return np.asarray(things & ((ground == ANY) | (scenes.ground[:, None] == ground)))
 
 
 def _fits(scenes: SceneCodes, nouns: Sequence[Noun | None]) -> Bools:
-    """Tell which thing fits which noun, (S, D, T)."""
-    known = [noun or Noun(None, None) for noun in nouns]
-    shape = np.array([ANY if noun.shape is None else SHAPES.index(noun.shape) for noun in known], np.int8)
-    colour = np.array([ANY if noun.colour is None else COLOURS.index(noun.colour) for noun in known], np.int8)
-    large = np.array([ANY if noun.large is None else noun.large for noun in known], np.int8)
+    """Return whether each thing fits each noun, (S, D, T)."""
+    patterns = [noun or Noun(None, None) for noun in nouns]
+    shape = np.array([ANY if noun.shape is None else SHAPES.index(noun.shape) for noun in patterns], np.int8)
+    colour = np.array([ANY if noun.colour is None else COLOURS.index(noun.colour) for noun in patterns], np.int8)
+    large = np.array([ANY if noun.large is None else noun.large for noun in patterns], np.int8)
     fits = scenes.shape[:, None] != ANY
     for wanted, has in ((shape, scenes.shape), (colour, scenes.colour), (large, scenes.large)):
         fits = fits & ((wanted[:, None] == ANY) | (has[:, None] == wanted[:, None]))
@@ -223,9 +228,9 @@ def _fits(scenes: SceneCodes, nouns: Sequence[Noun | None]) -> Bools:
 
 def draw_thing(rng: np.random.Generator, ground: str, *, shape: str | None = None, colour: str | None = None) -> Thing:
     """Draw a thing that is visible on a ground, within the picture, still or moving slowly."""
-    seen = [of for of in COLOURS if of != HIDDEN_ON[ground]]
+    visible = [colour_name for colour_name in COLOURS if colour_name != HIDDEN_ON[ground]]
     shape = shape or SHAPES[int(rng.integers(len(SHAPES)))]
-    colour = colour or seen[int(rng.integers(len(seen)))]
+    colour = colour or visible[int(rng.integers(len(visible)))]
     large = bool(rng.random() < 0.5)
     radius = float(rng.uniform(*RADII[large]))
     start, move = rng.uniform((radius, radius), (ASPECT - radius, 1 - radius)), rng.normal(0, 0.12, 2)
@@ -282,18 +287,18 @@ def describe(rng: np.random.Generator, scene: Scene, *, fully: bool = False) -> 
     def noun(thing: Thing) -> Noun:
         if fully:
             return Noun(thing.shape, thing.colour, thing.large if rng.random() < 0.3 else None)
-        left = rng.random()
-        shape, colour = thing.shape if left > 0.08 else None, thing.colour if not 0.08 < left < 0.16 else None
+        draw = rng.random()
+        shape, colour = thing.shape if draw > 0.08 else None, thing.colour if not 0.08 < draw < 0.16 else None
         return Noun(shape, colour, thing.large if rng.random() < 0.25 else None)
 
-    there = rng.permutation(len(scene.things))
+    order = rng.permutation(len(scene.things))
     ground = scene.ground if fully or rng.random() < 0.6 else None
     if not fully and ground and rng.random() < 0.04:
         return Description(None, ground=ground)
-    first = scene.things[there[0]]
-    if len(there) == 1 or (not fully and rng.random() < 0.25):
+    first = scene.things[order[0]]
+    if len(order) == 1 or (not fully and rng.random() < 0.25):
         return Description(noun(first), ground=ground)
-    second = scene.things[there[1]]
+    second = scene.things[order[1]]
     relation = relation_of(first.place(1.0), second.place(1.0))
     spatial = fully or rng.random() < 0.8
     return Description(noun(first), relation if spatial else WITH, noun(second), ground)
@@ -326,9 +331,9 @@ def in_words(
         words = " ".join(word for word in (size, colour, shape) if word)
         return f"{'an' if article == 'a' and words[0] in 'aeiou' else article} {words}"
 
-    where = one_of(GROUND_WORDS[description.ground]) if description.ground else ""
+    place = one_of(GROUND_WORDS[description.ground]) if description.ground else ""
     if description.subject is None:
-        return where.split(" ", 1)[1] if where.startswith("on ") and rng.random() < 0.5 else where
+        return place.split(" ", 1)[1] if place.startswith("on ") and rng.random() < 0.5 else place
     start = "" if plain or rng.random() < 0.7 else one_of(("there is ", "we see ", "here is "))
     article = "a" if plain or start or rng.random() < 0.7 else "the"
     phrase = start + named(description.subject, article)
@@ -337,18 +342,18 @@ def in_words(
     if description.other is not None:
         article = "a" if plain or rng.random() < 0.7 else "the"
         phrase += f" {one_of(RELATION_WORDS[description.relation])} {named(description.other, article)}"
-    if where and not plain and rng.random() < 0.15:
-        return f"{where}, {phrase}"
-    return f"{phrase} {where}".strip()
+    if place and not plain and rng.random() < 0.15:
+        return f"{place}, {phrase}"
+    return f"{phrase} {place}".strip()
 
 
 def swapped(rng: np.random.Generator, scene: Scene) -> Scene:
     """Return a scene that differs in one respect: colours or places exchanged, one attribute changed, or the ground."""
     while True:
-        made = _changed(rng, scene)
-        seen = all(thing.colour != HIDDEN_ON[made.ground] for thing in made.things)
-        if made != scene and seen and is_clear(made.things):
-            return replace(made, texture=int(rng.integers(1 << 31)))
+        changed = _changed(rng, scene)
+        is_visible = all(thing.colour != HIDDEN_ON[changed.ground] for thing in changed.things)
+        if changed != scene and is_visible and is_clear(changed.things):
+            return replace(changed, texture=int(rng.integers(1 << 31)))
 
 
 def _changed(rng: np.random.Generator, scene: Scene) -> Scene:

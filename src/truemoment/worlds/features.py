@@ -1,4 +1,4 @@
-"""Frame features: what a method can see of a video, and how clearly (the dial `perception`).
+"""Frame features: the evidence of a video that a method sees, with a dial `perception` for its clarity.
 
 The features of a video have a row per frame; row i covers the time from i / fps to (i + 1) / fps. Each action and
 object has a *prototype*, a random unit vector. A frame's signal is the sum of the prototypes of its events (an event
@@ -48,16 +48,16 @@ def frame_features(
     signal = (of_action[events.action] + of_object[events.thing]).astype(np.float32)
     first = np.searchsorted(events.video, np.arange(len(duration_s) + 1))
     n_frames = frames_of(duration_s, fps)
-    made = []
+    features = []
     for video, length in enumerate(n_frames.tolist()):
         rows = slice(int(first[video]), int(first[video + 1]))
         active = coverage(events.start_s[rows], events.end_s[rows], length, fps)
-        seen = active.T.astype(np.float32) @ signal[rows]
+        shown = active.T.astype(np.float32) @ signal[rows]
         noise = rng.standard_normal((length, signal.shape[1]), dtype=np.float32)
-        frames: npt.NDArray[Any] = np.float32(perception) * seen + np.float32(1 - perception) * noise
+        frames: npt.NDArray[Any] = np.float32(perception) * shown + np.float32(1 - perception) * noise
         frames.flags.writeable = False
-        made.append(frames)
-    return made
+        features.append(frames)
+    return features
 
 
 def coverage(start_s: Floats, end_s: Floats, n_frames: int, fps: float) -> Floats:

@@ -1,4 +1,4 @@
-"""Noise of collection: what an automatic collection makes of a film's sentences, with a dial for each fault.
+"""Noise of collection: faults of an automatic collection of a film's sentences, with a dial for each.
 
 MAD's training sentences were collected from audio description without a person's check (Soldan et al. 2022): the
 narrator speaks some time after or before what he describes, the transcription loses words, some sentences are dialogue,
@@ -66,7 +66,9 @@ class CollectionNoise:
         True
         """
         values = {field.name: factor * getattr(self, field.name) for field in fields(self)}
-        return CollectionNoise(**{name: of if name.endswith("_s") else min(of, 1.0) for name, of in values.items()})
+        return CollectionNoise(
+            **{name: value if name.endswith("_s") else min(value, 1.0) for name, value in values.items()}
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +83,7 @@ class Described:
         Its moment.
     sentence
         Its words.
-    kept : (K,)
+    share : (K,)
         Share of the sentence that describes its events: 0 for dialogue, below 1 where words were lost.
     """
 
@@ -90,7 +92,7 @@ class Described:
     start_s: Floats
     end_s: Floats
     sentence: tuple[str, ...]
-    kept: Floats
+    share: Floats
 
     def __len__(self) -> int:
         return len(self.sentence)
@@ -103,7 +105,7 @@ class Described:
 
 
 def collect(true: Described, noise: CollectionNoise, duration_s: float, seed: int) -> Described:
-    """Return what a collection with these faults makes of the sentences of a film.
+    """Return the sentences of a film as a collection with these faults collects them.
 
     Draws do not depend on the amounts: with a larger share, the faults of a smaller one remain.
 
@@ -128,14 +130,14 @@ def collect(true: Described, noise: CollectionNoise, duration_s: float, seed: in
     end_s = end_s + error_s[last, 1]
     if noise.jitter_s or noise.shift_s:
         start_s, end_s = _in_film(start_s, end_s, duration_s)
-    sentence, kept = [], []
+    sentence, shares = [], []
     for low, high in zip(first.tolist(), last.tolist(), strict=True):
         drawn = np.random.default_rng([seed, OF_SENTENCES, low])
         words = " and ".join(true.sentence[at].rstrip(".") for at in range(low, high + 1)) if high > low else ""
         words, share = _heard(words or true.sentence[low], noise.word_error, drawn)
         sentence.append(draw_sentence(drawn) if talk[low] else words)
-        kept.append(0.0 if talk[low] else share)
-    return Described(first, last, start_s, end_s, tuple(sentence), np.array(kept))
+        shares.append(0.0 if talk[low] else share)
+    return Described(first, last, start_s, end_s, tuple(sentence), np.array(shares))
 
 
 def _joined(join: np.ndarray) -> tuple[Ints, Ints]:
@@ -160,7 +162,7 @@ def _in_film(start_s: Floats, end_s: Floats, duration_s: float) -> tuple[Floats,
 
 
 def _heard(sentence: str, word_error: float, rng: np.random.Generator) -> tuple[str, float]:
-    """Return a sentence without the words that were lost, and the share that was kept."""
+    """Return a sentence without the lost words, and the share of the words that remain."""
     words = sentence.split()
     draws = rng.random(len(words))
     heard = [word for word, draw in zip(words, draws, strict=True) if draw >= word_error]

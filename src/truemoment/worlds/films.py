@@ -233,7 +233,7 @@ class SimulatedFilms:
     def __getitem__(self, film_id: str) -> Frames:
         """Return the embeddings of the frames of a film, (F, D)."""
         film = self._film(film_id)
-        seen = self._common + self._setting(film)
+        shots = self._common + self._setting(film)
         rng = np.random.default_rng([film.seed, 1])
         frames = np.empty((film.n_frames, self.n_dimensions), dtype=np.float32)
         noise_length = np.float32(NOISE / np.sqrt(self.n_dimensions))
@@ -241,7 +241,7 @@ class SimulatedFilms:
             block = frames[low : low + BLOCK_FRAMES]
             rng.standard_normal(dtype=np.float32, out=block)
             block *= noise_length
-            block += seen[film.shot_of_frame[low : low + BLOCK_FRAMES]]
+            block += shots[film.shot_of_frame[low : low + BLOCK_FRAMES]]
         for first, end, vector in zip(*film.frames_of_events, self._events(film), strict=True):
             frames[first:end] += vector
         frames *= np.float32(SCALE)
@@ -255,31 +255,38 @@ class SimulatedFilms:
     def annotations(self, split: str) -> Annotations:
         """Return the sentences of a split with their moments."""
         rows = [
-            (str(film.first_query + k), film.film_id, film.duration_s, of.sentence[k], of.start_s[k], of.end_s[k])
+            (
+                str(film.first_query + k),
+                film.film_id,
+                film.duration_s,
+                described.sentence[k],
+                described.start_s[k],
+                described.end_s[k],
+            )
             for film in self._of_split(split)
-            for of in (film.described,)
-            for k in range(len(of))
+            for described in (film.described,)
+            for k in range(len(described))
         ]
         return Annotations.from_rows(rows, dataset="mad", split=split)
 
     def collected(self, noise: CollectionNoise, film_ids: Iterable[str] | None = None) -> SimulatedFilms:
         """Return the same films, whose sentences were collected with noise; None for those of all films."""
-        chosen = set(self.films if film_ids is None else film_ids)
-        films = (dataclasses.replace(of, noise=noise) if name in chosen else of for name, of in self.films.items())
+        ids = set(self.films if film_ids is None else film_ids)
+        films = (dataclasses.replace(film, noise=noise) if name in ids else film for name, film in self.films.items())
         shared = np.concatenate([self._common, self._of_action, self._of_object])
         return SimulatedFilms(self.settings, films, shared)
 
     def vectors(self, queries: Queries) -> Frames:
         """Return the embeddings of queries by their ids, (Q, D)."""
-        found = np.empty((len(queries), self.n_dimensions), dtype=np.float32)
+        vectors = np.empty((len(queries), self.n_dimensions), dtype=np.float32)
         rows_of: dict[str, list[tuple[int, int]]] = {}
         for row, query_id in enumerate(queries.query_id):
             film_id, number = self._film_of(query_id)
             rows_of.setdefault(film_id, []).append((row, number))
         for film_id, pairs in rows_of.items():
             rows, numbers = zip(*pairs, strict=True)
-            found[list(rows)] = self.sentences_of(film_id)[list(numbers)]
-        return found
+            vectors[list(rows)] = self.sentences_of(film_id)[list(numbers)]
+        return vectors
 
     def sentences_of(self, film_id: str) -> Frames:
         """Return the embeddings of the sentences of a film, (M, D)."""
@@ -290,12 +297,12 @@ class SimulatedFilms:
             events[row] += setting[film.shot_of_frame[first:end]].mean(axis=0)
         events /= np.linalg.norm(events, axis=1, keepdims=True)
         noise = self._noise_of_sentences(film, len(events))
-        of = film.described
-        embedding, noise = events[of.first], noise[of.first]
-        joined = of.last > of.first
-        embedding[joined] += events[of.last[joined]]
+        described = film.described
+        embedding, noise = events[described.first], noise[described.first]
+        joined = described.last > described.first
+        embedding[joined] += events[described.last[joined]]
         embedding[joined] /= np.linalg.norm(embedding[joined], axis=1, keepdims=True)
-        nearness = (np.float32(self.settings.nearness) * of.kept.astype(np.float32))[:, None]
+        nearness = (np.float32(self.settings.nearness) * described.share.astype(np.float32))[:, None]
         return np.asarray(np.float32(SCALE) * (nearness * embedding + (1 - nearness) * noise), dtype=np.float32)
 
     def _noise_of_sentences(self, film: SimulatedFilm, n_sentences: int) -> Frames:
@@ -392,7 +399,8 @@ def _film(
     start_s = np.sort(rng.random(n_events) * (duration_s - length_s))
     action = rng.choice(len(ACTIONS), size=n_events, p=FREQUENCY)
     choices = rng.random((n_events, 1 + N_CHOICES))
-    names = [_pick(ACTIONS[a].objects, u) for a, u in zip(action, choices[:, 0].tolist(), strict=True)]
+    objects = [ACTIONS[number].objects for number in action]
+    names = [of_action[int(u * len(of_action))] for of_action, u in zip(objects, choices[:, 0].tolist(), strict=True)]
     start_s = np.round(start_s, 2)
     return SimulatedFilm(
         film_id,
@@ -409,10 +417,6 @@ def _film(
         first_query=first_query,
         seed=int(rng.integers(2**63)),
     )
-
-
-def _pick(names: tuple[str, ...], share: float) -> str:
-    return names[int(share * len(names))]
 
 
 def _lengths(mean_s: float, n: int, rng: np.random.Generator) -> Floats:
@@ -455,23 +459,25 @@ def write_films(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot be made ({error.strerror})", path=folder) from None
-    with atomic_folder(folder / "mad") as made:
-        _write_vectors(hdf5, made / FRAMES, ((film_id, films[film_id]) for film_id in progress(list(films))), dtype)
+    with atomic_folder(folder / "mad") as new_folder:
+        _write_vectors(
+            hdf5, new_folder / FRAMES, ((film_id, films[film_id]) for film_id in progress(list(films))), dtype
+        )
         for split in dict.fromkeys(film.split for film in films.films.values()):
             of_split = [film for film in films.films.values() if film.split == split]
-            write_bytes(made / ANNOTATIONS.format(split=split), msgspec.json.encode(_entries(of_split)))
+            write_bytes(new_folder / ANNOTATIONS.format(split=split), msgspec.json.encode(_entries(of_split)))
             vectors = (
                 (str(film.first_query + k), vector)
                 for film in of_split
                 for k, vector in enumerate(films.sentences_of(film.film_id))
             )
-            _write_vectors(hdf5, made / SENTENCES.format(split=split), vectors, dtype)
+            _write_vectors(hdf5, new_folder / SENTENCES.format(split=split), vectors, dtype)
         about = {
             **document_head("truemoment/simulated-films/1"),
             "caution": CAUTION,
             **dataclasses.asdict(films.settings),
         }
-        write_json(made / MANIFEST, about)
+        write_json(new_folder / MANIFEST, about)
     return folder / "mad"
 
 

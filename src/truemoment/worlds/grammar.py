@@ -21,7 +21,7 @@ from truemoment.base.intervals import Floats
 
 @dataclass(frozen=True)
 class Verb:
-    """A verb: "open", "opens", "opening"; `pattern` is what follows it, with ``{}`` for the object and its article."""
+    """A verb: "open", "opens", "opening"; `pattern` is the text behind, with ``{}`` for the object and its article."""
 
     base: str
     third: str

@@ -77,7 +77,9 @@ class RandomInterval:
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
         """Draw `top` intervals per query, each at most once; none if the video has none."""
-        return _answers(queries, self.intervals, lambda _, found: self.rng.random(len(found)), top=top, name=self.name)
+        return _answers(
+            queries, self.intervals, lambda _, intervals: self.rng.random(len(intervals)), top=top, name=self.name
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +111,8 @@ class LikeliestInterval:
             query_id = queries.query_id[~(duration_s > 0)][0]
             raise InputError(f"{self.name} needs every video's duration, and that of query {query_id!r} is not known")
 
-        def score(row: int, found: _Found) -> Floats:
-            return np.asarray(share[cell_of(np.minimum(found.start_end_s / duration_s[row], 1), N_STEPS)])
+        def score(row: int, intervals: _Found) -> Floats:
+            return np.asarray(share[cell_of(np.minimum(intervals.start_end_s / duration_s[row], 1), N_STEPS)])
 
         return _answers(queries, self.intervals, score, top=top, name=self.name)
 
@@ -144,8 +146,8 @@ class NamedInterval:
         of_class = self._words([name.replace("/", " ") for name in self.class_names])
         of_query = self._words(queries.sentence.tolist())
 
-        def score(row: int, found: _Found) -> Floats:
-            return np.array([len(of_query[row] & of_class[k]) for k in found.klass.tolist()], dtype=np.float64)
+        def score(row: int, intervals: _Found) -> Floats:
+            return np.array([len(of_query[row] & of_class[k]) for k in intervals.klass.tolist()], dtype=np.float64)
 
         return _answers(queries, self.intervals, score, top=top, name=self.name)
 
@@ -190,17 +192,17 @@ class ConceptInterval:
         """Rank the intervals by their agreement."""
         number = {concept: at for at, concept in enumerate(self.concepts)}
         of_query = [
-            [number[concept] for concept in found if concept in number]
-            for found in concepts_of(queries.sentence.tolist(), self.engine)
+            [number[concept] for concept in concepts if concept in number]
+            for concepts in concepts_of(queries.sentence.tolist(), self.engine)
         ]
 
-        def score(row: int, found: _Found) -> Floats:
-            named = np.flatnonzero(np.isin(found.klass, of_query[row]))
-            scores = np.zeros(len(found))
+        def score(row: int, intervals: _Found) -> Floats:
+            named = np.flatnonzero(np.isin(intervals.klass, of_query[row]))
+            scores = np.zeros(len(intervals))
             if len(named):
-                start, end = found.start_end_s[named].T
+                start, end = intervals.start_end_s[named].T
                 alike = temporal_iou(start[:, None], end[:, None], start, end)
-                begins = np.flatnonzero(np.diff(found.klass[named], prepend=-1))  # intervals are sorted by class
+                begins = np.flatnonzero(np.diff(intervals.klass[named], prepend=-1))  # intervals are sorted by class
                 scores[named] = np.maximum.reduceat(alike, begins, axis=1).sum(axis=1)
             return scores
 
@@ -213,8 +215,8 @@ def interval_share(annotations: Annotations, intervals: Intervals, within_s: flo
     for video_id, start_s, end_s in zip(
         annotations.video_id.tolist(), annotations.start_s.tolist(), annotations.end_s.tolist(), strict=True
     ):
-        found = intervals(video_id)
-        distance_s = np.maximum(np.abs(found.start_s - start_s), np.abs(found.end_s - end_s))
+        video_intervals = intervals(video_id)
+        distance_s = np.maximum(np.abs(video_intervals.start_s - start_s), np.abs(video_intervals.end_s - end_s))
         n_alike += bool((distance_s <= within_s).any())
     return n_alike / len(annotations)
 
@@ -245,13 +247,13 @@ def _answers(
     queries: Queries, intervals: Intervals, score: Callable[[int, _Found], Floats], *, top: int, name: str
 ) -> Predictions:
     """Rank the intervals of each query's video by a score of (row of the query, intervals); ties keep their order."""
-    found_in = cache(lambda video_id: _Found.of(intervals(video_id)))
+    intervals_of = cache(lambda video_id: _Found.of(intervals(video_id)))
     moments: list[Floats] = []
     for row, video_id in enumerate(queries.video_id.tolist()):
-        found = found_in(video_id)
-        scores = score(row, found)
+        video_intervals = intervals_of(video_id)
+        scores = score(row, video_intervals)
         best = np.argsort(-scores, kind="stable")[:top]
-        moments.append(np.column_stack([found.start_end_s[best], scores[best]]))
-    offsets = np.concatenate([[0], np.cumsum([len(of) for of in moments])]).astype(np.int64)
+        moments.append(np.column_stack([video_intervals.start_end_s[best], scores[best]]))
+    offsets = np.concatenate([[0], np.cumsum([len(rows) for rows in moments])]).astype(np.int64)
     start_s, end_s, scores = np.concatenate([np.zeros((0, 3)), *moments]).T
     return Predictions(queries.query_id, offsets, start_s, end_s, scores, name=name)

@@ -99,7 +99,7 @@ _INTERVAL = re.compile(r"c(?P<klass>\d{3}) (?P<start>\S+) (?P<end>\S+)")
 
 @dataclass(frozen=True)
 class Detector:
-    """What a simulated detector gets wrong.
+    """Errors of a simulated detector.
 
     Parameters
     ----------
@@ -207,8 +207,8 @@ class Perception:
 
     def __getitem__(self, video_id: str) -> Frames:
         """Return the scores of a video, (T, classes)."""
-        found, rng = self._perceived(video_id)
-        scores = row_coverage(found, self.n_dimensions)
+        actions, rng = self._perceived(video_id)
+        scores = row_coverage(actions, self.n_dimensions)
         noise = rng.standard_normal(scores.shape, dtype=np.float32)
         scores += np.float32(self.detector.noise) * noise
         scores.flags.writeable = False
@@ -228,11 +228,11 @@ class Perception:
         """Return the detections of another quality in the same videos; its frame mAP is not measured."""
         if seed < 0:
             raise UsageError(f"perception: got seed {seed}, expected 0 or above")
-        found = copy.copy(self)
-        found.detector = Detector.at(dial_of(quality, self.calibration))
-        found.seed = seed
-        found.name = f"{SIMULATED}{quality:g}, seed={seed}"
-        return found
+        perception = copy.copy(self)
+        perception.detector = Detector.at(dial_of(quality, self.calibration))
+        perception.seed = seed
+        perception.name = f"{SIMULATED}{quality:g}, seed={seed}"
+        return perception
 
     def edges_s(self, video_id: str, duration_s: float) -> Floats:  # noqa: ARG002 - Charades itself has the duration
         """Return the edges of the rows of a video in seconds, (T + 1,); `duration_s` is not used."""
@@ -264,11 +264,11 @@ def perception_features(folder: Path, *, quality: float, seed: int) -> Perceptio
     if seed < 0:
         raise UsageError(f"perception: got seed {seed}, expected 0 or above")
     n_classes, train, test = _read(folder)
-    found = Perception({**train, **test}, _habits(train), Detector.at(dial), n_classes=n_classes, seed=seed)
-    reached = frame_map(found, train)
+    perception = Perception({**train, **test}, _habits(train), Detector.at(dial), n_classes=n_classes, seed=seed)
+    reached = frame_map(perception, train)
     figure = "undefined" if math.isnan(reached) else f"{reached:.3f}"
-    found.name = f"{SIMULATED}{quality:g} (frame mAP {figure} on {len(train):,} videos), seed={seed}"
-    return found
+    perception.name = f"{SIMULATED}{quality:g} (frame mAP {figure} on {len(train):,} videos), seed={seed}"
+    return perception
 
 
 def perfect_perception(folder: Path) -> Perception:
@@ -303,7 +303,7 @@ def calibrate(folder: Path, dials: Floats, *, seed: int) -> Floats:
     n_classes, train, _ = _read(folder)
     habits = _habits(train)
     makers = (Perception(train, habits, Detector.at(dial), n_classes=n_classes, seed=seed) for dial in dials.tolist())
-    return np.array([frame_map(one, train) for one in makers])
+    return np.array([frame_map(features, train) for features in makers])
 
 
 # -------------------------------------------------------------------------------------------- files
@@ -311,10 +311,10 @@ def calibrate(folder: Path, dials: Floats, *, seed: int) -> Floats:
 
 def read_actions(path: Path, n_classes: int) -> dict[str, AnnotatedActions]:
     """Return the intervals of a Charades list by video: columns ``id``, ``length``, ``actions``."""
-    found: dict[str, AnnotatedActions] = {}
+    actions: dict[str, AnnotatedActions] = {}
     for line, record in read_csv(path, ("id", "length", "actions")):
         video_id = record["id"] or ""
-        if not video_id or video_id in found:
+        if not video_id or video_id in actions:
             raise InputError(f"got {video_id!r}, expected each id once", path=path, line=line, field="id")
         duration_s = read_number(record["length"])
         if not 0 < duration_s <= LONGEST_VIDEO_S:
@@ -335,8 +335,8 @@ def read_actions(path: Path, n_classes: int) -> dict[str, AnnotatedActions]:
                     field="actions",
                 )
             intervals.append(interval)
-        found[video_id] = join_intervals(duration_s, intervals)
-    return found
+        actions[video_id] = join_intervals(duration_s, intervals)
+    return actions
 
 
 def read_classes(path: Path) -> tuple[str, ...]:
@@ -403,10 +403,10 @@ def _words(video_id: str) -> list[int]:
 
 
 def _habits(actions: Mapping[str, AnnotatedActions]) -> Habits:
-    of = list(actions.values())
+    annotated = list(actions.values())
     nothing = [np.zeros(0)]
-    klass = np.concatenate([one.klass for one in of] or nothing).astype(np.int64)
-    length_s = np.concatenate([one.end_s - one.start_s for one in of] or nothing)
+    klass = np.concatenate([video.klass for video in annotated] or nothing).astype(np.int64)
+    length_s = np.concatenate([video.end_s - video.start_s for video in annotated] or nothing)
     return Habits(np.sort(klass), np.sort(length_s))  # sorted: the order of the file does not count
 
 
@@ -417,24 +417,24 @@ def _detected(
     of_hits: np.random.Generator,
     rng: np.random.Generator,
 ) -> AnnotatedActions:
-    """Draw what a detector finds; the draws are the same for every detector, and so is their number."""
+    """Draw the detections of a detector; the draws are the same for every detector, and so is their number."""
     n_actions, n_habits = len(actions.klass), len(habits.klass)
     chance = of_hits.random(n_actions)
     errors = of_hits.standard_normal((2, n_actions))
     n_false = int(rng.poisson(_MOST_FALSE_PER_MINUTE * actions.duration_s / 60)) if n_habits else 0
-    which = rng.integers(max(n_habits, 1), size=(2, n_false))
+    drawn = rng.integers(max(n_habits, 1), size=(2, n_false))
     middle_s = actions.duration_s * rng.random(n_false)
     false_chance = rng.random(n_false)
 
     hit = chance < detector.detection_rate
     start_s, end_s = np.sort(np.stack([actions.start_s, actions.end_s])[:, hit] + detector.jitter_s * errors[:, hit], 0)
-    kept = false_chance < detector.false_positives_per_minute / _MOST_FALSE_PER_MINUTE
-    half_s = habits.length_s[which[1, kept]] / 2
+    false = false_chance < detector.false_positives_per_minute / _MOST_FALSE_PER_MINUTE
+    half_s = habits.length_s[drawn[1, false]] / 2
     return AnnotatedActions(
         actions.duration_s,
-        np.concatenate([actions.klass[hit], habits.klass[which[0, kept]]]),
-        np.concatenate([start_s, middle_s[kept] - half_s]),
-        np.concatenate([end_s, middle_s[kept] + half_s]),
+        np.concatenate([actions.klass[hit], habits.klass[drawn[0, false]]]),
+        np.concatenate([start_s, middle_s[false] - half_s]),
+        np.concatenate([end_s, middle_s[false] + half_s]),
     )
 
 
@@ -467,7 +467,7 @@ def frame_map(features: Perception, actions: Mapping[str, AnnotatedActions]) -> 
     if not actions:
         return math.nan
     active = np.concatenate(
-        [row_coverage(of, features.n_dimensions).T >= ACTIVE_SHARE for of in actions.values()], axis=1
+        [row_coverage(video, features.n_dimensions).T >= ACTIVE_SHARE for video in actions.values()], axis=1
     )
     scores = np.empty(active.shape, dtype=np.float32)
     filled = 0
@@ -475,8 +475,8 @@ def frame_map(features: Perception, actions: Mapping[str, AnnotatedActions]) -> 
         rows = features[video_id]
         scores[:, filled : filled + len(rows)] = rows.T
         filled += len(rows)
-    found = [average_precision(scores[k], active[k]) for k in range(len(scores)) if active[k].any()]
-    return float(np.mean(found)) if found else math.nan
+    precisions = [average_precision(scores[k], active[k]) for k in range(len(scores)) if active[k].any()]
+    return float(np.mean(precisions)) if precisions else math.nan
 
 
 def average_precision(scores: npt.NDArray[np.float32], active: Bools) -> float:
@@ -484,7 +484,7 @@ def average_precision(scores: npt.NDArray[np.float32], active: Bools) -> float:
 
     .. math:: AP = \frac{1}{|P|} \sum_{i \in P} \frac{|\{j \in P : s_j \ge s_i\}|}{|\{j : s_j \ge s_i\}|}
     """
-    every, positive = np.sort(scores), np.sort(scores[active])
-    above = len(every) - np.searchsorted(every, positive, side="left")
+    ranked, positive = np.sort(scores), np.sort(scores[active])
+    above = len(ranked) - np.searchsorted(ranked, positive, side="left")
     hits = len(positive) - np.searchsorted(positive, positive, side="left")
     return float(np.mean(hits / above))

@@ -151,31 +151,31 @@ def _distance(shape: str, u: Canvas, v: Canvas) -> Canvas:
     """How far points (u, v) lie outside a shape of radius 1 around 0; below 0 inside. v points down."""
     round_ = np.hypot(u, v)
     wide, high = np.abs(u), np.abs(v)
-    found: npt.NDArray[np.floating]
+    distance: npt.NDArray[np.floating]
     match shape:
         case "circle":
-            found = round_ - 0.95
+            distance = round_ - 0.95
         case "ring":
-            found = np.abs(round_ - 0.72) - 0.23
+            distance = np.abs(round_ - 0.72) - 0.23
         case "square":
-            found = np.maximum(wide, high) - 0.82
+            distance = np.maximum(wide, high) - 0.82
         case "diamond":
-            found = (1.35 * wide + 0.95 * high - 1) / 1.65
+            distance = (1.35 * wide + 0.95 * high - 1) / 1.65
         case "triangle":
-            found = np.maximum(v - 0.6, 0.866 * wide - 0.5 * v - 0.55)
+            distance = np.maximum(v - 0.6, 0.866 * wide - 0.5 * v - 0.55)
         case "cross":
-            found = np.maximum(np.maximum(wide, high) - 0.95, np.minimum(wide, high) - 0.30)
+            distance = np.maximum(np.maximum(wide, high) - 0.95, np.minimum(wide, high) - 0.30)
         case "star":
             angle = np.mod(np.arctan2(u, -v) + np.pi / 5, 2 * np.pi / 5) - np.pi / 5
             along, off = round_ * np.cos(angle), round_ * np.abs(np.sin(angle))
             tip, notch = (1.05, 0.0), (0.45 * np.cos(np.pi / 5), 0.45 * np.sin(np.pi / 5))
             normal = np.array((notch[1], tip[0] - notch[0])) / np.hypot(notch[1], tip[0] - notch[0])
-            found = (along - tip[0]) * normal[0] + off * normal[1]
+            distance = (along - tip[0]) * normal[0] + off * normal[1]
         case _:
             lobes = np.hypot(wide - 0.45, v + 0.32) - 0.52
             point = np.maximum((wide + v - 0.9) / np.sqrt(2), -0.32 - v)
-            found = np.minimum(lobes, np.maximum(point, wide - 0.97))
-    return cast(Canvas, found)
+            distance = np.minimum(lobes, np.maximum(point, wide - 0.97))
+    return cast(Canvas, distance)
 
 
 # ---- Videos
@@ -262,9 +262,9 @@ def plan_video(
 def _shot_lengths(rng: np.random.Generator, n_frames: int, fps: int) -> list[int]:
     """Cut a number of frames into shots of 4 to 9 s; a short video is one shot."""
     lengths: list[int] = []
-    while (left := n_frames - sum(lengths)) > 0:
+    while (remaining := n_frames - sum(lengths)) > 0:
         drawn = int(rng.integers(4 * fps, 9 * fps + 1))
-        lengths.append(left if left - drawn < 4 * fps else drawn)
+        lengths.append(remaining if remaining - drawn < 4 * fps else drawn)
     return lengths
 
 
@@ -276,7 +276,7 @@ def _draw_events(rng: np.random.Generator, n_events: int) -> list[tuple[Scene, D
         scene = draw_scene(rng, nouns)
         description = describe(rng, scene, fully=True)
         old_true = truth(codes_of([old for old, _ in events]), [description]).any()
-        new_true = truth(codes_of([scene]), [of for _, of in events]).any()
+        new_true = truth(codes_of([scene]), [description for _, description in events]).any()
         if not old_true and not new_true:
             events.append((scene, description))
     return events
@@ -285,7 +285,7 @@ def _draw_events(rng: np.random.Generator, n_events: int) -> list[tuple[Scene, D
 def _subject_of(scene: Scene, description: Description) -> Thing:
     """Return the thing that a sentence is about."""
     named = description.subject
-    return next(of for of in scene.things if named and (of.shape, of.colour) == (named.shape, named.colour))
+    return next(thing for thing in scene.things if named and (thing.shape, thing.colour) == (named.shape, named.colour))
 
 
 def _shown_anew(rng: np.random.Generator, scene: Scene, event: int, descriptions: Sequence[Description]) -> Scene:
@@ -293,7 +293,7 @@ def _shown_anew(rng: np.random.Generator, scene: Scene, event: int, descriptions
     moves = _subject_of(scene, descriptions[event]).moves
     expected = np.arange(len(descriptions)) == event
     while True:
-        anew = draw_scene(rng, [Noun(of.shape, of.colour, of.large) for of in scene.things], scene.ground)
+        anew = draw_scene(rng, [Noun(thing.shape, thing.colour, thing.large) for thing in scene.things], scene.ground)
         is_as_expected = np.array_equal(truth(codes_of([anew]), descriptions)[0], expected)
         if is_as_expected and _subject_of(anew, descriptions[event]).moves == moves:
             return anew
@@ -374,5 +374,7 @@ def video_frames(video: SceneVideo, height: int, width: int) -> Iterator[Pixels]
         for number in range(shot.n_frames):
             at = number / shot.n_frames
             left = round(slide * (1 - at if leftwards else at))
-            seen = ground[:, left : left + width] * np.float32(1 + 0.02 * np.sin(number / 3))
-            yield _pixels(np.clip(_draw_things(seen, shot.scene, at, ENTERING_S * video.fps / shot.n_frames), 0, 1))
+            background = ground[:, left : left + width] * np.float32(1 + 0.02 * np.sin(number / 3))
+            yield _pixels(
+                np.clip(_draw_things(background, shot.scene, at, ENTERING_S * video.fps / shot.n_frames), 0, 1)
+            )

@@ -65,7 +65,7 @@ class Events:
 
 
 def compose(numbers: Floats) -> tuple[Ints, Ints, Ints, Bools]:
-    """Return (video, action, thing, asked) of the time lines of V videos, as in :class:`Events`.
+    """Return (video, action, thing, is_queried) of the time lines of V videos, as in :class:`Events`.
 
     `numbers`, (V, 1 + MOST_EVENTS, 4), are independent uniform random numbers in [0, 1).
     """
@@ -76,37 +76,37 @@ def compose(numbers: Floats) -> tuple[Ints, Ints, Ints, Bools]:
         queried: list[_Pair] = []
         for of_action, of_object, _, _ in table[1 : 1 + n_queried]:
             queried.append(_fresh(of_action, of_object, queried))
-        others: list[_Pair] = []
+        distractors: list[_Pair] = []
         for draw in table[1 + n_queried : 1 + n_events]:
-            others.append(_other(draw, queried, others))
+            distractors.append(_other(draw, queried, distractors))
         rows.extend((video, *pair, True) for pair in queried)
-        rows.extend((video, *pair, False) for pair in others)
+        rows.extend((video, *pair, False) for pair in distractors)
     table_of_events = np.array(rows, dtype=np.int64).reshape(-1, 4)
     video_of, action, thing, is_queried = table_of_events.T
     return video_of, action, thing, is_queried.astype(bool)
 
 
-def _fresh(of_action: float, of_object: float, taken: list[_Pair]) -> _Pair:
-    """Draw an action by its share, and one of its objects that makes no pair taken."""
+def _fresh(of_action: float, of_object: float, used: list[_Pair]) -> _Pair:
+    """Draw an action by its share, and one of its objects that makes a new pair."""
     action = next((number for number, up_to in enumerate(_UP_TO) if of_action < up_to), len(_UP_TO) - 1)
-    return _with_object(action, of_object, taken)
+    return _with_object(action, of_object, used)
 
 
-def _with_object(action: int, of_object: float, taken: list[_Pair]) -> _Pair:
-    left = [thing for thing in _OBJECTS_OF[action] if (action, thing) not in taken]
-    return action, left[int(of_object * len(left))]
+def _with_object(action: int, of_object: float, used: list[_Pair]) -> _Pair:
+    things = [thing for thing in _OBJECTS_OF[action] if (action, thing) not in used]
+    return action, things[int(of_object * len(things))]
 
 
-def _other(draw: list[float], queried: list[_Pair], others: list[_Pair]) -> _Pair:
+def _other(draw: list[float], queried: list[_Pair], distractors: list[_Pair]) -> _Pair:
     """Draw an event that is not a query; four random numbers decide."""
     of_action, of_object, of_kind, of_model = draw
     action, thing = queried[int(of_model * len(queried))]
     if of_kind < SAME_ACTION:
         return _with_object(action, of_object, queried)
     if of_kind < SAME_ACTION + SAME_OBJECT:
-        left = [(other, thing) for other in _ACTIONS_OF[thing] if (other, thing) not in queried]
-        if left:
-            return left[int(of_action * len(left))]
-    elif of_kind < SAME_ACTION + SAME_OBJECT + REPEATED and others:
-        return others[int(of_model * len(others))]
+        actions = [(other, thing) for other in _ACTIONS_OF[thing] if (other, thing) not in queried]
+        if actions:
+            return actions[int(of_action * len(actions))]
+    elif of_kind < SAME_ACTION + SAME_OBJECT + REPEATED and distractors:
+        return distractors[int(of_model * len(distractors))]
     return _fresh(of_action, of_object, queried)

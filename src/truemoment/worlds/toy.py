@@ -187,8 +187,8 @@ class ToyGrounder:
             raise InputError("has no moments of positive length, expected at least one", field="train")
         if validation is None or len(validation) == 0:
             number = {video_id: at for at, video_id in enumerate(dict.fromkeys(learned.sentences.video_id))}
-            kept = np.array([number[video_id] % 5 == 4 for video_id in learned.sentences.video_id])
-            learned, validation = learned.select(~kept), learned.select(kept)
+            validates = np.array([number[video_id] % 5 == 4 for video_id in learned.sentences.video_id])
+            learned, validation = learned.select(~validates), learned.select(validates)
         model = _learn(learned, self.features)
         if len(validation):
             model = _choose(model, self.features, validation)
@@ -231,17 +231,17 @@ def ranked(worth: Floats, top: int) -> Ints:
 
     A candidate whose IoU with a better one is above 0.45 is skipped; the first of equal `worth` (Q, C) wins.
     """
-    left = worth.copy()
+    remaining = worth.copy()
     clash = candidates().iou > NMS_THRESHOLD
     rows = np.arange(len(worth))
     answer = []
     for _ in range(top):
-        best = np.argmax(left, axis=1)
-        open_ = left[rows, best] > -np.inf
+        best = np.argmax(remaining, axis=1)
+        open_ = remaining[rows, best] > -np.inf
         if not open_.any():
             break
         answer.append(np.where(open_, best, -1))
-        left[clash[best]] = -np.inf
+        remaining[clash[best]] = -np.inf
     return np.stack(answer, axis=1) if answer else np.zeros((len(worth), 0), dtype=np.int64)
 
 
@@ -257,7 +257,7 @@ def stem(word: str) -> str:
     ['clos', 'clos', 'clos', 'car', 'car', 'car', 'put', 'put']
     """
     for endings in (("ing", "ies", "es", "s"), ("e", "y")):
-        ending = next((one for one in endings if word.endswith(one) and len(word) >= len(one) + 3), "")
+        ending = next((suffix for suffix in endings if word.endswith(suffix) and len(word) >= len(suffix) + 3), "")
         word = word.removesuffix(ending)
     return word[:-1] if len(word) > 3 and word[-1] == word[-2] else word
 
@@ -284,7 +284,7 @@ class _QuerySentences:
         return len(self.video_id)
 
     def indicators(self, column: Mapping[str, int]) -> Floats:
-        """Which of W words each sentence holds, shape (Q, W)."""
+        """Which of W words each sentence contains, shape (Q, W)."""
         table = np.zeros((len(self), len(column)))
         pairs = [(row, column[word]) for row, words in enumerate(self.words) for word in words if word in column]
         if pairs:
@@ -320,10 +320,10 @@ def _learn(examples: _DrawnSentences, features: Features) -> ToyModel:
     """Fit both regressions; both weights are left at 1."""
     sentences, grid = examples.sentences, candidates()
     count = Counter(word for words in sentences.words for word in words)
-    known = sorted(word for word, times in count.items() if times >= LEAST_COUNT)
-    column = {word: at for at, word in enumerate(known)}
+    vocabulary = sorted(word for word, times in count.items() if times >= LEAST_COUNT)
+    column = {word: at for at, word in enumerate(vocabulary)}
     words = sentences.indicators(column)
-    inverse = np.linalg.inv(words.T @ words + RIDGE * np.eye(len(known)))
+    inverse = np.linalg.inv(words.T @ words + RIDGE * np.eye(len(vocabulary)))
 
     contrast, covariance = _contrasts(examples, features)
     concepts = inverse @ (words.T @ contrast)
@@ -332,7 +332,7 @@ def _learn(examples: _DrawnSentences, features: Features) -> ToyModel:
     histogram = np.bincount(at, minlength=len(grid)) / len(at)
     prior = histogram @ grid.smoothing
     mean_words = words.mean(axis=0)
-    of_word = np.zeros((len(known), len(grid)))
+    of_word = np.zeros((len(vocabulary), len(grid)))
     np.add.at(of_word.T, at, words)
     prior_of_word = inverse @ (of_word @ grid.smoothing - len(at) * mean_words[:, None] * prior)
     return ToyModel(
@@ -408,7 +408,7 @@ def _gain(sums: Floats, variance: Floats, n_frames: Floats) -> Floats:
 
 
 def _worth(gain: Floats, log_prior: Floats, weight: float) -> Floats:
-    """What each candidate may expect to score under the posterior, shape (Q, C)."""
+    """Expected score of each candidate under the posterior, shape (Q, C)."""
     log_posterior = weight * gain + log_prior
     posterior = np.exp(log_posterior - log_posterior.max(axis=1, keepdims=True))
     posterior /= posterior.sum(axis=1, keepdims=True)
@@ -416,11 +416,11 @@ def _worth(gain: Floats, log_prior: Floats, weight: float) -> Floats:
 
 
 def _choose(model: ToyModel, features: Features, examples: _DrawnSentences) -> ToyModel:
-    """Choose both weights by what the first answers score: the words' without the video, then the video's."""
+    """Choose both weights by the score of first answers: the words' without the video, then the video's."""
     words = examples.sentences.indicators(model.column)
     heard = [dataclasses.replace(model, word_weight=weight) for weight in WORD_WEIGHTS]
     blind = np.zeros((len(examples), len(candidates())))
-    reached = [_reached(_worth(blind, _log_prior(one, words), 0.0), examples) for one in heard]
+    reached = [_reached(_worth(blind, _log_prior(word_weights, words), 0.0), examples) for word_weights in heard]
     model = heard[_least_good(np.array(reached))]
     gain, log_prior = _evidence(model, features, examples.sentences)
     reached = [_reached(_worth(gain, log_prior, weight), examples) for weight in EVIDENCE_WEIGHTS]

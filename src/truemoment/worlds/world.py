@@ -97,8 +97,8 @@ def read_settings(text: str, *, within: str = "world") -> dict[str, Any]:
     hints = {name.removeprefix("n_"): hint for name, hint in get_type_hints(WorldSettings).items()}
     names = {name.removeprefix("n_"): name for name in get_type_hints(WorldSettings)}
     parts = [part.replace("-", "_", part.partition("=")[0].count("-")).strip() for part in text.split(",")]
-    given = read_pairs((part.removeprefix("n_") for part in parts if part), hints, within=within)
-    return {names[key]: read_value(f"{within} {key}", value, hints[key]) for key, value in given.items()}
+    pairs = read_pairs((part.removeprefix("n_") for part in parts if part), hints, within=within)
+    return {names[key]: read_value(f"{within} {key}", value, hints[key]) for key, value in pairs.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ class World:
     humans
         ``test-iid`` and ``test-ood`` as several annotators mark them: a row per annotator (``annotator-1`` ...).
     events
-        Events of all videos. The queries are those that are asked for, in this order.
+        Events of all videos. The queries are the requested events, in this order.
     """
 
     settings: WorldSettings

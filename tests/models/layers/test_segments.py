@@ -47,7 +47,7 @@ def test_with_beams_enough_the_search_finds_the_most_probable_sequence(seed):
         return table[states[0, :, :, 0].long(), tokens], states
 
     states = torch.tensor([0.0, 1.0]).double()[None, :, None]
-    found = beam_search(step, states, begin=4, end=0, width=4, most=2)
+    found = beam_search(step, states, begin=4, end=0, width=4, max_tokens=2)
     for row in range(2):
         scored = {(0, 0): table[row, 4, 0].item()}
         for one, other in itertools.product(range(1, 4), range(4)):

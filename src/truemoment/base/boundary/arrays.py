@@ -66,7 +66,7 @@ def refusing_damage(
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # NumPy and Python warn of what is in a damaged header
+            warnings.simplefilter("ignore")  # NumPy and Python warn about a damaged header
             yield
     except (MissingPackageError, OutputError):
         raise
@@ -87,12 +87,12 @@ def map_npy(path: AnyPath) -> Array:
     with open_regular(reading(path)) as stream:
         shape, by_column, dtype = _read_head(stream)
         if dtype.hasobject:
-            raise InputError("holds Python objects, which could run code and are not read", path=path)
-        claimed, there = math.prod(shape) * dtype.itemsize, os.fstat(stream.fileno()).st_size - stream.tell()
-        if claimed > there:  # NumPy would compute the product in 64 bits, which can overflow
-            raise InputError(f"claims {claimed:,} bytes, has {there:,}", path=path)
+            raise InputError("contains Python objects, which could run code and are not read", path=path)
+        n_claimed, n_bytes = math.prod(shape) * dtype.itemsize, os.fstat(stream.fileno()).st_size - stream.tell()
+        if n_claimed > n_bytes:  # NumPy would compute the product in 64 bits, which can overflow
+            raise InputError(f"claims {n_claimed:,} bytes, has {n_bytes:,}", path=path)
         order: Literal["F", "C"] = "F" if by_column else "C"
-        return np.memmap(stream, dtype, "r", stream.tell(), shape, order)  # it keeps the file open
+        return np.memmap(stream, dtype, "r", stream.tell(), shape, order)  # the array keeps the file open
 
 
 def _read_head(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -151,14 +151,14 @@ class PackedArray:
         with _open_npz(path) as archive, _numbers(archive, self._member) as (_, shape, _, dtype):
             self.shape, self.dtype = shape, dtype
 
-    def __getitem__(self, which: EllipsisType, /) -> Array:
-        """Unpack the whole array into memory of its own."""
+    def __getitem__(self, key: EllipsisType, /) -> Array:
+        """Unpack the whole array into new memory."""
         with _open_npz(self._path) as archive:
             return _unpacked(archive, self._member)
 
 
 def _unpacked(archive: zipfile.ZipFile, member: str) -> Array:
-    """Unpack an array into memory of its own."""
+    """Unpack an array into new memory."""
     with _numbers(archive, member) as (stream, shape, by_column, dtype):
         data, begins = np.empty(math.prod(shape) * dtype.itemsize, dtype=np.uint8), 0
         while block := stream.read(BLOCK_BYTES):
@@ -175,11 +175,11 @@ def _numbers(archive: zipfile.ZipFile, member: str) -> Iterator[tuple[IO[bytes],
     """Open an array where its numbers begin."""
     with archive.open(member) as stream:
         shape, by_column, dtype = _read_head(stream)
-        claimed, there = math.prod(shape) * dtype.itemsize, archive.getinfo(member).file_size - stream.tell()
+        n_claimed, n_bytes = math.prod(shape) * dtype.itemsize, archive.getinfo(member).file_size - stream.tell()
         if dtype.hasobject:
-            raise InputError("holds Python objects, which could run code and are not read")
-        if claimed != there:
-            raise InputError(f"{member} claims {claimed:,} bytes, expected {there:,} as it holds")
+            raise InputError("contains Python objects, which could run code and are not read")
+        if n_claimed != n_bytes:
+            raise InputError(f"{member} claims {n_claimed:,} bytes, expected {n_bytes:,}, its size")
         yield stream, shape, by_column, dtype
 
 

@@ -32,7 +32,7 @@ _ENTRY = re.compile(r"truemoment-[a-z-]+-[0-9a-f]{32}\.npz")
 
 
 def say_nothing(_: str) -> None:
-    """Take a message, and show nothing; unlike a lambda, it can be sent to a process."""
+    """Ignore a message; unlike a lambda, this function can be sent to a process."""
 
 
 class Cache:
@@ -76,9 +76,9 @@ class Cache:
             return compute()
         with contextlib.suppress(TrueMomentError, OSError), refusing_damage(path, "is damaged"):
             names = names_in_npz(path)
-            found = dict(zip(names, read_npz(path, *names), strict=True))
+            arrays = dict(zip(names, read_npz(path, *names), strict=True))
             path.touch_now()
-            return found
+            return arrays
         computed = compute()
         self._keep(path, computed)
         return computed
@@ -107,17 +107,17 @@ class Cache:
 
     def _prune(self, folder: OwnPath) -> None:
         """Remove the entries that were used least recently, until the others fit."""
-        found = []
+        entries = []
         for path in folder.plain(_ENTRY):
             with contextlib.suppress(OSError):  # another command has removed it
-                about = path.stat()
-                found.append((about.st_mtime, about.st_size, path))
-        left = sum(size for _, size, _ in found)
-        for _, size, path in sorted(found):
-            if left <= MOST_BYTES:
+                status = path.stat()
+                entries.append((status.st_mtime, status.st_size, path))
+        total = sum(size for _, size, _ in entries)
+        for _, size, path in sorted(entries):
+            if total <= MOST_BYTES:
                 break
             path.unlink(missing_ok=True)
-            left -= size
+            total -= size
 
 
 NO_CACHE = Cache(None)
@@ -144,7 +144,7 @@ COMPUTING = (
     "studies/bias/chance.py",
     "studies/bias/distances.py",
 )
-"""Modules that entries are computed by; a change of others, such as a page, keeps them."""
+"""Modules that compute entries. A change of another module, such as a page, keeps the entries."""
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """How results become JSON: one measured value, and one encoder for all documents.
 
-A document is made of plain mappings, dataclasses, named tuples and arrays; :func:`as_json` turns them into what JSON
-holds. A number that is not finite becomes null, and a :class:`Measured` value says beside it why.
+A document is made of plain mappings, dataclasses, named tuples and arrays; :func:`as_json` turns them into JSON
+values. A number that is not finite becomes null, and a :class:`Measured` value gives the reason beside it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NO_INTERVAL = "it does not vary from video to video, or some resamples have no q
 
 @dataclass(frozen=True)
 class Measured:
-    """One measured value with what belongs to it.
+    """A measured value with its reason, interval and unit.
 
     Parameters
     ----------
@@ -81,8 +81,8 @@ class Measured:
             entry["ci95"] = [float(end) for end in self.ci95] if has_interval else None
             if not has_interval:
                 entry.setdefault("why", self.no_interval)
-        known = {"n_queries": self.n_queries, "n_videos": self.n_videos, "on_threshold": self.on_threshold}
-        entry |= {name: count for name, count in known.items() if count is not None}
+        counts = {"n_queries": self.n_queries, "n_videos": self.n_videos, "on_threshold": self.on_threshold}
+        entry |= {name: count for name, count in counts.items() if count is not None}
         return entry | ({"signature": self.signature} if self.signature else {})
 
 
@@ -91,7 +91,7 @@ def document_head(schema: str) -> dict[str, Any]:
     return {"schema": schema, "truemoment": __version__}
 
 
-def as_json(value: Any) -> Any:  # noqa: ANN401 - a document holds whatever JSON does
+def as_json(value: Any) -> Any:  # noqa: ANN401 - a document contains whatever JSON can
     """Turn a value, and all values in it, into JSON values.
 
     Parameters
@@ -115,7 +115,7 @@ def as_json(value: Any) -> Any:  # noqa: ANN401 - a document holds whatever JSON
             return convert(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: as_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    raise TypeError(f"got a value of type {type(value).__name__}, expected one that JSON holds")
+    raise TypeError(f"got a value of type {type(value).__name__}, expected one that JSON can represent")
 
 
 def json_text(document: Mapping[str, Any] | Sequence[Any]) -> str:
@@ -140,7 +140,7 @@ _CONVERSIONS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Any]], ...] =
     (float, lambda value: float(value) if math.isfinite(value) else None),
     ((np.ndarray, np.generic), lambda value: as_json(value.tolist())),
     (Measured, lambda value: as_json(value.as_dict())),
-    (Mapping, lambda value: {as_text(str(key)): as_json(of) for key, of in value.items()}),
+    (Mapping, lambda value: {as_text(str(key)): as_json(item) for key, item in value.items()}),
     ((list, tuple), _sequence),
 )
 """How values of each type are written; the first type that fits counts."""

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UNREADABLE = (OSError, EOFError, zlib.error)
-"""What reading a file or unpacking it may raise."""
+"""Errors that reading or unpacking a file may raise."""
 
 SETTINGS_BYTES, DATA_BYTES, LINE_BYTES = 16 << 20, 4 << 30, 64 << 20
 """Limits of a file of settings, of a file of annotations or predictions that is read whole, and of one line.
@@ -89,8 +89,8 @@ def decode_json(data: bytes, kind: type[T], *, path: AnyPath, line: int = 1, fie
     except RecursionError:
         raise InputError("is nested too deeply", path=path, line=line, field=field or None) from None
     except msgspec.DecodeError as error:
-        found = _BYTE.search(str(error))
-        at = int(found[1]) if found else len(data.rstrip())
+        match = _BYTE.search(str(error))
+        at = int(match[1]) if match else len(data.rstrip())
         word = re.match(rb"NaN|-?Infinity", data[max(at - data[:at].endswith(b"-"), 0) :])
         came = f"got {word[0].decode()}, expected a number" if word else f"{lower_first(str(error))}, expected JSON"
         raise InputError(came, path=path, line=line + data.count(b"\n", 0, at), field=field or None) from None
@@ -254,9 +254,9 @@ def current_umask() -> int:
 def atomic_write(path: str | AnyPath) -> Iterator[IO[bytes]]:
     """Open a file for writing that appears under its name only when it is complete and on the disk.
 
-    After any error, or a power cut, an existing file is unchanged; it keeps its permissions. Of a path that the user
-    named, a pipe or device is written directly, and the target of a link is replaced. In a folder of ours, everything
-    but a regular file is refused.
+    After any error, or a power cut, an existing file is unchanged; it keeps its permissions. If the user named
+    the path, a pipe or device is written directly, and the target of a link is replaced. In a folder of ours,
+    everything but a regular file is refused.
 
     Raises
     ------
@@ -404,9 +404,9 @@ def source_of(path: AnyPath) -> dict[str, str]:
 
 
 def _invalid(error: msgspec.ValidationError, data: bytes, path: AnyPath, line: int, field: str) -> InputError:
-    found = _AT.match(str(error))
-    problem = found.group("problem") if found else str(error)
-    inner = (found.group("field") or "") if found else ""
+    match = _AT.match(str(error))
+    problem = match.group("problem") if match else str(error)
+    inner = (match.group("field") or "") if match else ""
     inner = inner.removeprefix("$").removeprefix(".")
     expected = re.match(r"Expected (.*), got (.*)$", problem)
     missing = re.match(r"Object missing required field `(.*)`$", problem)

@@ -144,11 +144,11 @@ def temporary_folder(folder: AnyPath, prefix: str = WRITING) -> Iterator[OwnPath
     folder = OwnPath.of(folder)
     remove_leftovers(folder)
     path, number = _new(folder, prefix, is_folder=True)
-    with contextlib.ExitStack() as left:
-        left.callback(_remove_own, path)
-        left.callback(os.close, number)
+    with contextlib.ExitStack() as cleanup:
+        cleanup.callback(_remove_own, path)
+        cleanup.callback(os.close, number)
         for _ in range(SPARE):
-            left.callback(os.close, os.dup(number))
+            cleanup.callback(os.close, os.dup(number))
         yield path
 
 
@@ -162,10 +162,10 @@ def _remove_own(path: OwnPath) -> None:
 def remove_leftovers(folder: AnyPath) -> None:
     """Remove temporary files and folders of killed processes; those in use are locked."""
     try:
-        left = OwnPath.of(folder).plain(TEMPORARY)
+        folders = OwnPath.of(folder).plain(TEMPORARY)
     except OSError:
         return
-    for path in left:
+    for path in folders:
         with contextlib.suppress(OSError):
             _remove_leftover(path)
 
@@ -175,7 +175,7 @@ def _remove_leftover(path: OwnPath) -> None:
     if number is None:
         return
     try:
-        if lock(number, wait=False):  # else nobody can tell whether it is in use
+        if lock(number, wait=False):  # else nobody knows whether it is in use
             path.remove_tree() if path.is_dir() else path.unlink()
     finally:
         os.close(number)

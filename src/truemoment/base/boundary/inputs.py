@@ -114,9 +114,9 @@ def updating(path: P) -> P:
         real = os.path.realpath(str(path))
         register.has_written = True
         register.own.add(real)
-        for known in (register.read, register.planned):
-            for other in [other for other in known if real in _with_folders(other)]:
-                del known[other]
+        for paths in (register.read, register.planned):
+            for other_path in [path for path in paths if real in _with_folders(path)]:
+                del paths[other_path]
     return path
 
 
@@ -141,7 +141,7 @@ def _with_folders(path: str) -> set[str]:
 
 
 def _is_stream(path: str) -> bool:
-    """Whether there is a pipe or device, which is never replaced."""
+    """Whether a path is a pipe or device, which is never replaced."""
     try:
         mode = os.stat(path).st_mode  # noqa: PTH116 - pathlib makes a path of each
     except (OSError, ValueError):

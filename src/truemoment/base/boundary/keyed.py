@@ -25,7 +25,7 @@ def split_pair(text: str) -> tuple[str, str | None]:
 def read_pairs(
     texts: Iterable[str], keys: Iterable[str], *, within: str, error: type[UsageError] = UsageError
 ) -> dict[str, str]:
-    """Return the values of ``key=value`` texts by key; each key is one of `keys` and is given once.
+    """Return the values of ``key=value`` texts by key; each key is one of `keys` and occurs once.
 
     Errors begin with `within`, e.g. the whole text or the option that contains the pairs.
 
@@ -35,17 +35,17 @@ def read_pairs(
     {'fps': '5', 'window': '128'}
     """
     keys = list(keys)
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     for text in texts:
         key, value = split_pair(text)
         if value is None:
             raise error(f"{within}: got {text.strip()!r}, expected KEY=VALUE")
         if key not in keys:
             raise error(f"{within}: got the key {key!r}, expected {one_of_known(key, keys)}")
-        if key in found:
+        if key in pairs:
             raise error(f"{within}: got the key {key!r} twice, expected it once")
-        found[key] = value
-    return found
+        pairs[key] = value
+    return pairs
 
 
 def read_value(key: str, text: str, hint: Any, *, error: type[UsageError] = UsageError) -> Any:  # noqa: ANN401 - of the hinted type

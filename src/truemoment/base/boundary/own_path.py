@@ -47,7 +47,7 @@ _MODES = {
 }
 
 _LINK_ERRORS = (errno.ELOOP, errno.ENOTDIR, getattr(errno, "EMLINK", errno.ELOOP), errno.EEXIST)
-"""What systems answer to ``O_NOFOLLOW`` where there is a link."""
+"""Errors of ``O_NOFOLLOW`` where the path is a link."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -131,22 +131,22 @@ class OwnPath:
 
     def stat(self) -> os.stat_result:
         """Return the properties of a file or folder."""
-        found = self.lstat()
-        if stat.S_ISLNK(found.st_mode):
+        status = self.lstat()
+        if stat.S_ISLNK(status.st_mode):
             raise self._link_error()
-        return found
+        return status
 
     def exists(self) -> bool:
-        """Whether there is something."""
+        """Whether the path exists."""
         return self._mode() is not None
 
     def is_file(self) -> bool:
-        """Whether there is a regular file."""
+        """Whether the path is a regular file."""
         mode = self._mode()
         return mode is not None and stat.S_ISREG(mode)
 
     def is_dir(self) -> bool:
-        """Whether there is a folder."""
+        """Whether the path is a folder."""
         mode = self._mode()
         return mode is not None and stat.S_ISDIR(mode)
 
@@ -157,7 +157,7 @@ class OwnPath:
             return None
 
     def iterdir(self) -> list[OwnPath]:
-        """Return what is in a folder, sorted by name, links too."""
+        """Return the entries of a folder, links included, sorted by name."""
         return [path for path, _ in self._scanned()]
 
     def folders(self) -> list[OwnPath]:
@@ -168,10 +168,10 @@ class OwnPath:
         """Return the paths below a folder that match a pattern, sorted; nothing if there is no such folder."""
         first, _, rest = pattern.partition("/")
         try:
-            found = [path for path in self.iterdir() if fnmatch.fnmatchcase(path.name, first)]
+            paths = [path for path in self.iterdir() if fnmatch.fnmatchcase(path.name, first)]
         except (FileNotFoundError, NotADirectoryError):
             return []
-        return [below for path in found for below in path.glob(rest)] if rest else found
+        return [below for path in paths for below in path.glob(rest)] if rest else paths
 
     def plain(self, pattern: re.Pattern[str]) -> list[OwnPath]:
         """Return the files and folders in a folder whose names match, sorted, without links, pipes and devices."""
@@ -181,10 +181,10 @@ class OwnPath:
         return [self / name for name in names]
 
     def _scanned(self) -> list[tuple[OwnPath, str]]:
-        """Return what is in a folder, sorted by name, and of each whether it is a link, folder, file or device."""
+        """Return the entries of a folder, sorted by name, each with its kind: link, folder, file or device."""
         with self._opened_folder() as folder, os.scandir(folder) as entries:
-            found = [(entry.name, _kind_of(entry)) for entry in entries]
-        return [(OwnPath(self.root, (*self.parts, name)), kind) for name, kind in sorted(found)]
+            names = [(entry.name, _kind_of(entry)) for entry in entries]
+        return [(OwnPath(self.root, (*self.parts, name)), kind) for name, kind in sorted(names)]
 
     def refuse_links(self) -> None:
         """Refuse a folder with a link in it that leads out of it, at any depth, before any work is done."""
@@ -280,7 +280,7 @@ class OwnPath:
             shutil.rmtree(name, dir_fd=folder)
 
     def rename(self, to: OwnPath) -> None:
-        """Give a file or folder another place, where a file or an empty folder is replaced."""
+        """Move a file or folder; a file or an empty folder at the new place is replaced."""
         with self.in_folder() as (folder, name), to.in_folder() as (to_folder, to_name):
             os.replace(name, to_name, src_dir_fd=folder, dst_dir_fd=to_folder)
 
@@ -332,7 +332,7 @@ class OwnPath:
 
     @contextlib.contextmanager
     def _named_errors(self) -> Iterator[None]:
-        """Let errors name the whole path, and those that a link causes say so."""
+        """Let errors name the whole path, and name the link that caused them."""
         try:
             yield
         except OSError as error:
@@ -396,9 +396,9 @@ def open_regular(path: AnyPath, mode: str = "rb") -> BinaryIO:
 def _opened(number: int, mode: str, path: AnyPath) -> BinaryIO:
     with contextlib.ExitStack() as opened:
         opened.callback(os.close, number)
-        found = os.fstat(number)
-        refuse_no_file(found.st_mode, path)
-        if isinstance(path, OwnPath) and mode != "rb" and found.st_nlink > 1:
+        status = os.fstat(number)
+        refuse_no_file(status.st_mode, path)
+        if isinstance(path, OwnPath) and mode != "rb" and status.st_nlink > 1:
             problem = "has another name (a hard link), expected a file that TrueMoment has made"
             raise InputError(problem, path=path, hint="remove it, or write to another place")
         if mode == "wb":
@@ -430,7 +430,7 @@ def refuse_no_file(mode: int, path: AnyPath) -> None:
 
 
 class _Regular(io.FileIO):
-    """A file whose reading does not wait: some files of the system, such as /proc/kmsg, would wait for ever."""
+    """A file whose reading does not wait: some files of the system, such as /proc/kmsg, would wait forever."""
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         length = super().readinto(buffer)

@@ -49,13 +49,13 @@ def processes(workers: int, begin: Callable[..., None], *settings: Any) -> Itera
     ...     list(pool.map(math.sqrt, [4.0, 9.0]))
     [2.0, 3.0]
     """
-    others = set(multiprocessing.active_children())
+    children = set(multiprocessing.active_children())
     pool = _new_pool(workers, begin, settings)
     try:
         yield pool
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
-        ours = set(multiprocessing.active_children()) - others
+        ours = set(multiprocessing.active_children()) - children
         for child in ours:
             child.terminate()
         for child in ours:
@@ -66,7 +66,7 @@ def processes(workers: int, begin: Callable[..., None], *settings: Any) -> Itera
 
 
 _starting = threading.RLock()
-"""Held while the environment is changed for a process that is about to start."""
+"""Lock of the environment, while it is changed for a process that is about to start."""
 
 
 @contextlib.contextmanager
@@ -88,7 +88,7 @@ def without_current_folder() -> Iterator[None]:
 
 
 class _Pool(ProcessPoolExecutor):
-    """Processes that do not import from the current folder; a task may start one."""
+    """Pool of processes that do not import from the current folder; a task may start one."""
 
     def submit(self, function: Callable[..., T], /, *arguments: Any, **named: Any) -> Future[T]:  # noqa: ANN401 - as in the base class
         with without_current_folder():
@@ -167,6 +167,6 @@ class RestartingPool:
 
 
 def begin_quietly() -> None:
-    """Begin a worker of a server: Ctrl-C is for who started it, and it ends with that process."""
+    """Begin a worker of a server: it ignores Ctrl-C, and ends with the process that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()

@@ -70,14 +70,14 @@ class CleanStream(io.TextIOBase):
 
     def _line_of_progress(self, text: str) -> str:
         """Return a progress bar as a line of its own, at most one in :data:`EVERY_S` seconds: nobody sees it move."""
-        line, now = text.strip(), time.monotonic()
-        if not line or now < self._next_line_at:
+        line, time_s = text.strip(), time.monotonic()
+        if not line or time_s < self._next_line_at:
             return ""
-        self._next_line_at = now + EVERY_S
+        self._next_line_at = time_s + EVERY_S
         return f"{printable(line)}\n"
 
     def flush(self) -> None:
-        """Write what is held back."""
+        """Write what is waiting."""
         with self._named():
             self.stream.flush()
 

@@ -31,7 +31,7 @@ LINE_CHARACTERS = 240
 """Two lines of a terminal of 120 columns."""
 
 WORD_CHARACTERS = 80
-"""Of a word of a line that is too long."""
+"""Characters of a word in a line that is too long."""
 
 _LONG_WORD = re.compile(rf"\S{{{WORD_CHARACTERS + 1},}}")
 
@@ -63,8 +63,8 @@ def as_text(text: str) -> str:
     return text if text.isascii() else _HALF.sub(_escape, text)
 
 
-def _escape(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
     if 0xDC80 <= code <= 0xDCFF:  # how Python stores a byte of a path that is no text
         code -= 0xDC00
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
@@ -89,7 +89,7 @@ def printable_json(text: str) -> str:
     >>> printable_json('{"a": "\u202eb"}')
     '{"a": "\\u202eb"}'
     """
-    return "\n".join(_HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], line) for line in text.split("\n"))
+    return "\n".join(_HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], line) for line in text.split("\n"))
 
 
 def short_line(text: str) -> str:
@@ -121,7 +121,7 @@ _FORMULA = re.compile(r"'*([=@\t\r]|[+-](?![\w.:#-]*\Z))")
 
 
 def no_formula(text: str) -> str:
-    r"""Return a text that no spreadsheet takes for a formula: one that begins with = + - @ gets a ' before it.
+    r"""Return a text that no spreadsheet reads as a formula: one that begins with = + - @ gets a ' before it.
 
     Names and numbers that begin with a sign, as some ids of videos do, stay: they call nothing.
 

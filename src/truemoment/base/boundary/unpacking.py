@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 SWOLLEN = 200
-"""Packed data may unpack to so many times its own size: the same 100 moments for every query unpack to 140 times."""
+"""Packed data may unpack to this many times its own size: the same 100 moments for every query unpack to 140 times."""
 
 FREE_BYTES, FREE_TEXT_BYTES = 1 << 28, 1 << 24
-"""And in any case to so many bytes, of numbers and of text; values that are read from text take 40 times its size."""
+"""Data may always unpack to this many bytes, of numbers and of text; values read from text use 40 times its size."""
 
 BLOCK_BYTES = 1 << 17
 """Size of the blocks that are unpacked at a time."""

@@ -20,7 +20,7 @@ MOST_NUMBER = 1e30
 """No setting is larger: below what networks compute with, in 32 bits."""
 
 MOST_BYTES, DEEPEST = 1 << 16, 16
-"""Size and nesting of a recipe beyond which it is not read; ours hold 500 bytes in two levels."""
+"""Size and nesting of a recipe beyond which it is not read; ours have 500 bytes in two levels."""
 
 
 def read_yaml(path: AnyPath) -> Any:  # noqa: ANN401 - checked by the caller
@@ -29,7 +29,7 @@ def read_yaml(path: AnyPath) -> Any:  # noqa: ANN401 - checked by the caller
 
 
 def parse_yaml(data: bytes, path: AnyPath) -> Any:  # noqa: ANN401 - checked by the caller
-    """Read what a small YAML file holds; `path` is what an error names."""
+    """Parse the content of a small YAML file; an error names `path`."""
     try:
         import yaml  # noqa: PLC0415 - optional
     except ImportError:
@@ -51,7 +51,7 @@ def _refuse_traps(data: bytes, path: AnyPath) -> None:
     import yaml  # noqa: PLC0415 - optional
 
     if len(data) > MOST_BYTES:
-        raise InputError(f"holds {len(data):,} bytes, expected {MOST_BYTES:,} at most", path=path)
+        raise InputError(f"got {len(data):,} bytes, expected {MOST_BYTES:,} at most", path=path)
     depth = 0
     too_deep = f"is nested too deeply, expected {DEEPEST} levels at most"
     try:
@@ -71,20 +71,22 @@ def _refuse_traps(data: bytes, path: AnyPath) -> None:
 def convert(values: Mapping[str, Any], kind: type[S], path: AnyPath | None, field: str = "") -> S:
     """Check the values of a YAML file, or of the field `field` of it, against a type."""
     try:
-        found = msgspec.convert(values, kind, strict=False)  # YAML reads 1e-3 as text
+        record = msgspec.convert(values, kind, strict=False)  # YAML reads 1e-3 as text
     except msgspec.ValidationError as error:
         problem, _, at = str(error).partition(" - at `$")
         inner = at.rstrip("`").lstrip(".")
         words = in_words(lower_first(problem))
-        if re.search("unknown field|invalid enum value", words) and (known := _names_at(kind, inner)):
-            words += f", expected one of {', '.join(known)}"
+        if re.search("unknown field|invalid enum value", words) and (names := _names_at(kind, inner)):
+            words += f", expected one of {', '.join(names)}"
         raise InputError(words, path=path, field=(field + inner).rstrip(".") or None) from None
-    for key, value in leaves(msgspec.to_builtins(found)).items():
+    for key, value in leaves(msgspec.to_builtins(record)).items():
         numbers = value if isinstance(value, list) else [value]
-        if wrong := [of for of in numbers if isinstance(of, int | float) and not abs(of) <= MOST_NUMBER]:  # or NaN
+        if wrong := [
+            number for number in numbers if isinstance(number, int | float) and not abs(number) <= MOST_NUMBER
+        ]:  # or NaN
             problem = f"got {wrong[0]:g}, expected a number from {-MOST_NUMBER:g} to {MOST_NUMBER:g}"
             raise InputError(problem, path=path, field=field + key)
-    return found
+    return record
 
 
 def _names_at(kind: type[Struct], inner: str) -> tuple[str, ...]:
@@ -92,12 +94,12 @@ def _names_at(kind: type[Struct], inner: str) -> tuple[str, ...]:
     hint: Any = kind
     for name in filter(None, re.sub(r"\[[^\]]*\]", "", inner).split(".")):
         hint = get_type_hints(kind).get(name)
-        parts = [of for of in _types_in(hint) if isinstance(of, type) and issubclass(of, Struct)]
+        parts = [part for part in _types_in(hint) if isinstance(part, type) and issubclass(part, Struct)]
         if len(parts) == 1:
             kind = parts[0]
         elif parts:
             return ()
-    words = [of for of in _types_in(hint) if isinstance(of, str)]
+    words = [word for word in _types_in(hint) if isinstance(word, str)]
     return tuple(words) if words else kind.__struct_fields__ if kind in _types_in(hint) else ()
 
 
@@ -108,15 +110,15 @@ def _types_in(hint: Any) -> list[Any]:  # noqa: ANN401 - any annotation
 
 def leaves(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     """Return all values that contain no further keys, by dotted key."""
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for key, value in values.items():
-        found |= leaves(value, f"{before}{key}.") if isinstance(value, dict) else {before + key: value}
-    return found
+        flat |= leaves(value, f"{before}{key}.") if isinstance(value, dict) else {before + key: value}
+    return flat
 
 
 @contextlib.contextmanager
 def naming(path: AnyPath | None, field: str) -> Iterator[None]:
-    """Name file and field where a value means nothing that we know."""
+    """Let errors about a value name the file and the field."""
     try:
         yield
     except UsageError as error:

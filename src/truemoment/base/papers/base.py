@@ -56,9 +56,9 @@ class Paper:
         details = dict(self.details)
         numbers = details.get("volume", "") + (f"({details['number']})" if "number" in details else "")
         place = " ".join(part for part in (self.venue, numbers) if part)
-        when = "" if self.year is None else str(self.year)
+        year = "" if self.year is None else str(self.year)
         version = f"Version {details['version']}" if "version" in details else ""
-        parts = [authors, self.title, ", ".join(part for part in (place, version, when) if part)]
+        parts = [authors, self.title, ", ".join(part for part in (place, version, year) if part)]
         text = ". ".join(parts) + "."
         return f"{text} doi:{details['doi']}" if "doi" in details else text
 
@@ -68,7 +68,7 @@ class Paper:
         authors = " and ".join(name if ", " in name else f"{{{name}}}" for name in self.authors)
         year = "" if self.year is None else str(self.year)
         fields = [("author", authors), ("title", f"{{{self.title}}}"), (venue, self.venue), ("year", year)]
-        given = [(name, value) for name, value in (*fields, *self.details) if value]
-        width = max(len(name) for name, _ in given)
-        lines = ",\n".join(f"  {name:<{width}} = {{{value}}}" for name, value in given)
+        entries = [(name, value) for name, value in (*fields, *self.details) if value]
+        width = max(len(name) for name, _ in entries)
+        lines = ",\n".join(f"  {name:<{width}} = {{{value}}}" for name, value in entries)
         return f"@{self.kind}{{{self.key},\n{lines}\n}}"

@@ -47,7 +47,7 @@ def command(request: PrepareRequest) -> None:
         check_videos(folder, request.videos)
         opened.enter_context(undamaged(folder.database))
         store = opened.enter_context(contextlib.closing(Store(folder.database)))
-        total = len(store.read(lambda connection: waiting_videos(connection, again=True)))
+        total = len(store.read(lambda connection: waiting_videos(connection, retry=True)))
         with tqdm(total=total, desc="preparing videos", unit="video", disable=request.quiet, leave=False) as bar:
 
             def on_done(outcome: VideoOutcome) -> None:

@@ -26,9 +26,9 @@ def command(request: CardRequest) -> None:
     \b
     truemoment collect card OUT
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.collection.assembling import assemble_again
+    from truemoment.collection.assembling import reassemble
     from truemoment.collection.card import card_text
 
-    card = assemble_again(request.out)
+    card = reassemble(request.out)
     if not request.quiet:
         click.echo(card_text(card), nl=False)

@@ -73,14 +73,14 @@ def command(
         except KeyboardInterrupt:
             click.echo("truemoment: finished stages are saved; the same command resumes from there", err=True)
             raise
-    if collected.failed and not collected.done:
+    if collected.failed and not collected.films:
         others = f" (and {len(collected.failed) - 1:,} others)" if len(collected.failed) > 1 else ""
         raise InputError(collected.failed[0].why + others)
     where = str(request.out)
     deliver_log(reports.report(collected, where), lambda: reports.document(collected, where), output)
     for film in collected.failed:
         click.echo(short_line(f"not collected: {film.why}"), err=True)
-    n_used = sum(not film.report.discarded for film in collected.done)
+    n_used = sum(not film.report.discarded for film in collected.films)
     if n_used:
         suggest(
             "its biases:",

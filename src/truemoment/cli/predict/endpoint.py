@@ -19,7 +19,7 @@ class PredictEndpoint(Served):
     prompt: str = option(
         "Prompt: seconds, clock, json, text-only, or your own file.", "seconds", metavar="NAME|FILE.toml"
     )
-    raw: Out[Path | None] = option("Raw answers. [default: OUT.raw.jsonl]", metavar="FILE")
+    raw: Out[Path | None] = option("Raw answers. [default: OUT.raw.jsonl]", metavar="FILE", rare=True)
 
     def inputs(self) -> list[Path]:
         """Return the file of the user's own prompt."""

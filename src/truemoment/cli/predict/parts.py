@@ -49,10 +49,10 @@ class ShownFrames(Request):
     HEADING = "Videos"
 
     videos: Path | None = option("Folder of videos, VIDEO.mp4 etc.", metavar="DIR")
-    on_missing_video: Literal["refuse", "skip"] = option("Videos without a file.", "refuse")
+    on_missing_video: Literal["refuse", "skip"] = option("What to do with videos without a file.", "refuse")
     fps: float | None = option("Frames per second of video. [default: 1]", metavar="F")
     n_frames: int | None = option("Frames per video, in place of --fps.", name="--frames", metavar="N")
-    longest_side: int = option("Longest side of a frame.", 448, metavar="PX")
+    longest_side: int = option("Longest side of a frame.", 448, metavar="PX", rare=True)
     shuffled: bool = option("Shuffle the frames: the randomised-video check.", False)
 
     def sampling(self, prompt: Prompt) -> Sampling | None:
@@ -77,15 +77,19 @@ class Asking(Request):
 
     model: str = option("Name of the model at the endpoint.", metavar="NAME", required=True)
     seed: int = seed("the request, and of the order of --shuffled")
-    max_tokens: int = number("Maximum number of tokens of an answer.", 256, 1)
+    max_tokens: int = number("Maximum number of tokens of an answer.", 256, 1, rare=True)
     fields: tuple[str, ...] = option(
-        "A field of the request; null leaves it out. May be repeated.", (), name="--set", metavar="FIELD=JSON"
+        "A field of the request; null leaves it out. May be repeated.",
+        (),
+        name="--set",
+        metavar="FIELD=JSON",
+        rare=True,
     )
     key_variable: str | None = option("Environment variable with the key. [default: OPENAI_API_KEY]", metavar="NAME")
     workers: int = number("Number of requests at a time.", 4, 1, 256)
-    retries: int = number("Number of retries of a request that fails.", 6, 0, 100)
-    timeout_s: float = option("Timeout of a request, seconds.", 120.0, name="--timeout", metavar="S")
-    price: str | None = option("Prices of a million tokens, to report the cost.", metavar="IN,OUT")
+    retries: int = number("Number of retries of a request that fails.", 6, 0, 100, rare=True)
+    timeout_s: float = option("Timeout of a request, seconds.", 120.0, name="--timeout", metavar="S", rare=True)
+    price: str | None = option("Prices of a million tokens, to report the cost.", metavar="IN,OUT", rare=True)
 
     def check(self) -> None:
         """Refuse fields and prices that cannot be read."""

@@ -65,4 +65,4 @@ def command(request: PredictPrompts, _threads: ModelThreads, output: Output) -> 
         study = predict_with_prompts(models, reference, queries, outs, DrawSettings(seed=request.seed))
     price = request.parsed_price()
     deliver_log(reports.report(study, price), lambda: reports.document(study, price), output)
-    warn_and_exit({f"{name}: ": prediction for name, prediction in study.found.items()})
+    warn_and_exit({f"{name}: ": prediction for name, prediction in study.predictions.items()})

@@ -25,7 +25,10 @@ class PredictRun(Predicted, Data):
     features: In[str | None] = option("Features in place of those it was trained on.", metavar="SOURCE")
     change: str | None = option("Change the videos: shuffled, reversed, frozen or other-video.", metavar="WAY")
     chunk_s: float | None = option(
-        "Cut the videos into chunks of S seconds; times count from the start of a chunk.", name="--chunks", metavar="S"
+        "Cut the videos into chunks of S seconds; times count from the start of a chunk.",
+        name="--chunks",
+        metavar="S",
+        rare=True,
     )
     first_look: int | None = number(
         "Compare a query with the K windows of its film with the frame most like it, for a run on films; 0 for all. "
@@ -33,14 +36,18 @@ class PredictRun(Predicted, Data):
         None,
         0,
         metavar="K",
+        rare=True,
     )
-    sentences: In[Path | None] = option("Sentence vectors for --first-look, .h5 or .npz.", metavar="FILE")
-    seed: int = seed("--change")
+    sentences: In[Path | None] = option("Sentence vectors for --first-look, .h5 or .npz.", metavar="FILE", rare=True)
+    seed: int = seed("the changes of --change")
     engine: Literal["local", "ray"] = option(
         "Where parts of films are predicted: this machine, or a Ray cluster (environment variable RAY_ADDRESS).",
         "local",
+        rare=True,
     )
-    workers: int | None = number("Number of processes for a run on films. [default: all cores]", None, 1, 256)
+    workers: int | None = number(
+        "Number of processes for a run on films. [default: all cores]", None, 1, 256, rare=True
+    )
 
 
 @binder.command("run")
@@ -87,5 +94,5 @@ def command(request: PredictRun, _threads: ModelThreads, output: Output) -> None
             click.echo("truemoment: finished parts are saved; the same command resumes from there", err=True)
         raise
     deliver_log(reports.report_of_run(prediction), lambda: reports.document_of_run(prediction), output)
-    for note in prediction.notes:
+    for note in prediction.notes if not output.quiet else ():
         say(f"note: {note}", err=True)

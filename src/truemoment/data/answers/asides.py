@@ -24,10 +24,10 @@ _WITHIN = re.compile(r"\bwithin \Z")
 
 
 class Sorted(NamedTuple):
-    """Moments that may be the answer, and asides, which are it only if there is no other."""
+    """Moments that may be the answer, and asides, which are the answer only if there is no other."""
 
-    kept: list[Moment]
-    aside: list[Moment]
+    moments: list[Moment]
+    asides: list[Moment]
 
 
 def sort_out(text: str, moments: Sequence[Moment]) -> Sorted:
@@ -44,23 +44,23 @@ def sort_out(text: str, moments: Sequence[Moment]) -> Sorted:
     >>> [moment.start for moment in moments], [(moment.start, moment.fault) for moment in aside]
     ([12.0], [(30.0, 'a moment that is denied')])
     """
-    found = Sorted([], [])
-    seen = 0
+    groups = Sorted([], [])
+    used_to = 0
     for moment in moments:
-        before = text[max(seen, moment.begin - LABEL_REACH) : moment.begin]
-        seen = moment.stop
+        before = text[max(used_to, moment.begin - LABEL_REACH) : moment.begin]
+        used_to = moment.stop
         behind = _FROM_A_TIME.match(text, moment.stop) or _LONG.match(text, moment.stop)
         if not behind and not _ANY_SIGN.search(before):
-            found.kept.append(moment)  # most by far; the patterns below take time
+            groups.moments.append(moment)  # most by far; the patterns below take time
             continue
         if _NOTHING_OF_IT.search(before) or _OF_THE_VIDEO.search(before):
             continue
         why = _why_aside(text, moment, before)
         if why:
-            found.aside.append(moment._replace(fault=moment.fault or why))
+            groups.asides.append(moment._replace(fault=moment.fault or why))
         else:
-            found.kept.append(_in_named_unit(moment, before))
-    return found
+            groups.moments.append(_in_named_unit(moment, before))
+    return groups
 
 
 def _why_aside(text: str, moment: Moment, before: str) -> str:

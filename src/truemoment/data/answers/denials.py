@@ -1,4 +1,4 @@
-"""Answers without a moment: that there is none, or that the model declines."""
+"""Answers without a moment: the model denies that there is one, or declines."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def _is_nothing(bare: str) -> bool:
     return _NOTHING.fullmatch(words) is not None if words else _NO_LIST.search(bare) is not None
 
 
-def _span_of(found: re.Match[str] | None) -> tuple[int, int] | None:
-    return None if found is None else found.span()
+def _span_of(match: re.Match[str] | None) -> tuple[int, int] | None:
+    return None if match is None else match.span()
 
 
 def denial(text: str, begin: int = 0, end: int | None = None) -> tuple[int, int] | None:
@@ -70,9 +70,9 @@ def denial(text: str, begin: int = 0, end: int | None = None) -> tuple[int, int]
     stop = len(text) if end is None else end
     if not any_of(words.MAY_DENY, text):
         return None
-    for found in _DENIAL.finditer(text, begin, stop):
-        if not _HARMLESS.search(text, max(found.start() - 16, begin), min(found.end() + 40, stop)):
-            return found.span()
+    for match in _DENIAL.finditer(text, begin, stop):
+        if not _HARMLESS.search(text, max(match.start() - 16, begin), min(match.end() + 40, stop)):
+            return match.span()
     return None
 
 
@@ -86,7 +86,7 @@ def denies(text: str, begin: int, end: int) -> bool:
     before = text[low:begin]
     if _NOT_THERE.search(before):
         return True
-    for found in _DENIAL.finditer(before):
-        if _CLOSEST.search(before, found.end()) or not _BUT.search(before, found.end()):
+    for match in _DENIAL.finditer(before):
+        if _CLOSEST.search(before, match.end()) or not _BUT.search(before, match.end()):
             return True
     return denial(text, end) is not None

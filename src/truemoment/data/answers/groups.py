@@ -50,7 +50,9 @@ def _are_listed(text: str, last: Moment, moment: Moment) -> bool:
     between = text[last.stop : moment.begin]
     if between.count("\n") != 1 or len(between) > 4 * REACH:
         return False
-    return all(_LINE_BEGINS.search(text, max(one.begin - 16, 0), one.begin) is not None for one in (last, moment))
+    return all(
+        _LINE_BEGINS.search(text, max(member.begin - 16, 0), member.begin) is not None for member in (last, moment)
+    )
 
 
 def _connects(between: str) -> bool:
@@ -61,8 +63,8 @@ def _connects(between: str) -> bool:
     between = _NUMBERED.sub(r"\1", _BULLET.sub(" ", _TAG.sub(" ", between)))
     if _SENTENCE_END.search(between.rstrip()) and between.strip(" \n") != ".":
         between = between if "\n" in between else f"{between} never"
-    found = _WORD.findall(between.replace(".", " ") if "\n" in between else between)
-    return words.CONNECTING.issuperset(found)
+    tokens = _WORD.findall(between.replace(".", " ") if "\n" in between else between)
+    return words.CONNECTING.issuperset(tokens)
 
 
 def alternatives(text: str, moments: Sequence[Moment]) -> bool:

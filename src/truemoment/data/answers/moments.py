@@ -55,29 +55,29 @@ _NAMED_BEHIND = re.compile(words.NAMED_BEHIND)
 def find_moments(text: str, times: Sequence[Time]) -> list[Moment]:
     """Return the moments of a plain text, in order, given its times."""
     times = [time for time in times if not _counts(text, time)]
-    found: list[Moment] = []
-    at, seen = 0, 0  # next time; end of what is used up
+    moments: list[Moment] = []
+    at, used_to = 0, 0  # next time; end of what is used up
     while at < len(times):
-        taken, moment = _moment_at(text, times, at, seen)
+        n_times, moment = _moment_at(text, times, at, used_to)
         if moment is not None:
-            found.append(moment)
-        at += taken
-        seen = times[at - 1].end
-    return found
+            moments.append(moment)
+        at += n_times
+        used_to = times[at - 1].end
+    return moments
 
 
-def _moment_at(text: str, times: Sequence[Time], at: int, seen: int) -> tuple[int, Moment | None]:
+def _moment_at(text: str, times: Sequence[Time], at: int, used_to: int) -> tuple[int, Moment | None]:
     """Return how many times the moment that begins at a time takes, and the moment, if there is one."""
     run = _bracketed(text, times, at)
     if len(run) > 1:
         return len(run), _of_bracket(text, run)
     first = times[at]
-    before = text[max(seen, first.begin - LABEL_REACH) : first.begin]
+    before = text[max(used_to, first.begin - LABEL_REACH) : first.begin]
     label = label_of(_SENTENCE.split(before)[-1])
     if at + 1 < len(times) and times[at + 1].begin - first.end <= REACH:
-        taken, moment = _moment_of_two(text, times, at, label, before)
-        if taken:
-            return taken, moment
+        n_times, moment = _moment_of_two(text, times, at, label, before)
+        if n_times:
+            return n_times, moment
     return 1, _at_an_edge(text, first, before, label)
 
 
@@ -85,18 +85,18 @@ def _moment_of_two(text: str, times: Sequence[Time], at: int, label: Label, befo
     """Return how many times a moment takes that begins at a time and ends at the next, and it; 0 if they make none."""
     first, second = times[at], times[at + 1]
     between = text[first.end : second.begin]
-    how = _named_behind(text, first, second) or _joined(between, label, before)
+    link = _named_behind(text, first, second) or _joined(between, label, before)
     to_the_end = _TO_THE_END.match(text, first.end)
-    if how == "labels" and to_the_end is not None and not to_the_end["on"]:
-        how = ""  # "from 0:38 until the end, with 5 players"
-    if how == "length first" and at + 2 < len(times) and _is_a_start(text, second, times[at + 2], first):
-        how = ""  # "it lasts 8 s, it starts at 12 s and ends at 20 s"
-    length = _chain(text, times, at) if how == "range" else 2
+    if link == "labels" and to_the_end is not None and not to_the_end["on"]:
+        link = ""  # "from 0:38 until the end, with 5 players"
+    if link == "length first" and at + 2 < len(times) and _is_a_start(text, second, times[at + 2], first):
+        link = ""  # "it lasts 8 s, it starts at 12 s and ends at 20 s"
+    length = _chain(text, times, at) if link == "range" else 2
     if length > 2:
         stop, fault = times[at + length - 1].end, "a chain of times"
         chain = Moment(first.begin, stop, first.value, second.value, "s", "a range", fault)
         return length, chain if _has_unit(first, second) else None
-    if how and (moment := _pair(text, first, second, how, before)) is not None:
+    if link and (moment := _pair(text, first, second, link, before)) is not None:
         return 2, moment
     if between.strip() in ("before", "after", "prior to") and first.unit == second.unit == "s":
         fault = "relative to another time"
@@ -189,27 +189,27 @@ def _joined(between: str, label: Label, before: str) -> str:
     ``range``: a word or sign such as "to"; ``labels``: a start and an end; ``reversed``: an end and a start;
     ``length``: a start and a length; ``length first``: the other way round; "": nothing.
     """
-    found = _WORD.findall(between.replace("--", "-"))
-    core = [word for word in found if word not in words.FILLERS] or [word for word in found if word in ("~", ">")][:1]
-    if _is_range(between, "".join(core), len(found)) or (label == "between" and core and core[-1] in words.AND):
+    tokens = _WORD.findall(between.replace("--", "-"))
+    core = [word for word in tokens if word not in words.FILLERS] or [word for word in tokens if word in ("~", ">")][:1]
+    if _is_range(between, "".join(core), len(tokens)) or (label == "between" and core and core[-1] in words.AND):
         return "range"
     link = label_of(_TAG.sub(lambda tag: "" if tag[0].startswith("</") else f" {tag[1]} ", between))
     last = core[-1] if core else ""
-    how = ""
+    link_kind = ""
     from_start = label == "start" and (link == "end" or last in words.UP_TO) and not _VIDEO_IS.search(between)
     if from_start or (last == "before" and _AFTER.search(before)):
-        how = "labels"
+        link_kind = "labels"
     elif label == "start" and (link == "length" or last == "for") and not _VIDEO.search(between):
-        how = "length"
+        link_kind = "length"
     elif label == "end" and link == "start" and len(between) <= 25 and "." not in between:
-        how = "reversed"
+        link_kind = "reversed"
     elif link == "start" and _LASTS.search(before) and not _VIDEO.search(before):
-        how = "length first"
-    return how
+        link_kind = "length first"
+    return link_kind
 
 
 def _is_range(between: str, core: str, n_words: int) -> bool:
-    """Whether what is between two times makes a range of them, given it without words that mean nothing."""
+    """Whether the text between two times makes a range of them; `core` is the text without filler words."""
     if len(between) <= 12 and ("到" in between or "至" in between):
         return True
     return n_words <= 12 and core in words.RANGE and not (core == "-" and "\n" in between)
@@ -219,9 +219,9 @@ def _has_unit(first: Time, second: Time) -> bool:
     return bool(first.unit or second.unit)
 
 
-def _pair(text: str, first: Time, second: Time, how: str, before: str) -> Moment | None:
+def _pair(text: str, first: Time, second: Time, link: str, before: str) -> Moment | None:
     """Make a moment of two times; None if two bare numbers count something else."""
-    if how == "range" and not _has_unit(first, second) and not _bare_range(text, first, second, before):
+    if link == "range" and not _has_unit(first, second) and not _bare_range(text, first, second, before):
         return None
     if {first.unit, second.unit} == {"s", "%"} or {first.unit, second.unit} == {"s", "frame"}:
         return None
@@ -231,16 +231,16 @@ def _pair(text: str, first: Time, second: Time, how: str, before: str) -> Moment
         a *= second.factor
     if not second.unit and first.unit == "s":
         b *= first.factor
-    if how == "reversed":
+    if link == "reversed":
         a, b = b, a
-    elif how == "length":
+    elif link == "length":
         b = a + b
-    elif how == "length first":
+    elif link == "length first":
         a, b = b, a + b
     fault = first.fault or second.fault
     if _is_negative(text, first.begin):
         fault = "a negative time"
-    return Moment(first.begin, second.end, a, b, unit, _HOW[how], fault)
+    return Moment(first.begin, second.end, a, b, unit, _HOW[link], fault)
 
 
 _HOW = {
@@ -302,8 +302,8 @@ def _is_value(before: str) -> bool:
 
 def whole_video(text: str) -> Moment | None:
     """Return the moment of a text about the whole video, or None."""
-    found = _WHOLE.search(text)
-    if found is not None:
-        return Moment(*found.span(), 0.0, math.inf, "", "the whole video")
+    match = _WHOLE.search(text)
+    if match is not None:
+        return Moment(*match.span(), 0.0, math.inf, "", "the whole video")
     minute = re.search(r"\bfirst minute\b", text)
     return None if minute is None else Moment(*minute.span(), 0.0, 60.0, "s", "the start to an end")

@@ -18,7 +18,7 @@ _MARK = re.compile(words.ANSWER_MARK)
 
 
 MOST_CHARACTERS = 30_000
-"""Of a longer part only its beginning and its end are read."""
+"""Characters of a part; of a longer one only the beginning and the end are read."""
 
 
 class Extract(NamedTuple):
@@ -80,8 +80,8 @@ def _shortened(part: Extract) -> Extract:
 
 def _blank_near(text: str, at: int) -> int:
     """Return where a blank is a little before a position; the position itself if there is none."""
-    found = max(text.rfind(blank, at - 200, at) for blank in " \n")
-    return found if found >= 0 else at
+    blank_at = max(text.rfind(blank, at - 200, at) for blank in " \n")
+    return blank_at if blank_at >= 0 else at
 
 
 def _behind_mark(part: Extract) -> list[Extract]:
@@ -95,15 +95,15 @@ def _behind_mark(part: Extract) -> list[Extract]:
     letter = _LETTER.fullmatch(part.text, at) is not None
     gap_at, gap = (part.gap_at - at, part.gap) if at < part.gap_at else (0, 0)
     begin = part.place(at, at)[0]
-    found = Extract(begin, part.text[at:], marked=True, first=True, gap_at=gap_at, gap=gap)
-    return [found._replace(fault="a letter of an option") if letter else found]
+    extract = Extract(begin, part.text[at:], marked=True, first=True, gap_at=gap_at, gap=gap)
+    return [extract._replace(fault="a letter of an option") if letter else extract]
 
 
 def _last(pattern: re.Pattern[str], text: str, begin: int) -> re.Match[str] | None:
-    found = None
+    last = None
     for match in pattern.finditer(text, begin):
-        found = match
-    return found
+        last = match
+    return last
 
 
 def _tagged(text: str) -> Extract | None:

@@ -12,7 +12,7 @@ from truemoment.base.rules import OneSided, Swapped, Which
 from truemoment.data.axes import Axis, parse_axis
 
 VERSION = 1
-"""Of the reader: rises whenever some answer is read otherwise than before."""
+"""Version of the reader: rises when the reading of some answer changes."""
 
 
 @dataclass(frozen=True)
@@ -65,14 +65,14 @@ class ParsedAnswer(NamedTuple):
     Parameters
     ----------
     status
-        How it was understood.
+        Result of the reading.
     moments
         (start, end) on the axis, in the order of the text; an infinite end is the end of the video. Empty unless
         parsed.
     span
         First character, and the one after the last, of the evidence; None if there is none.
     why
-        What was read, or why not, in a few words.
+        Kind of moment that was read, or the reason why none was, in a few words.
     """
 
     status: Status

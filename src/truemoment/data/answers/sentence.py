@@ -81,13 +81,13 @@ def _of_moments(part: Extract, moments: Sequence[Moment], reading: Reading) -> P
 def _of_silence(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedAnswer:
     """Read a text that denies a moment, or declines: two times that nothing joins may still be one."""
     kind, span = silence(part.text)
-    where = None if span is None else part.place(*span)
+    evidence = None if span is None else part.place(*span)
     if kind == "refused":
-        return ParsedAnswer("refused", (), where, "declines")
+        return ParsedAnswer("refused", (), evidence, "declines")
     aside = _of_loose(part, times, reading)
     if aside.status == "parsed" and not _denied(part, aside):
         return aside
-    return ParsedAnswer("no answer", (), where, "says that there is no such moment")
+    return ParsedAnswer("no answer", (), evidence, "says that there is no such moment")
 
 
 def _denied(part: Extract, answer: ParsedAnswer) -> bool:
@@ -111,10 +111,10 @@ def _judged(part: Extract, moments: Sequence[Moment], reading: Reading, *, n_gro
         fault = "a moment, and that there is none"
     if fault:
         return ParsedAnswer("ambiguous", (), span, fault)
-    how = moments[0].how if len(moments) == 1 else "several moments"
+    recognition = moments[0].how if len(moments) == 1 else "several moments"
     marked = " marked as the answer" if part.marked else ""
-    of = f", the {reading.which} of several" if n_groups > 1 and reading.which != "all" else ""
-    return ParsedAnswer("parsed", tuple(read), span, f"{how}{marked}{of}")
+    choice = f", the {reading.which} of several" if n_groups > 1 and reading.which != "all" else ""
+    return ParsedAnswer("parsed", tuple(read), span, f"{recognition}{marked}{choice}")
 
 
 def _ordered(moment: Moment, reading: Reading) -> tuple[float, float]:
@@ -145,24 +145,29 @@ def _longest(axis: Axis) -> float:
 
 def _of_loose(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedAnswer:
     """Read a text whose times nothing joins: two of them, rising, are a start and an end."""
-    seen = [0, *(time.end for time in times)]
+    ends = [0, *(time.end for time in times)]
     labels = [
-        label_of(part.text[max(low, time.begin - 40) : time.begin]) for low, time in zip(seen, times, strict=False)
+        label_of(part.text[max(low, time.begin - 40) : time.begin]) for low, time in zip(ends, times, strict=False)
     ]
-    found = [
+    candidates = [
         time
-        for low, time, label in zip(seen, times, labels, strict=False)
+        for low, time, label in zip(ends, times, labels, strict=False)
         if time.unit == "s" and label != "length" and not _is_length_of_video(part.text, low, time)
     ]
-    if not found:
+    if not candidates:
         return _of_halves(part, times, reading)
-    start_s, end_s = found[0].value, found[-1].value
-    why = next((time.fault for time in found if time.fault), "")
-    if len(found) == 1 and not why and reading.one_sided == "extend" and _AFTER.search(part.text, 0, found[0].begin):
+    start_s, end_s = candidates[0].value, candidates[-1].value
+    why = next((time.fault for time in candidates if time.fault), "")
+    if (
+        len(candidates) == 1
+        and not why
+        and reading.one_sided == "extend"
+        and _AFTER.search(part.text, 0, candidates[0].begin)
+    ):
         end_s = math.inf
-    elif not why and len(found) != 2:
-        why = "a single time" if len(found) == 1 else f"{len(found)} times that nothing joins"
-    elif not why and _TWICE.search(part.text, max(found[0].begin - 40, 0), found[1].begin):
+    elif not why and len(candidates) != 2:
+        why = "a single time" if len(candidates) == 1 else f"{len(candidates)} times that nothing joins"
+    elif not why and _TWICE.search(part.text, max(candidates[0].begin - 40, 0), candidates[1].begin):
         why = "two times, each may be a moment"
     elif not why and not start_s < end_s:
         why = "two times that do not rise"
@@ -170,7 +175,7 @@ def _of_loose(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedA
         why = f"seconds, and the axis is {reading.on}"
     elif not why and end_s > MAX_TIME_S:
         why = "beyond the axis"
-    span = part.place(found[0].begin, found[-1].end)
+    span = part.place(candidates[0].begin, candidates[-1].end)
     if why:
         return ParsedAnswer("ambiguous", (), span, why)
     return ParsedAnswer("parsed", ((start_s, end_s),), span, "a start" if math.isinf(end_s) else "two times")
@@ -187,10 +192,10 @@ def _of_halves(part: Extract, times: Sequence[Time], reading: Reading) -> Parsed
     if not times:
         return ParsedAnswer("failed", (), None, "nothing that could be a moment")
     span = part.place(times[0].begin, times[-1].end)
-    others = [time for time in times if time.unit in ("%", "frame")]
-    of_frames = bool(others) and others[0].unit == "frame" and len(times) > 1
-    if len(others) > 1 or of_frames or (others and _OF_THE_VIDEO.match(part.text, others[0].end)):
-        return ParsedAnswer("ambiguous", (), span, f"{_CALLED[others[-1].unit]}, and the axis is {reading.on}")
+    relative = [time for time in times if time.unit in ("%", "frame")]
+    of_frames = bool(relative) and relative[0].unit == "frame" and len(times) > 1
+    if len(relative) > 1 or of_frames or (relative and _OF_THE_VIDEO.match(part.text, relative[0].end)):
+        return ParsedAnswer("ambiguous", (), span, f"{_CALLED[relative[-1].unit]}, and the axis is {reading.on}")
     if any(time.unit == "s" for time in times):
         return ParsedAnswer("ambiguous", (), span, "a length without a start")
     rest = part.text[: times[0].begin] + part.text[times[-1].end :]

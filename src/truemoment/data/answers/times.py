@@ -105,43 +105,43 @@ def find_times(text: str) -> list[Time]:
     >>> [(time.value, time.unit) for time in find_times("2 bags, 1m5s to 0:01:20.5, step3, 1080p")]
     [(2.0, ''), (65.0, 's'), (80.5, 's')]
     """
-    found: list[Time] = []
-    depth, seen = 0, 0
+    times: list[Time] = []
+    depth, end = 0, 0
     for time in _numbers(text):
-        between = text[seen : time.begin]
+        between = text[end : time.begin]
         if "[" in between or "(" in between or depth:
             depth += between.count("[") + between.count("(") - between.count("]") - between.count(")")
             depth = max(depth, 0)
-        near = found and len(between) < FARTHEST_JOINED
-        joined = _join(found[-1], time, between, in_brackets=depth > 0, text=text) if near else None
+        near = times and len(between) < FARTHEST_JOINED
+        joined = _join(times[-1], time, between, in_brackets=depth > 0, text=text) if near else None
         if joined is None:
-            found.append(time)
+            times.append(time)
         else:
-            found[-1] = joined
-        seen = found[-1].end
-    afters: list[Time | None] = [*found[1:], None][: len(found)]
-    return [time for time, after in zip(found, afters, strict=True) if _is_a_time(time, after)]
+            times[-1] = joined
+        end = times[-1].end
+    afters: list[Time | None] = [*times[1:], None][: len(times)]
+    return [time for time, after in zip(times, afters, strict=True) if _is_a_time(time, after)]
 
 
 def _numbers(text: str) -> Iterator[Time]:
     """Yield numbers in digits and, if there are any, in words, in order."""
     spelled = list(_WORDS.finditer(text)) if _may_spell(text) else []
-    seen = 0
+    end = 0
     for match in _DIGIT_RUN.finditer(text):
         while spelled and spelled[0].start() < match.start():
             yield from _of_word(spelled.pop(0), text)
-        if match.start() < seen:
+        if match.start() < end:
             continue  # after the point of the number before
         time = _of_digits(*match.span(), text)
         if time is not None:
-            seen = time.end
+            end = time.end
             yield time
     for word in spelled:
         yield from _of_word(word, text)
 
 
 def _may_spell(text: str) -> bool:
-    """Whether a text may tell a time in words: it names a unit, and a number."""
+    """Whether a text may contain a time in words: it names a unit and a number."""
     units = "second" in text or "minute" in text or "hour" in text
     return units and not _NAMES.isdisjoint(_LETTERS.findall(text))
 
@@ -209,7 +209,7 @@ def _times(value: float, factor: float) -> float:
 
 
 def _bare(begin: int, end: int, value: float, text: str, *, spelled: bool) -> Time | None:
-    """Return a number without a unit after it; "second 12" and "frame 12" tell the unit before it."""
+    """Return a number without a unit after it; "second 12" and "frame 12" have the unit before it."""
     if spelled and text[begin] in "ah":
         return None  # "a", "half a" of something that is no time
     low = max(begin - 24, 0)
@@ -233,7 +233,7 @@ def _value_of(spelled: str) -> float:
 
 
 def _join(last: Time, time: Time, between: str, *, in_brackets: bool, text: str) -> Time | None:
-    """Return two numbers as one time if they tell one: "1 min 5 s", "12,3", "12.3 s (0:12)"; else None."""
+    """Return two numbers as one time if they form one: "1 min 5 s", "12,3", "12.3 s (0:12)"; else None."""
     digits = text[time.begin : time.end]
     joined = _compound(last, time, between, digits)
     whole = between == "," and not last.unit and last.value == int(last.value)
@@ -260,7 +260,7 @@ def _compound(last: Time, time: Time, between: str, digits: str) -> Time | None:
 
 
 def _with_comma(last: Time, time: Time, digits: str) -> Time | None:
-    """Join what a comma without a blank parts: a decimal comma before one or two digits, thousands before three."""
+    """Join numbers separated by a comma only: a decimal comma before one or two digits, thousands before three."""
     behind = re.match(r"\d+", digits)
     if behind is None:
         return None

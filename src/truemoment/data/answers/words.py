@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 Label = Literal["", "start", "end", "length", "between", "other"]
-"""What the word before a time means."""
+"""Meaning of the word before a time."""
 
 
 def each(text: str) -> frozenset[str]:
@@ -39,7 +39,7 @@ VIDEO = one_of("video clip film footage movie recording timeline")
 
 # Between two times.
 RANGE = each("to - -- --> -> => > → ~ .. ... … until till til through thru bis 到 至 à upto uptil")
-"""What makes a moment of the times before and after it."""
+"""Words that make a moment of the times before and after them."""
 AND = each("and und et y")
 """The same after "between"."""
 UP_TO = each("to until till through")
@@ -49,7 +49,7 @@ FILLERS = each(
     index timestamp time time_s mark point second seconds sec s frame frames minute minutes 第 秒
     = : ( ) [ ] { } \\ " ' . | < > / ~"""
 )
-"""What may be beside it."""
+"""Words that may be beside it."""
 
 LABELS: dict[str, Label] = {
     **dict.fromkeys(
@@ -95,7 +95,7 @@ NUMBERED_THINGS = one_of(
     """step option figure fig chapter page scene shot part question item section room level person player video clip
     image version season episode score ratio age aged grade lane number no"""
 )
-"""What is called by a number: "steps 2 to 3"."""
+"""Things that have numbers: "steps 2 to 3"."""
 
 # One time and an end of the video.
 GOES_ON = one_of("goes continues continuing lasts lasting runs keeps extends stays")
@@ -172,7 +172,7 @@ CONNECTING = each(
     maybe possibly perhaps
     , ; & | / [ ] { } ( ) < > : - • = # " ' +"""
 )
-"""What may be between two moments of one answer."""
+"""Words that may be between two moments of one answer."""
 COUNTED_MOMENT = one_of("moment segment event interval occurrence instance clip time span window range")
 
 # Which part is the answer.

@@ -93,7 +93,7 @@ def get_dataset(name: str) -> Dataset:
 
 
 def _known_dataset(name: str) -> str:
-    """Say where the names are, which fill more than a line, and which one was probably meant."""
+    """Name the command that lists the names, with a suggestion if one is similar."""
     meant = nearest(name, DATASETS)
     return "one that 'truemoment datasets list' shows" + ("" if meant is None else f"; did you mean {meant}?")
 
@@ -119,10 +119,10 @@ def made_of(name: str) -> str:
 
 def data_folder(data_dir: str | Path | None = None, *, must_exist: bool = True) -> Path:
     """Return the folder of the datasets: `data_dir`, or the variable ``TRUEMOMENT_DATA``."""
-    given = data_dir or os.environ.get("TRUEMOMENT_DATA")
-    if not given:
+    path = data_dir or os.environ.get("TRUEMOMENT_DATA")
+    if not path:
         raise UsageError(NO_DATA_FOLDER)
-    folder = Path(given)
+    folder = Path(path)
     if must_exist and not folder.is_dir():
         raise UsageError(f"{folder} is not a folder, expected a folder with one folder per dataset")
     return folder

@@ -28,18 +28,18 @@ class AllSplits(NamedTuple):
 
 
 def splits_of_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | None = None) -> AllSplits:
-    """Read the splits of a dataset or of a resplit folder: those that are named, or every one whose file is there.
+    """Read the splits of a dataset or of a resplit folder: those that are named, or all whose files exist.
 
     A split that is made of others represents them.
     """
     dataset = get_dataset(name)
     whole_of = {part: split.name for split in dataset.splits for part in split.merges}
     if only:
-        for one in only:
-            dataset.split(one)
-            if whole_of.get(one) in only:
-                raise UsageError(f"{name}: {whole_of[one]} is made of {one}, expected only one of them")
-        return AllSplits(dataset.title, {one: load_annotations(name, one, data_dir=data_dir) for one in only})
+        for part in only:
+            dataset.split(part)
+            if whole_of.get(part) in only:
+                raise UsageError(f"{name}: {whole_of[part]} is made of {part}, expected only one of them")
+        return AllSplits(dataset.title, {split: load_annotations(name, split, data_dir=data_dir) for split in only})
     splits, notes = {}, []
     for split in dataset.splits:
         if split.name in whole_of:

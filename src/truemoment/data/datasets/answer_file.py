@@ -94,27 +94,27 @@ class StudyAnswers:
 
     def by_query(self) -> dict[str, list[PersonAnswer]]:
         """Return the answers that count, by query; an annotator's later answer to a query replaces the earlier one."""
-        found: defaultdict[str, dict[str, PersonAnswer]] = defaultdict(dict)
+        answers: defaultdict[str, dict[str, PersonAnswer]] = defaultdict(dict)
         for answer in self.answers:
             if answer.counts:
-                found[answer.query_id][answer.annotator] = answer
-        return {query_id: list(of.values()) for query_id, of in found.items()}
+                answers[answer.query_id][answer.annotator] = answer
+        return {query_id: list(people.values()) for query_id, people in answers.items()}
 
     def annotations(self) -> Annotations:
         """Return the marked moments as annotations; queries that nobody marked are left out."""
         rows = [
             (
-                of.query_id,
-                of.video_id,
-                math.nan if of.duration_s is None else of.duration_s,
-                of.sentence,
+                answer.query_id,
+                answer.video_id,
+                math.nan if answer.duration_s is None else answer.duration_s,
+                answer.sentence,
                 *moment,
-                of.annotator,
+                answer.annotator,
             )
             for answers in self.by_query().values()
-            for of in answers
-            if of.verdict == "marked"
-            for moment in of.moments
+            for answer in answers
+            if answer.verdict == "marked"
+            for moment in answer.moments
         ]
         if not rows:
             raise InputError("has no answer with a moment", path=self.name)

@@ -120,13 +120,13 @@ class Dataset:
     read
         ``read(folder, split)``; the parent of `folder` contains the other datasets.
     notes
-        What users of the data should know.
+        Notes for users of the data.
     steps
         Steps to obtain files that cannot be fetched.
     papers
         The paper of the queries first, then those of what it builds on.
     citation
-        What to cite if `papers` is empty: authors, title, venue, year.
+        Reference if `papers` is empty: authors, title, venue, year.
     """
 
     name: str
@@ -143,7 +143,7 @@ class Dataset:
     citation: str = ""
 
     def references(self) -> tuple[str, ...]:
-        """Return what to cite: a line per paper, the paper of the queries first."""
+        """Return the references to cite: a line per paper, the paper of the queries first."""
         return tuple(paper.text() for paper in self.papers) or (self.citation,)
 
     def split(self, name: str) -> Split:
@@ -151,8 +151,8 @@ class Dataset:
         for split in self.splits:
             if split.name == name:
                 return split
-        known = one_of_known(name, [split.name for split in self.splits])
-        raise UsageError(f"{self.name} has no split {name!r}, expected {known}")
+        names = one_of_known(name, [split.name for split in self.splits])
+        raise UsageError(f"{self.name} has no split {name!r}, expected {names}")
 
 
 class VideoEntry(msgspec.Struct):
@@ -176,11 +176,11 @@ def numbered(video_ids: Iterable[str]) -> list[str]:
     >>> numbered(["a", "b", "a"])
     ['a#0', 'b#0', 'a#1']
     """
-    seen: defaultdict[str, int] = defaultdict(int)
+    count: defaultdict[str, int] = defaultdict(int)
     ids = []
     for video_id in video_ids:
-        ids.append(f"{video_id}#{seen[video_id]}")
-        seen[video_id] += 1
+        ids.append(f"{video_id}#{count[video_id]}")
+        count[video_id] += 1
     return ids
 
 
@@ -210,10 +210,10 @@ def refuse_repeated_id(ids: Iterable[str], path: Path, field: str) -> None:
         raise InputError(f"{twice!r} appears twice, expected each query once", path=path, field=field)
 
 
-def checked_seconds(value: float, found: str | None, *, path: Path, line: int, field: str) -> float:
-    """Return a time that was read from the text `found`; NaN is refused, with its place."""
+def checked_seconds(value: float, text: str | None, *, path: Path, line: int, field: str) -> float:
+    """Return a time that was read from `text`; NaN is refused, with its place."""
     if not abs(value) <= MAX_TIME_S:
-        raise InputError(f"got {found!r}, expected seconds up to {MAX_TIME_S:g}", path=path, line=line, field=field)
+        raise InputError(f"got {text!r}, expected seconds up to {MAX_TIME_S:g}", path=path, line=line, field=field)
     return value
 
 
@@ -222,8 +222,8 @@ def required_file(folder: Path, *names: str, dataset: str) -> Path:
     for name in names:
         if (folder / name).is_file():
             return folder / name
-    where = f"{folder / names[0]}" if folder.is_dir() else f"{folder} (no such folder)"
+    place = f"{folder / names[0]}" if folder.is_dir() else f"{folder} (no such folder)"
     raise MissingFileError(
-        f"{dataset}: {where} is missing, expected {' or '.join(names)}; "
+        f"{dataset}: {place} is missing, expected {' or '.join(names)}; "
         f"'truemoment datasets fetch {dataset}' downloads it or prints the steps"
     )

@@ -57,19 +57,19 @@ def check_dataset(
         except MissingFileError as error:
             missing.append(f"{split.name}: {error}")
             continue
-        for what, published, counted in (
+        for unit, published, counted in (
             ("queries", split.n_queries, annotations.n_queries),
             ("videos", split.n_videos, annotations.n_videos),
         ):
             if published is not None and counted != published:
-                problems.append(f"{split.name}: {counted:,} {what}, published {published:,} ({split.counted_in})")
+                problems.append(f"{split.name}: {counted:,} {unit}, published {published:,} ({split.counted_in})")
     if not read:
         raise MissingFileError(missing[0].partition(": ")[2])
     findings = [finding for annotations in read.values() for finding in find_faults(annotations)]
-    for one, other in itertools.combinations(read.values(), 2):
-        if one.split not in dataset.split(other.split).merges:
-            on_status(f"comparing {one.split} with {other.split}")
-            findings += find_shared(one, other, train=one.split == "train")
+    for first, second in itertools.combinations(read.values(), 2):
+        if first.split not in dataset.split(second.split).merges:
+            on_status(f"comparing {first.split} with {second.split}")
+            findings += find_shared(first, second, train=first.split == "train")
     problems += unexpected(findings, dataset.name, read)
     return CheckReport(dataset.name, read, tuple(findings), tuple(problems), tuple(missing))
 

@@ -40,17 +40,17 @@ def read_clip_lines(path: Path) -> list[ClipLine]:
     MissingFileError, InputError
         If the file is missing, or a line has other fields, no times in its name, or times that run backwards.
     """
-    found = []
+    lines = []
     for number, line in enumerate(iterate_lines(path), start=1):
         try:
             text = line.decode().rstrip("\r\n")
         except UnicodeDecodeError:
             raise InputError("is no text in UTF-8", path=path, line=number) from None
         if text.strip():
-            found.append(_line(text, path, number))
-    if not found:
+            lines.append(_line(text, path, number))
+    if not lines:
         raise InputError("has no clip, expected six fields between tabs in each line", path=path)
-    return found
+    return lines
 
 
 def _line(text: str, path: Path, number: int) -> ClipLine:
@@ -72,10 +72,10 @@ def _line(text: str, path: Path, number: int) -> ClipLine:
         (times[0], times[1]),
         (times[2], times[3]),
     )
-    for what, (start_s, end_s) in (("clip", named_s), ("end_aligned", aligned_s), ("end_extracted", extracted_s)):
+    for field, (start_s, end_s) in (("clip", named_s), ("end_aligned", aligned_s), ("end_extracted", extracted_s)):
         if not start_s < end_s:
             problem = f"found {start_s:g} to {end_s:g} s, expected an end after the start"
-            raise InputError(problem, path=path, line=number, field=what)
+            raise InputError(problem, path=path, line=number, field=field)
     return ClipLine(fields[0].strip(), name["film"], named_s, aligned_s, extracted_s, fields[5].strip())
 
 

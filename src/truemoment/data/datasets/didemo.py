@@ -86,7 +86,7 @@ DATASET = Dataset(
     read=read,
     notes=(
         "Segment indices are inclusive: (2, 2) is the third segment, 10 to 15 s.",
-        "The files hold no durations; 5 s a segment is nominal, the last segment may be shorter.",
+        "The files have no durations; 5 s a segment is nominal, the last segment may be shorter.",
         "Four or more annotators mark each sentence; choose how they count with [ref=...].",
     ),
 )

@@ -62,14 +62,6 @@ def _whole(a: Annotations) -> Bools:
     return (a.end_s - a.start_s) / a.duration_s >= 0.99
 
 
-def _blank(a: Annotations) -> Bools:
-    return np.array([not sentence.strip() for sentence in a.sentence], dtype=bool)
-
-
-def _leading_blank(a: Annotations) -> Bools:
-    return np.array([sentence[:1].isspace() for sentence in a.sentence], dtype=bool)
-
-
 _KINDS = (
     _FaultKind("past the end", True, lambda a: a.end_s > a.duration_s + PAST_END_S),
     _FaultKind("past the end by more than 1 s", False, lambda a: a.end_s > a.duration_s + 1),
@@ -78,9 +70,13 @@ _KINDS = (
     _FaultKind("starts after the end", True, lambda a: a.start_s > a.duration_s),
     _FaultKind("negative time", True, lambda a: (a.start_s < 0) | (a.end_s < 0)),
     _FaultKind("no duration", True, lambda a: ~(a.duration_s > 0)),
-    _FaultKind("empty sentence", True, _blank),
+    _FaultKind(
+        "empty sentence", True, lambda a: np.array([not sentence.strip() for sentence in a.sentence], dtype=bool)
+    ),
     _FaultKind("no moment", False, lambda a: np.isnan(a.start_s), "queries"),
-    _FaultKind("leading blank", False, _leading_blank),
+    _FaultKind(
+        "leading blank", False, lambda a: np.array([sentence[:1].isspace() for sentence in a.sentence], dtype=bool)
+    ),
     _FaultKind("shorter than 0.5 s", False, lambda a: (a.end_s > a.start_s) & (a.end_s - a.start_s < 0.5)),
     _FaultKind("whole video (99 % or more)", False, _whole),
     _FaultKind("starts at 0", False, lambda a: a.start_s == 0),
@@ -109,18 +105,20 @@ def find_faults(annotations: Annotations) -> list[Fault]:
     return sorted(findings, key=lambda finding: not finding.fault)
 
 
-def find_shared(one: Annotations, other: Annotations, *, train: bool) -> list[Fault]:
-    """Return what two splits share: videos, and (if `train`) verbatim sentences."""
-    arrow = f"{one.split} -> {other.split}"
+def find_shared(first: Annotations, second: Annotations, *, train: bool) -> list[Fault]:
+    """Return the overlap of two splits: videos, and (if `train`) verbatim sentences."""
+    arrow = f"{first.split} -> {second.split}"
     findings = []
-    videos = set(one.video_id)
-    shared = tuple(dict.fromkeys(video for video in other.video_id if video in videos))
+    videos = set(first.video_id)
+    shared = tuple(dict.fromkeys(video for video in second.video_id if video in videos))
     if shared:
         findings.append(Fault("videos in both splits", arrow, len(shared), "videos", shared, True))
     if train:
-        known = set(one.queries.sentence)
-        queries = other.queries
-        verbatim = tuple(query_id for query_id, s in zip(queries.query_id, queries.sentence, strict=True) if s in known)
+        sentences = set(first.queries.sentence)
+        queries = second.queries
+        verbatim = tuple(
+            query_id for query_id, s in zip(queries.query_id, queries.sentence, strict=True) if s in sentences
+        )
         if verbatim:
             share = f"{100 * len(verbatim) / len(queries):.1f} % of {len(queries):,} queries"
             findings.append(
@@ -252,15 +250,15 @@ def known_faults(dataset: str) -> Mapping[str, Mapping[str, Recorded]]:
 
 def unexpected(findings: Iterable[Fault], dataset: str, splits: Iterable[str]) -> list[str]:
     """Return a line for each fault of these splits that differs from the recorded ones; remarks are not compared."""
-    known = known_faults(dataset)
+    recorded_faults = known_faults(dataset)
     looked_at = set(splits)
     lines = []
-    found: set[tuple[str, str]] = set()
+    kinds_found: set[tuple[str, str]] = set()
     for finding in findings:
         if not finding.fault:
             continue
-        found.add((finding.split, finding.kind))
-        recorded = known.get(finding.split, {}).get(finding.kind)
+        kinds_found.add((finding.split, finding.kind))
+        recorded = recorded_faults.get(finding.split, {}).get(finding.kind)
         place = f"{finding.split}: {finding.kind}: {finding.count} {finding.counted}"
         if recorded is None:
             lines.append(f"{place}, none recorded")
@@ -268,11 +266,11 @@ def unexpected(findings: Iterable[Fault], dataset: str, splits: Iterable[str]) -
             lines.append(f"{place}, {recorded.count} recorded")
         elif recorded.digest != finding.digest:
             lines.append(f"{place} as recorded, but in other queries")
-    for split, kinds in known.items():
+    for split, kinds in recorded_faults.items():
         if set(split.split(" -> ")) <= looked_at:
             lines += [
                 f"{split}: {kind}: none, {recorded.count} recorded"
                 for kind, recorded in kinds.items()
-                if (split, kind) not in found
+                if (split, kind) not in kinds_found
             ]
     return lines

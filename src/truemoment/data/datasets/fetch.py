@@ -51,7 +51,7 @@ def fetch(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DownloadError(f"cannot be made ({error.strerror})", path=folder) from None
-    there = []
+    paths = []
     for file in dataset.files:
         path = folder / file.name
         if path.is_file():
@@ -70,8 +70,8 @@ def fetch(
             except OSError as error:
                 raise DownloadError(f"cannot be written ({error.strerror or error})", path=path) from None
             on_status(f"{path}: fetched from {file.url}")
-        there.append(path)
-    return there
+        paths.append(path)
+    return paths
 
 
 def _download(file: SourceFile, folder: Path, *, progress: bool) -> None:
@@ -80,7 +80,7 @@ def _download(file: SourceFile, folder: Path, *, progress: bool) -> None:
     import requests  # noqa: PLC0415 - comes with pooch
 
     pooch.get_logger().setLevel(logging.ERROR)
-    known = f"sha256:{file.sha256}" if file.sha256 else None
+    checksum = f"sha256:{file.sha256}" if file.sha256 else None
     path = folder / file.name
     differs = DownloadError(
         f"the download from {file.url} is not the published file (checksum)", path=path, hint="nothing was kept"
@@ -89,23 +89,23 @@ def _download(file: SourceFile, folder: Path, *, progress: bool) -> None:
         store = pooch.create(
             path=temporary.path,
             base_url="",
-            registry={file.name: known},
+            registry={file.name: checksum},
             urls={file.name: file.url},
             retry_if_failed=RETRIES,
         )
         try:
-            came = Path(store.fetch(file.name, downloader=_Downloader(file, path, progress=progress)))
+            download = Path(store.fetch(file.name, downloader=_Downloader(file, path, progress=progress)))
         except ValueError:
             raise differs from None
         except (requests.RequestException, OSError) as error:
-            what = f"cannot be fetched from {file.url} ({type(error).__name__}: {error})"
-            raise DownloadError(what, path=path) from None
-        if file.agrees(came) is False:  # known by git's name only, which the downloader cannot check
+            problem = f"cannot be fetched from {file.url} ({type(error).__name__}: {error})"
+            raise DownloadError(problem, path=path) from None
+        if file.agrees(download) is False:  # known by git's name only, which the downloader cannot check
             raise differs
-        with open_regular(came, "r+b") as stream:
+        with open_regular(download, "r+b") as stream:
             os.fsync(stream.fileno())  # a power cut must not leave half of it under its name
         path.parent.mkdir(parents=True, exist_ok=True)
-        came.replace(path)
+        download.replace(path)
 
 
 class _Downloader:

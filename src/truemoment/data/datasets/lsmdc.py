@@ -61,7 +61,7 @@ DATASET = Dataset(
     notes=(
         "Retrieval is mostly reported on the 1,000 clips of test-1000. A larger pool gives lower figures.",
         "Its films are those of MAD's validation and test splits: do not train on the one and test on the other.",
-        "For grounding, 'truemoment collect clips' brings the clips to the time of whole films, in the form of mad.",
+        "For grounding, 'truemoment collect clips' converts the clips to the time of whole films, in the form of mad.",
         "Form only: the files were not looked at.",
     ),
     steps=(

@@ -51,7 +51,7 @@ FIRST_YEAR, LAST_YEAR = 1880, 2100
 
 
 class FilmMetadata(NamedTuple):
-    """What a film is, beside its frames."""
+    """Metadata of a film."""
 
     year: int
     genres: tuple[str, ...]
@@ -102,7 +102,7 @@ DATASET = Dataset(
     notes=(
         "The authors' baselines score on ext_timestamps, CONE on timestamps; figures on the two do not compare.",
         "Training moments come from aligned audio description and are noisy; val and test were checked by people.",
-        "val and test are LSMDC's clips, brought to the time of whole films; 'truemoment collect clips' does this too.",
+        "val and test are LSMDC's clips in the time of whole films; 'truemoment collect clips' converts them too.",
         "Form only: the files were not looked at.",
     ),
     steps=(

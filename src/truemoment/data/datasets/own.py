@@ -84,9 +84,9 @@ def read(path: Path | str, split: str | None = None) -> Annotations:
             for (start_s, end_s), annotator in zip(moments, annotators, strict=True)
         )
     if not rows:
-        known = sorted({str(entry.split) for _, entry in entries if entry.split is not None})
+        names = sorted({str(entry.split) for _, entry in entries if entry.split is not None})
         problem = "has no queries" + (f" of split {split!r}" if split else "")
-        raise InputError(problem, path=path, hint=f"expected {one_of_known(split or '', known)}" if known else None)
+        raise InputError(problem, path=path, hint=f"expected {one_of_known(split or '', names)}" if names else None)
     return Annotations.from_rows(rows, dataset=as_text(path.name), split=split or "all")
 
 

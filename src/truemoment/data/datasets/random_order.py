@@ -42,12 +42,12 @@ def random_order(queries: Queries, seed: int) -> dict[str, str]:
     >>> random_order(a.queries, seed=1)
     {'v#1': 'v#9871d96430a369d4', 'v#0': 'v#aff05503e64975cd'}
     """
-    seen: Counter[tuple[str, str]] = Counter()
+    count: Counter[tuple[str, str]] = Counter()
     hashes = np.empty(len(queries), dtype="<U16")
     for row in queries.order_by_hash().tolist():
-        about = (queries.video_id[row], queries.sentence[row])
-        text = json.dumps([*about, seed, seen[about]])
-        seen[about] += 1
+        pair = (queries.video_id[row], queries.sentence[row])
+        text = json.dumps([*pair, seed, count[pair]])
+        count[pair] += 1
         hashes[row] = hashlib.sha256(text.encode()).hexdigest()[:16]
     rows = np.lexsort((hashes, numbers_of(queries.video_id))).tolist()
     return {queries.query_id[row]: f"{queries.video_id[row]}#{hashes[row]}" for row in rows}
@@ -56,5 +56,5 @@ def random_order(queries: Queries, seed: int) -> dict[str, str]:
 def without_order(annotations: Annotations, seed: int) -> Annotations:
     """Return the same queries and references in the order and with the ids of :func:`random_order`."""
     new_id = random_order(annotations.queries, seed)
-    found = annotations.in_order(new_id)
-    return replace(found, query_id=as_strings([new_id[old] for old in found.query_id], "query_id"))
+    ordered = annotations.in_order(new_id)
+    return replace(ordered, query_id=as_strings([new_id[old] for old in ordered.query_id], "query_id"))

@@ -33,7 +33,7 @@ from truemoment.data.datasets.random_order import Order, without_order
 DATASHEET = "datasheet.json"
 SPLITS = ("train", "val", "test-iid", "test-ood")
 ASIDE = "aside"
-"""What is in no split: queries that would let new words into training, or known ones into test-ood."""
+"""Left out of all splits: queries that would let new words into training, or known ones into test-ood."""
 
 Load = Callable[[str, str], Annotations]
 """Reads a split of a dataset, both by name."""
@@ -83,9 +83,9 @@ def read_datasheet(folder: Path) -> Datasheet:
     """Read the datasheet of a folder."""
     path = OwnPath(folder) / DATASHEET
     if not path.is_file():
-        what = f"holds no {DATASHEET}" if folder.is_dir() else "no such folder"
+        problem = f"contains no {DATASHEET}" if folder.is_dir() else "no such folder"
         raise MissingFileError(
-            f"{folder}: {what}; expected a dataset's name, or a folder that 'truemoment resplit' made"
+            f"{folder}: {problem}; expected a dataset's name, or a folder that 'truemoment resplit' made"
         )
     sheet = read_json(path, Datasheet)
     if (sheet.source.dataset is None) == (sheet.source.annotations is None) or not sheet.source.splits:
@@ -101,7 +101,7 @@ def dataset_of(folder: Path) -> Dataset:
     source = sheet.source.dataset or Path(sheet.source.annotations or "").name
 
     def refused(_: Path, split: str) -> Annotations:
-        raise InputError(f"{split} holds queries of {source}, expected that dataset", path=folder)
+        raise InputError(f"{split} contains queries of {source}, expected that dataset", path=folder)
 
     return Dataset(
         name=str(folder),
@@ -136,14 +136,14 @@ def read(folder: Path, split: str, load: Load) -> Annotations:
         at = number.get(entry.query_id)
         if at is None or whole.queries.video_id[at] != entry.video_id:
             came = f"got query {entry.query_id!r} of video {entry.video_id!r}"
-            raise InputError(f"{came}, which {whole.dataset} does not hold", path=path, line=line, field="query_id")
+            raise InputError(f"{came}, which {whole.dataset} does not contain", path=path, line=line, field="query_id")
         if keep[at]:
             raise InputError(f"got {entry.query_id!r} again, expected each query once", path=path, line=line)
         keep[at] = True
     part = replace(whole.select_queries(keep), dataset=as_text(folder.resolve().name), split=split)
     if part.sha256 != sheet.splits[split].sha256:
         raise InputError(
-            f"holds {part.n_queries:,} queries that differ from the datasheet", path=path, hint="split again"
+            f"contains {part.n_queries:,} queries that differ from the datasheet", path=path, hint="split again"
         )
     return part
 
@@ -153,13 +153,13 @@ def source_annotations(folder: Path, source: ResplitSource, load: Load) -> Annot
     parts = []
     for name, expected in source.splits.items():
         if source.dataset is not None:
-            part, where = load(source.dataset, name), f"{source.dataset}/{name}"
+            part, place = load(source.dataset, name), f"{source.dataset}/{name}"
         else:
             path = found_file(folder, source.annotations or "")
-            part, where = own.read(path, None), str(path)
+            part, place = own.read(path, None), str(path)
         if part.sha256 != expected:
             raise InputError(
-                f"{where}: got annotations with hash {part.sha256[:12]}, expected {expected[:12]}: they have changed "
+                f"{place}: got annotations with hash {part.sha256[:12]}, expected {expected[:12]}: they have changed "
                 "since they were split",
                 path=folder / DATASHEET,
                 hint="split them again",

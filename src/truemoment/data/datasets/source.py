@@ -1,4 +1,4 @@
-"""Which annotations are read: a split of a dataset or a file, and the other splits beside it."""
+"""Source of annotations: a split of a dataset or a file, and the other splits beside it."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ class AnnotationSource:
         if self.dataset is None:
             raise UsageError("which annotations? give --dataset NAME with --split NAME, or --annotations FILE")
         if split is None:
-            known = ", ".join(of.name for of in get_dataset(self.dataset).splits)
-            raise UsageError(f"which split? give --split NAME; {self.dataset} has {known}")
+            names = ", ".join(split.name for split in get_dataset(self.dataset).splits)
+            raise UsageError(f"which split? give --split NAME; {self.dataset} has {names}")
         return load_annotations(self.dataset, split, data_dir=self.data_dir)
 
     def words(self) -> list[str]:
         """Return the options of the command line that name this source."""
-        given = {
+        options = {
             "--dataset": self.dataset,
             "--annotations": self.annotations,
             "--split": self.split,
             "--data-dir": self.data_dir,
         }
-        return [word for name, value in given.items() if value is not None for word in (name, str(value))]
+        return [word for name, value in options.items() if value is not None for word in (name, str(value))]
 
     def beside(self, name: str) -> Annotations | None:
         """Read another split; None if it does not exist."""
@@ -71,7 +71,7 @@ class AnnotationSource:
     def training(
         self, reference: Annotations, split: str | None = None, file: Path | None = None
     ) -> Annotations | None:
-        """Read what baselines are fitted on: the given split or file, else ``train``; None if there is none.
+        """Read the training annotations of baselines: the given split or file, else ``train``; None if there is none.
 
         The split ``none`` is nothing. `reference` is under test.
         """
@@ -83,27 +83,31 @@ class AnnotationSource:
             return without_queries_of(reference, read_own_annotations(file, None), "--fit-annotations")
         if split is not None:
             return without_queries_of(reference, self.read(split), "--fit-split")
-        if self.dataset is not None and any(of.name == "train" for of in get_dataset(self.dataset).splits):
+        if self.dataset is not None and any(split.name == "train" for split in get_dataset(self.dataset).splits):
             return None if self.split == "train" else self.read("train")
         train = self.beside("train")
         return None if train is None else without_queries_of(reference, train, "split train")
 
-    def other_splits(self, known: Annotations | None) -> tuple[Annotations, ...]:
+    def other_splits(self, annotations: Annotations | None) -> tuple[Annotations, ...]:
         """Read every other split that is there, except those that contain this one or are contained in it.
 
-        `known` is a split that was read already.
+        `annotations` is a split that was read already.
         """
         if self.annotations is not None:
             names = sorted(own.splits_of(self.annotations))
         else:
             splits = get_dataset(self.dataset or "").splits
-            selected = next((of for of in splits if of.name == self.split), None)
-            names = [of.name for of in splits if not of.merges and (selected is None or of.name not in selected.merges)]
-        found = {} if known is None else {known.split: known}
+            selected = next((split for split in splits if split.name == self.split), None)
+            names = [
+                split.name
+                for split in splits
+                if not split.merges and (selected is None or split.name not in selected.merges)
+            ]
+        by_name = {} if annotations is None else {annotations.split: annotations}
         for name in names:
-            if name not in found and (other := self.beside(name)) is not None:
-                found[name] = other
-        return tuple(found.values())
+            if name not in by_name and (other := self.beside(name)) is not None:
+                by_name[name] = other
+        return tuple(by_name.values())
 
     def files(self) -> list[Path]:
         """Return the files that may be read: those of every dataset in the folder, and those of a resplit folder."""
@@ -132,7 +136,11 @@ def files_of(dataset: str | None, data_dir: Path | None) -> list[Path]:
     if dataset is None:
         return []
     folder = data_dir or (Path(value) if (value := os.environ.get("TRUEMOMENT_DATA")) else None)
-    known = [] if folder is None else [folder / of.name / file.name for of in DATASETS.values() for file in of.files]
+    paths = (
+        []
+        if folder is None
+        else [folder / dataset.name / file.name for dataset in DATASETS.values() for file in dataset.files]
+    )
     if folder is not None:
-        known += [folder / name / "annotations" for name in DATASETS]  # where MAD's lie as they are unpacked
-    return [*known, *(files_of_folder(Path(dataset)) if dataset not in DATASETS and is_folder(dataset) else [])]
+        paths += [folder / name / "annotations" for name in DATASETS]  # where MAD's lie as they are unpacked
+    return [*paths, *(files_of_folder(Path(dataset)) if dataset not in DATASETS and is_folder(dataset) else [])]

@@ -80,6 +80,6 @@ DATASET = Dataset(
     read=read,
     notes=(
         "Two populations share the name: TALL's has 10,146, 4,589 and 4,083 pairs, 2D-TAN's (this one) fewer.",
-        "A video and a sentence do not name a pair: the same sentence often stands several times with other times.",
+        "A video and a sentence do not name a pair: the same sentence often occurs several times.",
     ),
 )

@@ -39,24 +39,33 @@ class BenchQuery(msgspec.Struct):
 def read(folder: Path, split: str) -> Annotations:
     """Read the split ``test``."""
     path = required_file(folder, "tvgbench.json", dataset="tvgbench")
-    rows = [_row(number, of, path) for number, of in enumerate(read_json(path, list[BenchQuery], most=DATA_BYTES))]
+    rows = [
+        _row(number, query, path) for number, query in enumerate(read_json(path, list[BenchQuery], most=DATA_BYTES))
+    ]
     return Annotations.from_rows(rows, dataset="tvgbench", split=split)
 
 
-def _row(number: int, of: BenchQuery, path: Path) -> Row:
+def _row(number: int, query: BenchQuery, path: Path) -> Row:
     field = f"[{number}].answer"
-    parts = _ANSWER.fullmatch(of.answer)
+    parts = _ANSWER.fullmatch(query.answer)
     if parts is None:
-        raise InputError(f"got {of.answer[:60]!r}, expected 'START-END' in seconds", path=path, line=1, field=field)
+        raise InputError(f"got {query.answer[:60]!r}, expected 'START-END' in seconds", path=path, line=1, field=field)
     start_s, end_s = (
         checked_seconds(read_number(parts[name]), parts[name], path=path, line=1, field=field)
         for name in ("start", "end")
     )
-    if (of.start is None) != (of.end is None):
+    if (query.start is None) != (query.end is None):
         raise InputError("got one of start and end, expected both or none", path=path, line=1, field=f"[{number}]")
-    part = "" if of.start is None else f"_{of.start:.2f}_{of.end:.2f}"
-    source = PurePosixPath(of.source).stem.replace(".", "_").replace("-", "_")
-    return f"{source}_{number}", f"{PurePosixPath(of.path).stem}{part}", of.duration, of.question, start_s, end_s
+    part = "" if query.start is None else f"_{query.start:.2f}_{query.end:.2f}"
+    source = PurePosixPath(query.source).stem.replace(".", "_").replace("-", "_")
+    return (
+        f"{source}_{number}",
+        f"{PurePosixPath(query.path).stem}{part}",
+        query.duration,
+        query.question,
+        start_s,
+        end_s,
+    )
 
 
 DATASET = Dataset(

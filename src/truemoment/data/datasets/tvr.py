@@ -36,7 +36,8 @@ def read(folder: Path, split: str) -> Annotations:
     """Read a split."""
     path = required_file(folder, {"train": _TRAIN, "val": _VAL}[split], dataset="tvr")
     rows: list[Row] = [
-        (str(of.desc_id), of.vid_name, of.duration, of.desc, *of.ts) for _, of in read_json_lines(path, DescribedClip)
+        (str(clip.desc_id), clip.vid_name, clip.duration, clip.desc, *clip.ts)
+        for _, clip in read_json_lines(path, DescribedClip)
     ]
     refuse_repeated_id((row[0] for row in rows), path, "desc_id")
     return Annotations.from_rows(rows, dataset="tvr", split=split)

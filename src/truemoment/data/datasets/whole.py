@@ -35,7 +35,7 @@ class WholeDataset(NamedTuple):
 
 
 def whole_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | None = None) -> WholeDataset:
-    """Read the splits of a dataset as one: those that are named, or every one whose file is there."""
+    """Read the splits of a dataset as one: those that are named, or all whose files exist."""
     dataset = get_dataset(name)
     if dataset.name not in DATASETS:
         raise UsageError(f"{dataset.name} is split again already, expected the original dataset")
@@ -73,7 +73,7 @@ def _original(read: Callable[[str], Annotations], names: Iterable[str]) -> Origi
     if "train" not in names:
         return None
     train = read("train")
-    known = set(train.query_id)
+    query_ids = set(train.query_id)
     tests = [read(name) for name in sorted(names) if name.startswith("test")]
-    tests = [test for test in tests if known.isdisjoint(test.query_id)]
+    tests = [test for test in tests if query_ids.isdisjoint(test.query_id)]
     return OriginalSplits(train, tuple(tests)) if tests else None

@@ -105,12 +105,12 @@ def sniff(path: AnyPath) -> tuple[Format, str]:
     head = _head(path)
     if not head.data:
         raise InputError("is empty, expected predictions", path=path)
-    found = _recognised(head, FORMATS.own) or _recognised(head, FORMATS)
-    if len(found) == 1:
-        return found[0]
-    if found:
+    candidates = _recognised(head, FORMATS.own) or _recognised(head, FORMATS)
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
         raise InputError(
-            f"looks like {' and like '.join(f'{f.name} ({why})' for f, why in found)}",
+            f"looks like {' and like '.join(f'{f.name} ({why})' for f, why in candidates)}",
             path=path,
             hint="name it with --format",
         )
@@ -162,34 +162,34 @@ def read_rows(
     """
     path = any_path(path)
     if format is None:
-        found, why = sniff(path)
+        format_, why = sniff(path)
     else:
-        found, why = get_format(format), "as asked"
+        format_, why = get_format(format), "as asked"
         _head(path)  # a file that is not text gets its own message
-    rows = replace(found.read(path, progress), format=found.name)
+    rows = replace(format_.read(path, progress), format=format_.name)
     if isinstance(rows, AnswerRows):
         from truemoment.data.formats.parsed_answers import parse_rows, reading_of  # noqa: PLC0415 - its patterns take time
 
         stated = reading_of(rows)
         note = f"; read as its first line states ({stated})" if reading is None and stated is not None else ""
         return parse_rows(rows, reading or stated or Reading(), progress=progress), why + note
-    given = (reading or Reading()).on
+    axis = (reading or Reading()).on
     if rows.counts_frames:
-        return replace(rows, axis=_frame_rate(rows, given), counts_frames=False), why
-    if rows.axis is not None and given not in (SECONDS, rows.axis):
-        raise UsageError(f"{path}: {rows.format} states the axis {rows.axis}, got --axis {given}")
-    return replace(rows, axis=rows.axis or given), why
+        return replace(rows, axis=_frame_rate(rows, axis), counts_frames=False), why
+    if rows.axis is not None and axis not in (SECONDS, rows.axis):
+        raise UsageError(f"{path}: {rows.format} states the axis {rows.axis}, got --axis {axis}")
+    return replace(rows, axis=rows.axis or axis), why
 
 
-def _frame_rate(rows: PredictionRows, given: Axis) -> Axis:
+def _frame_rate(rows: PredictionRows, axis: Axis) -> Axis:
     """Return the axis that frame numbers are on, which must be given."""
-    if given.kind != "fps":
+    if axis.kind != "fps":
         raise InputError(
-            f"has frame numbers without a frame rate, got --axis {given}",
+            f"has frame numbers without a frame rate, got --axis {axis}",
             path=rows.path,
             hint="give the rate with --axis fps=F",
         )
-    return given
+    return axis
 
 
 def read_predictions(

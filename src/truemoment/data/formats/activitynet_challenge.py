@@ -27,7 +27,9 @@ class ChallengeSegment(msgspec.Struct):
 
 def _rows(path: AnyPath, _progress: bool) -> list[FileRow]:
     segments = read_by_video(path, ChallengeSegment, field="results")
-    return merged_by_label((video_id, of.label, scored(of.segment, of.score)) for video_id, of in segments)
+    return merged_by_label(
+        (video_id, segment.label, scored(segment.segment, segment.score)) for video_id, segment in segments
+    )
 
 
 FORMAT = Format(

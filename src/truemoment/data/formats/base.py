@@ -35,7 +35,7 @@ class PredictionRows:
         The file.
     line : R line (or row) numbers, for messages, or None
     query_id, video_id, sentence : R values
-        What each row states about its query, or None.
+        Ids, videos and sentences as the rows state them, or None.
     offsets, start, end, score
         Ranked moments, flat, on `axis`; row r has ``offsets[r]:offsets[r + 1]``. An infinite end is the end of the
         video.
@@ -52,7 +52,7 @@ class PredictionRows:
     counts_frames
         Whether they are frame numbers from 0 at an unknown rate.
     header
-        What the file states about itself.
+        Statements of the file about itself.
     moment_line : M line numbers, if each moment has a line
     moments_field
         Name of the list of moments in the format, for messages; "" if each moment is a row.
@@ -180,7 +180,7 @@ Loss = Literal[
     "repeated rows",
     "repeated sentences",
 ]
-"""What a format may be unable to represent, or (ids, videos and sentences) may need."""
+"""Properties that a format may be unable to represent, or (ids, videos and sentences) may need."""
 
 Videos = Literal["ids", "files", "without v_"]
 """How a format names videos: by their ids, by their files, or by YouTube's id without the ``v_`` of ActivityNet."""
@@ -209,7 +209,7 @@ class Format:
     recognise, read, write
         How it is recognised, read and written; `write` is None if the format is read only.
     loses
-        What the format cannot represent; rows that have it are refused.
+        Properties that the format cannot represent; rows with them are refused.
     videos
         How the format names videos.
     numbers_queries
@@ -290,7 +290,7 @@ def refuse_loss(rows: PredictionRows, format_: Format, path: AnyPath) -> None:
     nameless = [r for r, query_id in enumerate(rows.query_id) if query_id is None]
     texts = zip(rows.video_id, rows.sentence, strict=True)
     wordless = [r for r, (video_id, sentence) in enumerate(texts) if video_id is None or sentence is None]
-    found: tuple[tuple[Loss, Sequence[int] | Ints, str], ...] = (
+    losses: tuple[tuple[Loss, Sequence[int] | Ints, str], ...] = (
         ("ratings", [0] if rows.saliency is not None else [], "clip ratings; write moment-detr"),
         ("statuses", unread, "an answer that could not be read ({}); write native"),
         ("abstentions", empty, "an abstention ({}); write native or parquet"),
@@ -298,9 +298,11 @@ def refuse_loss(rows: PredictionRows, format_: Format, path: AnyPath) -> None:
         ("ids", nameless, "rows without an id ({}); give --dataset or --annotations, so that ids are known"),
         ("videos and sentences", wordless, "{} without video and sentence; give --dataset or --annotations"),
     )
-    for loss, where, what in found:
-        if loss in format_.loses and len(where):
-            raise InputError(f"format {format_.name} cannot hold {what.format(rows.place(int(where[0])))}", path=path)
+    for loss, rows_lost, message in losses:
+        if loss in format_.loses and len(rows_lost):
+            raise InputError(
+                f"format {format_.name} cannot represent {message.format(rows.place(int(rows_lost[0])))}", path=path
+            )
     same: tuple[tuple[Loss, Iterable[tuple[str | None, ...]], str], ...] = (
         ("repeated rows", zip(rows.query_id, rows.video_id, rows.sentence, strict=True), "native or parquet"),
         ("repeated sentences", zip(rows.video_id, rows.sentence, strict=True), "native or csv"),
@@ -309,7 +311,8 @@ def refuse_loss(rows: PredictionRows, format_: Format, path: AnyPath) -> None:
         repeated = _first_repeated(names) if loss in format_.loses else None
         if repeated is not None:
             raise InputError(
-                f"format {format_.name} cannot hold two answers to {rows.place(repeated)}; write {instead}", path=path
+                f"format {format_.name} cannot represent two answers to {rows.place(repeated)}; write {instead}",
+                path=path,
             )
 
 
@@ -357,9 +360,9 @@ def in_seconds(rows: PredictionRows, duration_s: Floats | None = None) -> tuple[
     unknown = ~(of_moment > 0) & (to_the_end | axis.needs_duration)
     if unknown.any():
         row = int(np.searchsorted(rows.offsets, int(np.flatnonzero(unknown)[0]), side="right")) - 1
-        what = f"is on the axis {axis}" if axis.needs_duration else "runs to the end of the video"
+        problem = f"is on the axis {axis}" if axis.needs_duration else "runs to the end of the video"
         raise InputError(
-            f"the answer to {rows.place(row)} {what}, and the duration of the video is unknown",
+            f"the answer to {rows.place(row)} {problem}, and the duration of the video is unknown",
             path=rows.path,
             line=rows.line_of(row),
             hint="give --dataset, or --annotations with duration_s",

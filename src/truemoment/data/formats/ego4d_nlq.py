@@ -42,8 +42,10 @@ class NlqSubmission(msgspec.Struct):
 
 
 def _rows(path: AnyPath, _progress: bool) -> Iterator[FileRow]:
-    for of in read_json(path, NlqSubmission, most=DATA_BYTES).results:
-        yield FileRow(f"{of.annotation_uid}_{of.query_idx}", of.clip_uid, moments=ranked(of.predicted_times))
+    for entry in read_json(path, NlqSubmission, most=DATA_BYTES).results:
+        yield FileRow(
+            f"{entry.annotation_uid}_{entry.query_idx}", entry.clip_uid, moments=ranked(entry.predicted_times)
+        )
 
 
 def _result(row: FileRow) -> dict[str, object]:
@@ -51,7 +53,7 @@ def _result(row: FileRow) -> dict[str, object]:
     if parts is None or row.video_id is None:
         came = f"query id {row.query_id!r}" if parts is None else f"query {row.query_id!r} without its clip"
         expected = "expected an id ANNOTATION_NUMBER, and a video, which is the clip"
-        raise InputError(f"format {FORMAT.name} cannot hold {came}, {expected}")
+        raise InputError(f"format {FORMAT.name} cannot represent {came}, {expected}")
     about = {"clip_uid": row.video_id, "annotation_uid": parts["annotation"], "query_idx": int(parts["index"])}
     return {**about, "predicted_times": row.moments}
 

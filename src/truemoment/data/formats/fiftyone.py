@@ -85,7 +85,7 @@ class PlacedDetection(NamedTuple):
 
     video: str
     detection: Detection
-    where: str
+    place: str
     frame_rate: float | None
 
 
@@ -102,9 +102,11 @@ def _read(path: AnyPath, _progress: bool) -> PredictionRows | AnswerRows:
     data = read_bytes(path, most=DATA_BYTES)
     refuse_repeated_keys(data, path)
     top = decode_json(data, dict[str, msgspec.Raw], path=path)
-    found = list(_in_samples(data, path) if "samples" in top and "labels" not in top else _in_labels(data, path))
-    counts_frames = _counts_frames(found, path)
-    rows = merged_by_label((one.video, str(one.detection.label), _moment(one)) for one in found)
+    detections = list(_in_samples(data, path) if "samples" in top and "labels" not in top else _in_labels(data, path))
+    counts_frames = _counts_frames(detections, path)
+    rows = merged_by_label(
+        (detection.video, str(detection.detection.label), _moment(detection)) for detection in detections
+    )
     axis = None if counts_frames else SECONDS
     return as_columns(path, rows, field="detections", axis=axis, counts_frames=counts_frames)
 
@@ -115,18 +117,18 @@ def _in_labels(data: bytes, path: AnyPath) -> Iterator[PlacedDetection]:
     entries = decode_entries(file.labels, DETECTIONS, data=data, path=path, within="labels")
     for video, detections in entries.items():
         for number, detection in enumerate(detections or ()):
-            where = f"labels.{video}[{number}]"
-            yield PlacedDetection(video, _named(detection, file.classes, path, where), where, None)
+            field = f"labels.{video}[{number}]"
+            yield PlacedDetection(video, _named(detection, file.classes, path, field), field, None)
 
 
-def _named(detection: Detection, classes: list[str] | None, path: AnyPath, where: str) -> Detection:
+def _named(detection: Detection, classes: list[str] | None, path: AnyPath, field: str) -> Detection:
     """Return a detection with the name of its class in place of its number."""
     if isinstance(detection.label, str):
         return detection
     if classes is None or not 0 <= detection.label < len(classes):
-        there = "none are listed" if classes is None else f"{len(classes)} are listed"
-        came = f"got class {detection.label}, expected text or the number of a class ({there})"
-        raise InputError(came, path=path, field=f"{where}.label")
+        class_list = "none are listed" if classes is None else f"{len(classes)} are listed"
+        problem = f"got class {detection.label}, expected text or the number of a class ({class_list})"
+        raise InputError(problem, path=path, field=f"{field}.label")
     return msgspec.structs.replace(detection, label=classes[detection.label])
 
 
@@ -135,56 +137,58 @@ def _in_samples(data: bytes, path: AnyPath) -> Iterator[PlacedDetection]:
     file = decode_json(data, FiftyOneSamples, path=path)
     field_name = _field(file, path)
     for number, raw in enumerate(file.samples):
-        where = f"samples[{number}]"
-        sample = decode_json(bytes(raw), FiftyOneSample, path=path, field=where)
+        place = f"samples[{number}]"
+        sample = decode_json(bytes(raw), FiftyOneSample, path=path, field=place)
         rate = None if sample.metadata is None else sample.metadata.frame_rate
-        for name, field in _fields(raw, path, where):
+        for name, field in _fields(raw, path, place):
             for at, detection in enumerate(field.detections if name == field_name else ()):
-                within = f"{where}.{name}.detections[{at}]"
+                within = f"{place}.{name}.detections[{at}]"
                 read = decode_json(bytes(detection), Detection, path=path, field=within)
                 yield PlacedDetection(sample.filepath, _named(read, None, path, within), within, rate)
 
 
-def _fields(sample: msgspec.Raw, path: AnyPath, where: str) -> Iterator[tuple[str, FiftyOneField]]:
+def _fields(sample: msgspec.Raw, path: AnyPath, place: str) -> Iterator[tuple[str, FiftyOneField]]:
     """Yield the fields of a sample that contain temporal detections, by name."""
-    for name, raw in decode_json(bytes(sample), dict[str, msgspec.Raw], path=path, field=where).items():
+    for name, raw in decode_json(bytes(sample), dict[str, msgspec.Raw], path=path, field=place).items():
         if bytes(raw).startswith(b"{") and b"TemporalDetections" in bytes(raw):
-            field = decode_json(bytes(raw), FiftyOneField, path=path, field=f"{where}.{name}")
+            field = decode_json(bytes(raw), FiftyOneField, path=path, field=f"{place}.{name}")
             if field.cls == "TemporalDetections":
                 yield name, field
 
 
 def _field(file: FiftyOneSamples, path: AnyPath) -> str:
     """Return the name of the one field of predictions."""
-    every = (_fields(raw, path, f"samples[{number}]") for number, raw in enumerate(file.samples))
-    names = sorted({name for fields in every for name, _ in fields} - {REFERENCE})
+    all_fields = (_fields(raw, path, f"samples[{number}]") for number, raw in enumerate(file.samples))
+    names = sorted({name for fields in all_fields for name, _ in fields} - {REFERENCE})
     if PREDICTIONS in names:
         return PREDICTIONS
     if len(names) != 1:
-        came = f"got fields {', '.join(names)} of temporal detections" if names else "holds no temporal detections"
+        came = f"got fields {', '.join(names)} of temporal detections" if names else "has no temporal detections"
         raise InputError(f"{came}, expected one, or one named {PREDICTIONS}", path=path, field="samples")
     return names[0]
 
 
-def _counts_frames(found: list[PlacedDetection], path: AnyPath) -> bool:
+def _counts_frames(detections: list[PlacedDetection], path: AnyPath) -> bool:
     """Whether the numbers stay frames, because no rate is known; frames and seconds are not mixed."""
-    for one in found:
-        if one.detection.support is None and one.detection.timestamps is None:
-            raise InputError("is missing, expected it or timestamps", path=path, field=f"{one.where}.support")
-    frames = [one for one in found if one.detection.timestamps is None and one.frame_rate is None]
-    if frames and len(frames) < len(found):
+    for detection in detections:
+        if detection.detection.support is None and detection.detection.timestamps is None:
+            raise InputError("is missing, expected it or timestamps", path=path, field=f"{detection.place}.support")
+    frames = [
+        detection for detection in detections if detection.detection.timestamps is None and detection.frame_rate is None
+    ]
+    if frames and len(frames) < len(detections):
         came = "counts frames of an unknown rate, and others are seconds; expected all or none"
-        raise InputError(came, path=path, field=frames[0].where)
+        raise InputError(came, path=path, field=frames[0].place)
     return bool(frames)
 
 
-def _moment(one: PlacedDetection) -> tuple[float, ...]:
+def _moment(placed: PlacedDetection) -> tuple[float, ...]:
     """Return seconds, or frames from 0 if the rate is not known, with the confidence if there is one."""
-    score = () if one.detection.confidence is None else (one.detection.confidence,)
-    if one.detection.timestamps is not None:
-        return *one.detection.timestamps, *score
-    first, last = one.detection.support or (1, 1)
-    start, end = frames_to_seconds([first - 1, last], 1.0 if one.frame_rate is None else one.frame_rate)
+    score = () if placed.detection.confidence is None else (placed.detection.confidence,)
+    if placed.detection.timestamps is not None:
+        return *placed.detection.timestamps, *score
+    first, last = placed.detection.support or (1, 1)
+    start, end = frames_to_seconds([first - 1, last], 1.0 if placed.frame_rate is None else placed.frame_rate)
     return float(start), float(end), *score
 
 

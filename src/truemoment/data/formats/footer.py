@@ -42,9 +42,10 @@ def read_footer(path: AnyPath) -> list[ColumnChunk]:
             raise ValueError("no footer of Parquet at the end")
         stream.seek(-8 - length, 2)
         footer = _Compact(stream.read(length)).fields()
-    about = [chunk[ABOUT] for group in footer[ROW_GROUPS] for chunk in group[COLUMNS]]
+    chunks = [chunk[ABOUT] for group in footer[ROW_GROUPS] for chunk in group[COLUMNS]]
     return [
-        ColumnChunk(b".".join(of[PATH]).decode(), of[KIND] == BYTE_ARRAY, of[N_VALUES], of[UNPACKED]) for of in about
+        ColumnChunk(b".".join(chunk[PATH]).decode(), chunk[KIND] == BYTE_ARRAY, chunk[N_VALUES], chunk[UNPACKED])
+        for chunk in chunks
     ]
 
 

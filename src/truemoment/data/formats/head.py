@@ -67,9 +67,9 @@ class Head:
         return None
 
 
-def first_line_has(key: str, *others: str) -> Callable[[Head], str | None]:
+def first_line_has(key: str, *more: str) -> Callable[[Head], str | None]:
     """Return a function that recognises a file by the keys on its first line."""
-    return lambda head: f'its first line has "{key}"' if {key, *others} <= head.line_keys else None
+    return lambda head: f'its first line has "{key}"' if {key, *more} <= head.line_keys else None
 
 
 def has_paths(why: str, *paths: tuple[str, ...]) -> Callable[[Head], str | None]:
@@ -94,14 +94,14 @@ def outline(data: bytes) -> dict[Steps, Kind]:
     >>> outline(b'{"results": {"v": [{"la')
     {('results',): 'object', ('results', 'v'): 'list', ('results', 'v', '[]'): 'object'}
     """
-    found: dict[Steps, Kind] = {}
+    kinds: dict[Steps, Kind] = {}
     path: list[str] = []
     in_object: list[bool] = []
     key_comes = False
 
     def note(kind: Kind) -> None:
         if 0 < len(path) <= DEEPEST:
-            found.setdefault(tuple(path), kind)
+            kinds.setdefault(tuple(path), kind)
 
     for token in _TOKEN.finditer(data):
         text, mark = token["text"], token["mark"]
@@ -124,4 +124,4 @@ def outline(data: bytes) -> dict[Steps, Kind]:
             key_comes = False
         elif mark is None:
             note("other" if text is None else "text")
-    return found
+    return kinds

@@ -48,15 +48,11 @@ def _recognise(head: Head) -> str | None:
 def _rows(path: AnyPath, progress: bool) -> Iterator[FileRow]:
     """Yield the rows of a submission, which is one object and not a single line of samples, or of samples."""
     if Head(path, first_line(path)).line_keys & {"doc_id", *RESPONSES} or not is_one_object(path):
-        yield from _samples(path, progress=progress)
+        for number, line in read_json_lines(path, dict[str, msgspec.Raw], progress=progress):
+            yield FileRow(None, *_query(line, path, number), text=_text(line, path, number), line=number)
         return
     for key, text in read_json_mapping(path, TEXT).items():
         yield FileRow(None, *split_key(key, FORM, path), text=text, line=1)
-
-
-def _samples(path: AnyPath, *, progress: bool) -> Iterator[FileRow]:
-    for number, line in read_json_lines(path, dict[str, msgspec.Raw], progress=progress):
-        yield FileRow(None, *_query(line, path, number), text=_text(line, path, number), line=number)
 
 
 def _query(line: dict[str, msgspec.Raw], path: AnyPath, number: int) -> tuple[str | None, str | None]:
@@ -83,14 +79,14 @@ def _text(line: dict[str, msgspec.Raw], path: AnyPath, number: int) -> str | Non
     field = next((name for name in RESPONSES if name in line), None)
     if field is None:
         raise InputError("is missing", path=path, line=number, field=RESPONSES[0])
-    found: object = decode_json(bytes(line[field]), TEXTS, path=path, line=number, field=field)
-    while isinstance(found, list):
-        if len(found) != 1:
-            raise InputError(f"got {len(found)} responses, expected one", path=path, line=number, field=field)
-        found = found[0]
-    if not (found is None or isinstance(found, str)):
-        raise InputError(f"got {found!r}, expected text", path=path, line=number, field=field)
-    return found
+    value: object = decode_json(bytes(line[field]), TEXTS, path=path, line=number, field=field)
+    while isinstance(value, list):
+        if len(value) != 1:
+            raise InputError(f"got {len(value)} responses, expected one", path=path, line=number, field=field)
+        value = value[0]
+    if not (value is None or isinstance(value, str)):
+        raise InputError(f"got {value!r}, expected text", path=path, line=number, field=field)
+    return value
 
 
 FORMAT = Format(

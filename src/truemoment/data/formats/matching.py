@@ -166,8 +166,10 @@ def match(
     queries = annotations.queries
     matcher = _Matcher(rows, queries)
     query_of = matcher.match()
-    known = queries.duration_s.tolist()
-    duration_s = np.array([known[found[0]] if found else 1.0 for found in query_of])  # rows of no query are left out
+    durations = queries.duration_s.tolist()
+    duration_s = np.array(
+        [durations[matches[0]] if matches else 1.0 for matches in query_of]
+    )  # rows of no query are left out
     times = checked_times(rows, on_negative=on_negative, duration_s=duration_s)
     unmatched = [row for row in range(len(rows)) if not query_of[row]]
     if unmatched and on_unknown == "refuse":
@@ -179,7 +181,7 @@ def match(
         format=rows.format,
         recognised=recognised,
         rows=len(rows),
-        shared=sum(len(found) for found in query_of if len(found) > 1),
+        shared=sum(len(matches) for matches in query_of if len(matches) > 1),
         unmatched=len(unmatched),
         missing=len(queries) - len(answered),
         clipped=_count_negative(rows, row_of[answered]) if on_negative == "clip" else 0,
@@ -201,13 +203,13 @@ def _check_options(on_unknown: str, on_negative: str) -> None:
 def _row_of_query(rows: PredictionRows, queries: Queries, query_of: list[list[int]]) -> Ints:
     """Return the row of each query, -1 without one; a query that is answered twice is refused."""
     row_of = np.full(len(queries), -1, dtype=np.int64)
-    for row, found in enumerate(query_of):
-        for query in found:
+    for row, matches in enumerate(query_of):
+        for query in matches:
             if row_of[query] >= 0:
                 first = rows.line_of(int(row_of[query]))
-                where = "" if first is None else f" (first in line {first})"
+                place = "" if first is None else f" (first in line {first})"
                 raise MatchError(
-                    f"answers query {queries.query_id[query]!r} again, expected each query once{where}",
+                    f"answers query {queries.query_id[query]!r} again, expected each query once{place}",
                     path=rows.path,
                     line=rows.line_of(row),
                 )
@@ -324,9 +326,9 @@ class _Matcher:
         if video_id is not None and video_id != self.queries.video_id[query]:
             raise self._contradicts(row, query, "video", video_id, self.queries.video_id[query])
 
-    def _contradicts(self, row: int, query: int, what: str, came: str, expected: str) -> MatchError:
+    def _contradicts(self, row: int, query: int, field: str, value: str, expected: str) -> MatchError:
         return MatchError(
-            f"got {what} {came[:80]!r} for query {self.queries.query_id[query]!r}, expected {expected[:80]!r}",
+            f"got {field} {value[:80]!r} for query {self.queries.query_id[query]!r}, expected {expected[:80]!r}",
             path=self.rows.path,
             line=self.rows.line_of(row),
             hint="is it the right dataset and split?",

@@ -21,19 +21,19 @@ def as_annotated(rows: PredictionRows, format_: Format, queries: Queries) -> tup
     return rows, videos + ids
 
 
-def _with_videos(rows: PredictionRows, videos: Videos, known: set[str]) -> tuple[PredictionRows, str]:
+def _with_videos(rows: PredictionRows, videos: Videos, video_ids: set[str]) -> tuple[PredictionRows, str]:
     """Name each video as the annotations do, if one of its spellings is there."""
     named = [
         video_id
         if video_id is None
-        else next((name for name in spellings(video_id, videos) if name in known), video_id)
+        else next((name for name in spellings(video_id, videos) if name in video_ids), video_id)
         for video_id in rows.video_id
     ]
     changed = len({video_id for video_id, name in zip(rows.video_id, named, strict=True) if video_id != name})
     if not changed:
         return rows, ""
-    how = "without the folder or ending of their file" if videos == "files" else 'with "v_" before them'
-    return replace(rows, video_id=named), f"; {changed:,} videos were found {how}"
+    spelling = "without the folder or ending of their file" if videos == "files" else 'with "v_" before them'
+    return replace(rows, video_id=named), f"; {changed:,} videos were found {spelling}"
 
 
 def spellings(video_id: str, videos: Videos) -> Iterator[str]:
@@ -64,9 +64,9 @@ def _without_own_numbers(rows: PredictionRows, queries: Queries) -> tuple[Predic
         return rows, "; it names queries by numbers only, which may follow an order of its own" * bare
     if None in rows.video_id or None in rows.sentence:
         return rows, ""
-    known = {(video, plain_text(words)) for video, words in zip(queries.video_id, queries.sentence, strict=True)}
+    pairs = {(video, plain_text(words)) for video, words in zip(queries.video_id, queries.sentence, strict=True)}
     names = zip(rows.video_id, rows.sentence, strict=True)
-    if not any((video, plain_text(sentence or "")) in known for video, sentence in names):
+    if not any((video, plain_text(sentence or "")) in pairs for video, sentence in names):
         return rows, ""
     nameless: list[str | None] = [None] * len(rows)
     return replace(

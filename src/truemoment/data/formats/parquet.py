@@ -48,11 +48,11 @@ def _recognise(head: Head) -> str | None:
 def _read(path: AnyPath, _progress: bool) -> PredictionRows:
     pyarrow, parquet = _pyarrow()
     with refusing_damage(path, "cannot be read as Parquet", pyarrow.ArrowException):
-        chunks, size = [of for of in read_footer(path) if _is_read(of.path)], path.stat().st_size
-        value_bytes = {of.path: TEXT_BYTES if of.path in TEXTS else NUMBER_BYTES for of in chunks}
-        n_bytes = sum(max(of.n_bytes, of.n_values * value_bytes[of.path]) for of in chunks)
+        chunks, size = [chunk for chunk in read_footer(path) if _is_read(chunk.path)], path.stat().st_size
+        value_bytes = {chunk.path: TEXT_BYTES if chunk.path in TEXTS else NUMBER_BYTES for chunk in chunks}
+        n_bytes = sum(max(chunk.n_bytes, chunk.n_values * value_bytes[chunk.path]) for chunk in chunks)
         refuse_swollen(path, n_bytes, size, free=FREE_BYTES)
-        texts_there = {of.path for of in chunks if of.is_text and of.path in TEXTS}
+        texts_there = {chunk.path for chunk in chunks if chunk.is_text and chunk.path in TEXTS}
         # Each distinct text is read once.
         with open_regular(reading(path)) as stream:
             file = parquet.ParquetFile(path_of_opened(stream, path), memory_map=True, read_dictionary=texts_there)

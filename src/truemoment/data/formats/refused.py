@@ -20,14 +20,14 @@ def refuse_what_is_no_text(path: AnyPath, data: bytes) -> None:
     """Refuse pickles, archives and arrays by their first bytes, Parquet excepted."""
     if PICKLE.match(data):
         raise InputError("is a pickle, which can run code when loaded, and is not read", path=path, hint=HOW)
-    for mark, what, expected, hint in (
+    for mark, problem, expected, hint in (
         (b"\x1f\x8b", "is packed by gzip", "expected a name that ends in .gz", "rename it"),
         (b"\x93NUMPY", "is a NumPy array (.npy), which names no query", "expected predictions", HOW),
         (b"\x89HDF", "is an HDF5 file", "expected predictions", HOW),
         (b"PK", *_inside_zip(data)),
     ):
         if data.startswith(mark):
-            raise InputError(f"{what}, {expected}", path=path, hint=hint)
+            raise InputError(f"{problem}, {expected}", path=path, hint=hint)
 
 
 def _inside_zip(data: bytes) -> tuple[str, str, str]:

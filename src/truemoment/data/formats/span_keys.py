@@ -38,7 +38,7 @@ def recognise_keys(form: str, kind: Kind, values: str) -> Callable[[Head], str |
     """Return a function that recognises an object whose first key is such a key with a value of a kind."""
 
     def recognise(head: Head) -> str | None:
-        key, found = head.first_key or ("", None)
-        return f'its keys are "{form}", its values {values}' if is_key(key) and found == kind else None
+        key, key_kind = head.first_key or ("", None)
+        return f'its keys are "{form}", its values {values}' if is_key(key) and key_kind == kind else None
 
     return recognise

@@ -1,6 +1,6 @@
 """Tokens, parts of speech, lemmas, verbs and phrases of sentences, and vectors of words.
 
-What reads sentences is one small interface with engines behind it:
+Sentences are read by an engine; all engines have one small interface:
 
 ===============  ===================================================================================================
 lexicon          the default: a lexicon of English (lemminflect) and rules of context; needs no download

@@ -61,7 +61,7 @@ def terms_of(sentence: str) -> set[str]:
     [' a', 'a', 'a door', 'door', 'door opens', 'opens']
     """
     words = tokenise(sentence)
-    return {*words, *(f"{one} {next_}" for one, next_ in pairwise((START, *words)))}
+    return {*words, *(f"{word} {next_}" for word, next_ in pairwise((START, *words)))}
 
 
 def frequent_terms(read: Sequence[Set[str]], fewest: int, largest_share: float = 1.0) -> tuple[str, ...]:
@@ -73,6 +73,6 @@ def frequent_terms(read: Sequence[Set[str]], fewest: int, largest_share: float =
 def bags_of(read: Sequence[Set[str]], terms: Sequence[str]) -> Bags:
     """Return the bag of each sentence over a list of distinct terms; `read` has the terms of each sentence."""
     number = {term: i for i, term in enumerate(terms)}
-    rows = [sorted(number[term] for term in of if term in number) for of in read]
+    rows = [sorted(number[term] for term in words if term in number) for words in read]
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     return Bags(np.array([term for row in rows for term in row], dtype=np.int64), offsets)

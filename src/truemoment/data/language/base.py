@@ -1,4 +1,4 @@
-"""What every language engine offers: sentences in, tokens with a lemma and a coarse part of speech out.
+"""The interface of language engines: sentences in, tokens with a lemma and a coarse part of speech out.
 
 An engine has a name, see :func:`truemoment.data.language.get_engine`. Verbs and their counts are computed from tokens
 in :mod:`truemoment.data.language.verbs`, for every engine in the same way.
@@ -31,7 +31,7 @@ class Token(NamedTuple):
 
 @runtime_checkable
 class Engine(Protocol):
-    """Something that reads sentences.
+    """The interface of an engine, which reads sentences.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """What to call the engine in reports."""
+        """Name of the engine in reports."""
         ...
 
     def analyse(self, sentences: Sequence[str]) -> list[list[Token]]:

@@ -1,7 +1,7 @@
 """Heads of words: the word of a sentence that each word depends on.
 
 ==============  ====================================================================================================
-chain           the default: the word before, the first word has none. No parser is used; it is a stand-in that joins
+chain           the default: the word before, the first word has none. No parser is used; it approximates one by joining
                 each word with its neighbours
 spacy           the parser of spaCy's model ``en_core_web_sm``; both have to be installed
 spacy:MODEL     the parser of another model

@@ -1,8 +1,8 @@
-"""The default engine: a lexicon says what a word can be, the words around it say what it is.
+"""The default engine: a lexicon lists the roles of a word, and the words around it decide.
 
 Sentences that describe videos are short and plain, so one pass from left to right is enough. A word has a *role*
 (determiner, preposition, noun, verb...; :mod:`truemoment.data.language.words`) and leaves a *context* for the next.
-Only words that may be verbs need a decision; :mod:`truemoment.data.language.rules` holds the table that gives it.
+Only words that may be verbs need a decision; :mod:`truemoment.data.language.rules` has the table of decisions.
 
 >>> engine = LexiconEngine()
 >>> def verbs(sentence):
@@ -130,17 +130,17 @@ def _verb_or_not(r: WordContext) -> str:
 
 def _adjective_or_noun(r: WordContext) -> str:
     """*A man in red shoes walks*, but *a man in red walks*."""
-    follows, then = r.near(1), r.near(2)
-    if follows.role == "EITHER" and follows.form == "s":
+    first, second = r.near(1), r.near(2)
+    if first.role == "EITHER" and first.form == "s":
         alone = r.word.text in COLOURS and r.context in ("preposition", "verb") and r.waiting > 0
         return "NOUN" if alone and not r.s_ahead() else "ADJECTIVE"
-    if follows.role in ("NOUN", "ADJECTIVE") or (follows.role == "EITHER" and follows.form in ("base", "")):
+    if first.role in ("NOUN", "ADJECTIVE") or (first.role == "EITHER" and first.form in ("base", "")):
         return "ADJECTIVE"
-    return "ADJECTIVE" if follows.form == "past" and then.role in ("NOUN", "EITHER") else "NOUN"
+    return "ADJECTIVE" if first.form == "past" and second.role in ("NOUN", "EITHER") else "NOUN"
 
 
 def _advance(r: WordContext, role: str) -> None:
-    """Note what a word leaves for the next."""
+    """Update the context for the next word."""
     word = r.word
     if role == "VERB":
         _note_verb(r)

@@ -1,4 +1,4 @@
-"""What a sentence needs besides the thing that it names: order in time, negation, a count, or an earlier sentence.
+"""Marks of sentences that need more than the thing they name: time order, negation, a count, an earlier sentence.
 
 ==================  =================================================================================================
 ``temporal order``  orders events or names a phase of one: *before*, *then*, *until*, *again*, *starts to*
@@ -7,7 +7,7 @@
 ``anaphora``        a pronoun, *another*, *the other* or *the same* whose antecedent is not in the sentence
 ==================  =================================================================================================
 
-The rules prefer to miss a sentence than to take a wrong one: `docs/audit.md` has their precision on real sentences.
+The rules prefer missing a sentence to marking a wrong one: `docs/audit.md` has their precision on real sentences.
 *As*, *during*, *now* and *still* do not order events, and *one* and an amount with a unit (*30 degrees*) do not count.
 """
 
@@ -35,7 +35,7 @@ PHASES = word_set("begin start continue finish stop end resume")
 
 ORDINALS = word_set("first second third fourth fifth last next final")
 OCCASIONS = word_set("time times attempt try round turn step part scene shot clip")
-"""What an ordinal orders in time; *the first man* does not."""
+"""Nouns with which an ordinal orders in time; *the first man* does not."""
 
 NEGATIONS = word_set(
     "not n't nt never without no none nothing nobody nowhere neither nor cannot cant dont doesnt didnt isnt unable "
@@ -51,7 +51,7 @@ UNITS = word_set(
     "metres foot feet inch inches mile miles moments days weeks months year years cup cups dollar dollars "
     "tablespoons teaspoons quarters thirds d k % °"
 )
-"""What follows a number that measures and does not count."""
+"""Units, after which a number measures and does not count."""
 
 PEOPLE = PERSONS | word_set("persons men women boys girls ladies guys kids children players teens adults males females")
 SEVERAL = PEOPLE - PERSONS | word_set("people crowd group couple team friends audience family class")
@@ -200,7 +200,7 @@ def marks_of(sentences: Sequence[str], engine: Engine) -> dict[str, Bools]:
     {'temporal order': [False, True], 'negation': [True, False], 'counting': [False, True], 'anaphora': [True, False]}
     """
     read = engine.analyse([str(sentence) for sentence in sentences])
-    return {mark: np.array([any(rule(of)) for of in read], dtype=bool) for mark, rule in MARKS.items()}
+    return {mark: np.array([any(rule(sentence)) for sentence in read], dtype=bool) for mark, rule in MARKS.items()}
 
 
 def _around(tokens: Sequence[Token], i: int) -> tuple[str, str, str]:

@@ -13,7 +13,7 @@ Differences from others, and from the paper:
 - Synonyms are not aligned, because this needs WordNet. NLTK's with an empty WordNet gives the same but for:
 - Stems are Porter's as published (``snowballstemmer``, "porter"), words of one or two letters unchanged. NLTK's stemmer
   has extensions: *dying* and *dies* are *dy* and *di* here, *die* there.
-- Of equal words, the last of one sentence is aligned with the last of the other, and so on, as in NLTK; the paper asks
+- Equal words are aligned from the end, the last of one sentence with the last of the other, as in NLTK; the paper asks
   for the alignment with fewest crossings, which this mostly is.
 
 References
@@ -98,7 +98,7 @@ def score(n_aligned: int, n_chunks: int, n_hypothesis: int, n_reference: int) ->
 
 
 def align(hypothesis: Sequence[str], reference: Sequence[str]) -> list[tuple[int, int]]:
-    """Align equal words, then what is left by equal stems."""
+    """Align equal words, then the remaining words by equal stems."""
     pairs = _from_the_end(enumerate(hypothesis), enumerate(reference))
     done, done_in_reference = {i for i, _ in pairs}, {j for _, j in pairs}
     left = [(i, stem(word)) for i, word in enumerate(hypothesis) if i not in done]

@@ -35,12 +35,12 @@ class Paragraphs:
 
     @classmethod
     def of(cls, queries: Queries) -> Paragraphs:
-        """Take the order of the rows, which is that of the file."""
+        """Group the queries by video, in the order of the rows, which is that of the file."""
         return cls._of(numbers_of(queries.video_id), np.zeros(len(queries)))
 
     @classmethod
     def by_start(cls, annotations: Annotations) -> Paragraphs:
-        """Take the order of the true starts, of the first reference: what a loader that sorts them gives away."""
+        """Group the queries by video, in the order of their first references: a loader that sorts them reveals it."""
         start_s = annotations.start_s[annotations.offsets[:-1]]
         return cls._of(numbers_of(annotations.queries.video_id), start_s)
 
@@ -62,8 +62,8 @@ class Paragraphs:
     def neighbours(self) -> tuple[Ints, Ints]:
         """Rows of the queries before and after each query in its video, (Q,) both; -1 where there is none."""
         before, after = np.full((2, len(self.rows)), -1, dtype=np.int64)
-        one, next_ = self.pairs
-        before[next_], after[one] = one, next_
+        first, second = self.pairs
+        before[second], after[first] = first, second
         return before, after
 
     @property
@@ -110,19 +110,19 @@ class OrderOfStarts(NamedTuple):
 def order_of_starts(annotations: Annotations) -> OrderOfStarts:
     """Compare the starts of neighbouring sentences in the order of the file; the first of several references counts."""
     start_s = annotations.start_s[annotations.offsets[:-1]]
-    one, next_ = Paragraphs.of(annotations.queries).pairs
-    known = ~np.isnan(start_s[one]) & ~np.isnan(start_s[next_])
-    one, next_ = one[known], next_[known]
-    video = numbers_of(annotations.queries.video_id[one])
-    if not len(one):
+    first, second = Paragraphs.of(annotations.queries).pairs
+    has_starts = ~np.isnan(start_s[first]) & ~np.isnan(start_s[second])
+    first, second = first[has_starts], second[has_starts]
+    video = numbers_of(annotations.queries.video_id[first])
+    if not len(first):
         return OrderOfStarts(np.nan, np.nan, 0, (np.nan, np.nan), informs=False)
-    later, earlier = start_s[next_] > start_s[one], start_s[next_] < start_s[one]
+    later, earlier = start_s[second] > start_s[first], start_s[second] < start_s[first]
     mean, error = _mean_over_videos(later.astype(np.float64), video)
     difference, its_error = _mean_over_videos(later.astype(np.float64) - earlier, video)
     return OrderOfStarts(
         later=mean,
         earlier=float(earlier.mean()),
-        n_pairs=len(one),
+        n_pairs=len(first),
         ci95=(max(0.0, mean - Z95 * error), min(1.0, mean + Z95 * error)),
         informs=difference > max(3 * its_error, 0.05),
     )

@@ -12,8 +12,8 @@ a parser of semantic roles; here any language engine is enough, because only par
 - Nouns before the first verb are its subjects.
 - A verb without subjects of its own shares those of the verb before: *a person opens the door and leaves*.
 
-So a noun may belong to several verbs, and a verb may have none. It is a stand-in for a parser, and wrong where
-sentences are more winding than those of video descriptions mostly are.
+So a noun may belong to several verbs, and a verb may have none. It approximates a parser, and is wrong where
+sentences are more complex than most video descriptions.
 
 References
 ----------
@@ -110,9 +110,9 @@ def _tree(tokens: Sequence[_Placed], engine: str) -> PhraseTree:
     nouns_of: dict[int, set[int]] = {}
     for k, ours, theirs in zip(at_verb, under, objects, strict=True):
         nouns_of.setdefault(tokens[k].position, set()).update(ours, theirs)
-    nouns = tuple(tuple(sorted(of - {verb})) for verb, of in sorted(nouns_of.items()))
+    nouns = tuple(tuple(sorted(nouns - {verb})) for verb, nouns in sorted(nouns_of.items()))
     return PhraseTree(tuple(sorted(nouns_of)), nouns, engine)
 
 
-def _nouns(tokens: Sequence[_Placed], where: range) -> list[int]:
-    return [tokens[j].position for j in where if tokens[j].tag == "NOUN" and tokens[j].position >= 0]
+def _nouns(tokens: Sequence[_Placed], positions: range) -> list[int]:
+    return [tokens[j].position for j in positions if tokens[j].tag == "NOUN" and tokens[j].position >= 0]

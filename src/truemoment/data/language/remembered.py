@@ -12,8 +12,7 @@ from truemoment.data.language.base import Engine, Token
 class Remembered:
     """A language engine with its earlier results: sentences in several splits or studies are analysed once.
 
-    It forgets nothing, and remembers nothing but the sentences it was given: drop it with the study. Tokens that are
-    alike are kept once.
+    It keeps the results of all its sentences, so drop it with the study. Equal tokens are stored once.
 
     Examples
     --------
@@ -31,7 +30,7 @@ class Remembered:
 
     @property
     def name(self) -> str:
-        """That of the engine: what it reads is the same."""
+        """Name of the engine, which gives the same results."""
         return self.engine.name
 
     def __len__(self) -> int:

@@ -51,7 +51,7 @@ class WordContext:
     i
         Position of the word to decide about.
     context
-        What the words before it lead to, a key of :data:`RULES`; ``noun`` where that depends on `waiting`.
+        Context from the words before it, a key of :data:`RULES`; ``noun`` where that depends on `waiting`.
     waiting
         How many subjects wait for their verb.
     any_finite
@@ -195,7 +195,7 @@ class WordContext:
 
 
 class Rule(NamedTuple):
-    """When a word is a verb. In the examples stars enclose the word; the first is a verb, the second is none."""
+    """Condition under which a word is a verb. In the examples stars enclose the word; only the first is a verb."""
 
     verb_if: Callable[[WordContext], bool]
     verb: str
@@ -271,4 +271,4 @@ RULES = MappingProxyType(
         ("start", "past"): Rule(R.no_noun_follows, "*dressed* in red", "*used* cars"),
     }
 )
-"""What decides whether a word that may be a verb is one, by context and form."""
+"""Rules that decide whether a word that may be a verb is one, by context and form."""

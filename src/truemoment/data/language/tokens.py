@@ -59,8 +59,8 @@ def spans(sentence: str, how: How = "words") -> list[Span]:
     if how in ("blanks", "blanks-no-stop"):
         read = sentence if how == "blanks" else sentence.rstrip().removesuffix(".")
         return [Span(match[0].lower(), *match.span()) for match in _BETWEEN_BLANKS.finditer(read)]
-    every = TOKEN.finditer(sentence.translate(_APOSTROPHES))  # of the same length
-    words = (match for match in every if any(character.isalnum() for character in match[0]))
+    matches = TOKEN.finditer(sentence.translate(_APOSTROPHES))  # of the same length
+    words = (match for match in matches if any(character.isalnum() for character in match[0]))
     return [Span(match[0].lower(), *match.span()) for match in words]
 
 
@@ -109,12 +109,12 @@ def places(sentence: str, texts: Sequence[str], how: How = "words") -> Iterator[
     starts = [span.start for span in ours]
     at = 0
     for text in texts:
-        found = sentence.find(text, at)
-        if found < 0 or not text:
+        begin = sentence.find(text, at)
+        if begin < 0 or not text:
             yield None  # of an engine that rewrites what it reads
             continue
-        at = found + len(text)
-        number = bisect_right(starts, found) - 1
-        if number < 0 or ours[number].end <= found:  # the token begins between two of ours
+        at = begin + len(text)
+        number = bisect_right(starts, begin) - 1
+        if number < 0 or ours[number].end <= begin:  # the token begins between two of ours
             number = number + 1 if number + 1 < len(ours) and ours[number + 1].start < at else -1
         yield number

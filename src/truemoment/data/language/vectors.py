@@ -1,6 +1,6 @@
 """Word vectors from text files, as GloVe's are written: a word and its numbers a line.
 
-The file is read line by line, and only the requested words are kept: GloVe's 840B holds 2.2 million words of 300
+The file is read line by line, and only the requested words are kept: GloVe's 840B has 2.2 million words of 300
 numbers, 2.6 GB, of which Charades-STA needs 1,000.
 """
 
@@ -104,16 +104,16 @@ class WordVectors:
     def of(self, tokens: Sequence[str]) -> Vectors:
         """Return the vectors of L tokens (L, E), zeros for unknown ones, in a new array."""
         rows = np.array([self.index.get(token, -1) for token in tokens], dtype=np.int64)
-        found = np.zeros((len(rows), self.n_dimensions), dtype=np.float32)
-        found[rows >= 0] = self.vectors[rows[rows >= 0]]
-        return found
+        vectors = np.zeros((len(rows), self.n_dimensions), dtype=np.float32)
+        vectors[rows >= 0] = self.vectors[rows[rows >= 0]]
+        return vectors
 
     def n_unknown(self, tokens: Iterable[str]) -> int:
         """Count the tokens that have no vector."""
         return sum(token not in self.index for token in tokens)
 
     def coverage(self, sentences: Iterable[str], how: How = "words") -> Coverage:
-        """Tell how many of the tokens of sentences have a vector.
+        """Count the tokens of sentences that have a vector.
 
         Examples
         --------
@@ -135,10 +135,10 @@ def read_glove(path: Path | str, keep: Collection[str] | None = None) -> WordVec
     of two counts before it is skipped. A word may contain blanks ("at name@domain.com" in GloVe 840B).
     """
     path = Path(path)
-    kept = None if keep is None else {word.encode("utf-8", "surrogatepass") for word in keep}
-    heads = None if kept is None else {word.split(b" ", 1)[0] for word in kept}
+    words_wanted = None if keep is None else {word.encode("utf-8", "surrogatepass") for word in keep}
+    heads = None if words_wanted is None else {word.split(b" ", 1)[0] for word in words_wanted}
     width = 0
-    found: dict[str, Vectors] = {}
+    vectors: dict[str, Vectors] = {}
     for number, line in enumerate(iterate_lines(path, progress=True), start=1):
         if not line.strip() or (number == 1 and _COUNTS.fullmatch(line)):
             continue
@@ -148,15 +148,15 @@ def read_glove(path: Path | str, keep: Collection[str] | None = None) -> WordVec
         if heads is not None and line.split(b" ", 1)[0] not in heads:
             continue
         word, *numbers = line.rstrip().rsplit(b" ", width)
-        if kept is None or word in kept:
+        if words_wanted is None or word in words_wanted:
             try:
-                found.setdefault(_decoded(word), _vector_of(word, numbers, width))
+                vectors.setdefault(_decoded(word), _vector_of(word, numbers, width))
             except InputError as error:
                 raise InputError(error.problem, path=path, line=number) from None
     if not width:
-        raise InputError("holds no word vector, expected a word and its numbers on each line", path=path)
-    words = tuple(found)
-    table = np.stack(list(found.values())) if found else np.zeros((0, width), dtype=np.float32)
+        raise InputError("contains no word vector, expected a word and its numbers on each line", path=path)
+    words = tuple(vectors)
+    table = np.stack(list(vectors.values())) if vectors else np.zeros((0, width), dtype=np.float32)
     digest = hashlib.sha256("\n".join(words).encode() + table.astype("<f4", copy=False).tobytes())
     return WordVectors(words, table, f"{path.name}#{digest.hexdigest()[:8]}")
 

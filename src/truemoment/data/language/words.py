@@ -1,4 +1,4 @@
-"""What is known of an English word without its sentence: closed classes by list, all others by lexicon.
+"""Properties of an English word without its sentence: closed classes by list, all others by lexicon.
 
 The lexicon is that of lemminflect (Jascob 2022), made from the NIH's SPECIALIST lexicon: parts of speech and lemmas of
 70,000 words, without frequencies. The short lists here correct it for sentences that describe videos.
@@ -106,7 +106,7 @@ LEMMAS = MappingProxyType({"lay": "lay", "gel": "gel"})
 
 
 class Word(NamedTuple):
-    """What is known of a word without its sentence.
+    """Properties of a word without its sentence.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ NOTHING = Word("STOP", "", "", "", "")
 
 @functools.lru_cache(maxsize=2**17)
 def look_up(text: str) -> Word:
-    """Return what is known of a word.
+    """Return the properties of a word.
 
     Examples
     --------
@@ -157,10 +157,10 @@ def look_up(text: str) -> Word:
         word = word.rpartition("-")[2] or word
         if not word.isalpha():
             return Word("OTHER", "", word, word, word)
-    known = _in_lexicon(word) or _by_ending(word)
-    if known is None and text.islower():
-        known = _misspelt(word)
-    return known or Word("NOUN", "", word, word, word)
+    entry = _in_lexicon(word) or _by_ending(word)
+    if entry is None and text.islower():
+        entry = _misspelt(word)
+    return entry or Word("NOUN", "", word, word, word)
 
 
 def _in_lexicon(word: str) -> Word | None:
@@ -192,9 +192,9 @@ def _by_ending(word: str) -> Word | None:
         stem = word.removesuffix(ending)
         if stem == word or len(stem) < 3:
             continue
-        known = _in_lexicon(stem) or _in_lexicon(stem + "e")
-        if known and known.role in ("VERB", "EITHER") and known.form == "base":
-            return Word(known.role, form, word, known.verb, word)
+        entry = _in_lexicon(stem) or _in_lexicon(stem + "e")
+        if entry and entry.role in ("VERB", "EITHER") and entry.form == "base":
+            return Word(entry.role, form, word, entry.verb, word)
         if ending == "ing":
             return Word("EITHER", form, word, stem, word)
     return None
@@ -213,8 +213,8 @@ def _frequent_forms() -> frozenset[str]:
     """All regular-looking spellings of the frequent verbs that the lexicon confirms."""
     stems = {stem for verb in FREQUENT for stem in (verb, verb.removesuffix("e"), verb + verb[-1])}
     spellings = {stem + ending for stem in stems for ending in ("", "s", "es", "ing", "ed")} | FREQUENT
-    known = {spelling: _in_lexicon(spelling) for spelling in spellings}
-    return frozenset(spelling for spelling, word in known.items() if word and word.verb in FREQUENT)
+    entries = {spelling: _in_lexicon(spelling) for spelling in spellings}
+    return frozenset(spelling for spelling, word in entries.items() if word and word.verb in FREQUENT)
 
 
 def _misspelt(word: str) -> Word | None:
@@ -225,6 +225,6 @@ def _misspelt(word: str) -> Word | None:
     cuts = [(word[:i], word[i:]) for i in range(len(word) + 1)]
     near = {a + b[1:] for a, b in cuts if b} | {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
     near |= {a + letter + rest for a, b in cuts for letter in letters for rest in (b, b[1:])}
-    found = sorted(near & _frequent_forms(), key=lambda form: (form[-1] != word[-1], form))
-    meant = _in_lexicon(found[0]) if found else None
+    forms = sorted(near & _frequent_forms(), key=lambda form: (form[-1] != word[-1], form))
+    meant = _in_lexicon(forms[0]) if forms else None
     return meant and Word("EITHER", meant.form, word, meant.verb, word)

@@ -95,9 +95,9 @@ class MeasureFamily(NamedTuple):
 
     read: Callable[[Written], Measure]
     written: str
-    """One of them as it is written."""
+    """Example of its text."""
     meaning: str
-    """What they are, in a line."""
+    """Summary in a line."""
 
 
 def _read_distribution(text: str) -> tuple[str | float, ...]:
@@ -168,12 +168,12 @@ FAMILIES = Registry[MeasureFamily](
         "CorrectAbstention": MeasureFamily(
             lambda _: CorrectAbstention(),
             "CorrectAbstention",
-            "abstentions where the video holds no such moment: their share there",
+            "share of abstentions on queries without a moment in the video",
         ),
         "FalseAbstention": MeasureFamily(
             lambda _: FalseAbstention(),
             "FalseAbstention",
-            "abstentions where it holds one: their share there; lower is better",
+            "share of abstentions on queries with a moment in the video; lower is better",
         ),
         "HIT": MeasureFamily(
             _read_hit,

@@ -1,4 +1,4 @@
-r"""CorrectAbstention and FalseAbstention: where a method says that there is no such moment.
+r"""CorrectAbstention and FalseAbstention: shares of queries on which a method predicts no moment.
 
 Convention
     A method *abstains* on a query if it answers with an empty list. A query without any row, and an unreadable answer
@@ -84,6 +84,6 @@ class FalseAbstention:
         return _share(abstentions.abstains, abstentions.has_reference)
 
 
-def _share(marked: Bools, of: Bools) -> Statistic:
-    """Share of some queries that is marked."""
-    return Statistic((marked & of).astype(np.float64), of.astype(np.float64))
+def _share(marked: Bools, among: Bools) -> Statistic:
+    """Share of the marked queries among some queries."""
+    return Statistic((marked & among).astype(np.float64), among.astype(np.float64))

@@ -128,7 +128,7 @@ class MeanAveragePrecision:
             counts &= in_length_class(refs, self.length)
         order = np.argsort(-overlaps.score, axis=1, kind="stable")
         filled = overlaps.filled
-        # A list's places are contiguous, and unfilled ones must stay behind whatever their score of 0.
+        # A list's places are contiguous, and unfilled ones must stay last despite their score of 0.
         order = np.take_along_axis(order, np.argsort(~np.take_along_axis(filled, order, 1), axis=1, kind="stable"), 1)
         iou = np.stack([np.take_along_axis(table, order, axis=1) for table in overlaps.iou_by_reference], axis=2)
         value = np.zeros(len(iou))
@@ -149,15 +149,15 @@ def mean_precision(hits: Bools, k: int) -> Floats:
     >>> mean_precision(np.array([[True, False]]), 2)
     array([0.75])
     """
-    found = np.cumsum(hits[:, :k], axis=1)
-    width = found.shape[1]
-    total = (found / np.arange(1, width + 1)).sum(axis=1)
-    beyond = (1 / np.arange(width + 1, k + 1)).sum()  # ranks after the list: nothing more is found
-    return np.asarray((total + found[:, -1] * beyond) / k)
+    n_hits = np.cumsum(hits[:, :k], axis=1)
+    width = n_hits.shape[1]
+    total = (n_hits / np.arange(1, width + 1)).sum(axis=1)
+    beyond = (1 / np.arange(width + 1, k + 1)).sum()  # ranks after the list have no further hits
+    return np.asarray((total + n_hits[:, -1] * beyond) / k)
 
 
 def matched_in_order(iou: Floats, reaches: Bools) -> Bools:
-    """Return which answers find a free reference, (Q, K): each in turn takes the one of largest IoU that it reaches."""
+    """Return which answers find a free reference, (Q, K): each in turn gets the one of largest IoU that it reaches."""
     n_queries, n_ranks, n_references = iou.shape
     free = np.ones((n_queries, n_references), dtype=bool)
     right = np.zeros((n_queries, n_ranks), dtype=bool)
@@ -166,8 +166,8 @@ def matched_in_order(iou: Floats, reaches: Bools) -> Bools:
         possible = reaches[:, k] & free
         right[:, k] = possible.any(axis=1)
         # With equal IoUs the later reference is taken, as the official evaluator's reversed sort does.
-        taken = n_references - 1 - np.argmax(np.where(possible, iou[:, k], -1.0)[:, ::-1], axis=1)
-        free[rows, taken] &= ~right[:, k]
+        reference = n_references - 1 - np.argmax(np.where(possible, iou[:, k], -1.0)[:, ::-1], axis=1)
+        free[rows, reference] &= ~right[:, k]
     return right
 
 
@@ -186,8 +186,8 @@ def interpolated_average_precision(right: Bools, n_references: Ints) -> Floats:
     >>> interpolated_average_precision(np.array([[False, True, True]]), np.array([2]))
     array([0.66666667])
     """
-    found = np.cumsum(right, axis=1)
-    precision = found / np.arange(1, right.shape[1] + 1)
+    n_right = np.cumsum(right, axis=1)
+    precision = n_right / np.arange(1, right.shape[1] + 1)
     envelope = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
     area = np.where(right, envelope, 0.0).sum(axis=1)
     return np.asarray(area / np.maximum(n_references, 1))

@@ -34,7 +34,7 @@ from truemoment.evaluation.references import ReferenceRule, References
 Comparison = Literal[">", ">="]
 
 Needs = Literal["overlaps", "sets", "abstentions", "saliency"]
-"""What a measure is computed from: overlaps under a reference rule, all references at once, who abstains, or clip
+"""Input of a measure: overlaps under a reference rule, all references at once, who abstains, or clip
 ratings."""
 
 LENGTH_CLASSES_S: dict[str, tuple[float, float]] = {
@@ -240,7 +240,7 @@ class Measure(Protocol):
     """
 
     needs: ClassVar[Needs]
-    """What it is computed from."""
+    """Input of the measure."""
 
     needs_duration: ClassVar[bool]
     """Whether it is undefined without the videos' durations."""
@@ -290,7 +290,7 @@ def why_undefined(measure: Measure) -> str:
 
 
 def papers_of(measure: Measure) -> tuple[Paper, ...]:
-    """Return the papers that define a measure; none for a definition that is common property."""
+    """Return the papers that define a measure; none for a definition in common use."""
     papers: tuple[Paper, ...] = getattr(measure, "papers", ())
     return papers
 
@@ -301,7 +301,7 @@ def lower_is_better(measure: Measure) -> bool:
 
 
 def is_of_sets(measure: Measure) -> bool:
-    """Whether a measure treats the answers as a set, so that a wrong one costs at any rank."""
+    """Whether a measure treats the answers as a set, so that a wrong answer lowers it at any rank."""
     return bool(getattr(measure, "is_of_sets", False)) or measure.ref == "pooled"
 
 

@@ -18,7 +18,7 @@ _OPTION = re.compile(r"\s*([A-Za-z]+)\s*=\s*((?:[^,()]|\([^()]*\))+)")
 
 
 class Written:
-    """The parts of a measure's text; each is taken once, and the rest is refused. Option names ignore case."""
+    """The parts of a measure's text; each is read once, and the rest is refused. Option names ignore case."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -38,7 +38,7 @@ class Written:
             rest = rest[option.end() :]
 
     def rank(self) -> int:
-        """Take the whole number after the @."""
+        """Read the whole number after the @."""
         if self._rank is None or not re.fullmatch(r"\d{1,6}", self._rank):
             got = "nothing" if self._rank is None else repr(self._rank)
             raise MeasureError(f"{self.text!r}: got {got} after @, expected a whole number as in {self.name}@5")
@@ -46,7 +46,7 @@ class Written:
         return rank
 
     def option(self, name: str, read: Callable[[str], T], default: T | None = None) -> T:
-        """Take an option with its value as `read` returns it; without a default it is required."""
+        """Read an option with the function `read`; without a default it is required."""
         if name.lower() not in self._options:
             if default is None:
                 raise MeasureError(f"{self.text!r}: option {name} is missing, expected {name}=...")
@@ -58,11 +58,11 @@ class Written:
             raise MeasureError(f"{self.text!r}: got {name}={value}, expected a number") from None
 
     def maybe(self, name: str, read: Callable[[str], T]) -> T | None:
-        """Take an optional option, or None."""
+        """Read an optional option; None if it is missing."""
         return self.option(name, read) if name.lower() in self._options else None
 
     def ref(self) -> ReferenceRule | None:
-        """Take the reference rule of the suffix, or None."""
+        """Read the reference rule of the suffix; None if there is none."""
         if self._suffix is None:
             return None
         rule = next((rule for rule in REFERENCE_RULES if self._suffix == f"ref={rule}"), None)

@@ -132,13 +132,13 @@ def clip_average_precision(predicted: Floats, positive: Bools, n_clips: Ints) ->
     order = np.argsort(np.where(exists, -predicted, np.inf), axis=1, kind="stable")
     rating = np.take_along_axis(predicted, order, axis=1)
     exists = np.take_along_axis(exists, order, axis=1)
-    found = np.cumsum(np.take_along_axis(positive, order, axis=1) & exists, axis=1)
+    n_positive = np.cumsum(np.take_along_axis(positive, order, axis=1) & exists, axis=1)
     closes = exists.copy()  # the last clip of a group of equal ratings
     closes[:, :-1] &= (rating[:, :-1] != rating[:, 1:]) | ~exists[:, 1:]
-    precision = np.where(closes, found / np.arange(1, predicted.shape[1] + 1), -np.inf)
+    precision = np.where(closes, n_positive / np.arange(1, predicted.shape[1] + 1), -np.inf)
     best_beyond = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
-    before = np.maximum.accumulate(np.where(closes, found, 0), axis=1)
-    before = np.hstack([np.zeros((len(found), 1), dtype=before.dtype), before[:, :-1]])
-    steps = closes & (found > before)
+    before = np.maximum.accumulate(np.where(closes, n_positive, 0), axis=1)
+    before = np.hstack([np.zeros((len(n_positive), 1), dtype=before.dtype), before[:, :-1]])
+    steps = closes & (n_positive > before)
     total = np.where(steps, best_beyond, 0.0).sum(axis=1)
     return np.asarray(total / np.maximum(steps.sum(axis=1), 1))

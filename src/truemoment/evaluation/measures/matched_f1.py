@@ -81,25 +81,25 @@ def largest_matching(reaches: Bools) -> Ints:
 
 
 def _match_one(choices: list[list[int]]) -> int:
-    """Size of the largest matching of one query; `choices[k]` lists the references answer k may take."""
-    holder: dict[int, int] = {}  # of each reference taken
-    placed: dict[int, int] = {}  # by each answer placed
+    """Size of the largest matching of one query; `choices[k]` lists the references that answer k may match."""
+    holder: dict[int, int] = {}  # reference -> answer
+    placed: dict[int, int] = {}  # answer -> reference
     for answer in range(len(choices)):
         reached_by: dict[int, int] = {}
         waiting = [answer]
         free: int | None = None
-        for one in waiting:  # grows: answers whose reference might be given up
-            for reference in choices[one]:
+        for candidate in waiting:  # grows by answers whose reference might be freed
+            for reference in choices[candidate]:
                 if reference not in reached_by:
-                    reached_by[reference] = one
+                    reached_by[reference] = candidate
                     if reference not in holder:
                         free = reference
                         break
                     waiting.append(holder[reference])
             if free is not None:
                 break
-        while free is not None:  # along the path, each takes the new one and gives up its own
-            one = reached_by[free]
-            holder[free] = one
-            placed[one], free = free, placed.get(one)
+        while free is not None:  # along the path, each answer gets the new reference and frees its own
+            candidate = reached_by[free]
+            holder[free] = candidate
+            placed[candidate], free = free, placed.get(candidate)
     return len(holder)

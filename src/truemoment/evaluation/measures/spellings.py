@@ -15,11 +15,11 @@ _FORMS = (
     (re.compile(r"map(?:[\s@_-]*(?:avg|average))?"), "mAP"),
     (re.compile(r"axiou[@_\s-]*(?P<n>\d+)"), "AxIoU@{n}"),
 )
-"""Spellings in lower case, and what they mean."""
+"""Spellings in lower case, with the measure of each."""
 
 
 def in_our_grammar(text: str) -> str | None:
-    """Return a measure of the field in the grammar of this package; None for what is no known spelling.
+    """Return a measure in the grammar of this package; None for an unknown spelling.
 
     A recall without a threshold is meant at IoU 0.5.
 
@@ -30,8 +30,8 @@ def in_our_grammar(text: str) -> str | None:
     >>> in_our_grammar("accuracy")
     """
     for form, meaning in _FORMS:
-        if found := form.fullmatch(text.strip().lower()):
-            parts = {name: value or "" for name, value in found.groupdict().items()}
+        if match := form.fullmatch(text.strip().lower()):
+            parts = {name: value or "" for name, value in match.groupdict().items()}
             parts["iou"] = _threshold(parts.get("iou", ""))
             return meaning.format(**parts)
     return None

@@ -1,4 +1,4 @@
-"""What a batch of a training loop contains, as records: from tensors of any device, arrays or lists."""
+"""A batch of a training loop as records: from tensors of any device, arrays or lists."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ class BatchMoments:
             lengths = np.full(len(whole), 1 if whole.ndim == 2 else whole.shape[1])
             return cls(lengths, whole.reshape(-1, whole.shape[-1]))._without_padding()
         tables = [_of_query(as_array(item, name)) for item in _on_processor(list(batch))]
-        filled = [of for of in tables if of.size]
-        wrong = next((of for of in filled if of.ndim != 2 or of.shape[1] not in widths), None)
+        filled = [table for table in tables if table.size]
+        wrong = next((table for table in filled if table.ndim != 2 or table.shape[1] not in widths), None)
         if wrong is not None:
             raise InputError(f"got shape {wrong.shape} for a query, expected (n, {columns})", field=name)
-        if len({of.shape[1] for of in filled}) > 1:
+        if len({table.shape[1] for table in filled}) > 1:
             raise InputError("got moments with and without a score in one batch, expected one form", field=name)
-        lengths = np.array([len(of) if of.size else 0 for of in tables], dtype=np.int64)
+        lengths = np.array([len(table) if table.size else 0 for table in tables], dtype=np.int64)
         return cls(lengths, np.concatenate(filled) if filled else np.zeros((0, widths[0])))._without_padding()
 
     def _without_padding(self) -> BatchMoments:
@@ -122,8 +122,8 @@ def first_rows(ids: list[str]) -> Iterator[Ints]:
         yield rows
         return
     while len(rows):
-        left = {ids[row]: row for row in reversed(rows.tolist())}
-        first = np.sort(list(left.values()))
+        last_row = {ids[row]: row for row in reversed(rows.tolist())}
+        first = np.sort(list(last_row.values()))
         yield first
         rows = np.setdiff1d(rows, first)
 
@@ -136,19 +136,19 @@ def ids_of_batch(batch: Any, name: str) -> list[str]:  # noqa: ANN401 - a tensor
     >>> ids_of_batch(range(2), "query_ids")
     ['0', '1']
     """
-    items = batch.tolist() if _has_shape(batch) else [of.tolist() if _has_shape(of) else of for of in batch]
-    wrong = next((of for of in items if not isinstance(of, str | numbers.Integral)), None)
+    items = batch.tolist() if _has_shape(batch) else [item.tolist() if _has_shape(item) else item for item in batch]
+    wrong = next((item for item in items if not isinstance(item, str | numbers.Integral)), None)
     if wrong is not None:
         raise InputError(f"got {wrong!r}, expected text or whole numbers", field=name)
     return [str(item) for item in items]
 
 
-def _has_shape(batch: Any) -> bool:  # noqa: ANN401 - a tensor is known by what it has, so that PyTorch is not imported
+def _has_shape(batch: Any) -> bool:  # noqa: ANN401 - a tensor is recognised by its attributes, so that PyTorch is not imported
     return hasattr(batch, "shape") and hasattr(batch, "tolist")
 
 
 def as_array(values: Any, name: str) -> Floats:  # noqa: ANN401 - anything that may be a table
-    """Return float64 values; a float16 or bfloat16 table is warned of, since its seconds are coarse."""
+    """Return float64 values, with a warning for float16 and bfloat16 tables, whose seconds are coarse."""
     if hasattr(values, "detach"):
         values = values.detach().cpu()
         _warn_if_coarse(values, 8 if "bfloat16" in str(values.dtype) else 11)
@@ -162,7 +162,7 @@ def as_array(values: Any, name: str) -> Floats:  # noqa: ANN401 - anything that 
 
 
 def _warn_if_coarse(values: Any, bits: int) -> None:  # noqa: ANN401 - a tensor or an array
-    """Warn of floats of two bytes with this many significant bits."""
+    """Warn about floats of two bytes with this many significant bits."""
     if values.dtype.itemsize < 4 and "float" in str(values.dtype):
         warnings.warn(
             f"times in {values.dtype} are rounded by up to {2.0 ** (6 - bits):g} s at 100 s; "

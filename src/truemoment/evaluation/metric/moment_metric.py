@@ -95,27 +95,27 @@ class MomentMetric:
         if query_ids is None:
             raise UsageError("query_ids are missing; give ids, or the rows of the dataset as whole numbers")
         if (references is None) == (self.annotations is None):
-            given = "missing; give references, or annotations as expected" if references is None else "given twice"
-            raise UsageError(f"references are {given}" + ("" if references is None else ": expected= contains them"))
+            fault = "missing; give references, or annotations as expected" if references is None else "given twice"
+            raise UsageError(f"references are {fault}" + ("" if references is None else ": expected= contains them"))
         if references is not None and durations_s is None:
-            needing = [str(of) for of in self.measures if of.needs_duration]
+            needing = [str(measure) for measure in self.measures if measure.needs_duration]
             needing += [f"protocol {self.protocol.name}"] if self.protocol.needs_duration else []
             if needing:
                 raise MeasureError(f"{needing[0]} needs durations_s; give them, or name measures that need none")
         ids = ids_of_batch(query_ids, "query_ids")
         answers = BatchMoments.of_batch(predictions, "predictions", (2, 3))
-        found = None if references is None else BatchMoments.of_batch(references, "references", (2,))
+        moments = None if references is None else BatchMoments.of_batch(references, "references", (2,))
         videos = ids if video_ids is None else ids_of_batch(video_ids, "video_ids")
         durations = np.full(len(ids), np.nan) if durations_s is None else as_array(durations_s, "durations_s")
-        columns = {"predictions": answers, "references": found, "video_ids": videos, "durations_s": durations}
+        columns = {"predictions": answers, "references": moments, "video_ids": videos, "durations_s": durations}
         for name, column in columns.items():
             if column is not None and len(column) != len(ids):
                 raise InputError(f"got {len(column)}, expected {len(ids)}, one for each query id", field=name)
         for rows in first_rows(ids):
             names = [ids[row] for row in rows]
             annotations = None
-            if found is not None:
-                annotations = found[rows].as_annotations(names, [videos[row] for row in rows], durations[rows])
+            if moments is not None:
+                annotations = moments[rows].as_annotations(names, [videos[row] for row in rows], durations[rows])
             self._add(SeenQueries(answers[rows].as_predictions(names), annotations))
 
     def _add(self, part: SeenQueries) -> None:
@@ -130,10 +130,10 @@ class MomentMetric:
             if name in self._place:
                 new[row] = False
                 number, place = self._place[name]
-                seen, again = self._parts[number].of_query(place), part.of_query(row)
-                if not same_answer(seen, again):
+                earlier, later = self._parts[number].of_query(place), part.of_query(row)
+                if not same_answer(earlier, later):
                     raise InputError(
-                        f"query {name!r} came twice and differs: {_brief(seen)}, then {_brief(again)}",
+                        f"query {name!r} came twice and differs: {_brief(earlier)}, then {_brief(later)}",
                         hint="call reset() before each epoch, and give each query its own id",
                     )
         part = part.select_queries(new) if not new.all() else part
@@ -165,8 +165,8 @@ class MomentMetric:
         predictions, references = self._parts[0].predictions, self._parts[0].annotations or self.annotations
         assert references is not None  # noqa: S101 - update requires them
         if self._expected is not None:
-            seen = [name for name in self._expected if name in self._place]
-            references = references.in_order(seen)
+            names = [name for name in self._expected if name in self._place]
+            references = references.in_order(names)
         return references, predictions
 
     def compute(self) -> dict[str, float]:
@@ -187,7 +187,7 @@ class MomentMetric:
         return {str(measure): scores.value(measure) for measure in scores.measures}
 
     def reset(self) -> None:
-        """Forget the queries seen; measures, protocol and expected queries stay."""
+        """Remove the queries seen; measures, protocol and expected queries stay."""
         self._parts, self._place = [], {}
 
     def state(self) -> bytes:
@@ -218,14 +218,14 @@ class MomentMetric:
 def _measures(measures: str | Sequence[Measure | str] | None, protocol: Protocol) -> tuple[Measure, ...]:
     """Return the measures as values; None are those of the protocol, without clip ratings."""
     if measures is None:
-        return tuple(of for of in parse_measures(protocol.measures) if of.needs != "saliency")
+        return tuple(measure for measure in parse_measures(protocol.measures) if measure.needs != "saliency")
     if isinstance(measures, str):
         measures = parse_measures(measures)
-    found = tuple(parse_measure(of) if isinstance(of, str) else of for of in measures)
-    rating = next((of for of in found if of.needs == "saliency"), None)
+    parsed = tuple(parse_measure(measure) if isinstance(measure, str) else measure for measure in measures)
+    rating = next((measure for measure in parsed if measure.needs == "saliency"), None)
     if rating is not None:
         raise MeasureError(f"{rating} needs clip ratings, which a metric does not take; use evaluate")
-    return found
+    return parsed
 
 
 def _brief(answer: tuple[str, Floats, Floats]) -> str:

@@ -43,20 +43,20 @@ class SeenQueries:
     def of_query(self, row: int) -> tuple[str, Floats, Floats]:
         """Return video, and predictions (n, 3) and references (m, 2), of a query, for a comparison."""
         answers = self.predictions
-        of = slice(*answers.offsets[row : row + 2])
-        moments = np.stack([answers.start_s[of], answers.end_s[of], answers.score[of]], axis=1)
+        rows = slice(*answers.offsets[row : row + 2])
+        moments = np.stack([answers.start_s[rows], answers.end_s[rows], answers.score[rows]], axis=1)
         if self.annotations is None:
             return "", moments, np.zeros((0, 2))
-        of = slice(*self.annotations.offsets[row : row + 2])
-        references = np.stack([self.annotations.start_s[of], self.annotations.end_s[of]], axis=1)
-        return str(self.annotations.video_id[of][0]), moments, references
+        rows = slice(*self.annotations.offsets[row : row + 2])
+        references = np.stack([self.annotations.start_s[rows], self.annotations.end_s[rows]], axis=1)
+        return str(self.annotations.video_id[rows][0]), moments, references
 
 
-def same_answer(one: tuple[str, Floats, Floats], other: tuple[str, Floats, Floats]) -> bool:
+def same_answer(first: tuple[str, Floats, Floats], second: tuple[str, Floats, Floats]) -> bool:
     """Whether two answers to a query, as of :meth:`SeenQueries.of_query`, are equal up to rounding."""
-    return one[0] == other[0] and all(
+    return first[0] == second[0] and all(
         a.shape == b.shape and np.allclose(a, b, rtol=SAME_SHARE, atol=SAME_S, equal_nan=True)
-        for a, b in zip(one[1:], other[1:], strict=True)
+        for a, b in zip(first[1:], second[1:], strict=True)
     )
 
 

@@ -32,12 +32,12 @@ class TorchMomentMetric(Metric):
     measures, protocol, expected
         As for :class:`truemoment.MomentMetric`.
     options
-        Those of every torchmetrics metric, as ``sync_on_compute``.
+        Options of every torchmetrics metric, such as ``sync_on_compute``.
 
     Attributes
     ----------
     n_queries, n_missing
-        Of the last ``compute``, over all processes: queries seen, and expected ones not seen (None if not known).
+        Queries seen, and expected ones not seen (None if not known), over all processes, at the last ``compute``.
     """
 
     is_differentiable = False
@@ -57,7 +57,7 @@ class TorchMomentMetric(Metric):
         self._metric = MomentMetric(measures, protocol, expected=expected)
         self.n_queries: int = 0
         self.n_missing: int | None = self._metric.n_missing
-        self.set_dtype(torch.uint8)  # that of an empty state, which a process without a batch sends
+        self.set_dtype(torch.uint8)  # the device of an empty state, which a process without a batch sends
         self.add_state("batches", default=[], dist_reduce_fx="cat")
 
     def update(self, *batch: Any, **more: Any) -> None:  # noqa: ANN401 - as MomentMetric.update
@@ -77,7 +77,7 @@ class TorchMomentMetric(Metric):
         return self._metric.compute()
 
     def forward(self, *batch: Any, **more: Any) -> dict[str, float]:  # noqa: ANN401 - as MomentMetric.update
-        """Add the queries of a batch and return the measures of the batch, without a warning that it is not all."""
+        """Add the queries of a batch and return the measures of the batch, without a warning about missing queries."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MissingQueriesWarning)
             return cast(dict[str, float], super().forward(*batch, **more))

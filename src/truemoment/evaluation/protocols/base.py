@@ -33,7 +33,7 @@ OURS: Mapping[str, str] = MappingProxyType(
         "empty": "not read in a source; ours: left out, as in data where every query has a moment",
     }
 )
-"""Why the fields are as they are that no published evaluator is known to settle."""
+"""Reasons for the fields that no published evaluator settles."""
 
 
 @dataclass(frozen=True)
@@ -215,5 +215,5 @@ _HINTS = {name: hint for name, hint in get_type_hints(Protocol).items() if name 
 
 def read_fields(texts: list[str], protocol: str) -> dict[str, Any]:
     """Read changes of fields, each written as ``field=value``; errors name the protocol's text."""
-    given = read_pairs(texts, CONVENTION_FIELDS, within=f"protocol {protocol!r}", error=ProtocolError)
-    return {name: read_value(name, text, _HINTS[name], error=ProtocolError) for name, text in given.items()}
+    pairs = read_pairs(texts, CONVENTION_FIELDS, within=f"protocol {protocol!r}", error=ProtocolError)
+    return {name: read_value(name, text, _HINTS[name], error=ProtocolError) for name, text in pairs.items()}

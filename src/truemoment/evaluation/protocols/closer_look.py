@@ -1,4 +1,4 @@
-"""Closer Look's own figures, as they come out of its published tables."""
+"""Convention of Closer Look, recomputed from its published tables."""
 
 from __future__ import annotations
 

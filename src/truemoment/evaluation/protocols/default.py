@@ -1,4 +1,4 @@
-"""The papers' definition: what TrueMoment uses by default."""
+"""The papers' definition, the default of TrueMoment."""
 
 from __future__ import annotations
 

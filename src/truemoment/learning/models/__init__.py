@@ -88,7 +88,7 @@ FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
 )
 """Title, module and class of each family by name; the settings are the class name with ``Settings``."""
 
-OTHERS = Registry[Family]("models", {}, Family, taken=FAMILIES)
+OTHERS = Registry[Family]("models", {}, Family, reserved=FAMILIES)
 """Families of other installed packages."""
 
 

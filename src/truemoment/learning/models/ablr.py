@@ -58,7 +58,7 @@ class AblrSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         What ends are regressed from: the "weights" of the attention (ABLR-aw, the default of the code), or the attended
         "features" (ABLR-af).
     dropout
-        Of the states of the LSTMs.
+        Dropout of the states of the LSTMs.
     calibration
         Clips of the moment: "exclusive" of the clip in which it ends, as the code has it for ActivityNet Captions, or
         "inclusive" with the weight 1 / (n + 1) for n clips, as for TACoS.
@@ -137,12 +137,12 @@ class Ablr(GroundingModel):
 
     def forward(self, batch: Batch) -> ModelOutput:
         """Return log weights of the clips as `logits` (B, M), and "location", (B, 2), start and end as shares."""
-        clips = self.encode_video(self.project(batch.known("video")))
+        clips = self.encode_video(self.project(batch.require("video")))
         words = self.encode_query(batch.words, batch.n_words)
         counts = real_words(batch.n_words, words.shape[1])
         sentence = mean_of(words, counts)[:, None]
-        seen = attended(self.attend_video(clips, sentence), clips)
-        of_words = self.attend_words(words, seen, counts)
+        attended_video = attended(self.attend_video(clips, sentence), clips)
+        of_words = self.attend_words(words, attended_video, counts)
         sentence = attended(of_words, words)
         of_clips = self.attend_video(clips, sentence)
         if self.settings.head == "weights":
@@ -156,11 +156,11 @@ class Ablr(GroundingModel):
 
     def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return "regression" and "calibration"; a pair whose moment is not shown has neither."""
-        moment, location = batch.known("moment"), output.extras["location"]
-        shown = ~torch.isnan(moment[:, :1])
-        target = torch.where(shown, moment, location.detach())
+        moment, location = batch.require("moment"), output.extras["location"]
+        has_moment = ~torch.isnan(moment[:, :1])
+        target = torch.where(has_moment, moment, location.detach())
         regression = functional.smooth_l1_loss(location, target, reduction="sum") / len(batch)
-        inside = self._clips_of(moment) * shown
+        inside = self._clips_of(moment) * has_moment
         calibration = -(inside * output.logits).sum() / len(batch)
         settings = self.settings
         return {

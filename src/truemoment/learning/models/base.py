@@ -119,7 +119,7 @@ class PairTensors:
 
 @dataclass(frozen=True, kw_only=True)
 class Batch(PairTensors):
-    """What a model is given.
+    """The input of a model.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class Batch(PairTensors):
     word_numbers: Tensor | None = None
     word_vectors: Tensor | None = None
 
-    def known(
+    def require(
         self,
         name: Literal[
             "video",
@@ -163,7 +163,7 @@ class ModelOutput:
     Parameters
     ----------
     logits
-        A score per candidate; (B, C) for cells, anchors or windows, else as the model states.
+        A score per candidate; (B, C) for cells, anchors or windows.
     extras
         Further tensors for losses and moments, by name; scalars among them are logged in training.
     """
@@ -188,18 +188,18 @@ EncodedQuery = tuple[Tensor, ...]
 
 
 class Branches(Protocol):
-    """A model whose weights do not change any more, with video and sentence encoded apart, then fused.
+    """A trained model with separate encoders of video and sentence, and their fusion.
 
     The windows of a film are then encoded once, whatever it is asked. The scores are those of
     :meth:`GroundingModel.forward`, up to rounding.
     """
 
     def encode_video(self, video: Tensor) -> Tensor:
-        """Return what the model keeps of W videos, (W, ...), of what it sees of them, (W, T, D)."""
+        """Return the encodings (W, ...) of W videos as the model sees them, (W, T, D)."""
         ...
 
     def encode_query(self, batch: Batch) -> EncodedQuery:
-        """Return what the model keeps of the S sentences of a batch; its videos are not read."""
+        """Return the encodings of the S sentences of a batch; its videos are not read."""
         ...
 
     def fuse(self, video: Tensor, query: EncodedQuery) -> Tensor:
@@ -208,7 +208,7 @@ class Branches(Protocol):
 
 
 class TrainableModel(nn.Module, abc.ABC):
-    """What the training loop asks of a model, built as ``Model(settings, inputs)``.
+    """The contract of a model with the training loop; built as ``Model(settings, inputs)``.
 
     A subclass states what it `needs`, and defines :meth:`forward` and :meth:`losses`. What it outputs decides the rest:
     moments (:class:`GroundingModel`), or vectors of clips and sentences
@@ -283,7 +283,7 @@ class GroundingModel(TrainableModel):
 
     def windows_s(self, duration_s: float) -> Floats:
         """Return start and end in seconds of the sliding windows of a video, (C, 2), for a model that needs them."""
-        raise UsageError(f"{self.name} has no sliding windows, asked for those of {duration_s:g} s")
+        raise UsageError(f"{self.name} has no sliding windows, expected no call for a video of {duration_s:g} s")
 
 
 class MapModel(GroundingModel):
@@ -313,6 +313,6 @@ class MapModel(GroundingModel):
 
 
 def tensors_of(pairs: PairTensors) -> dict[str, Tensor]:
-    """Return the tensors of :class:`PairTensors` that are there, by name."""
+    """Return the tensors of :class:`PairTensors` that are set, by name."""
     values = {part.name: getattr(pairs, part.name) for part in dataclasses.fields(PairTensors)}
     return {name: tensor for name, tensor in values.items() if tensor is not None}

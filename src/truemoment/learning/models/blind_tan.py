@@ -102,7 +102,7 @@ class BlindTan(MapModel):
         cells = self.project_cells(self.prior[self.cell])
         if not self.settings.one_by_one:
             return ModelOutput(self._score(query, cells))
-        scores = [checkpoint(self._score, one, cells, use_reentrant=False) for one in query.split(1)]
+        scores = [checkpoint(self._score, sentence, cells, use_reentrant=False) for sentence in query.split(1)]
         return ModelOutput(torch.cat(scores))
 
     def _score(self, query: Tensor, cells: Tensor) -> Tensor:
@@ -112,5 +112,5 @@ class BlindTan(MapModel):
 
     def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return "cells"."""
-        target = scaled_iou(batch.known("iou"), self.settings.iou_low, self.settings.iou_high)
+        target = scaled_iou(batch.require("iou"), self.settings.iou_low, self.settings.iou_high)
         return {"cells": candidate_loss(output.logits, target)}

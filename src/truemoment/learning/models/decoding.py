@@ -41,7 +41,7 @@ class ScoredMoments:
         return self.start[rows], self.end[rows]
 
 
-def decode(found: ScoredMoments, *, nms: float, top: int) -> Ints:
+def decode(moments: ScoredMoments, *, nms: float, top: int) -> Ints:
     """Choose the best candidates of each query by greedy non-maximum suppression.
 
     Candidates whose IoU with a better one is above `nms` are dropped (as in the code of 2D-TAN and TCN-DCM, which keeps
@@ -49,7 +49,7 @@ def decode(found: ScoredMoments, *, nms: float, top: int) -> Ints:
 
     Parameters
     ----------
-    found
+    moments
         The candidates; equal scores rank in the order of the candidates.
     nms
         From 0 to 1; 1 keeps all.
@@ -61,34 +61,34 @@ def decode(found: ScoredMoments, *, nms: float, top: int) -> Ints:
     (Q, top)
         Numbers of the kept candidates, best first, then -1.
     """
-    n_queries, n_candidates = found.score.shape
+    n_queries, n_candidates = moments.score.shape
     selected = np.full((n_queries, min(top, n_candidates)), -1, dtype=np.int64)
     for low in range(0, n_queries, BLOCK_QUERIES):
         block = slice(low, min(low + BLOCK_QUERIES, n_queries))
-        left = found.score[block].astype(np.float32, copy=True)
-        start, end = (np.broadcast_to(column, left.shape) for column in found.ends_of(block))
-        rows = np.arange(len(left))
+        score = moments.score[block].astype(np.float32, copy=True)
+        start, end = (np.broadcast_to(column, score.shape) for column in moments.ends_of(block))
+        rows = np.arange(len(score))
         for rank in range(selected.shape[1]):
-            best = np.argmax(left, axis=1)
-            some = left[rows, best] > -np.inf
-            if not some.any():
+            best = np.argmax(score, axis=1)
+            has_candidate = score[rows, best] > -np.inf
+            if not has_candidate.any():
                 break
-            selected[block][some, rank] = best[some]
+            selected[block][has_candidate, rank] = best[has_candidate]
             iou = temporal_iou(start[rows, best][:, None], end[rows, best][:, None], start, end)
-            left[iou > nms + TIE] = -np.inf  # equal is kept
-            left[rows, best] = -np.inf  # a candidate is never kept twice
+            score[iou > nms + TIE] = -np.inf  # equal is kept
+            score[rows, best] = -np.inf  # a candidate is never kept twice
     return selected
 
 
 def as_predictions(
-    query_id: Strings, found: ScoredMoments, duration_s: Floats, *, nms: float, top: int, name: str
+    query_id: Strings, moments: ScoredMoments, duration_s: Floats, *, nms: float, top: int, name: str
 ) -> Predictions:
     """Return the best candidates of each query, clipped to its video, as moments in seconds.
 
     Parameters
     ----------
     query_id : (Q,)
-    found
+    moments
         The candidates of each query.
     duration_s : (Q,)
         Duration of the video of each query.
@@ -101,17 +101,17 @@ def as_predictions(
     --------
     >>> import numpy as np
     >>> cells = np.array([0.0, 0.0, 0.5]), np.array([0.5, 1.0, 1.0])
-    >>> found = ScoredMoments(*cells, np.array([[0.1, 0.9, 0.3]], dtype=np.float32))
-    >>> answers = as_predictions(np.array(["v#0"]), found, np.array([10.0]), nms=0.6, top=2, name="m")
+    >>> moments = ScoredMoments(*cells, np.array([[0.1, 0.9, 0.3]], dtype=np.float32))
+    >>> answers = as_predictions(np.array(["v#0"]), moments, np.array([10.0]), nms=0.6, top=2, name="m")
     >>> list(zip(answers.start_s.tolist(), answers.end_s.tolist()))
     [(0.0, 10.0), (5.0, 10.0)]
     """
-    clipped = found.clipped()
-    chosen = decode(clipped, nms=nms, top=top)
-    owner, rank = np.nonzero(chosen >= 0)
-    column = chosen[owner, rank]
+    clipped = moments.clipped()
+    columns = decode(clipped, nms=nms, top=top)
+    owner, rank = np.nonzero(columns >= 0)
+    column = columns[owner, rank]
     at = column if clipped.start.ndim == 1 else (owner, column)
-    lengths = (chosen >= 0).sum(axis=1)
+    lengths = (columns >= 0).sum(axis=1)
     return Predictions(
         query_id=query_id,
         offsets=np.concatenate([[0], np.cumsum(lengths)]),

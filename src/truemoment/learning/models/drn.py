@@ -175,7 +175,7 @@ class DrnSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pyramid
         Channels of the pyramid and the head.
     focal_alpha, focal_gamma
-        Of the focal loss.
+        Weight and exponent of the focal loss.
     start_probability
         Probability of being in the moment that every location starts with.
     iou_above
@@ -312,8 +312,8 @@ class Drn(GroundingModel):
         first = np.searchsorted(edges[1:], ends[:-1] + ROUNDING, side="right")
         last = np.searchsorted(edges[:-1], ends[1:] - ROUNDING, side="left")
         middle = np.searchsorted(edges[1:-1], (ends[:-1] + ends[1:]) / 2, side="right")
-        none = first >= last
-        first, last = np.where(none, middle, first), np.where(none, middle + 1, last)
+        empty = first >= last
+        first, last = np.where(empty, middle, first), np.where(empty, middle + 1, last)
         padded = np.concatenate([video.rows, video.rows[-1:]])  # an end may be that of the video
         best = np.maximum.reduceat(padded, np.stack([first, last], axis=1).ravel(), axis=0)[::2]
         return np.asarray(best, dtype=np.float32)
@@ -321,17 +321,19 @@ class Drn(GroundingModel):
     def forward(self, batch: Batch) -> ModelOutput:
         """Return `logits` (B, P) of being in the moment, "distances" (B, P, 2) in clips, and logits of "iou" (B, P)."""
         queries = self.queries(batch.words, batch.n_words)
-        maps = self.video(batch.known("video"), queries)
-        found = [self.head(rows, level) for level, rows in enumerate(maps)]
-        logits, distances = torch.cat([of[0] for of in found], dim=1), torch.cat([of[1] for of in found], dim=1)
-        iou = torch.cat([self.iou(towers).squeeze(1) for _, _, towers in found], dim=1)
+        maps = self.video(batch.require("video"), queries)
+        outputs = zip(*(self.head(rows, level) for level, rows in enumerate(maps)), strict=True)
+        logits, distances, towers = (list(levels) for levels in outputs)
+        iou = torch.cat([self.iou(level).squeeze(1) for level in towers], dim=1)
         kind = batch.words.dtype
-        return ModelOutput(logits.to(kind), {"distances": distances.to(kind), "iou": iou.to(kind)})
+        return ModelOutput(
+            torch.cat(logits, dim=1).to(kind), {"distances": torch.cat(distances, dim=1).to(kind), "iou": iou.to(kind)}
+        )
 
     def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return "classification", "regression" and "iou"; a pair whose moment is not shown has the first alone."""
         settings, distances = self.settings, output.extras["distances"]
-        moment = batch.known("moment")
+        moment = batch.require("moment")
         targets = dense_targets(settings.n_clips * moment, PyramidLocations(self.at, self.least, self.most))
         matched = focal_loss(output.logits, targets.positive, alpha=settings.focal_alpha, gamma=settings.focal_gamma)
         iou = hull_iou(self._segments(distances), torch.nan_to_num(moment)[:, None])

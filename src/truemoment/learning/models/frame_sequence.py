@@ -26,7 +26,7 @@ class FrameSequenceSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=T
     Parameters
     ----------
     layers, heads
-        Of the transformer.
+        Layers and heads of the transformer.
     most_frames
         Positions that are learned; `rows` of the recipe is this or less.
     scale
@@ -72,9 +72,9 @@ class FrameSequence(RetrievalModel):
             raise UsageError(
                 f"rows: got {frames.shape[1]}, expected settings.most_frames, {len(self.position)}, or less"
             )
-        there, frames = present(frames), unit(frames)
-        seen = self.layers(frames + self.position[: frames.shape[1]], src_key_padding_mask=~there)
-        return mean_of(frames + self.output(seen), there)
+        real, frames = present(frames), unit(frames)
+        encoded = self.layers(frames + self.position[: frames.shape[1]], src_key_padding_mask=~real)
+        return mean_of(frames + self.output(encoded), real)
 
     def text_vectors(self, sentences: Tensor) -> Tensor:
         """Return the direction of each sentence, mapped."""

@@ -15,7 +15,7 @@ def scaled_iou(iou: Tensor, low: float, high: float) -> Tensor:
 
 
 def candidate_loss(logits: Tensor, target: Tensor) -> Tensor:
-    r"""Binary cross-entropy between logits x and targets t, (B, C), averaged over all candidates of all pairs.
+    r"""Return the binary cross-entropy between logits x and targets t, (B, C), averaged over all pairs and candidates.
 
     .. math:: -\frac{1}{BC} \sum t \ln \sigma(x) + (1 - t) \ln(1 - \sigma(x))
 

@@ -45,13 +45,13 @@ from truemoment.learning.models.losses import candidate_loss, scaled_iou
 
 
 def _softmax_where(logits: Tensor, counts: Tensor) -> Tensor:
-    """Softmax over the last axis among the entries that count; 0 elsewhere, and everywhere where none counts."""
+    """Return the softmax over the last axis among the entries that count; 0 elsewhere."""
     least = torch.finfo(logits.dtype).min
     return logits.masked_fill(~counts, least).softmax(dim=-1) * counts
 
 
 def _take(rows: Tensor, position: Tensor) -> Tensor:
-    """Rows (B, L, ...) at positions (B, ...), (B, ..., rest); at position -1 anything."""
+    """Return rows (B, L, ...) at positions (B, ...), (B, ..., rest); at position -1 anything."""
     pair = torch.arange(len(rows), device=rows.device).view(-1, *[1] * (position.ndim - 1))
     return rows[pair, position.clamp(min=0)]
 
@@ -230,8 +230,8 @@ class Confounder(nn.Module):
         """Return what each cell attends to, (B, C, H), for queries (B, H) and cells (B, C, H)."""
         queries = self.of_both(self.of_query(query)[:, None] + self.of_cells(cells))
         entries = self.dictionary()
-        found: Tensor = self.attend(queries, self.key(entries), self.value(entries))
-        return found
+        attended: Tensor = self.attend(queries, self.key(entries), self.value(entries))
+        return attended
 
 
 class MDD(MapModel):
@@ -298,7 +298,7 @@ class MDD(MapModel):
         product of several branches may vanish; below 0.001 they have no effect.
         """
         sentence, query = self.sentences_of(batch)
-        cells = self.moments(self.encode_frames(batch.known("video")))
+        cells = self.moments(self.encode_frames(batch.require("video")))
         extras = {}
         if self.settings.reconstruct and batch.iou is not None:
             extras["positions"] = self.locate(cells).tanh()
@@ -320,11 +320,11 @@ class MDD(MapModel):
         return fuse(query, cells) if self.settings.normalise else query[:, None] * cells
 
     def branches(self) -> MDDBranches:
-        """Return the cells and the sentences apart."""
+        """Return the branches of cells and sentences."""
         return MDDBranches(self)
 
     def _gated(self, batch: Batch, sentence: Tensor, tokens: Tensor) -> Tensor:
-        """Sentences with their phrases, (B, H)."""
+        """Return the sentences gated by their phrases, (B, H)."""
         if not self.settings.phrases:
             return sentence
         if batch.verbs is None or batch.nouns is None:
@@ -343,7 +343,9 @@ class MDD(MapModel):
         """Return "cells", and "reconstruction" if set."""
         settings = self.settings
         terms = {
-            "cells": candidate_loss(output.logits, scaled_iou(batch.known("iou"), settings.iou_low, settings.iou_high))
+            "cells": candidate_loss(
+                output.logits, scaled_iou(batch.require("iou"), settings.iou_low, settings.iou_high)
+            )
         }
         if settings.reconstruct:
             away = position_loss(output.extras["positions"], self.codes)
@@ -370,17 +372,17 @@ class MDDBranches:
     def fuse(self, video: Tensor, query: EncodedQuery) -> Tensor:
         """Return logits (S, W, C)."""
         n_sentences, n_windows = len(query[0]), len(video)
-        sentence, gated = (of.repeat_interleave(n_windows, dim=0) for of in query)
+        sentence, gated = (vectors.repeat_interleave(n_windows, dim=0) for vectors in query)
         cells = video.repeat(n_sentences, 1, 1)
         if len(self.model.confounders):
-            asked = gated if self.model.settings.asks == "gated" else sentence
-            cells = cells + self.model.confounded(asked, cells)
+            query_rows = gated if self.model.settings.asks == "gated" else sentence
+            cells = cells + self.model.confounded(query_rows, cells)
         logits: Tensor = self.model.score(self._convolve(self.model.fused(gated, cells)))
         return logits.view(n_sentences, n_windows, -1)
 
 
 def _dictionary(kind: str, settings: MDDSettings, inputs: Inputs) -> nn.Module:
-    """The dictionary of a branch."""
+    """Return the dictionary of a branch."""
     if kind == "L":
         return LocationDictionary(settings.n_clips, settings.hidden)
     if kind == "A":

@@ -67,10 +67,10 @@ class MeanPool(RetrievalModel):
 
     def clip_vectors(self, frames: Tensor) -> Tensor:
         """Return the mean direction of the frames of each clip, mapped."""
-        there = present(frames)
+        real = present(frames)
         if self.towers is not None:
-            return mean_of(self.towers.pictures(frames, there), there)
-        return unit(self.clip_map(mean_of(frames, there)))
+            return mean_of(self.towers.pictures(frames, real), real)
+        return unit(self.clip_map(mean_of(frames, real)))
 
     def text_vectors(self, sentences: Tensor) -> Tensor:
         """Return the direction of each sentence, mapped."""
@@ -113,20 +113,20 @@ class Towers(nn.Module):
 
     def texts(self, numbers: Tensor) -> Tensor:
         """Return the vectors of sentences (B, L), (B, D)."""
-        known = numbers != NO_TOKEN
-        given: dict[str, Any] = {"input_ids": torch.where(known, numbers, self._tokenizer.pad_token_id)}
+        is_token = numbers != NO_TOKEN
+        inputs: dict[str, Any] = {"input_ids": torch.where(is_token, numbers, self._tokenizer.pad_token_id)}
         if not self.is_siglip:
-            given["attention_mask"] = known.long()
-        return _tensor(self.model.get_text_features(**given))
+            inputs["attention_mask"] = is_token.long()
+        return _tensor(self.model.get_text_features(**inputs))
 
     def pictures(self, frames: Tensor, present: Tensor) -> Tensor:
         """Return the vectors of prepared pictures (B, F, 3 h w) that are present, (B, F, D); 0 for the others."""
-        made = _tensor(self.model.get_image_features(pixel_values=frames[present].reshape(-1, *self.shape)))
-        vectors = made.new_zeros((*present.shape, made.shape[-1]))
-        vectors[present] = made
+        embedded = _tensor(self.model.get_image_features(pixel_values=frames[present].reshape(-1, *self.shape)))
+        vectors = embedded.new_zeros((*present.shape, embedded.shape[-1]))
+        vectors[present] = embedded
         return vectors
 
 
-def _tensor(output: Any) -> Tensor:  # noqa: ANN401 - of transformers 4 a tensor, of 5 an output that holds one
+def _tensor(output: Any) -> Tensor:  # noqa: ANN401 - of transformers 4 a tensor, of 5 an output that contains one
     tensor: Tensor = getattr(output, "pooler_output", output)
     return tensor

@@ -58,8 +58,8 @@ class RetrievalModel(TrainableModel):
 
     def forward(self, batch: Batch) -> ModelOutput:
         """Return the scaled cosines of all sentences and clips of the batch, over all processes."""
-        clips = gathered(self.clip_vectors(batch.known("video")))
-        texts = gathered(self.text_vectors(batch.known("sentence")))
+        clips = gathered(self.clip_vectors(batch.require("video")))
+        texts = gathered(self.text_vectors(batch.require("sentence")))
         scale = self.scale
         return ModelOutput(scale * texts @ clips.T, {"scale": scale})
 
@@ -69,7 +69,7 @@ class RetrievalModel(TrainableModel):
         return {"contrastive": symmetric_cross_entropy(output.logits)}
 
     def start_step(self, number: int) -> None:
-        """Hold the scale at 100: beyond it, it would get no gradient back."""
+        """Limit the scale to 100: above it, its gradient would be 0."""
         del number
         with torch.no_grad():
             self.log_scale.clamp_(max=math.log(MOST_SCALE))
@@ -119,7 +119,7 @@ def unit(vectors: Tensor) -> Tensor:
 
 
 def gathered(vectors: Tensor) -> Tensor:
-    """Return the vectors (B, D) of all P processes, (P B, D), in their order; gradients flow back to the own ones.
+    """Return the vectors (B, D) of all P processes, (P B, D); gradients flow back to those of this process.
 
     Every process computes the loss of the whole batch, so that the gradient of its own vectors is the same in each.
     The training loop averages over processes: times P here, the step equals that of one process.
@@ -129,8 +129,8 @@ def gathered(vectors: Tensor) -> Tensor:
     n_processes = torch.distributed.get_world_size()
     parts = [torch.empty_like(vectors) for _ in range(n_processes)]
     torch.distributed.all_gather(parts, vectors.detach().contiguous())
-    own = vectors.view_as(vectors)
-    if own.requires_grad:
-        own.register_hook(lambda gradient: n_processes * gradient)  # type: ignore[no-untyped-call]
-    parts[torch.distributed.get_rank()] = own
+    local = vectors.view_as(vectors)
+    if local.requires_grad:
+        local.register_hook(lambda gradient: n_processes * gradient)  # type: ignore[no-untyped-call]
+    parts[torch.distributed.get_rank()] = local
     return torch.cat(parts)

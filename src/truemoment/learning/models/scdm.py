@@ -168,14 +168,14 @@ class Anchors(nn.Module):
         shared = (torch.minimum(high, end) - torch.maximum(low, start)).clamp(min=0)
         return shared / (torch.maximum(high, end) - torch.minimum(low, start))
 
-    def level_means(self, values: Tensor, chosen: Tensor) -> Tensor:
+    def level_means(self, values: Tensor, mask: Tensor) -> Tensor:
         """Return the sum over levels of the mean of values (B, A) over the chosen anchors (B, A) of a batch.
 
         A level without a chosen anchor counts as 0.
         """
         sums = values.new_zeros(self.n_levels)
-        counts = sums.index_add(0, self.level, chosen.sum(dim=0).to(sums.dtype))
-        sums = sums.index_add(0, self.level, (values * chosen).sum(dim=0))
+        counts = sums.index_add(0, self.level, mask.sum(dim=0).to(sums.dtype))
+        sums = sums.index_add(0, self.level, (values * mask).sum(dim=0))
         return (sums / counts.clamp(min=1)).sum()
 
 
@@ -195,11 +195,11 @@ class ScdmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     levels
         K, levels of the pyramid that have anchors: of T / 4 cells, then of half as many each.
     hidden
-        Of each direction of the sentence encoder, and of the attention to words; rows have twice as many numbers.
+        Width of each direction of the sentence encoder, and of the attention to words; rows have twice as many numbers.
     head_hidden
         Numbers of a row within the heads.
     first_kernel
-        Of the first two convolutions; the others have 3.
+        Kernel of the first two convolutions; the others have 3.
     sentence_blocks
         Blocks, from 0 to K, that the whole sentence modulates (SCM) in place of its words (SCDM): 0 and 1 in the code
         for ActivityNet Captions and TACoS.
@@ -207,7 +207,7 @@ class ScdmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Rows that modulation takes mean and variance of: those of the "input", with the zeros behind the video, as
         published, or those of the "video". With the former, they depend on the video's duration.
     dropout
-        Of the words' states.
+        Dropout of the words' states.
     narrowest_s, widest_s
         Anchors of this width or less, and of this width or more, are left out (1 s for ActivityNet Captions; 1 s and
         64 s for TACoS); none if `widest_s` is 0.
@@ -359,17 +359,17 @@ class Scdm(GroundingModel):
         """Return a row a second, (T, D): the mean of the rows centred in it, or the nearest; 0 behind the video."""
         del n_rows
         n_seconds = int(np.clip(np.ceil(video.duration_s), 1, self.settings.seconds))
-        seen = np.zeros((self.settings.seconds, video.rows.shape[1]), dtype=np.float32)
-        seen[:n_seconds] = rows_on_clock(video.rows, video.edges_s, np.arange(n_seconds + 1.0))
-        return seen
+        table = np.zeros((self.settings.seconds, video.rows.shape[1]), dtype=np.float32)
+        table[:n_seconds] = rows_on_clock(video.rows, video.edges_s, np.arange(n_seconds + 1.0))
+        return table
 
     def forward(self, batch: Batch) -> ModelOutput:
         """Return logits of the anchors, (B, A), and "offsets" of centre and width, (B, A, 2), between -1 and 1."""
         sentence = self.encode_sentence(batch)
-        rows = self.fuse_rows(batch.known("video"), sentence)
-        levels = self.pyramid(rows, sentence, batch.known("duration_s"))
+        rows = self.fuse_rows(batch.require("video"), sentence)
+        levels = self.pyramid(rows, sentence, batch.require("duration_s"))
         logits, offsets = (
-            torch.cat([head(of).flatten(1) for head, of in zip(heads, levels, strict=True)], dim=1)
+            torch.cat([head(level).flatten(1) for head, level in zip(heads, levels, strict=True)], dim=1)
             for heads in (self.score, self.offset)
         )
         number, bounded = self.anchors.number, torch.tanh(offsets).view(*logits.shape, 2)
@@ -392,7 +392,7 @@ class Scdm(GroundingModel):
         settings, anchors = self.settings, self.anchors
         kind = torch.promote_types(output.logits.dtype, torch.float32)
         logits, offsets = output.logits.to(kind), output.extras["offsets"].to(kind)
-        moment_s = batch.known("moment").double() * batch.known("duration_s")[:, None]
+        moment_s = batch.require("moment").double() * batch.require("duration_s")[:, None]
         overlap = anchors.overlaps(moment_s)
         positive, negative = overlap > POSITIVE_ABOVE, overlap < settings.negative_below
         hard = negative & (logits > settings.hard_logit)
@@ -400,8 +400,10 @@ class Scdm(GroundingModel):
         start, end = torch.nan_to_num(moment_s).unbind(dim=1)
         targets = ((start + end) / 2, end - start)
         centre, width = (
-            functional.smooth_l1_loss(of.to(kind), target.to(kind)[:, None].expand(of.shape), reduction="none")
-            for of, target in zip(anchors.refined(offsets), targets, strict=True)
+            functional.smooth_l1_loss(
+                refined.to(kind), target.to(kind)[:, None].expand(refined.shape), reduction="none"
+            )
+            for refined, target in zip(anchors.refined(offsets), targets, strict=True)
         )
         terms = {
             "positive": (settings.positive_weight, entropy, positive),
@@ -410,20 +412,20 @@ class Scdm(GroundingModel):
             "centre": (settings.centre_weight, centre, positive),
             "width": (settings.width_weight, width, positive),
         }
-        return {name: weight * anchors.level_means(values, of) for name, (weight, values, of) in terms.items()}
+        return {name: weight * anchors.level_means(values, mask) for name, (weight, values, mask) in terms.items()}
 
     def answer(self, batch: Batch, output: ModelOutput) -> MomentTensors:
         """Return the refined anchors, scored by the sigmoid of their logits."""
-        settings, duration_s = self.settings, batch.known("duration_s")[:, None]
+        settings, duration_s = self.settings, batch.require("duration_s")[:, None]
         centre_s, width_s = self.anchors.refined(output.extras["offsets"].double())
         start_s, end_s = (at.clamp(0.0, settings.seconds) for at in (centre_s - width_s / 2, centre_s + width_s / 2))
-        kept = end_s - start_s <= duration_s
+        valid = end_s - start_s <= duration_s
         if settings.clip == "video":
             start_s, end_s = torch.minimum(start_s, duration_s), torch.minimum(end_s, duration_s)
-            kept &= end_s > start_s
-        kept &= end_s - start_s >= settings.shortest_s
-        kept |= ~kept.any(dim=1, keepdim=True)  # in a video that is shorter than the shortest answer
-        score = torch.sigmoid(output.logits.float()).masked_fill(~kept, -torch.inf)
+            valid &= end_s > start_s
+        valid &= end_s - start_s >= settings.shortest_s
+        valid |= ~valid.any(dim=1, keepdim=True)  # in a video that is shorter than the shortest answer
+        score = torch.sigmoid(output.logits.float()).masked_fill(~valid, -torch.inf)
         return MomentTensors(start_s / duration_s, end_s / duration_s, score)
 
 

@@ -45,7 +45,7 @@ class WindowPool:
 
     Examples
     --------
-    >>> WindowPool((64, 128), overlap=0.8).of(5.0)
+    >>> WindowPool((64, 128), overlap=0.8).windows_s(5.0)
     array([[0.        , 2.66666667],
            [0.5       , 3.16666667],
            [1.        , 3.66666667],
@@ -63,10 +63,10 @@ class WindowPool:
         if not 0 <= self.overlap < 1:
             raise UsageError(f"got overlap {self.overlap}, expected 0 to below 1")
 
-    def of(self, duration_s: float) -> Floats:
+    def windows_s(self, duration_s: float) -> Floats:
         """Return start and end of the windows of a video in seconds, (C, 2), ordered by length, then by time."""
         n_frames = duration_s * FRAMES_PER_SECOND
-        found = []
+        by_length = []
         for length in self.lengths:
             step = max(1, math.floor(length * (1 - self.overlap) + ROUNDING_S))
             count = max(0, math.floor((n_frames - length) / step + ROUNDING_S) + 1)
@@ -75,8 +75,8 @@ class WindowPool:
                     f"got a video of {duration_s:g} s, which has more than {MOST_WINDOWS:,} windows of {length} frames"
                 )
             start = np.arange(count) * step
-            found.append(np.stack([start, start + length], axis=1))
-        windows = np.concatenate(found) / FRAMES_PER_SECOND
+            by_length.append(np.stack([start, start + length], axis=1))
+        windows = np.concatenate(by_length) / FRAMES_PER_SECOND
         return windows if len(windows) else np.array([[0.0, duration_s]])
 
 
@@ -139,9 +139,9 @@ def means_of_rows(video: VideoRows, low_s: Floats, high_s: Floats) -> Frames:
     centres = (edges[:-1] + edges[1:]) / 2
     low, high = (np.searchsorted(centres, at - ROUNDING_S) for at in (low_s, high_s))
     middle = np.searchsorted(edges, (low_s + high_s) / 2 + ROUNDING_S) - 1
-    none = high <= low
-    low = np.where(none, np.clip(middle, 0, len(centres) - 1), low)
-    high = np.where(none, low + 1, high)
+    empty = high <= low
+    low = np.where(empty, np.clip(middle, 0, len(centres) - 1), low)
+    high = np.where(empty, low + 1, high)
     return _means(video.rows, low, high)
 
 

@@ -86,7 +86,7 @@ class Tan2D(MapModel):
 
     def forward(self, batch: Batch) -> ModelOutput:
         """Score every candidate."""
-        fused = fuse(self.sentences_of(batch), self.cells_of(batch.known("video")))
+        fused = fuse(self.sentences_of(batch), self.cells_of(batch.require("video")))
         return ModelOutput(self.score(self.convolutions(fused)).squeeze(-1))
 
     def sentences_of(self, batch: Batch) -> Tensor:
@@ -101,12 +101,12 @@ class Tan2D(MapModel):
         return cells
 
     def branches(self) -> Tan2DBranches:
-        """Return the cells and the sentences apart."""
+        """Return the branches of cells and sentences."""
         return Tan2DBranches(self)
 
     def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return "cells"."""
-        target = scaled_iou(batch.known("iou"), self.settings.iou_low, self.settings.iou_high)
+        target = scaled_iou(batch.require("iou"), self.settings.iou_low, self.settings.iou_high)
         return {"cells": candidate_loss(output.logits, target)}
 
 

@@ -110,8 +110,8 @@ class LocationAdjustment(nn.Module):
         """Return O, (B, C, H), of the sentence q (B, H), content V and location P (B, C, H)."""
         value: Tensor = self.value(location).relu()
         queries = self.of_sentence(sentence.relu())[:, None] + self.of_content(content.relu())
-        found: Tensor = self.attend(self.query(queries), self.key(location), value)
-        return (found + self.own_weight * value).relu()
+        attended: Tensor = self.attend(self.query(queries), self.key(location), value)
+        return (attended + self.own_weight * value).relu()
 
 
 class TCNDCM(MapModel):
@@ -148,7 +148,7 @@ class TCNDCM(MapModel):
         C).
         """
         sentence, _ = self.encode_query(batch.words, batch.n_words)
-        logits, extras = self._score(sentence, batch.known("video"))
+        logits, extras = self._score(sentence, batch.require("video"))
         if batch.other_video is not None and self.settings.negatives_weight:
             extras["negative_logits"], _ = self._score(sentence, batch.other_video)
         return ModelOutput(logits, extras)
@@ -177,7 +177,9 @@ class TCNDCM(MapModel):
         """
         settings = self.settings
         terms = {
-            "cells": candidate_loss(output.logits, scaled_iou(batch.known("iou"), settings.iou_low, settings.iou_high))
+            "cells": candidate_loss(
+                output.logits, scaled_iou(batch.require("iou"), settings.iou_low, settings.iou_high)
+            )
         }
         if "negative_logits" in output.extras:
             negative = output.extras["negative_logits"]

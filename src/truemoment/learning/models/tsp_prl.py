@@ -127,14 +127,14 @@ class PolicyTree(nn.Module):
         greedy = move_numbers(torch.arange(N_BRANCHES, device=state.device), best_leaf)
         if level == "root":
             branch, log_prob, entropy = self._choose(root)
-            chosen = best_leaf.gather(1, branch[:, None]).squeeze(1)
+            action = best_leaf.gather(1, branch[:, None]).squeeze(1)
             value = self.root_value(state).squeeze(1)
         else:
             branch = root.argmax(dim=1)
             of_branch = leaf.gather(1, branch[:, None, None].expand(-1, 1, MOST_LEAVES)).squeeze(1)
-            chosen, log_prob, entropy = self._choose(of_branch)
+            action, log_prob, entropy = self._choose(of_branch)
             value = self.leaf_value(state).gather(1, branch[:, None]).squeeze(1)
-        return Decision(move_numbers(branch, chosen), greedy, log_prob, entropy, value)
+        return Decision(move_numbers(branch, action), greedy, log_prob, entropy, value)
 
     def _choose(self, logits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return an action, its log-probability and the entropy, each (B,), of logits (B, A)."""
@@ -176,7 +176,7 @@ class TspPrlSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     phase
         Training steps of a phase, in which either the leaves or the root learn.
     discount, entropy
-        Of the returns, and weight of the entropy.
+        Discount of the returns, and weight of the entropy.
     critic
         Terms of the loss that values learn from: "both" in the code, or the "value" term, as is usual.
     start
@@ -280,9 +280,9 @@ class TspPrl(GroundingModel):
         settings = self.settings
         unit_s = max(settings.unit_s, video.duration_s / settings.units)
         n_units = int(np.clip(np.floor(video.duration_s / unit_s + ROUNDING), LEAST_UNITS, settings.units))
-        seen = np.zeros((settings.units, video.rows.shape[1]), dtype=np.float32)
-        seen[:n_units] = rows_on_clock(video.rows, video.edges_s, unit_s * np.arange(n_units + 1))
-        return seen
+        table = np.zeros((settings.units, video.rows.shape[1]), dtype=np.float32)
+        table[:n_units] = rows_on_clock(video.rows, video.edges_s, unit_s * np.arange(n_units + 1))
+        return table
 
     def units_of(self, duration_s: Tensor) -> tuple[Tensor, Tensor]:
         """Return the number of units of videos, and their length in seconds, each (B,), of durations (B,)."""
@@ -306,8 +306,8 @@ class TspPrl(GroundingModel):
 
             and "steps", the mean number of steps.
         """
-        video = batch.known("video")
-        n_units, _ = self.units_of(batch.known("duration_s"))
+        video = batch.require("video")
+        n_units, _ = self.units_of(batch.require("duration_s"))
         everything = torch.stack([torch.zeros_like(n_units), n_units - 1], dim=1)
         of_whole = self.encode.of_video(self._units(video, everything))
         gate = self.encode.of_sentence(self._sentence(batch))
@@ -320,15 +320,15 @@ class TspPrl(GroundingModel):
             state = self.encode(of_whole, gate, self._units(video, windows), place)
             hidden = self.memory(state, hidden)
             decision = self.tree(hidden, self._level)
-            found, legal = outcomes(windows, n_units)
-            moved = found[rows, decision.move]
+            results, legal = outcomes(windows, n_units)
+            moved = results[rows, decision.move]
             steps.append(
                 {
                     "logits": self.align(state).squeeze(1).to(kind),
                     "counts": counts,
                     "windows": windows,
                     "moved": moved,
-                    "greedy": found[rows[:, None], decision.greedy],
+                    "greedy": results[rows[:, None], decision.greedy],
                     "log_prob": decision.log_prob.to(kind),
                     "entropy": decision.entropy.to(kind),
                     "value": decision.value.to(kind),
@@ -355,16 +355,16 @@ class TspPrl(GroundingModel):
     def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return "policy", "value" and "alignment"; a pair whose moment is not shown has none."""
         settings, extras = self.settings, output.extras
-        moment = batch.known("moment")
-        shown = ~torch.isnan(moment[:, :1])
-        in_units = self._in_units(moment, batch.known("duration_s"))[:, None]
+        moment = batch.require("moment")
+        has_moment = ~torch.isnan(moment[:, :1])
+        in_units = self._in_units(moment, batch.require("duration_s"))[:, None]
         before, after = (self._iou(extras[name], in_units).to(output.logits.dtype) for name in ("windows", "moved"))
         if self._level == "root":
             greedy = self._iou(extras["greedy"], in_units[:, None]).to(output.logits.dtype)
             reward = root_rewards(before, after, greedy)
         else:
             reward = leaf_rewards(before, after)
-        counts = extras["counts"] & shown
+        counts = extras["counts"] & has_moment
         steps = EpisodeSteps(extras["log_prob"], extras["entropy"], extras["value"], reward, counts)
         policy, value = actor_critic_losses(
             steps, discount=settings.discount, entropy_weight=settings.entropy, critic=settings.critic
@@ -393,7 +393,7 @@ class TspPrl(GroundingModel):
 
     def answer(self, batch: Batch, output: ModelOutput) -> MomentTensors:
         """Return the window with the highest logit among those of an episode, scored by its predicted IoU."""
-        duration_s = batch.known("duration_s")[:, None]
+        duration_s = batch.require("duration_s")[:, None]
         best = output.logits.masked_fill(~output.extras["counts"], -torch.inf).argmax(dim=1, keepdim=True)
         windows = output.extras["windows"].gather(1, best[:, :, None].expand(-1, -1, 2))
         _, unit_s = self.units_of(duration_s)

@@ -85,7 +85,7 @@ class MomentAttention(nn.Module):
         super().__init__()
         self.word = nn.Conv1d(hidden, 1, 1)
         self.clip = nn.Conv1d(2 * hidden, 1, 1) if sentence == "added" else None
-        first, last = (torch.as_tensor(of)[:, None] for of in proposals.cells)
+        first, last = (torch.as_tensor(column)[:, None] for column in proposals.cells)
         clip = torch.arange(proposals.n_clips, device=first.device)
         self.register_buffer("inside", (first <= clip) & (clip <= last), persistent=False)
 
@@ -118,7 +118,7 @@ class VlgNetSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Parameters
     ----------
     n_clips, diagonals
-        N, clips of a video, and the cells: so many diagonals at each step 2^g, see
+        N, clips of a video, and the cells: number of diagonals at each step 2^g, see
         :class:`~truemoment.baselines.proposals.DiagonalMap`.
     hidden
         H.
@@ -148,7 +148,7 @@ class VlgNetSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         How the sentence enters the attention to the clips of a moment: "added", as published, where it has no effect,
         or "multiplied" (:class:`MomentAttention`).
     dropout
-        Of clips, of the LSTM between its layers, of words and of scored cells.
+        Dropout of clips, of the LSTM between its layers, of words and of scored cells.
     iou_low, iou_high
         IoU at which a cell's target is 0, and 1.
     """
@@ -244,7 +244,7 @@ class VlgNet(MapModel):
     def forward(self, batch: Batch) -> ModelOutput:
         """Score every cell."""
         words = self.encode_words(batch)
-        return ModelOutput(self.match_cells(self.encode_clips(batch.known("video")), words, batch.n_words))
+        return ModelOutput(self.match_cells(self.encode_clips(batch.require("video")), words, batch.n_words))
 
     def match_cells(self, clips: Tensor, words: Tensor, n_words: Tensor) -> Tensor:
         """Return the logits (B, C) of clips (B, H, N) and words (B, H, L)."""
@@ -253,7 +253,7 @@ class VlgNet(MapModel):
         return self.score_cells(self.moments(clips, words, counts))
 
     def branches(self) -> VlgNetBranches | None:
-        """Return clips and words apart; None if padding behind a sentence changes its scores, as published."""
+        """Return the branches of clips and words; None if padding changes the scores, as published."""
         as_published = "published" in (self.settings.padding, self.settings.neighbours)
         return None if as_published else VlgNetBranches(self)
 
@@ -266,16 +266,16 @@ class VlgNet(MapModel):
         clips = (rows.mean(dim=2) if settings.pooling == "mean" else rows[:, :, 0]).transpose(1, 2)
         if settings.position == "cosine":
             clips = clips + self.clip_codes
-        seen: Tensor = self.dropout(self.project_clips(clips)).relu()
+        encoded: Tensor = self.dropout(self.project_clips(clips)).relu()
         for block in self.video_graph:
             for _ in range(self.video_repeats):
-                seen = block(seen)
-        return seen
+                encoded = block(encoded)
+        return encoded
 
     def encode_words(self, batch: Batch) -> Tensor:
         """Return words (B, H, L)."""
         words = self.encode_query.states(batch.words)
-        heads = batch.known("heads")
+        heads = batch.require("heads")
         for block in self.syntactic_graph:
             for _ in range(self.syntactic_repeats):
                 words = block(words, heads)
@@ -298,7 +298,7 @@ class VlgNet(MapModel):
 
     def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return "cells"."""
-        target = scaled_iou(batch.known("iou"), self.settings.iou_low, self.settings.iou_high)
+        target = scaled_iou(batch.require("iou"), self.settings.iou_low, self.settings.iou_high)
         return {"cells": candidate_loss(output.logits, target)}
 
 

@@ -2,7 +2,7 @@ r"""What CTRL and ACRN share: windows of a video are scored against a sentence, 
 
 Each window gives three slots of features: the context before it, the window, and the context after it. A model embeds
 slots and sentence, and fuses them to K hidden numbers for each pair of window j and sentence i. From these come a score
-:math:`c_{ij}` and two offsets. A batch holds B pairs of a sentence and a window that shows it, and every sentence is
+:math:`c_{ij}` and two offsets. A batch has B pairs of a sentence and a window that shows it, and every sentence is
 also paired with the windows of the others:
 
 .. math:: L = \frac{1}{B^2} \sum_{ij} \left(\delta_{ij} + \frac{1}{B}\right) \log(1 + e^{\pm c_{ij}})
@@ -153,7 +153,7 @@ class WindowModel(GroundingModel):
 
     def windows_s(self, duration_s: float) -> Floats:
         """Return start and end in seconds of the windows of a video, (C, 2)."""
-        return self.pool.of(duration_s)
+        return self.pool.windows_s(duration_s)
 
     def slots(self, video: VideoRows, windows_s: Floats) -> WindowSlots:
         """Return features of windows (C, 2) and of their contexts, (C, 3, D), and which of them are real."""
@@ -184,19 +184,19 @@ class WindowModel(GroundingModel):
         and "windows" (B, C, H) and "sentence" (B, H) of unit length.
         """
         query = self.embed_sentence(self._sentence(batch))
-        embedded = self.embed(batch.known("video"))
+        embedded = self.embed(batch.require("video"))
         attended, extras = self.attend(embedded, query)
         windows, sentence = functional.normalize(attended, dim=-1), functional.normalize(query, dim=-1)
-        found = self.score(self.fusion(windows, sentence).relu_())
+        scored = self.score(self.fusion(windows, sentence).relu_())
         extras |= {"embedded": embedded, "query": query, "windows": windows, "sentence": sentence}
-        return ModelOutput(found[..., 0], extras | {"offsets": found[..., 1:]})
+        return ModelOutput(scored[..., 0], extras | {"offsets": scored[..., 1:]})
 
     def _sentence(self, batch: Batch) -> Tensor:
         """Return a vector for each sentence, (B, E) or (B, H)."""
         if self.read is not None:
             last: Tensor = self.read(batch.words, batch.n_words)[0]
             return last
-        return mean_of(batch.words, batch.known("word_numbers") > UNKNOWN_WORD)
+        return mean_of(batch.words, batch.require("word_numbers") > UNKNOWN_WORD)
 
     def score_all(self, output: ModelOutput) -> Tensor:
         """Return scores of each sentence (row) for the first window of each pair (column), (B, B)."""
@@ -210,8 +210,8 @@ class WindowModel(GroundingModel):
         terms = {"alignment": alignment_loss(scores)}
         settings = self.window_settings
         if settings.location != "none":
-            moment_s = batch.known("moment").double() * batch.known("duration_s")[:, None]
-            target = (moment_s - batch.known("windows_s")[:, 0]) * FRAMES_PER_SECOND
+            moment_s = batch.require("moment").double() * batch.require("duration_s")[:, None]
+            target = (moment_s - batch.require("windows_s")[:, 0]) * FRAMES_PER_SECOND
             distance = functional.l1_loss if settings.location == "l1" else functional.smooth_l1_loss
             offsets = output.extras["offsets"][:, 0]
             terms["location"] = settings.location_weight * distance(offsets, target.to(offsets.dtype))
@@ -219,11 +219,11 @@ class WindowModel(GroundingModel):
 
     def answer(self, batch: Batch, output: ModelOutput) -> MomentTensors:
         """Return every window with its ends moved by the offsets, and its score."""
-        windows_s = batch.known("windows_s").double()
+        windows_s = batch.require("windows_s").double()
         if self.window_settings.location != "none":
             windows_s = windows_s + output.extras["offsets"].double() / FRAMES_PER_SECOND
         absent = torch.isnan(windows_s[..., 0])
-        start, end = torch.nan_to_num(windows_s / batch.known("duration_s")[:, None, None]).unbind(dim=-1)
+        start, end = torch.nan_to_num(windows_s / batch.require("duration_s")[:, None, None]).unbind(dim=-1)
         return MomentTensors(start, end, output.logits.float().masked_fill(absent, -torch.inf))
 
 

@@ -93,8 +93,8 @@ def outcomes(windows: Tensor, n_units: Tensor) -> Outcomes:
 
     Examples
     --------
-    >>> found = outcomes(torch.tensor([[9, 29]]), torch.tensor([40]))
-    >>> found.windows[0, [1, 3, 4]].tolist()  # wider by 1.5, narrower by 1.5, to the left by 4
+    >>> moves = outcomes(torch.tensor([[9, 29]]), torch.tensor([40]))
+    >>> moves.windows[0, [1, 3, 4]].tolist()  # wider by 1.5, narrower by 1.5, to the left by 4
     [[4, 34], [13, 25], [5, 25]]
     """
     half_widths, signs = _moves(windows.device)
@@ -105,8 +105,8 @@ def outcomes(windows: Tensor, n_units: Tensor) -> Outcomes:
     long_steps = (n_units // SHARE_OF_LONG_STEP)[:, None, None] * signs
     by_one = signs.expand(len(windows), -1, -1)
     moved = windows[:, None] + torch.cat([long_steps, by_one], dim=1)
-    found = torch.cat([scaled, moved], dim=1)
-    low, high = found[..., 0].clamp(min=0), torch.minimum(found[..., 1], n_units[:, None] - 1)
+    moves = torch.cat([scaled, moved], dim=1)
+    low, high = moves[..., 0].clamp(min=0), torch.minimum(moves[..., 1], n_units[:, None] - 1)
     return Outcomes(torch.stack([low, high], dim=-1), high > low)
 
 
@@ -119,7 +119,7 @@ def _moves(device: torch.device) -> tuple[Tensor, Tensor]:
 
 
 def signed_iou(windows: Tensor, moments: Tensor) -> Tensor:
-    """Return the IoU of windows and moments (..., 2), negative if they are apart: minus gap over hull.
+    """Return the IoU of windows and moments (..., 2), minus gap over hull if they do not meet.
 
     Examples
     --------

@@ -70,7 +70,7 @@ class WsslSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     refinement
         Largest refinement of an anchor: centres move by half of it either way, and widths grow by it.
     sharpness
-        Of the ends of a segment in the caption generator, per row.
+        Sharpness of the ends of a segment in the caption generator, per row.
     noise
         Largest number added to centre and width in training before the caption generator sees them.
     reconstruction_weight
@@ -165,14 +165,14 @@ class Wssl(GroundingModel):
 
     def _tokens(self, batch: Batch) -> Tensor:
         """Return the tokens of sentences between begin and end, (B, L + 2), with the end as padding."""
-        numbers = batch.known("word_numbers")
+        numbers = batch.require("word_numbers")
         begin = torch.full_like(numbers[:, :1], self.begin)
         return torch.cat([begin, numbers, torch.full_like(begin, END)], dim=1)
 
     def _located(self, batch: Batch, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Return logits and refinements of the anchors for tokens (B, L + 2) with the lengths of the sentences."""
-        video, n_rows = real_rows(batch.known("video"))
-        table = batch.known("word_vectors")
+        video, n_rows = real_rows(batch.require("video"))
+        table = batch.require("word_vectors")
         if len(table) != self.begin:
             raise UsageError(f"got {len(table)} word vectors, expected {self.begin}")
         vectors = functional.embedding(tokens, torch.cat([self.marks[:1], table[1:], self.marks[1:]]))
@@ -206,7 +206,7 @@ class Wssl(GroundingModel):
         return terms
 
     def _caption_losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
-        video, n_rows = real_rows(batch.known("video"))
+        video, n_rows = real_rows(batch.require("video"))
         tokens = self._tokens(batch)
         if self._learns_captions_alone:
             segment = output.logits.new_tensor(WHOLE).expand(len(batch), -1)
@@ -243,7 +243,7 @@ class Wssl(GroundingModel):
 
     def _similarities(self, batch: Batch) -> Tensor:
         """Return METEOR of the caption of each anchor and the sentence, (B, 15)."""
-        video, n_rows = real_rows(batch.known("video"))
+        video, n_rows = real_rows(batch.require("video"))
         generator, settings, mode = self.generator, self.settings, self.generator.training
         generator.eval()  # captions are generated without dropout
         anchors = self.anchors.to(video.dtype).expand(len(batch), -1, -1)
@@ -252,10 +252,10 @@ class Wssl(GroundingModel):
             begin=self.begin,
             end=END,
             width=settings.beams,
-            most=settings.most_words,
+            max_tokens=settings.most_words,
         )
         generator.train(mode)
-        references = batch.known("word_numbers").repeat_interleave(len(ANCHORS), dim=0)
+        references = batch.require("word_numbers").repeat_interleave(len(ANCHORS), dim=0)
         return meteor_scores(captions, references, self._stems_on(video.device)).reshape(-1, len(ANCHORS))
 
     def _stems_on(self, device: torch.device) -> Tensor:

@@ -1,4 +1,4 @@
-"""Models that somebody serves: a grounder that asks any OpenAI-compatible endpoint, and keeps every raw answer.
+"""Served models: a grounder that queries any OpenAI-compatible endpoint and stores every raw answer.
 
 ``truemoment predict endpoint`` is its command line. Needs PyAV, Pillow, tenacity: ``pip install 'truemoment[served]'``.
 """

@@ -1,4 +1,4 @@
-"""A connection to one endpoint: what is sent goes to its host and nowhere else, and a request ends by a deadline.
+"""A connection to one endpoint: requests reach only its host, and each ends by a deadline.
 
 Proxies
     An ``https`` address of another machine is reached through the proxy of the environment, if there is one: by
@@ -53,7 +53,7 @@ class BadReplyError(OSError):
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer as it came."""
+    """An answer of the endpoint."""
 
     status: int
     headers: Message
@@ -61,7 +61,7 @@ class Reply:
 
 
 class Connection:
-    """A connection to one address, kept from request to request; of one thread alone.
+    """A connection to one address, reused by the requests of one thread.
 
     Parameters
     ----------
@@ -146,14 +146,14 @@ class _SecureSocket(_Socket, ssl.SSLSocket):
 
 @dataclass(frozen=True)
 class _Proxy:
-    """The proxy of the environment: where it is, and what it asks for besides."""
+    """The proxy of the environment: its address and credentials."""
 
     host: str
     port: int
     headers: tuple[str, ...] = field(repr=False)
 
     def lead(self, sock: _Socket, host: str, port: int) -> None:
-        """Have all that follows on a socket passed on to a host."""
+        """Make the proxy pass on what follows on a socket to a host."""
         where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         lines = [f"CONNECT {where} HTTP/1.1", f"Host: {where}", *self.headers, "", ""]
         sock.sendall("\r\n".join(lines).encode("idna" if not host.isascii() else "ascii"))
@@ -213,14 +213,14 @@ def _tls() -> ssl.SSLContext:
 
 
 def _left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
+    remaining_s = deadline - time.monotonic()
+    if remaining_s <= 0:
         raise TimeoutError
-    return left
+    return remaining_s
 
 
 def _dialled(host: str, port: int, deadline: float) -> _Socket:
-    """Connect to the first of a host's addresses that takes it."""
+    """Connect to the first address of a host that accepts."""
     failed: OSError = BadReplyError("cannot be reached (its name has no address)")
     for family, kind, protocol, _, address in _addresses(host, port, deadline):
         sock = _Socket(family, kind, protocol)
@@ -240,17 +240,17 @@ def _dialled(host: str, port: int, deadline: float) -> _Socket:
 
 def _addresses(host: str, port: int, deadline: float) -> list[Any]:
     """Find the addresses of a host; the search of the system has no deadline, so it runs in a thread."""
-    found: queue.SimpleQueue[list[Any] | Exception] = queue.SimpleQueue()
+    results: queue.SimpleQueue[list[Any] | Exception] = queue.SimpleQueue()
 
     def look() -> None:
         try:
-            found.put(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+            results.put(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         except (OSError, UnicodeError) as error:
-            found.put(error)
+            results.put(error)
 
     threading.Thread(target=look, daemon=True).start()
     try:
-        result = found.get(timeout=_left(deadline))
+        result = results.get(timeout=_left(deadline))
     except queue.Empty:
         raise TimeoutError from None
     if isinstance(result, Exception):
@@ -259,7 +259,7 @@ def _addresses(host: str, port: int, deadline: float) -> list[Any]:
 
 
 def _is_idle(sock: socket.socket) -> bool:
-    """Whether nothing came on a kept connection: what comes without a request is its end."""
+    """Return whether an open connection is idle: bytes without a request mean that the server closes it."""
     with selectors.DefaultSelector() as selector:
         selector.register(sock, selectors.EVENT_READ)
         return not selector.select(0)

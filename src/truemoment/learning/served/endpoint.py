@@ -1,4 +1,4 @@
-"""Asking an OpenAI-compatible endpoint: one request, with retries, and never a part of the key in what comes of it.
+"""Requests to an OpenAI-compatible endpoint: with retries, and without any part of the key in results and messages.
 
 The wire
     ``POST {url}/chat/completions`` with ``model``, ``messages`` and the options, and ``Authorization: Bearer KEY``
@@ -133,7 +133,7 @@ class Endpoint:
     timeout_s
         Seconds for a request, from finding the host to the last byte of the answer.
     options
-        Further fields of the request: ``temperature``, ``max_tokens``, ``seed``, and what a server takes besides.
+        Further fields of the request: ``temperature``, ``max_tokens``, ``seed``, and those of the server.
     first_wait_s
         Seconds before the first retry; twice as long before each next one.
     """
@@ -154,10 +154,10 @@ class Endpoint:
         if not (0 < self.timeout_s < 1e6 and 0 <= self.retries <= 100):
             raise UsageError(f"got {self.timeout_s:g} s and {self.retries} retries, expected above 0 and 0 to 100")
         if self.key is not None and not re.fullmatch(r"[!-~]+", self.key):
-            raise UsageError(f"the variable {self.key_variable} holds something that cannot be a key")
-        own = OWN_FIELDS & set(self.options)
-        if own:
-            raise UsageError(f"got {min(own)!r} as an option of the request, which is set here")
+            raise UsageError(f"the variable {self.key_variable} has a value that cannot be a key")
+        clashes = OWN_FIELDS & set(self.options)
+        if clashes:
+            raise UsageError(f"got {min(clashes)!r} as an option of the request, which is set here")
         settings = msgspec.json.encode([self.url, self.model, self.options]).decode()
         if self._key.hidden_in(settings, IN_ANSWER) != settings:
             raise UsageError(
@@ -220,7 +220,7 @@ class Endpoint:
         return self._answer_in(reply.body, time.monotonic() - began, tries)
 
     def _shown(self, text: str) -> str:
-        """Return what an endpoint wrote as a message may show it: without the key, on one line, cut last of all."""
+        """Return an endpoint's text for a message: without the key, on one line, and cut."""
         text = " ".join(self._key.hidden_in(text).split())
         return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + " ..."
 
@@ -266,7 +266,7 @@ class Endpoint:
 
 
 def checked_url(text: str) -> str:
-    """Return an endpoint's address without what is added to it.
+    """Return the base address of an endpoint.
 
     Examples
     --------
@@ -318,5 +318,5 @@ def _count(tokens: int | None) -> int | None:
 
 
 def _seconds_in(text: str | None) -> float | None:
-    """Read a Retry-After header; dates are not read, and the usual wait is taken."""
+    """Return the seconds of a Retry-After header; None for a date."""
     return float(text) if text and re.fullmatch(r"\d{1,6}(\.\d{1,3})?", text.strip()) else None

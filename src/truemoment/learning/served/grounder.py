@@ -1,4 +1,4 @@
-"""A served model as a grounder: asks every query once, keeps every raw answer, and reads them.
+"""A served model as a grounder: asks every query once, stores every raw answer, and reads them.
 
 Queries are asked side by side, those of one video one after the other, so that its frames are decoded once; at most
 as many videos are in memory as there are workers. The answers do not depend on the number of workers.
@@ -30,7 +30,7 @@ from truemoment.data.formats.parsed_answers import parse_rows
 from truemoment.learning.served.connection import Connection
 from truemoment.learning.served.endpoint import Endpoint, EndpointError
 from truemoment.learning.served.prompts import Prompt, messages
-from truemoment.learning.served.raw import RawAnswer, RawAnswers, Usage, key_of, now
+from truemoment.learning.served.raw import RawAnswer, RawAnswers, Usage, key_of, utc_now
 from truemoment.learning.served.shared_frames import SharedFrames
 from truemoment.media.video import Frames, Sampling, identity_of, sample_frames
 from truemoment.media.video.frames import JPEG_QUALITY
@@ -80,7 +80,7 @@ class CollectedAnswers:
 
 @dataclass(eq=False)
 class ServedModel:
-    """A model that somebody serves, behind an OpenAI-compatible interface.
+    """A served model behind an OpenAI-compatible interface.
 
     Parameters
     ----------
@@ -122,12 +122,12 @@ class ServedModel:
 
     @property
     def name(self) -> str:
-        """What to call the method in reports."""
+        """Name in reports."""
         return f"{self.endpoint.model}, {self.prompt.name}" + (", shuffled" if self.shuffle_seed is not None else "")
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Everything that decides an answer but the query; the first line of the raw file."""
+        """All that determines an answer except the query; the first line of the raw file."""
         return {
             "model": self.endpoint.model,
             "endpoint": self.endpoint.url,
@@ -155,7 +155,7 @@ class ServedModel:
         return self
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Ask what is not answered yet, and read all answers."""
+        """Ask the queries that have no answer yet, and read all answers."""
         return self.read(self.ask(queries), top)[0]
 
     def read(self, collected: CollectedAnswers, top: int = 1) -> tuple[Predictions, Parsing | None]:
@@ -174,13 +174,13 @@ class ServedModel:
         )
         read = parse_rows(rows, self.prompt.reading)
         start_s, end_s = in_seconds(read, np.array([answer.duration_s for answer in answers]))
-        kept, offsets = _first_of_each(read.offsets, top)
+        rows_used, offsets = _first_of_each(read.offsets, top)
         status = None if read.status is None else as_strings(read.status, "status")
         query_id = as_strings(rows.query_id, "query_id")
         # An answer may name any number: what no video has is put after all of them, where it overlaps nothing.
-        start_s, end_s = np.clip(start_s[kept], 0.0, MAX_TIME_S), np.clip(end_s[kept], 0.0, MAX_TIME_S)
+        start_s, end_s = np.clip(start_s[rows_used], 0.0, MAX_TIME_S), np.clip(end_s[rows_used], 0.0, MAX_TIME_S)
         return Predictions(
-            query_id, offsets, start_s, end_s, read.score[kept], name=self.name, status=status
+            query_id, offsets, start_s, end_s, read.score[rows_used], name=self.name, status=status
         ), read.parsing
 
     def ask(self, queries: Queries) -> CollectedAnswers:
@@ -245,9 +245,9 @@ class ServedModel:
         for video, sentence, duration_s in zip(
             queries.video_id, queries.sentence, queries.duration_s.tolist(), strict=True
         ):
-            known = duration_s if duration_s > 0 else None
-            there = video in identity or not self.prompt.shows_frames
-            keys.append(key_of(settings, identity.get(video), sentence, known) if there else None)
+            length_s = duration_s if duration_s > 0 else None
+            readable = video in identity or not self.prompt.shows_frames
+            keys.append(key_of(settings, identity.get(video), sentence, length_s) if readable else None)
         return keys
 
     def frames_of(self, video_id: str) -> Frames:
@@ -276,7 +276,7 @@ def _by_video(rows: Iterable[int], queries: Queries) -> list[int]:
 
 
 def _first_of_each(offsets: Ints, top: int) -> tuple[Ints, Ints]:
-    """Positions of the first `top` moments of each list, and the offsets they have then."""
+    """Return the positions of the first `top` moments of each list, and the offsets of the shorter lists."""
     lengths = np.minimum(np.diff(offsets), top)
     kept_offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     shift = np.repeat(offsets[:-1] - kept_offsets[:-1], lengths)
@@ -284,11 +284,11 @@ def _first_of_each(offsets: Ints, top: int) -> tuple[Ints, Ints]:
 
 
 class _FrameStore:
-    """Frames of the videos that are asked about now: decoded once, let go after the last query of each."""
+    """Frames of the current videos: decoded once, released after the last query of each."""
 
-    def __init__(self, decode: Callable[[str], Frames], wanted: Iterable[str]) -> None:
+    def __init__(self, decode: Callable[[str], Frames], uses: Iterable[str]) -> None:
         self._decode = decode
-        self._left = Counter(wanted)
+        self._left = Counter(uses)
         self._frames: dict[str, Future[Frames]] = {}
         self._lock = threading.Lock()
         self.duration_s: dict[str, float] = {}
@@ -378,7 +378,7 @@ class _Requests:
                 bar.update()
 
     def _take(self, row: int, outcome: _Collected) -> None:
-        """Keep an answer, or note why there is none; stop where it makes no sense to go on."""
+        """Store an answer, or note why there is none; stop after an error that further requests would repeat."""
         if isinstance(outcome, tuple):
             answer, n_requests = outcome
             self.raw.add(answer)
@@ -433,7 +433,7 @@ class _Requests:
             finish_reason=answer.finish_reason,
             usage=Usage(answer.prompt_tokens, answer.completion_tokens),
             took_s=round(answer.took_s, 3),
-            asked_at=now(),
+            asked_at=utc_now(),
         )
         return line, answer.tries
 

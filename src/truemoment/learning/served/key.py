@@ -69,8 +69,8 @@ class Key:
         """
         if not self._forms:
             return text
-        found = list(_characters(text))
-        plain = "".join(letter for letter, _, _ in found)
+        letters = list(_characters(text))
+        plain = "".join(letter for letter, _, _ in letters)
         hidden = bytearray(len(plain))
         for form, of_form in self._forms:
             length = min(of_form or least, len(form))
@@ -79,17 +79,17 @@ class Key:
                 while at >= 0:
                     hidden[at : at + length] = b"\x01" * length
                     at = plain.find(part, at + 1)
-        kept, end = [], 0
+        parts, end = [], 0
         for run in re.finditer(rb"\x01+", hidden):
-            kept += [text[end : found[run.start()][1]], SHOWN]
-            end = found[run.end() - 1][2]
-        return "".join([*kept, text[end:]])
+            parts += [text[end : letters[run.start()][1]], SHOWN]
+            end = letters[run.end() - 1][2]
+        return "".join([*parts, text[end:]])
 
 
 def _characters(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield the characters of a text and their positions, each written in one way; blanks are left out."""
-    for found in _CHARACTER.finditer(text):
-        escape, written = found.lastgroup, found[found.lastgroup or 0]
+    for match in _CHARACTER.finditer(text):
+        escape, written = match.lastgroup, match[match.lastgroup or 0]
         if escape in {"url", "json", "python"}:
             letter = chr(int(written, 16))
         elif escape == "html":
@@ -97,5 +97,5 @@ def _characters(text: str) -> Iterator[tuple[str, int, int]]:
         else:
             letter = "" if escape == "escaped" and written.lower() in "nrt" else written
         if letter.isprintable() and not letter.isspace():
-            for one in letter.casefold().translate(_AS_ONE):
-                yield one, found.start(), found.end()
+            for plain in letter.casefold().translate(_AS_ONE):
+                yield plain, match.start(), match.end()

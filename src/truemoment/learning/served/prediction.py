@@ -1,4 +1,4 @@
-"""Predictions of a served model for the queries of a split: asked, read and written."""
+"""Predictions of a served model for the queries of a split."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Price:
     prompt: float
     completion: float
 
-    def of(self, tokens: Mapping[str, int]) -> float:
+    def cost(self, tokens: Mapping[str, int]) -> float:
         """Return the price of a number of tokens."""
         return (tokens["prompt"] * self.prompt + tokens["completion"] * self.completion) / 1e6
 
@@ -74,10 +74,10 @@ class ServedPrediction:
 
     @property
     def times(self) -> dict[str, float | None]:
-        """Seconds in all, and the median and 95 % quantile of a query."""
+        """Total seconds, and the median and 95 % quantile of a query."""
         took_s = np.array([answer.took_s for answer in self.new])
-        middle, most = np.quantile(took_s, [0.5, 0.95]).tolist() if len(took_s) else (None, None)
-        return {"total_s": round(self.answers.took_s, 3), "median_s": middle, "p95_s": most}
+        median_s, p95_s = np.quantile(took_s, [0.5, 0.95]).tolist() if len(took_s) else (None, None)
+        return {"total_s": round(self.answers.took_s, 3), "median_s": median_s, "p95_s": p95_s}
 
 
 def tokens_of(answers: Iterable[RawAnswer]) -> dict[str, int]:
@@ -104,13 +104,13 @@ def predict_with_endpoint(
 
 def files_of_videos(folder: Path, queries: Queries, *, skip_missing: bool) -> dict[str, Path]:
     """Find the file of each video of some queries, by its id."""
-    wanted = list(dict.fromkeys(queries.video_id))
-    found = find_videos(folder, wanted)
-    missing = [video for video in wanted if video not in found]
-    if missing and not (skip_missing and found):
+    videos = list(dict.fromkeys(queries.video_id))
+    file_of = find_videos(folder, videos)
+    missing = [video for video in videos if video not in file_of]
+    if missing and not (skip_missing and file_of):
         named = ", ".join(missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
         raise MissingFileError(
-            f"{folder}: {len(missing)} of {len(wanted)} videos are missing ({named}), expected their "
+            f"{folder}: {len(missing)} of {len(videos)} videos are missing ({named}), expected their "
             f"id and one of {' '.join(VIDEO_SUFFIXES)}; --on-missing-video skip leaves their queries unanswered"
         )
-    return found
+    return file_of

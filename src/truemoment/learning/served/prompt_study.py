@@ -2,7 +2,7 @@
 
 The figure of the best of several prompts is too high for that prompt: it was selected on the same queries. The
 differences of all pairs of prompts therefore have simultaneous intervals
-(:mod:`truemoment.studies.compare.comparison`): they hold whichever prompt is selected.
+(:mod:`truemoment.studies.compare.comparison`): they are valid whichever prompt is selected.
 """
 
 from __future__ import annotations
@@ -57,27 +57,29 @@ class PromptStudy:
 
     Parameters
     ----------
-    found
+    predictions
         Predictions by the name of the prompt.
     comparison
         Figures and their differences; None where no asked query has a reference moment.
     agreement
-        Of each pair of prompts.
+        Agreement of each pair of prompts.
     """
 
-    found: Mapping[str, ServedPrediction]
+    predictions: Mapping[str, ServedPrediction]
     comparison: Comparison | None
     agreement: tuple[PromptAgreement, ...]
     draws: DrawSettings
 
     def unread(self, prompt: str) -> int:
         """Return the number of queries whose answer could not be read, or is missing."""
-        of = self.found[prompt]
-        return len(of.answers.unanswered) + sum(of.statuses.get(status, 0) for status in UNREADABLE_STATUSES)
+        predicted = self.predictions[prompt]
+        return len(predicted.answers.unanswered) + sum(
+            predicted.statuses.get(status, 0) for status in UNREADABLE_STATUSES
+        )
 
     def abstained(self, prompt: str) -> int:
         """Return the number of answers that the video has no such moment."""
-        return self.found[prompt].statuses.get("no answer", 0)
+        return self.predictions[prompt].statuses.get("no answer", 0)
 
     @property
     def spread(self) -> Floats:
@@ -111,29 +113,31 @@ def predict_with_prompts(
     """Ask each model, one per prompt, about the same queries; write the predictions of each, and compare them."""
     if len(models) < 2:
         raise UsageError(f"got {len(models)} prompts, expected two or more")
-    found = {name: predict_with_endpoint(model, annotations, queries, outs[name]) for name, model in models.items()}
-    asked = annotations.in_order(queries.query_id)
-    predictions = {name: read_predictions(outs[name], asked, name=name)[0] for name in found}
-    return PromptStudy(found, _compare(asked, predictions, draws), _agreement(asked, predictions), draws)
+    predicted = {name: predict_with_endpoint(model, annotations, queries, outs[name]) for name, model in models.items()}
+    answered = annotations.in_order(queries.query_id)
+    predictions = {name: read_predictions(outs[name], answered, name=name)[0] for name in predicted}
+    return PromptStudy(predicted, _compare(answered, predictions, draws), _agreement(answered, predictions), draws)
 
 
-def _compare(asked: Annotations, predictions: Mapping[str, Predictions], draws: DrawSettings) -> Comparison | None:
-    if asked.without_moment.all():
+def _compare(
+    annotations: Annotations, predictions: Mapping[str, Predictions], draws: DrawSettings
+) -> Comparison | None:
+    if annotations.without_moment.all():
         return None
-    protocol = resolve_protocol(None, asked)
+    protocol = resolve_protocol(None, annotations)
     measures = measures_of_one_answer(None, protocol)
-    groups = {name: [evaluate(asked, of, measures, protocol)] for name, of in predictions.items()}
+    groups = {name: [evaluate(annotations, answers, measures, protocol)] for name, answers in predictions.items()}
     return compare(groups, stream(draws.seed, "prompts"), resamples=draws.resamples, permutations=draws.permutations)
 
 
-def _agreement(asked: Annotations, predictions: Mapping[str, Predictions]) -> tuple[PromptAgreement, ...]:
-    answers = {name: first_answers(asked, of) for name, of in predictions.items()}
-    found = []
+def _agreement(annotations: Annotations, predictions: Mapping[str, Predictions]) -> tuple[PromptAgreement, ...]:
+    answers = {name: first_answers(annotations, predicted) for name, predicted in predictions.items()}
+    agreements = []
     for (first, a), (second, b) in itertools.combinations(answers.items(), 2):
         both = a.answered & b.answered
-        times = [of[both] for of in (a.start_s, a.end_s, b.start_s, b.end_s)]
+        times = [values[both] for values in (a.start_s, a.end_s, b.start_s, b.end_s)]
         same = (np.abs(times[0] - times[2]) <= SAME_S) & (np.abs(times[1] - times[3]) <= SAME_S)
         n_both = int(both.sum())
-        iou, equal = (float(np.mean(of)) if n_both else float("nan") for of in (temporal_iou(*times), same))
-        found.append(PromptAgreement(first, second, n_both, iou, equal))
-    return tuple(found)
+        iou, equal = (float(np.mean(values)) if n_both else float("nan") for values in (temporal_iou(*times), same))
+        agreements.append(PromptAgreement(first, second, n_both, iou, equal))
+    return tuple(agreements)

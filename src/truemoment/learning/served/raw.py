@@ -1,4 +1,4 @@
-"""Raw answers on disk: one line a query, never changed, so that reading them can be repeated and a run can be resumed.
+"""Raw answers on disk: one line for each query, never changed, so that they can be read again and a run can be resumed.
 
 ::
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
@@ -34,7 +35,7 @@ INFORMATIVE = ("endpoint",)
 
 
 class RawHeader(msgspec.Struct):
-    """The first line: by which settings the answers were asked."""
+    """The first line: the settings of the requests."""
 
     truemoment_answers: int
     made_by: dict[str, Any]
@@ -51,7 +52,7 @@ class Usage(msgspec.Struct, frozen=True):
 
 
 class RawAnswer(msgspec.Struct, frozen=True):
-    """An answer to the letter, and how it came.
+    """An answer, unchanged, with its tokens and times.
 
     Parameters
     ----------
@@ -127,19 +128,19 @@ class RawAnswers:
         return len(self.answers)
 
     def close(self) -> None:
-        """Close the file, and let others have it."""
+        """Close the file and release its lock."""
         self._stream.close()
 
     def find(self, query_id: str, key: str) -> RawAnswer | None:
         """Return the answer to a query, None if it was not asked."""
-        found = self.answers.get(query_id)
-        if found is not None and found.key != key:
+        answer = self.answers.get(query_id)
+        if answer is not None and answer.key != key:
             raise InputError(
                 f"has an answer to {query_id!r} for another sentence, duration or video file",
                 path=self.path,
                 hint="give another file with --raw",
             )
-        return found
+        return answer
 
     def add(self, answer: RawAnswer) -> None:
         """Write an answer, whole and at once."""
@@ -147,7 +148,7 @@ class RawAnswers:
         self.answers[answer.query_id] = answer
 
     def _keep_others_out(self) -> None:
-        """Keep other processes out for as long as the file is open; a kill lets go of it."""
+        """Lock the file while it is open; a kill releases the lock."""
         try:
             lock(self._stream.fileno(), wait=False)
         except BlockingIOError:
@@ -188,10 +189,10 @@ class RawAnswers:
         return True
 
     def _refuse_strangers(self, data: bytes) -> None:
-        """Refuse a file that is none of ours, before anything of it is cut off."""
+        """Refuse a file that contains no raw answers, before its last line is cut off."""
         begin = b'{"truemoment_answers":'
         if data[: len(begin)] != begin[: len(data)]:
-            raise InputError("is there, and holds no raw answers", path=self.path, hint="give another --raw")
+            raise InputError("exists and contains no raw answers", path=self.path, hint="give another --raw")
 
     def _check(self, header: RawHeader) -> None:
         if header.truemoment_answers != FORMAT_VERSION:
@@ -202,15 +203,13 @@ class RawAnswers:
         differing = [name for name in names if ours.get(name) != header.made_by.get(name)]
         if differing:
             raise InputError(
-                f"holds answers by another setting ({', '.join(differing)})",
+                f"contains answers by another setting ({', '.join(differing)})",
                 path=self.path,
                 line=1,
                 hint="give another file with --raw, or the same settings",
             )
 
 
-def now() -> str:
+def utc_now() -> str:
     """Return the time in UTC, to the second."""
-    from datetime import UTC, datetime  # noqa: PLC0415 - only asking needs it
-
     return datetime.now(UTC).isoformat(timespec="seconds")

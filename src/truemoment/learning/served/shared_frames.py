@@ -22,9 +22,9 @@ class SharedFrames:
     def get(self, video_id: str, decode: Callable[[str], Frames]) -> Frames:
         """Return the frames of a video; `decode` makes those that are not kept."""
         with self._lock:
-            kept = self._kept.get(video_id)
-        if kept is not None:
-            return kept
+            in_memory = self._kept.get(video_id)
+        if in_memory is not None:
+            return in_memory
         frames = decode(video_id)
         size = sum(map(len, frames.images))
         with self._lock:

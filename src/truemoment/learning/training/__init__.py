@@ -1,4 +1,4 @@
-"""Training: recipes, examples, a plain loop, checkpoints that hold tensors and nothing else.
+"""Training: recipes, examples, a plain loop, checkpoints of tensors only.
 
 Modules in the order in which a run uses them; :mod:`~truemoment.learning.training.performing` shows the whole way:
 
@@ -7,6 +7,7 @@ recipes         the settings of a run
 run             a recipe with its annotations, features and sentences, resolved once
 performing      a run from its recipe to its figures
 task            what differs between kinds of models: the contract of the next two
+trained         a trained method, loaded from the folder of its run
 grounding       models that answer queries with moments; the trained method, a Grounder
 ranking         models that rank clips by text; the trained method
 vocabulary      words and their vectors
@@ -45,8 +46,8 @@ else:
 __all__ = ["Validation", "load_model"]
 
 
-def load_model(folder: AnyPath, **how: Any) -> TrainedGrounder:  # noqa: ANN401 - those of load_grounder
-    """Load a trained method: :func:`truemoment.learning.training.grounding.load_grounder`, and PyTorch only now."""
-    from truemoment.learning.training.grounding import load_grounder  # noqa: PLC0415 - see above
+def load_model(folder: AnyPath, **options: Any) -> TrainedGrounder:  # noqa: ANN401 - those of TrainedGrounder.load
+    """Load a trained method, see :meth:`~truemoment.learning.training.trained.TrainedNetwork.load`."""
+    from truemoment.learning.training.grounding import TrainedGrounder  # noqa: PLC0415 - imports PyTorch
 
-    return load_grounder(folder, **how)
+    return TrainedGrounder.load(folder, **options)

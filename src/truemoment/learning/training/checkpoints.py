@@ -8,7 +8,7 @@
     RUN/best.safetensors     the network of the best epoch so far
     RUN/result.json          written last: the run is done
 
-Tensors lie in safetensors files, which hold numbers and names and nothing that could be run.
+Tensors lie in safetensors files, which contain numbers and names, and no code.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class RunRecord(msgspec.Struct, frozen=True):
     recipe
         With every default filled in.
     seed
-        Of all draws.
+        Seed of all draws.
     train, val
         What it learns from, and what it chooses the epoch by.
     features
@@ -86,7 +86,7 @@ class RunRecord(msgspec.Struct, frozen=True):
     forced
         Whether a test split was allowed to choose the epoch: then every figure on it is too good.
     notes
-        What every result of the run must say.
+        Notes that every result of the run contains.
     text_encoder
         Name and commit of the model of the hub that made the word vectors; "" for others.
     made_of
@@ -157,7 +157,7 @@ class Epoch:
     watched
         Means of what the model reports of itself beside its scores, by name.
     seconds
-        Of training.
+        Seconds of training.
     waited
         Share of them spent waiting for data.
     stage
@@ -198,8 +198,8 @@ def another_run(folder: AnyPath, earlier: RunRecord, recipe: Recipe, differing: 
         Fields of the run in which the two differ. For ``recipe`` the message names the keys.
     """
     keys = [f"recipe.{key}" for key in differing_keys(earlier.recipe, recipe)]
-    what = [name for field in differing for name in (keys if field == "recipe" else [field])]
-    return f"{folder}: contains another run (it differs in {', '.join(what)}); give -o another folder"
+    changes = [name for field in differing for name in (keys if field == "recipe" else [field])]
+    return f"{folder}: contains another run (it differs in {', '.join(changes)}); give -o another folder"
 
 
 def write_tensors(path: AnyPath, tensors: Mapping[str, Tensor]) -> None:
@@ -216,7 +216,7 @@ def read_tensors(path: OwnPath) -> dict[str, Tensor]:
 
 
 def refuse_other_shapes(network: nn.Module, tensors: Mapping[str, Tensor], path: AnyPath) -> None:
-    """Refuse tensors of other names or shapes than a network's, which may hold none itself (device "meta")."""
+    """Refuse tensors of other names or shapes than a network's, which may have no values (device "meta")."""
     expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     got = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     wrong = next((name for name in {**expected, **got} if expected.get(name) != got.get(name)), None)
@@ -226,10 +226,10 @@ def refuse_other_shapes(network: nn.Module, tensors: Mapping[str, Tensor], path:
 
 
 def load_into(network: nn.Module, tensors: Mapping[str, Tensor], path: AnyPath) -> None:
-    """Put tensors into a network."""
+    """Load tensors into a network."""
     wrong = next((name for name, tensor in tensors.items() if not torch.isfinite(tensor).all()), None)
     if wrong is not None:
-        raise InputError(f"holds numbers that are not finite, in {wrong}", path=path)
+        raise InputError(f"has numbers that are not finite, in {wrong}", path=path)
     try:
         network.load_state_dict(dict(tensors))
     except RuntimeError as error:
@@ -252,10 +252,10 @@ def save_epoch(
     older = epoch_folders(folder)
     if history[-1].best:
         write_tensors(folder / "best.safetensors", network.state_dict())
-    with atomic_folder(epoch_folder(folder, len(history))) as made:
-        write_tensors(made / "network.safetensors", network.state_dict())
-        write_tensors(made / "optimiser.safetensors", state)
-        write_json(made / "history.json", history)
+    with atomic_folder(epoch_folder(folder, len(history))) as new:
+        write_tensors(new / "network.safetensors", network.state_dict())
+        write_tensors(new / "optimiser.safetensors", state)
+        write_json(new / "history.json", history)
     for path in older:
         path.remove_tree()
 

@@ -40,7 +40,7 @@ SHOWN = ("t2c:R@1", "t2c:R@5", "t2c:R@10", "c2t:R@1")
 """Measured after every epoch, beside the one that chooses."""
 
 STREAM_OF_POOL = 2
-"""Keeps the draw of validation clips apart from other draws of a seed."""
+"""Separates the draw of validation clips from other draws of a seed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,27 +53,27 @@ class LazyClips:
         Features, and the clips in them.
     name
         What the features call each clip or its video.
-    most
+    max_frames
         Largest number of frames.
     """
 
     store: FeatureStore
     clips: Clips
     name: Sequence[str]
-    most: int
+    max_frames: int
 
     def take(self, numbers: Ints) -> FloatTable:
         """Return the frames of clips (B,), (B, F, D), padded with zeros."""
-        made = np.zeros((len(numbers), self.most, self.store.n_dimensions), dtype=np.float32)
-        for row, clip in zip(made, numbers.tolist(), strict=True):
-            rows, _ = rows_of_clip(self.store, self.clips, clip, self.name[clip], self.most)
+        table = np.zeros((len(numbers), self.max_frames, self.store.n_dimensions), dtype=np.float32)
+        for row, clip in zip(table, numbers.tolist(), strict=True):
+            rows, _ = rows_of_clip(self.store, self.clips, clip, self.name[clip], self.max_frames)
             frames = (
                 self.store.rows(self.name[clip], rows)
                 if isinstance(self.store, RowReader)
                 else self.store[self.name[clip]][rows]
             )
             row[: len(frames)] = frames
-        return made
+        return table
 
 
 def make_clip_table(
@@ -87,7 +87,7 @@ def make_clip_table(
     n_short = 0
     for clip, frames, is_short in each_clip(store, clips, recipe.rows, track):
         if not np.isfinite(frames).all():
-            problem = f"features of clip {clips.clip_id[clip]!r} hold numbers that are not finite"
+            problem = f"features of clip {clips.clip_id[clip]!r} have numbers that are not finite"
             raise InputError(problem, field="features")
         rows[clip, : len(frames)] = normalise(frames) if recipe.normalise else frames
         rows[clip, len(frames) :] = 0
@@ -121,10 +121,10 @@ class ClipTexts(Pairs):
 
     def order(self, size: int, rng: np.random.Generator) -> Ints:
         """Return pairs in batches of `size`, which contain each clip and each sentence once."""
-        chosen = one_text_a_clip(rng.permutation(len(self)), self.clips.clip_of)
-        weights = None if self.weights is None else self.weights[chosen]
-        drawn = chosen[drawn_pairs(len(chosen), weights, rng)]
-        return contrastive_batches(drawn, self.clips.clip_of, self.text, size)
+        texts = one_text_a_clip(rng.permutation(len(self)), self.clips.clip_of)
+        weights = None if self.weights is None else self.weights[texts]
+        draws = texts[drawn_pairs(len(texts), weights, rng)]
+        return contrastive_batches(draws, self.clips.clip_of, self.text, size)
 
 
 def contrastive_batches(order: Ints, clip: Ints, text: Ints, size: int) -> Ints:
@@ -132,7 +132,7 @@ def contrastive_batches(order: Ints, clip: Ints, text: Ints, size: int) -> Ints:
 
     A batch with two texts of one clip, or one sentence twice, would call a right answer wrong.
 
-    Each pair goes to the first open batch that has neither its clip nor its text. Batches that do not become full are
+    Each pair joins the first open batch that has neither its clip nor its text. Batches that do not become full are
     left out, unless there is no full one: then the largest is the only batch.
 
     Parameters
@@ -208,9 +208,9 @@ def make_clip_texts(
     if store is None:
         raise UsageError(f"{model.name} sees clips: give --features, e.g. --features FILE.hdf5")
     clips = clips_of(annotations, clipping_of(recipe).margin_s)
-    seen = model.see_texts(clips.queries(), texts)
+    sentence = model.see_texts(clips.queries(), texts)
     table, n_short = make_clip_table(store, clips, recipe, track)
-    return ClipTexts(clips, table, seen), n_short
+    return ClipTexts(clips, table, sentence), n_short
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,8 +273,8 @@ def _in_pool(val: Annotations, size: int, seed: int) -> Bools:
     """Return which queries are of the first `size` clips in a drawn order, (Q,)."""
     clip_of = clips_of(val).clip_of
     n_clips = int(clip_of.max()) + 1
-    drawn = np.random.default_rng([seed, STREAM_OF_POOL]).permutation(n_clips)[:size]
-    return np.isin(clip_of, drawn)
+    pool = np.random.default_rng([seed, STREAM_OF_POOL]).permutation(n_clips)[:size]
+    return np.isin(clip_of, pool)
 
 
 def vectors_of(network: Network, pairs: ClipTexts, size: int) -> tuple[Frames, Frames]:
@@ -285,8 +285,8 @@ def vectors_of(network: Network, pairs: ClipTexts, size: int) -> tuple[Frames, F
     texts, clips = [], []
     with torch.inference_mode():
         for low in range(0, pairs.clips.n_texts, size):
-            seen = torch.from_numpy(pairs.columns["sentence"][low : low + size]).to(device)
-            texts.append(model.text_vectors(seen).float().cpu().numpy())
+            columns = torch.from_numpy(pairs.columns["sentence"][low : low + size]).to(device)
+            texts.append(model.text_vectors(columns).float().cpu().numpy())
         for low in range(0, len(pairs.clips), size):
             frames = pairs.frames.take(np.arange(low, min(low + size, len(pairs.clips))))
             clips.append(model.clip_vectors(torch.from_numpy(frames).to(device)).float().cpu().numpy())

@@ -1,4 +1,4 @@
-"""What a run's folder contains of its own: files, and folders of epochs, ``epoch-0001``, ``epoch-0002`` ..."""
+"""Names in a run's folder: files, and folders of epochs, ``epoch-0001``, ``epoch-0002`` ..."""
 
 from __future__ import annotations
 

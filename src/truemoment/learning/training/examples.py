@@ -2,7 +2,7 @@
 
 Features are resampled once, when a run begins, into one table: a video's rows do not change from epoch to epoch, so
 that a step only picks rows from memory (or, where the table is larger than :data:`MOST_BYTES`, from a temporary file).
-Windows of videos change from epoch to epoch: there the table holds the rows of whole videos, and a step resamples some.
+Windows of videos change from epoch to epoch: their table contains the rows of whole videos, and a step resamples some.
 """
 
 from __future__ import annotations
@@ -84,12 +84,12 @@ class LongVideoTable:
 
 @dataclass(frozen=True, eq=False)
 class WindowTable:
-    """Windows of videos, brought to what a model sees on demand.
+    """Windows of videos, resampled on demand to the rows that a model sees.
 
     Parameters
     ----------
     rows : (R, D) float32
-        Of whole videos.
+        Rows of whole videos.
     low, high : (P,)
         Each window is the rows ``low`` to ``high - 1``.
     duration_s : (P,)
@@ -107,19 +107,19 @@ class WindowTable:
     def take(self, numbers: Ints) -> FloatTable:
         """Return windows (B,) as the model sees them, (B, T, D); those of one length lie side by side in one call."""
         low, high, duration_s = self.low[numbers], self.high[numbers], self.duration_s[numbers]
-        made: FloatTable | None = None
+        table: FloatTable | None = None
         for length in np.unique(high - low).tolist():
             alike = np.flatnonzero(high - low == length)
             beside = np.stack([self.rows[at : at + length] for at in low[alike].tolist()], axis=1)
             seconds = float(duration_s[alike[0]])
             edges_s = np.linspace(0.0, seconds, length + 1)
             seen = self.see(VideoRows(beside.reshape(length, -1), edges_s, seconds))
-            if made is None:
-                made = np.empty((len(numbers), len(seen), self.rows.shape[1]), dtype=np.float32)
-            made[alike] = seen.reshape(len(seen), len(alike), -1).swapaxes(0, 1)
-        if made is None:
+            if table is None:
+                table = np.empty((len(numbers), len(seen), self.rows.shape[1]), dtype=np.float32)
+            table[alike] = seen.reshape(len(seen), len(alike), -1).swapaxes(0, 1)
+        if table is None:
             raise UsageError("got no window, expected one or more")
-        return made
+        return table
 
 
 def make_table(
@@ -145,16 +145,16 @@ def make_table(
         Wraps the list of videos, e.g. in a progress bar.
     """
     duration_s = queries.video_duration_s
-    wanted = list(duration_s)
+    videos = list(duration_s)
     rows: FloatTable | None = None
-    for at, video_id in enumerate(track(wanted)):
+    for at, video_id in enumerate(track(videos)):
         seen = see_video(store, video_id, duration_s[video_id], recipe, model)
         if rows is None:
-            rows = empty_table((len(wanted), *seen.shape))
+            rows = empty_table((len(videos), *seen.shape))
         rows[at] = seen
     if rows is None:
         raise UsageError("there is no query to answer")
-    return ClipTable(rows, {video_id: at for at, video_id in enumerate(wanted)})
+    return ClipTable(rows, {video_id: at for at, video_id in enumerate(videos)})
 
 
 def make_long_video_table(
@@ -165,7 +165,7 @@ def make_long_video_table(
 ) -> LongVideoTable:
     """Put the features of whole videos one after the other.
 
-    They are as many numbers as the files hold: 67 MB for a video of 110 minutes at 5 rows a second and 512 dimensions,
+    They are as many numbers as in the files: 67 MB for a video of 110 minutes at 5 rows a second and 512 dimensions,
     and beyond :data:`MOST_BYTES` a temporary file.
 
     Parameters
@@ -179,13 +179,13 @@ def make_long_video_table(
     track
         Wraps the list of videos, e.g. in a progress bar.
     """
-    wanted = list(dict.fromkeys(videos))
-    ends = np.cumsum([video.n_rows for video in wanted])
+    distinct = list(dict.fromkeys(videos))
+    ends = np.cumsum([video.n_rows for video in distinct])
     rows = empty_table((int(ends[-1]) if len(ends) else 0, store.n_dimensions))
-    for video, end in zip(track(wanted), ends.tolist(), strict=True):
+    for video, end in zip(track(distinct), ends.tolist(), strict=True):
         rows[end - video.n_rows : end] = _frames(store, video.video_id, recipe)[: video.n_rows]
-    begins = (end - video.n_rows for video, end in zip(wanted, ends.tolist(), strict=True))
-    return LongVideoTable(rows, {video.video_id: begin for video, begin in zip(wanted, begins, strict=True)})
+    begins = (end - video.n_rows for video, end in zip(distinct, ends.tolist(), strict=True))
+    return LongVideoTable(rows, {video.video_id: begin for video, begin in zip(distinct, begins, strict=True)})
 
 
 def see_video(
@@ -196,7 +196,7 @@ def see_video(
 
 
 def read_rows(store: FeatureStore, video_id: str, duration_s: float, recipe: Recipe) -> VideoRows:
-    """Return the features of a video, checked, and normalised if the recipe says so."""
+    """Return the features of a video, checked, and normalised if the recipe sets it."""
     return VideoRows(_frames(store, video_id, recipe), store.edges_s(video_id, duration_s), duration_s)
 
 
@@ -204,7 +204,7 @@ def _frames(store: FeatureStore, video_id: str, recipe: Recipe) -> FloatTable:
     """Return a video's rows, checked, and of length 1 where the recipe wants that."""
     frames = store[video_id]
     if not np.all(np.isfinite(frames)):
-        raise InputError(f"features of video {video_id!r} hold numbers that are not finite", field="features")
+        raise InputError(f"features of video {video_id!r} have numbers that are not finite", field="features")
     return normalise(frames) if recipe.normalise else frames
 
 
@@ -368,10 +368,10 @@ def drawn_pairs(n_pairs: int, weights: Floats | None, rng: np.random.Generator) 
     if weights is None:
         return rng.permutation(n_pairs)
     times = np.floor(weights).astype(np.int64)
-    rest = weights - times
-    n_more = round(float(rest.sum()))  # the same in every epoch
+    fraction = weights - times
+    n_more = round(float(fraction.sum()))  # the same in every epoch
     if n_more:
-        more = rng.choice(n_pairs, size=n_more, replace=False, p=rest / rest.sum())
+        more = rng.choice(n_pairs, size=n_more, replace=False, p=fraction / fraction.sum())
         times[more] += 1
     return rng.permutation(np.repeat(np.arange(n_pairs), times))
 
@@ -396,19 +396,19 @@ def make_pairs(
 
 
 def other_videos(video_id: Sequence[str], rng: np.random.Generator) -> Ints:
-    """For each pair another pair, drawn evenly from those of another video; shape (Q,).
+    """Return for each pair another pair, drawn evenly from those of another video, (Q,).
 
     Examples
     --------
     >>> ids = ["a", "a", "b"]
-    >>> found = other_videos(ids, np.random.default_rng(0))
-    >>> [ids[at] for at in found]
+    >>> others = other_videos(ids, np.random.default_rng(0))
+    >>> [ids[at] for at in others]
     ['b', 'b', 'a']
     """
     video = numbers_of(video_id)
     if len(video) == 0 or (video == video[0]).all():
         raise UsageError("another video is needed to train this model, and all pairs are of one")
-    drawn = rng.integers(len(video), size=len(video))
-    while (same := video[drawn] == video).any():
-        drawn[same] = rng.integers(len(video), size=int(same.sum()))
-    return drawn
+    other = rng.integers(len(video), size=len(video))
+    while (equal := video[other] == video).any():
+        other[equal] = rng.integers(len(video), size=int(equal.sum()))
+    return other

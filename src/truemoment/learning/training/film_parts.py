@@ -71,7 +71,7 @@ class FilmPart:
 
 @dataclass(frozen=True, eq=False)
 class DonePart:
-    """What came of a part: its predictions, or why there are none."""
+    """The outcome of a part: its predictions, or why there are none."""
 
     part: FilmPart
     predictions: Predictions | None = None
@@ -125,7 +125,7 @@ def predict_films(
     options
         The run, and how it predicts.
     request
-        What is predicted, as JSON can hold it; parts of another request are refused.
+        What is predicted, as JSON; parts of another request are refused.
     annotations, queries
         The split, and the queries of it that are predicted.
     out
@@ -142,8 +142,10 @@ def predict_films(
     with lock_folder(folder):
         remove_leftovers(folder)
         _claim(folder, request)
-        done = {part.number: kept for part in parts if (kept := _kept(folder, part, annotations)) is not None}
-        left = [part for part in parts if part.number not in done]
+        predictions_of = {
+            part.number: saved for part in parts if (saved := _kept(folder, part, annotations)) is not None
+        }
+        remaining = [part for part in parts if part.number not in predictions_of]
         work = JobRunner(
             do=FilmPredictor(options),
             begin=begin_worker,
@@ -153,14 +155,14 @@ def predict_films(
             on_gpu=options.on_gpu,
             seconds=lambda part: part.work,
         )
-        results = distribute(engine, iter(left), work, _workers(engine, workers, len(left)))
-        for _, result in zip(track(range(len(left)), "parts of films"), results, strict=True):
+        results = distribute(engine, iter(remaining), work, _workers(engine, workers, len(remaining)))
+        for _, result in zip(track(range(len(remaining)), "parts of films"), results, strict=True):
             if result.predictions is None:
                 raise InputError(result.failed)
             write_predictions(_file_of(folder, result.part), result.predictions, annotations)
-            done[result.part.number] = result.predictions
+            predictions_of[result.part.number] = result.predictions
     _loaded.cache_clear()
-    return _joined([done[part.number] for part in parts], queries)
+    return _joined([predictions_of[part.number] for part in parts], queries)
 
 
 def _workers(engine: Engine, workers: int | None, n_parts: int) -> int | None:
@@ -176,11 +178,11 @@ def parts_folder(out: Path) -> Path:
 
 
 def remove_parts(out: Path) -> None:
-    """Remove the parts of a file of predictions that is complete, and their folder unless it holds anything else."""
+    """Remove the parts of a file of predictions that is complete, and their folder unless it contains other files."""
     folder = OwnPath(parts_folder(out))
     for file in (folder / REQUEST, *folder.glob("[0-9]*.jsonl")):
         file.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # it does not exist, or holds something else
+    with contextlib.suppress(OSError):  # it does not exist, or contains other files
         folder.rmdir()
 
 
@@ -200,14 +202,16 @@ def _given_up(part: FilmPart, times: int) -> DonePart:
 
 
 def _claim(folder: OwnPath, request: Mapping[str, Any]) -> None:
-    """Write what is predicted, or refuse parts of something else."""
+    """Write what is predicted; refuse a folder with parts of other predictions."""
     file = folder / REQUEST
     if file.exists():
         earlier = read_json(file, dict[str, Any])
         ours = msgspec.json.decode(msgspec.json.encode(dict(request)))
         differing = [name for name in {**ours, **earlier} if earlier.get(name) != ours.get(name)]
         if differing:
-            raise UsageError(f"{folder}: holds parts of other predictions ({', '.join(differing)} differ): remove it")
+            raise UsageError(
+                f"{folder}: contains parts of other predictions ({', '.join(differing)} differ): remove it"
+            )
         return
     write_document(file, dict(request))
 
@@ -217,7 +221,7 @@ def _file_of(folder: OwnPath, part: FilmPart) -> OwnPath:
 
 
 def _kept(folder: OwnPath, part: FilmPart, annotations: Annotations) -> Predictions | None:
-    """Read a part that is there as a whole; a damaged one is predicted again."""
+    """Read a part that is complete; None for a missing or damaged one, which is predicted again."""
     file = _file_of(folder, part)
     if not file.exists():
         return None

@@ -53,7 +53,7 @@ N_DRAWS = 10
 
 @dataclass(frozen=True, eq=False)
 class FloorFigures:
-    """What a floor scores on a split.
+    """Figures of a floor on a split.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def measure_floors(
     top
         Most answers a query.
     seed
-        Of all draws.
+        Seed of all draws.
     cache, on_status
         Keeps what floors learned, and receives what is done.
     on_left_out
@@ -130,7 +130,7 @@ def floor_rows(name: str, scores: Scores, *, seed: int, fitted_on: Annotations |
     scores
         On one split.
     seed
-        Of its draws.
+        Seed of its draws.
     fitted_on
         What it learned from; None for nothing.
     """
@@ -162,7 +162,7 @@ def floor_rows(name: str, scores: Scores, *, seed: int, fitted_on: Annotations |
 
 @dataclass(frozen=True)
 class RuleFigures:
-    """What a rule scores at a quality of perception and a seed.
+    """Figures of a rule at a quality of perception and a seed.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class RuleFigures:
     kind
         ``floor`` or ``ceiling``.
     quality, seed
-        Of the simulated features.
+        Quality and seed of the simulated features.
     values
         Fraction by split and measure; NaN where it is undefined.
     rows
@@ -239,7 +239,7 @@ def run_rules(
     train
         What the training prior is counted on.
     qualities, seeds
-        Of the simulated features.
+        Qualities and seeds of the simulated features.
     measures
         What is measured.
     top
@@ -249,11 +249,11 @@ def run_rules(
         for seed in seeds:
             detected = simulated.perfect.at(quality, seed=seed)
             intervals = cache(detected.intervals)
-            drawn = RandomInterval(intervals, np.random.default_rng(seed))
+            random = RandomInterval(intervals, np.random.default_rng(seed))
             likeliest = LikeliestInterval(intervals).fit(train)
             ceiling_name, ceiling = simulated.ceiling(intervals)
             rules: tuple[tuple[str, Kind, Grounder, int, Annotations | None], ...] = (
-                ("random-interval", "floor", drawn, N_DRAWS, None),
+                ("random-interval", "floor", random, N_DRAWS, None),
                 ("likeliest-interval", "floor", likeliest, 1, train),
                 (ceiling_name, "ceiling", ceiling, 1, None),
             )
@@ -275,10 +275,10 @@ def run_rules(
 
 
 def _mean(draws: Sequence[Scores], measure: Measure) -> float:
-    """Mean of a measure over draws."""
+    """Return the mean of a measure over draws."""
     return float(np.mean([scores.value(measure) for scores in draws]))
 
 
 def _written(fraction: float) -> str:
-    """Write a fraction as files of figures do."""
+    """Return a fraction as it is written in files of figures."""
     return f"{fraction:.6f}" if math.isfinite(fraction) else ""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
-import msgspec
 import numpy as np
 from msgspec import UNSET
 
@@ -25,24 +23,23 @@ from truemoment.learning.models.base import TIMES, Need
 from truemoment.learning.models.decoding import as_predictions
 from truemoment.learning.training import checkpoints
 from truemoment.learning.training.answering import pairs_to_answer, score
-from truemoment.learning.training.network import Network, read_network
-from truemoment.learning.training.progress import Track, unseen
-from truemoment.learning.training.recipes import Recipe, Text, resolve
+from truemoment.learning.training.network import Network
+from truemoment.learning.training.progress import Track
+from truemoment.learning.training.recipes import Recipe, Text
 from truemoment.learning.training.run import Run
 from truemoment.learning.training.task import Answers, EpochData, SplitFigure, Task
+from truemoment.learning.training.trained import TrainedNetwork
 from truemoment.learning.training.video_pairs import VideoWindows, WholeVideos
 from truemoment.learning.training.vocabulary import (
     UNKNOWN,
     TokenVocabulary,
     make_vocabulary,
-    read_vocabulary,
     word_numbers,
 )
 from truemoment.learning.training.windows import AllCandidates, in_windows
 from truemoment.media.features.alignment import check
 from truemoment.media.features.base import FeatureStore
 from truemoment.searching.first_look import WindowRanking
-from truemoment.searching.opening import open_features
 
 LAST_EPOCH = "it was trained without times of moments, and its last epoch is kept: no reference was used"
 
@@ -53,39 +50,26 @@ WINDOWED = "truemoment.searching.windowed.Windowed"
 
 
 @dataclass(frozen=True, eq=False)
-class TrainedGrounder:
-    """A trained network with the features it sees.
+class TrainedGrounder(TrainedNetwork):
+    """A trained method that answers queries with moments.
 
     Parameters
     ----------
-    run
-        What it was trained for.
-    network
-        The best epoch's.
-    vocabulary
-        The words it knows.
-    features
-        What it sees of videos; None for a model that sees none.
-    track
-        Shows how far it is.
+    run, network, vocabulary, features, texts, track
+        As for :class:`~truemoment.learning.training.trained.TrainedNetwork`.
     ranking
         Chooses the windows of a film that a query asks; None for all.
     """
 
-    run: checkpoints.RunRecord
-    network: Network
-    vocabulary: TokenVocabulary
-    features: FeatureStore | None
-    track: Track = unseen
     ranking: WindowRanking | None = None
 
     @property
     def name(self) -> str:
-        """The family, as reports call it."""
+        """Name in reports: that of the family."""
         return self.run.recipe.family.title
 
     def with_features(self, features: FeatureStore) -> TrainedGrounder:
-        """Return the same method that is shown other features."""
+        """Return the same method with other features."""
         return dataclasses.replace(self, features=features)
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> TrainedGrounder:
@@ -94,7 +78,7 @@ class TrainedGrounder:
         return self
 
     def unknown_words(self, queries: Queries) -> tuple[int, int]:
-        """Count the words of queries that it does not know, and all of them."""
+        """Return the number of unknown words in queries, and of all words."""
         numbers, n_words = word_numbers(queries.sentence, self.vocabulary, self.run.recipe.text.tokens)
         return int((numbers == UNKNOWN).sum()), int(n_words.sum())
 
@@ -128,49 +112,11 @@ class TrainedGrounder:
         return as_predictions(queries.query_id, scored, duration_s, nms=recipe.decode.nms, top=top, name=self.name)
 
 
-def load_grounder(
-    folder: AnyPath,
-    *,
-    features: str | None = None,
-    store: FeatureStore | None = None,
-    data_dir: Path | None = None,
-    track: Track = unseen,
-) -> TrainedGrounder:
-    """Load a trained method from a run's folder.
-
-    Parameters
-    ----------
-    folder
-        Made by ``truemoment train``.
-    features
-        Where features come from; None for what it was trained on.
-    store
-        Features that are open already, in place of these.
-    data_dir
-        Folder of the data, for features that are made from annotations.
-    track
-        Shows how far answering is.
-    """
-    folder = OwnPath.of(folder)
-    record = checkpoints.read_run(folder)
-    recipe = resolve(msgspec.to_builtins(record.recipe), folder / "run.json")
-    require_grounding(
-        recipe, f"{folder}: is a run of {recipe.model}, which ranks clips: use truemoment retrieve --model"
-    )
-    vocabulary = read_vocabulary(folder / "words.json")
-    network = read_network(folder, record, vocabulary)
-    if not recipe.family.sees_video:
-        if features is not None:
-            raise UsageError(f"{recipe.model} sees no video, expected no --features")
-    elif store is None:
-        source = record.features if features is None else features
-        dataset = record.made_of or record.train.dataset
-        store = open_features(source, dataset=dataset, data_dir=data_dir, seed=record.seed, fps=record.fps)
-    return TrainedGrounder(record, network, vocabulary, store, track)
-
-
 class GroundingTask(Task):
     """A query is answered with moments of its video."""
+
+    trained = TrainedGrounder
+    use = "answers with moments: use truemoment predict run"
 
     measures: ClassVar[str] = "R@1,IoU=0.5; R@1,IoU=0.7; dR@1,IoU=0.5; dR@1,IoU=0.7; mIoU; AxIoU@10"
 
@@ -217,7 +163,7 @@ class GroundingTask(Task):
         """Refuse validation videos of unknown duration."""
         if not np.all(run.val.queries.duration_s > 0):
             raise UsageError(
-                f"{run.val.dataset}/{run.val.split} holds videos of unknown duration, candidates are shares"
+                f"{run.val.dataset}/{run.val.split} has videos of unknown duration, and candidates are shares of it"
             )
 
     def notes(self, run: Run) -> tuple[str, ...]:
@@ -239,7 +185,7 @@ class GroundingTask(Task):
         self, run: Run, record: checkpoints.RunRecord, folder: OwnPath, measures: str | None, track: Track
     ) -> Answers:
         """Answer the test splits with moments, write the answers to ``SPLIT.jsonl``, and measure them."""
-        grounder = load_grounder(folder, store=run.store, track=track)
+        grounder = TrainedGrounder.load(folder, store=run.store, track=track)
         figures: list[SplitFigure] = []
         for name, split in run.tests.items():
             answers = grounder.ground(split.queries, run.recipe.decode.top)

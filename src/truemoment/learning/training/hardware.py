@@ -1,4 +1,4 @@
-"""What runs are made on: the processes that share one, the device of predictions, the machine, the state of the code.
+"""The hardware of a run: the processes that share one, the device of predictions, the machine, the state of the code.
 
 Training takes its devices from accelerate (:mod:`truemoment.learning.training.loop`).
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from accelerate import PartialState
 
 LAUNCHED_BY = ("LOCAL_RANK", "RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
-"""Environment variables with which a launcher tells each process of a run who it is."""
+"""Environment variables by which a launcher numbers the processes of a run."""
 
 TIMEOUT_S = 20.0
 """How long `git` may take to answer."""
@@ -77,7 +77,7 @@ def hardware() -> str:
 def commit() -> str:
     """Return the commit of the code that runs, with ``+`` where it was changed since.
 
-    It is asked once. Where `git` does not say whether the code was changed, ``?`` follows; "" where it is no checkout,
+    It is asked once. Where `git` does not show whether the code was changed, ``?`` follows; "" where it is no checkout,
     or `git` does not answer in time.
     """
     git = shutil.which("git")
@@ -88,12 +88,12 @@ def commit() -> str:
 
     def ask(*words: str) -> str | None:
         try:
-            done = subprocess.run(  # noqa: S603 - a fixed command of a program found on the path
+            process = subprocess.run(  # noqa: S603 - a fixed command of a program found on the path
                 [git, "-C", str(folder), *words], capture_output=True, check=True, env=environment, timeout=TIMEOUT_S
             )
         except (OSError, subprocess.SubprocessError):
             return None
-        return done.stdout.decode("utf-8", "replace").strip()
+        return process.stdout.decode("utf-8", "replace").strip()
 
     head = ask("rev-parse", "--short=12", "HEAD")
     if not head:

@@ -1,7 +1,7 @@
 """The training loop: epochs, the validation split's measure, early stopping, a checkpoint an epoch.
 
 Everything drawn in an epoch comes from the seed and the epoch's number, and a checkpoint is a whole epoch: a run that
-is killed and started again ends with the same weights as one that was not. ``accelerate`` brings devices, mixed
+is killed and started again ends with the same weights as one that was not. ``accelerate`` adds devices, mixed
 precision and several GPUs (``accelerate launch``); a batch is what all of them share.
 """
 
@@ -81,7 +81,8 @@ def train(
     network = build_network(recipe, run.vocabulary, run.n_dimensions)
     accelerator = _accelerator(recipe, folder, in_turns=network.model.learns_in_turns)
     _start_actions(network, run)
-    history = _read_history(folder)
+    newest = checkpoints.newest_epoch(folder)
+    history = [] if newest is None else checkpoints.read_history(newest)
     if (stage := _next_stage(history, recipe)) is None:
         accelerator.end_training()
         return history
@@ -99,7 +100,7 @@ def train(
 
 @dataclass(frozen=True)
 class _Stages:
-    """What the stages of a run share; fields as in :func:`train`."""
+    """The common parts of the stages of a run; fields as in :func:`train`."""
 
     run: Run
     folder: OwnPath
@@ -125,10 +126,10 @@ class _Stages:
         learner, optimiser = self.accelerator.prepare(Learner(network, frozenset(settings.losses)), optimiser)
         step = Step(network, learner, optimiser, self.accelerator, recipe.train, clipped)
         while _next_stage(history, recipe) == stage:
-            before = [epoch for epoch in history if epoch.stage == stage]
-            rate = recipe.train.rate_of(settings, len(before) + 1)
+            epochs = [epoch for epoch in history if epoch.stage == stage]
+            rate = recipe.train.rate_of(settings, len(epochs) + 1)
             set_rate(optimiser, rate)
-            ended = self._epoch(len(history) + 1, stage, replace(step, rate=rate), before)
+            ended = self._epoch(len(history) + 1, stage, replace(step, rate=rate), epochs)
             history = [*history, ended]
             if self.accelerator.is_main_process:
                 checkpoints.save_epoch(self.folder, network, optimiser_tensors(optimiser), history)
@@ -137,8 +138,8 @@ class _Stages:
             self.accelerator.wait_for_everyone()
         return history
 
-    def _epoch(self, number: int, stage: int, step: Step, before: list[Epoch]) -> Epoch:
-        """Train for an epoch and validate; `before` are the earlier epochs of the stage."""
+    def _epoch(self, number: int, stage: int, step: Step, earlier: list[Epoch]) -> Epoch:
+        """Train for an epoch and validate; `earlier` are the other epochs of the stage."""
         measure = self.epochs.measure
         pairs, log = self.epochs.epoch(number)
         started = time.perf_counter()
@@ -148,25 +149,25 @@ class _Stages:
         step.learner.train()
         steps = self.track(loader, f"epoch {number}")
         n_steps = step.steps_of(len(loader))  # all epochs have as many batches
-        taken = (number - 1) * n_steps
-        step = replace(step, stage=(taken - len(before) * n_steps, (settings.epochs or 1) * n_steps))
-        loss, watched, waited = _one_epoch(step, steps, self.epochs.query_id, taken)
+        n_taken = (number - 1) * n_steps
+        step = replace(step, stage=(n_taken - len(earlier) * n_steps, (settings.epochs or 1) * n_steps))
+        loss, watched, waited = _one_epoch(step, steps, self.epochs.query_id, n_taken)
         seconds = time.perf_counter() - started
         val = self.epochs.validate(self.network)
         if np.isnan(val[measure]):
             raise UsageError(f"select.measure: {measure} is undefined on {self.run.val.split}, name another one")
-        best = settings.keep == "last" or not before or val[measure] > max(epoch.val[measure] for epoch in before)
+        best = settings.keep == "last" or not earlier or val[measure] > max(epoch.val[measure] for epoch in earlier)
         return Epoch(number, loss, val, best, watched | log, round(seconds, 3), round(waited / seconds, 5), stage)
 
     def _loader(self, pairs: Pairs, epoch: int, size: int) -> DataLoader[TokenBatch]:
         """Return an epoch's batches of `size`, in the order and with the other videos that its number draws."""
         rng = np.random.default_rng([self.run.seed, epoch])
         model = self.network.model
-        drawn = pairs.order(size, rng)
+        draws = pairs.order(size, rng)
         if self.run.recipe.train.sentences == "one a video":
-            _, first = np.unique(self.epochs.video_id[drawn], return_index=True)
-            drawn = drawn[np.sort(first)]
-        order = drawn.tolist()
+            _, first = np.unique(self.epochs.video_id[draws], return_index=True)
+            draws = draws[np.sort(first)]
+        order = draws.tolist()
         if "other video" in model.needs:
             pairs = pairs.with_others(self.epochs.video_id.tolist(), rng)
         return DataLoader(pairs, batch_sampler=_Batches(order, size, model.least_batch), collate_fn=_as_it_is)
@@ -185,7 +186,7 @@ def _accelerator(recipe: Recipe, folder: OwnPath, *, in_turns: bool) -> Accelera
             dataloader_config=DataLoaderConfiguration(split_batches=True),
             kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=in_turns)],
         )
-    except ValueError as error:  # accelerate reads variables of its own
+    except ValueError as error:  # accelerate reads its own variables
         raise invalid_variables(error) from None
     if recipe.train.precision == "fp16" and accelerator.device.type == "cpu":
         raise UsageError("train.precision: got fp16 on a CPU, expected no or bf16; fp16 needs a GPU")
@@ -196,7 +197,7 @@ def _accelerator(recipe: Recipe, folder: OwnPath, *, in_turns: bool) -> Accelera
 
 
 def _start_actions(network: Network, run: Run) -> None:
-    """Let a model that knows actions by name start from the vectors of the most frequent verbs of training."""
+    """Start a model that knows actions by name from the vectors of the most frequent verbs of training."""
     entries = network.model.action_entries()
     if not entries:
         return
@@ -209,22 +210,16 @@ def _start_actions(network: Network, run: Run) -> None:
                 counts[token.lemma] += 1
                 forms.setdefault(token.lemma, Counter())[token.text.lower()] += 1
     numbers = run.vocabulary.numbers
-    known = []
+    verbs = []
     for lemma, _ in counts.most_common():  # the base form where it is known, else the commonest form that is
         spelt = numbers([lemma, *(form for form, _ in forms[lemma].most_common())])
-        known += [number for number in spelt if number != UNKNOWN][:1]
-    if len(known) < entries:
+        verbs += [number for number in spelt if number != UNKNOWN][:1]
+    if len(verbs) < entries:
         raise UsageError(
-            f"the training sentences hold {len(known)} known verbs: set settings.n_actions to that or less"
+            f"the training sentences have {len(verbs)} known verbs: set settings.n_actions to that or less"
         )
     with torch.no_grad():
-        network.model.start_actions(network.table.weight[known[:entries]])
-
-
-def _read_history(folder: OwnPath) -> list[Epoch]:
-    """Return the log of the newest complete epoch; empty if there is none."""
-    newest = checkpoints.newest_epoch(folder)
-    return [] if newest is None else checkpoints.read_history(newest)
+        network.model.start_actions(network.table.weight[verbs[:entries]])
 
 
 def _put_back(
@@ -277,7 +272,7 @@ def _as_it_is(examples: Any) -> Any:  # noqa: ANN401 - a batch, which the pairs 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of training: what learns, by which rule, and what is clipped.
+    """A step of training: the network, the optimiser, and the clipping of gradients.
 
     The learner is the network's :class:`Learner`, as accelerate prepares it for the device and the processes. `rate` is
     the learning rate of the epoch; `stage` is the number of the stage's first step, and how many it has.
@@ -335,7 +330,7 @@ def _one_epoch(
     step: Step,
     loader: Any,  # noqa: ANN401 - a loader, or what follows one
     query_id: Strings,
-    taken: int,
+    n_taken: int,
 ) -> tuple[dict[str, float], dict[str, float], float]:
     """Learn from each batch; return means of the loss's terms and of what is watched, and the seconds waited.
 
@@ -347,7 +342,7 @@ def _one_epoch(
         The batches.
     query_id
         Query of each pair.
-    taken
+    n_taken
         Optimiser steps of the run before this epoch.
     """
     accelerator = step.accelerator
@@ -357,7 +352,7 @@ def _one_epoch(
     n_pairs, waited = 0, 0.0
     for at, (examples, seconds) in enumerate(_timed(iter(loader))):
         waited += seconds
-        terms, scalars = step.take(examples, taken + at // (step.rule.accumulate or 1))
+        terms, scalars = step.take(examples, n_taken + at // (step.rule.accumulate or 1))
         size = len(examples.n_words)
         n_pairs += size
         _add(losses, terms, size)
@@ -376,16 +371,18 @@ def _one_epoch(
 
 
 def _refuse_infinite(recent: list[tuple[torch.Tensor, torch.Tensor]], query_id: Strings) -> None:
-    """Refuse to train on after a loss that is not finite; name the queries of its batch."""
+    """Stop the training at a loss that is not finite; the error names the queries of its batch."""
     if not recent:
         return
     finite = torch.isfinite(torch.stack([loss for _, loss in recent])).tolist()  # waits for the device
     if not all(finite):
         pairs, loss = recent[finite.index(False)]
         names = query_id[pairs.cpu().numpy()].tolist()
-        some = ", ".join(names[:SHOWN_QUERIES]) + (f" and {len(names) - SHOWN_QUERIES} more" if len(names) > 5 else "")
+        listed = ", ".join(names[:SHOWN_QUERIES]) + (
+            f" and {len(names) - SHOWN_QUERIES} more" if len(names) > SHOWN_QUERIES else ""
+        )
         raise TrueMomentError(
-            f"the loss is not finite ({float(loss)}) in the batch of {some}: lower train.learning_rate, or change "
+            f"the loss is not finite ({float(loss)}) in the batch of {listed}: lower train.learning_rate, or change "
             "train.clip or precision"
         )
 

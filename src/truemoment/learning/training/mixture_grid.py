@@ -88,15 +88,15 @@ def read_grid(text: str, sources: Sequence[MixtureSource]) -> tuple[MixtureRow, 
     text
         ``table5``, ``table6``, ``study``, or a file.
     sources
-        Those of the recipe.
+        Epochs of the recipe.
     """
     titles = tuple(source.title for source in sources)
     if text in GRIDS:
         n_needed = len(GRIDS[text][0])
         if len(titles) < n_needed:
             raise UsageError(f"--grid {text}: mixes {n_needed} sources, but the recipe states {len(titles)}: see data")
-        rest = (0.0,) * (len(titles) - n_needed)
-        return tuple(MixtureRow((*map(float, shares), *rest), titles) for shares in GRIDS[text])
+        zeros = (0.0,) * (len(titles) - n_needed)
+        return tuple(MixtureRow((*map(float, shares), *zeros), titles) for shares in GRIDS[text])
     if not text.lower().endswith((".yaml", ".yml")):
         raise UsageError(f"--grid: unknown {text!r}, expected {', '.join(GRIDS)}, or a file FILE.yaml")
     path = Path(text)
@@ -131,7 +131,7 @@ class MixtureGrid:
     rows, seeds
         What is trained, and how often.
     folder
-        Of the study.
+        Folder of the study.
     sources
         The test and validation data, features and vectors.
     epochs
@@ -175,8 +175,8 @@ class MixtureGrid:
     def with_equal_steps(self) -> MixtureGrid:
         """Return the grid in which every row takes as many steps as the largest: smaller ones take more epochs."""
         sizes = {row.name: self._size(row) for row in self.rows}
-        most = max(sizes.values())
-        return dataclasses.replace(self, epochs=tuple((name, most / size) for name, size in sizes.items()))
+        largest = max(sizes.values())
+        return dataclasses.replace(self, epochs=tuple((name, largest / size) for name, size in sizes.items()))
 
     def _size(self, row: MixtureRow) -> int:
         recipe = self.recipe_of(TrainingTrial(row.name, None, self.seeds[0]))
@@ -184,7 +184,7 @@ class MixtureGrid:
 
 
 def with_epochs(recipe: Recipe, factor: float) -> Recipe:
-    """Return a recipe with so many times the epochs, in all stages."""
+    """Return a recipe whose epochs are multiplied by a factor, in all stages."""
     if factor == 1:
         return recipe
     train = recipe.train
@@ -192,7 +192,9 @@ def with_epochs(recipe: Recipe, factor: float) -> Recipe:
     def times(epochs: int | None) -> int | None:
         return None if epochs is None else max(1, round(factor * epochs))
 
-    stages = train.stages and tuple(msgspec.structs.replace(each, epochs=times(each.epochs)) for each in train.stages)
+    stages = train.stages and tuple(
+        msgspec.structs.replace(stage, epochs=times(stage.epochs)) for stage in train.stages
+    )
     return msgspec.structs.replace(
         recipe, train=msgspec.structs.replace(train, epochs=times(train.epochs), stages=stages)
     )

@@ -51,7 +51,7 @@ class Contrast:
     row, other
         Names of the rows.
     difference
-        Of the means over seeds; a fraction.
+        Difference of the means over seeds; a fraction.
     ci95
         By resampling films; NaN for one film.
     n_films
@@ -79,7 +79,7 @@ less clean; both less clean."""
 
 @dataclass(frozen=True, eq=False)
 class MixtureResult:
-    """What a study came to.
+    """The result of a study.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class MixtureResult:
         By test split, in the order of the rows.
     contrasts
         By test split.
-    failed, left
+    failed, unfinished
         Trials without figures.
     notes
         What every result must state.
@@ -103,7 +103,7 @@ class MixtureResult:
     figures: dict[str, tuple[RowFigures, ...]]
     contrasts: dict[str, tuple[Contrast, ...]]
     failed: tuple[TrialOutcome, ...] = ()
-    left: tuple[TrialOutcome, ...] = ()
+    unfinished: tuple[TrialOutcome, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -147,7 +147,7 @@ class MixtureStudy:
                 seed=trial.seed,
                 features=run.features,
                 learned={(split.dataset, split.split): split.sha256 for split in (run.train, run.val)},
-                wanted=[
+                figures=[
                     (name, split.sha256[:8], measure) for name, split in run.tests.items() for measure in self.measures
                 ],
             )
@@ -172,15 +172,15 @@ class MixtureStudy:
         for split in self._tests:
             figures[split] = tuple(self._figures(row, split, runs) for row in self.grid.rows)
             contrasts[split] = tuple(self._contrasts(split, finished))
-        done = [self._of(trial) for trial in self.grid.trials()]
+        outcomes = [self._of(trial) for trial in self.grid.trials()]
         return MixtureResult(
             grid=self.grid,
             splits=tuple(self._tests),
             measures=self.measures,
             figures=figures,
             contrasts=contrasts,
-            failed=tuple(outcome for outcome in done if outcome.failed),
-            left=tuple(outcome for outcome in done if outcome.left),
+            failed=tuple(outcome for outcome in outcomes if outcome.failed),
+            unfinished=tuple(outcome for outcome in outcomes if outcome.unfinished),
             notes=tuple(dict.fromkeys(note for run in runs.values() for note in run.notes if _is_general(note))),
         )
 
@@ -207,7 +207,7 @@ class MixtureStudy:
         sums: dict[str, list[Floats]] = {}
         for trial in finished:
             sums.setdefault(trial.method, []).append(self._sums(trial, split))
-        by_row = {name: np.mean(each, axis=0) for name, each in sums.items()}
+        by_row = {name: np.mean(draws, axis=0) for name, draws in sums.items()}
         draws = int(stream(self.grid.seeds[0], f"mixtures {split}").integers(2**32))
         for question, row, other in questions_of(self.grid.rows):
             if row.name in by_row and other.name in by_row:
@@ -226,7 +226,7 @@ def questions_of(rows: Sequence[MixtureRow]) -> Iterator[tuple[str, MixtureRow, 
 
     Examples
     --------
-    >>> rows = [MixtureRow(of, ("clean", "noisy")) for of in ((1.0, 0.0), (0.0, 0.32), (0.0, 1.0), (1.0, 1.0))]
+    >>> rows = [MixtureRow(shares, ("clean", "noisy")) for shares in ((1.0, 0.0), (0.0, 0.32), (0.0, 1.0), (1.0, 1.0))]
     >>> [(question, row.name, other.name) for question, row, other in questions_of(rows)][:2]
     [('equal size', '32 % noisy', 'clean'), ('all noisy', 'noisy', '32 % noisy')]
     """
@@ -242,8 +242,8 @@ def questions_of(rows: Sequence[MixtureRow]) -> Iterator[tuple[str, MixtureRow, 
         return
     if noisy:
         yield "equal size", noisy[0], clean
-    if len(rows[0].shares) > 2 and (same := alone(2)):
-        yield "without noise", same[0], clean
+    if len(rows[0].shares) > 2 and (noise_free := alone(2)):
+        yield "without noise", noise_free[0], clean
     if len(noisy) > 1:
         yield "all noisy", noisy[-1], noisy[0]
         yield "scale", noisy[-1], clean
@@ -261,11 +261,11 @@ def _contrast(question: str, above: tuple[str, Floats], below: tuple[str, Floats
     difference = float(totals[0] / totals[1] - other_totals[0] / other_totals[1])
     ci95 = (math.nan, math.nan)
     if len(sums) > 1:
-        drawn = resample_sums(
+        draws = resample_sums(
             np.concatenate([sums, other_sums], axis=1), np.random.default_rng(seed), resamples=RESAMPLES
         )
         with np.errstate(invalid="ignore", divide="ignore"):
-            low, high = interval95(drawn[:, 0] / drawn[:, 1] - drawn[:, 2] / drawn[:, 3]).tolist()
+            low, high = interval95(draws[:, 0] / draws[:, 1] - draws[:, 2] / draws[:, 3]).tolist()
         ci95 = (low, high)
     return Contrast(question, row, other_row, difference, ci95, len(sums))
 
@@ -281,5 +281,5 @@ def _mean(numbers: Sequence[int]) -> int:
 
 
 def _is_general(note: str) -> bool:
-    """Whether a note is of all rows: the sizes of the sources differ from row to row."""
+    """Return whether a note is of all rows: the sizes of the sources differ from row to row."""
     return " sentences (" not in note and not note.startswith("words that a single source has")

@@ -90,9 +90,9 @@ class Mixture:
         """Return what results must state: the size of each source, and the words that only one of them has."""
         lines = [part.words for part in self.parts]
         if len(self.parts) > 1:
-            known = [{word for text in part.annotations.sentence for word in tokens(text)} for part in self.parts]
-            times = Counter(word for words in known for word in words)
-            own = (sum(times[word] == 1 for word in words) for words in known)
+            words_of = [{word for text in part.annotations.sentence for word in tokens(text)} for part in self.parts]
+            times = Counter(word for words in words_of for word in words)
+            own = (sum(times[word] == 1 for word in words) for words in words_of)
             only = ", ".join(f"{n:,} in {part.source.title}" for n, part in zip(own, self.parts, strict=True))
             lines.append(f"words that a single source has: {only}")
         return lines
@@ -115,8 +115,8 @@ def read_mixture(sources: Sequence[MixtureSource], seed: int, data_dir: Path | N
         own = Path(source.annotations) if source.annotations else None
         folder = Path(source.data_dir) if source.data_dir else data_dir
         whole = AnnotationSource(source.dataset, own, source.split, folder).read()
-        kept = whole.select_queries(in_share(whole, source.share, source.by, seed))
-        parts.append(MixturePart(source, kept, whole.n_queries))
+        share = whole.select_queries(in_share(whole, source.share, source.by, seed))
+        parts.append(MixturePart(source, share, whole.n_queries))
     weights = np.concatenate([np.full(part.annotations.n_queries, part.source.weight) for part in parts])
     return Mixture(tuple(parts), _joined(parts), None if (weights == 1).all() else weights)
 
@@ -144,13 +144,13 @@ def in_share(annotations: Annotations, share: float, by: str, seed: int) -> Bool
     by
         ``sentences`` or ``films``.
     seed
-        Of the order.
+        Seed of the order.
     """
     queries = annotations.queries
     of_query = queries.query_id if by == "sentences" else queries.video_id
     names = sorted(set(of_query.tolist()), key=lambda name: (_hash(seed, name), name))
-    chosen = set(names[: max(1, round(share * len(names)))])
-    return np.array([name in chosen for name in of_query.tolist()], dtype=bool)
+    sample = set(names[: max(1, round(share * len(names)))])
+    return np.array([name in sample for name in of_query.tolist()], dtype=bool)
 
 
 def _hash(seed: int, name: str) -> bytes:
@@ -168,15 +168,15 @@ def read_mix(texts: Sequence[str]) -> tuple[MixtureSource, ...]:
 
     Examples
     --------
-    >>> found = read_mix(["clean.jsonl", "mad:train=0.32,by=films,weight=2"])
-    >>> [(of.title, of.share, of.by, of.weight) for of in found]
+    >>> sources = read_mix(["clean.jsonl", "mad:train=0.32,by=films,weight=2"])
+    >>> [(source.title, source.share, source.by, source.weight) for source in sources]
     [('clean', 1.0, 'sentences', 1.0), ('mad', 0.32, 'films', 2.0)]
     """
     return tuple(map(_source_of, texts))
 
 
 def _source_of(text: str) -> MixtureSource:
-    first, *others = text.split(",")
+    first, *fields = text.split(",")
     where, equals, share = first.partition("=")
     name, _, split = where.partition(":")
     if not name or (equals and not share):
@@ -185,10 +185,10 @@ def _source_of(text: str) -> MixtureSource:
     values |= {"split": split} if split else {}
     if share:
         values["share"] = read_number(share)
-    for other in others:
-        key, equals, value = other.partition("=")
+    for field in fields:
+        key, equals, value = field.partition("=")
         if not equals:
-            raise UsageError(f"--mix: got {other!r} in {text!r}, expected KEY=VALUE, e.g. by=films")
+            raise UsageError(f"--mix: got {field!r} in {text!r}, expected KEY=VALUE, e.g. by=films")
         values[key.strip()] = value.strip()
     if not 0 < float(str(values.get("share", 1.0))) <= 1:
         raise UsageError(f"--mix: got a share of {share} in {text!r}, expected above 0 and up to 1")
@@ -207,7 +207,7 @@ def with_sources(recipe: Recipe, sources: Sequence[MixtureSource]) -> Recipe:
 
 
 def shared_films(
-    mixture: Mixture, tests: Mapping[str, Annotations], same: Mapping[str, str] | None = None
+    mixture: Mixture, tests: Mapping[str, Annotations], group_of: Mapping[str, str] | None = None
 ) -> Iterator[str]:
     """Yield a line for each source and test split that share films; none if no figure is too good.
 
@@ -217,17 +217,17 @@ def shared_films(
         What is learned from.
     tests
         The test splits.
-    same
+    group_of
         Group of each film, where a collection has found films that are the same.
     """
-    same = same or {}
+    group_of = group_of or {}
     for name, test in tests.items():
         for part in mixture.parts:
-            groups = {same.get(film) or film: film for film in part.annotations.video_id.tolist()}
-            both = sorted({film for film in test.video_id.tolist() if (same.get(film) or film) in groups})
-            if both:
-                some = ", ".join(both[:NAMED_FILMS]) + (", ..." if len(both) > NAMED_FILMS else "")
-                yield f"{part.source.title} has {len(both):,} of the films of {test.dataset}/{name} ({some})"
+            groups = {group_of.get(film) or film: film for film in part.annotations.video_id.tolist()}
+            shared = sorted({film for film in test.video_id.tolist() if (group_of.get(film) or film) in groups})
+            if shared:
+                listed = ", ".join(shared[:NAMED_FILMS]) + (", ..." if len(shared) > NAMED_FILMS else "")
+                yield f"{part.source.title} has {len(shared):,} of the films of {test.dataset}/{name} ({listed})"
             elif _are_lsmdc_and_mad(part.annotations, part.source.title, test, name):
                 yield f"{part.source.title} has films of {test.dataset}/{name}: MAD's val and test are LSMDC's films"
 

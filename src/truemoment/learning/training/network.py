@@ -113,7 +113,7 @@ class Network(nn.Module):
 
 
 def build_network(recipe: Recipe, vocabulary: TokenVocabulary, n_dimensions: int) -> Network:
-    """Build a recipe's network with PyTorch's present generator."""
+    """Build a recipe's network with PyTorch's current generator."""
     n_vector = recipe.text.size if vocabulary.vectors is None else vocabulary.vectors.shape[1]
     model = _build_model(recipe, Inputs(n_dimensions, n_vector, vocabulary.words))
     return Network(vocabulary, n_vector, model, fine_tuned=recipe.text.fine_tuned is True)

@@ -32,8 +32,8 @@ def parameters_of(network: nn.Module, parts: Sequence[str], key: str = "train.st
     for part, prefix in prefixes.items():
         may_be_fixed = part == WORDS and len(prefixes) > 1
         if not may_be_fixed and not any(f"{name}.".startswith(prefix) for name in learned):
-            known = sorted({WORDS if name.startswith("table.") else name.split(".")[1] for name in learned})
-            raise UsageError(f"{key}: got the part {part!r}, expected one of {', '.join(known)}")
+            expected = sorted({WORDS if name.startswith("table.") else name.split(".")[1] for name in learned})
+            raise UsageError(f"{key}: got the part {part!r}, expected one of {', '.join(expected)}")
     return {name: parameter for name, parameter in learned.items() if f"{name}.".startswith(tuple(prefixes.values()))}
 
 
@@ -101,14 +101,14 @@ ADAM = ("step", "exp_avg", "exp_avg_sq")
 
 
 def load_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor], path: AnyPath) -> None:
-    """Put back what :func:`optimiser_tensors` returned."""
+    """Load the tensors that :func:`optimiser_tensors` returned."""
     parameters = (parameter for group in optimiser.param_groups for parameter in group["params"])
     shapes = {str(number): parameter.shape for number, parameter in enumerate(parameters)}
-    kept = KEPT.get(type(optimiser), ADAM)
+    names = KEPT.get(type(optimiser), ADAM)
     state: dict[int, dict[str, Tensor]] = {}
     for key, tensor in tensors.items():
         number, _, name = key.partition("/")
-        if number not in shapes or tensor.shape not in ((), shapes[number]) or name not in kept:
+        if number not in shapes or tensor.shape not in ((), shapes[number]) or name not in names:
             kind = type(optimiser).__name__
             problem = f"got a tensor {key!r} {tuple(tensor.shape)}, expected {kind}'s of this network"
             raise InputError(problem, path=path)

@@ -58,7 +58,7 @@ FIT_FOR_A_FILE = re.compile(r"[\w][\w .+-]{0,79}")
 
 @dataclass(frozen=True, eq=False)
 class TrainingResult:
-    """What a run came to.
+    """The result of a run.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class TrainingResult:
     tests
         Rows of figures on the test splits.
     beside_zero_shot
-        Of a model that ranks clips: its figures beside those before training.
+        Figures of a model that ranks clips, beside those before training.
     """
 
     folder: Path
@@ -86,7 +86,7 @@ class TrainingResult:
 
     @property
     def best(self) -> Epoch:
-        """The epoch that was chosen."""
+        """The epoch that is kept."""
         return next(epoch for epoch in reversed(self.history) if epoch.best)
 
 
@@ -142,17 +142,17 @@ def perform(
 
 
 def _record_of(run: Run, text_encoder: str) -> RunRecord:
-    """Return what is written of a run into its folder."""
+    """Return the record of a run, which is written into its folder."""
     train, val, vectors = run.train, run.val, run.vocabulary.vectors
-    kept = train.select_queries(run.family.task.learnable(train, run.family.needs))
-    left_out = train.n_queries - kept.n_queries
+    used = train.select_queries(run.family.task.learnable(train, run.family.needs))
+    left_out = train.n_queries - used.n_queries
     notes = (*run.notes, *run.family.task.notes(run))
     if run.forced:  # reports read it as the last one
         notes += (run.caution or FORCED.format(train=train.split, val=val.split),)
     return RunRecord(
         recipe=run.recipe,
         seed=run.seed,
-        train=UsedAnnotations(train.dataset, train.split, train.sha256, kept.n_queries, kept.n_videos, left_out),
+        train=UsedAnnotations(train.dataset, train.split, train.sha256, used.n_queries, used.n_videos, left_out),
         val=UsedAnnotations(val.dataset, val.split, val.sha256, val.n_queries, val.n_videos),
         features=run.features,
         features_name="" if run.store is None else run.store.name,
@@ -192,7 +192,7 @@ def _claim(folder: OwnPath, record: RunRecord, run: Run) -> None:
             write_vocabulary(words, run.vocabulary)
         return
     if folder.exists() and any(path != words and not path.name.startswith(".") for path in folder.iterdir()):
-        raise UsageError(f"{folder}: is there already and holds no training run; give -o another folder")
+        raise UsageError(f"{folder}: exists and contains no training run; give -o another folder")
     write_vocabulary(words, run.vocabulary)
     write_json(folder / "run.json", record)
 

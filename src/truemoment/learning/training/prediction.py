@@ -142,8 +142,8 @@ def _looked_at(method: TrainedGrounder, annotations: Annotations, queries: Queri
     windowing, features = method.run.recipe.windows, method.features
     if windowing is UNSET or features is None:
         raise UsageError(f"{method.name} has no windows")
-    asked = annotations.select_queries(np.arange(annotations.n_queries) < len(queries))
-    return looked_at(asked, windows_of(windowing), features, method.ranking)
+    answered = annotations.select_queries(np.arange(annotations.n_queries) < len(queries))
+    return looked_at(answered, windows_of(windowing), features, method.ranking)
 
 
 def _request(

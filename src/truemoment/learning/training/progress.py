@@ -1,4 +1,4 @@
-"""How training shows its progress: a function that wraps an iterable."""
+"""Progress of training: a function that wraps an iterable."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-import msgspec
 import numpy as np
 import torch
 from msgspec import UNSET
@@ -26,12 +25,13 @@ from truemoment.evaluation.uncertainty import interval95, resample_sums, stream
 from truemoment.learning.models.base import Need
 from truemoment.learning.training import checkpoints
 from truemoment.learning.training.clip_pairs import ClipPairs, ClipTexts, make_clip_texts, vectors_of
-from truemoment.learning.training.network import Network, build_network, read_network
-from truemoment.learning.training.progress import Track, unseen
-from truemoment.learning.training.recipes import Recipe, Text, resolve
+from truemoment.learning.training.network import Network, build_network
+from truemoment.learning.training.progress import Track
+from truemoment.learning.training.recipes import Recipe, Text
 from truemoment.learning.training.run import Run
 from truemoment.learning.training.stores import open_clip_features, open_sentences
 from truemoment.learning.training.task import Answers, BesideZeroShot, EpochData, SplitFigure, Task
+from truemoment.learning.training.trained import TrainedNetwork
 from truemoment.learning.training.vocabulary import NO_WORDS, TokenVocabulary
 from truemoment.media.features.base import FeatureStore, Frames
 from truemoment.media.features.sentences import SentenceStore
@@ -43,26 +43,10 @@ from truemoment.searching.clips.similarity_file import read_similarities, write_
 
 
 @dataclass(frozen=True, eq=False)
-class TrainedRetriever:
-    """A trained network with the features and the vectors of sentences that it sees.
+class TrainedRetriever(TrainedNetwork):
+    """A trained method that ranks clips by text."""
 
-    Parameters
-    ----------
-    run
-        What it was trained for.
-    network
-        The best epoch's.
-    features, texts
-        Features of films or clips, and vectors of sentences; None for a model that reads words.
-    track
-        Shows how far it is.
-    """
-
-    run: checkpoints.RunRecord
-    network: Network
     features: FeatureStore
-    texts: SentenceStore | None
-    track: Track = unseen
 
     def pairs(self, annotations: Annotations) -> tuple[ClipTexts, int]:
         """Return clips and sentences of a split, and how many clips are shorter than a frame."""
@@ -81,49 +65,12 @@ class TrainedRetriever:
         return vectors_of(self.network, pairs, self.run.recipe.train.batch)
 
 
-def load_retriever(
-    folder: AnyPath,
-    *,
-    features: str | None = None,
-    sentences: Sequence[str] = (),
-    store: FeatureStore | None = None,
-    texts: SentenceStore | None = None,
-    data_dir: Path | None = None,
-    fps: float | None = None,
-    track: Track = unseen,
-) -> TrainedRetriever:
-    """Load a trained model that ranks clips from a run's folder.
-
-    Parameters
-    ----------
-    folder
-        Made by ``truemoment train``.
-    features, sentences
-        Sources of features and of vectors of sentences; none for what it was trained on.
-    store, texts
-        What is open already, in place of these.
-    data_dir, fps
-        As for :func:`~truemoment.learning.training.stores.open_clip_features`.
-    track
-        Shows how far it is.
-    """
-    folder = OwnPath.of(folder)
-    record = checkpoints.read_run(folder)
-    recipe = resolve(msgspec.to_builtins(record.recipe), folder / "run.json")
-    if not isinstance(recipe.family.task, RankingTask):
-        raise UsageError(
-            f"{folder}: is a run of {recipe.model}, which answers with moments: use truemoment predict run"
-        )
-    network = read_network(folder, record, NO_WORDS, loads_encoder=True)
-    if store is None:
-        source = record.features if features is None else features
-        dataset = record.train.dataset
-        store = open_clip_features(source, recipe, dataset, data_dir, seed=record.seed, fps=fps or record.fps)
-    return TrainedRetriever(record, network, store, texts or open_sentences(sentences or record.sentences), track)
-
-
 class RankingTask(Task):
     """The clips of a split are ranked by their similarity to a sentence."""
+
+    trained = TrainedRetriever
+    use = "ranks clips: use truemoment retrieve --model"
+    loads_encoder = True
 
     measures: ClassVar[str] = "t2c:R@1; t2c:R@5; t2c:R@10; t2c:MdR; c2t:R@1; c2t:R@5; c2t:R@10"
 
@@ -154,20 +101,24 @@ class RankingTask(Task):
         """Open vectors of frames, or pictures for encoders that learn."""
         return open_clip_features(text, recipe, dataset, data_dir, seed=seed, fps=fps)
 
+    def open_texts(self, sentences: Sequence[str]) -> SentenceStore | None:
+        """Open vectors of sentences: files, or an encoder."""
+        return open_sentences(sentences)
+
     def with_features(self, split: Annotations, store: FeatureStore, *, skip_missing: bool) -> Bools:
         """Return which queries have features of their clip or its video; refuse a split that has none."""
         names = zip(split.queries.query_id.tolist(), split.queries.video_id.tolist(), strict=True)
-        kept = np.array(
+        has_clip = np.array(
             [clip_name(own_id(query), video) in store or video in store for query, video in names], dtype=bool
         )
-        if not kept.any() or (not kept.all() and not skip_missing):
-            missing = split.queries.video_id[~kept][0]
+        if not has_clip.any() or (not has_clip.all() and not skip_missing):
+            video_id = split.queries.video_id[~has_clip][0]
             raise InputError(
-                f"has no features of {int((~kept).sum()):,} of {len(kept):,} clips of {split.dataset}/{split.split}, "
-                f"e.g. of video {missing!r}",
+                f"has no features of {int((~has_clip).sum()):,} of {len(has_clip):,} clips of "
+                f"{split.dataset}/{split.split}, e.g. of video {video_id!r}",
                 path=store.name,
             )
-        return kept
+        return has_clip
 
     def learnable(self, split: Annotations, needs: frozenset[Need]) -> Bools:
         """Return which queries have a moment; a clip needs no duration of its video."""
@@ -188,7 +139,7 @@ class RankingTask(Task):
         self, run: Run, record: checkpoints.RunRecord, folder: OwnPath, measures: str | None, track: Track
     ) -> Answers:
         """Rank the clips of the test splits, write their vectors to ``SPLIT.npz``, and measure the ranks."""
-        retriever = load_retriever(folder, store=run.store, texts=run.texts, track=track)
+        retriever = TrainedRetriever.load(folder, store=run.store, texts=run.texts, track=track)
         torch.manual_seed(run.seed)
         start = build_network(run.recipe, NO_WORDS, record.n_dimensions)
         start = start.to(next(retriever.network.parameters()).device)
@@ -206,8 +157,8 @@ class RankingTask(Task):
         saved = read_similarities(folder / f"{name}.npz")
         (parsed,) = parse_retrieval_measures(measure)
         to_clip, to_text = places_both_ways(saved.similarities, saved.clip_of)
-        each = parsed.of_each(to_clip if parsed.direction == "t2c" else to_text)
-        return _film_sums(each, parsed, saved.video_id, saved.clip_of)
+        values = parsed.of_each(to_clip if parsed.direction == "t2c" else to_text)
+        return _film_sums(values, parsed, saved.video_id, saved.clip_of)
 
 
 TASK = RankingTask()
@@ -239,27 +190,27 @@ def rank_split(
     pairs, _ = retriever.pairs(split)
     texts, clips = retriever.vectors(pairs)
     write_vectors(path, texts, clips, pairs.clips.clip_of, pairs.clips.video_id)
-    before = vectors_of(start, pairs, retriever.run.recipe.train.batch)
-    trained, zero_shot = (_places(vectors, pairs.clips) for vectors in ((texts, clips), before))
+    start_vectors = vectors_of(start, pairs, retriever.run.recipe.train.batch)
+    trained, zero_shot = (_places(vectors, pairs.clips) for vectors in ((texts, clips), start_vectors))
     rng = stream(retriever.run.seed, f"zero-shot {split.split}")
     draws = int(rng.integers(2**32))
     figures = []
     for measure in parse_retrieval_measures(measures):
-        each = [measure.of_each(places[measure.direction]) for places in (trained, zero_shot)]
-        value, start_value = (measure.figure(values) for values in each)
-        ci95 = (np.nan, np.nan) if measure.statistic == "MdR" else _paired(each, measure, pairs.clips, draws)
+        values_of = [measure.of_each(places[measure.direction]) for places in (trained, zero_shot)]
+        value, start_value = (measure.figure(values) for values in values_of)
+        ci95 = (np.nan, np.nan) if measure.statistic == "MdR" else _paired(values_of, measure, pairs.clips, draws)
         figures.append(BesideZeroShot(split.split, str(measure), value, start_value, ci95))
     return figures, pairs.clips.n_texts
 
 
 def _places(vectors: tuple[Frames, Frames], clips: Clips) -> Mapping[str, RightPlaces]:
-    both = places_both_ways(Similarities.of_vectors(*vectors), clips.clip_of)
-    return dict(zip(("t2c", "c2t"), both, strict=True))
+    places = places_both_ways(Similarities.of_vectors(*vectors), clips.clip_of)
+    return dict(zip(("t2c", "c2t"), places, strict=True))
 
 
-def _paired(each: Sequence[Floats], measure: RetrievalMeasure, clips: Clips, seed: int) -> tuple[float, float]:
+def _paired(values: Sequence[Floats], measure: RetrievalMeasure, clips: Clips, seed: int) -> tuple[float, float]:
     """Return the interval of the difference of two means, by resampling films."""
-    sums = _film_sums(each[0] - each[1], measure, clips.video_id, clips.clip_of)
+    sums = _film_sums(values[0] - values[1], measure, clips.video_id, clips.clip_of)
     if len(sums) < 2:
         return (np.nan, np.nan)
     totals = resample_sums(sums, np.random.default_rng(seed))
@@ -305,7 +256,7 @@ def rank_with_run(
         If the folder contains no run of such a model, or a file is missing, malformed or of another width.
     """
     annotations = data.read()
-    retriever = load_retriever(
+    retriever = TrainedRetriever.load(
         run,
         features=features,
         sentences=() if sentences is None else (str(sentences),),

@@ -78,8 +78,8 @@ class MixtureSource(RecipeBlock, frozen=True):
     @property
     def title(self) -> str:
         """What reports call it."""
-        known = self.dataset or Path(self.annotations or "own").stem
-        return self.name or (known if self.split == "train" else f"{known}-{self.split}")
+        stem = self.dataset or Path(self.annotations or "own").stem
+        return self.name or (stem if self.split == "train" else f"{stem}-{self.split}")
 
 
 def refuse_sources(sources: Sequence[MixtureSource], path: AnyPath | None) -> None:

@@ -149,7 +149,7 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
     batch
         Pairs a step.
     learning_rate, weight_decay
-        Of the optimiser.
+        Learning rate and weight decay of the optimiser.
     clip
         Largest norm of the gradient; 0 for none.
     precision
@@ -157,7 +157,7 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
     optimiser
         ``adam`` (also if unset), ``adamw``, or ``sgd``.
     momentum
-        Of ``sgd``; 0.9 if unset.
+        Momentum of ``sgd``; 0.9 if unset.
     clip_by
         ``norm`` of all gradients (also if unset), or ``value`` of each number.
     clipped
@@ -260,7 +260,7 @@ class EpochSelection(Struct, frozen=True, forbid_unknown_fields=True):
     Parameters
     ----------
     measure
-        Of the validation split; the best one counts (AxIoU@10 chose best in the AxIoU paper, Togashi et al. 2022).
+        Measure on the validation split; its best epoch is kept (best in Togashi et al. 2022: AxIoU@10).
     split
         A validation split; ``held out`` takes a tenth of the training videos.
     patience
@@ -325,10 +325,11 @@ class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
     about
         A line for people.
     settings
-        Of the family; after :func:`resolve` every one of them.
+        Settings of the family; :func:`resolve` fills in all of them.
     rows
         Rows of features a video (or a window) is resampled to, a multiple of the model's clips; only for models that
-        see resampled rows. Of a model that ranks clips: the most frames of a clip.
+        see resampled rows. For models that rank clips: the maximum number of
+        frames of a clip.
     normalise
         Whether each row of features is divided by its length first.
     text, train, select, decode
@@ -341,7 +342,7 @@ class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
     data
         A mixture that is learned from, in place of the training split.
     steps
-        Of a study of mixtures: all rows take as many ``epochs`` (also if unset), or as many steps as the largest
+        For a study of mixtures: all rows take as many ``epochs`` (also if unset), or as many steps as the largest
         (``equal``).
     """
 
@@ -404,7 +405,7 @@ def read_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
     if not isinstance(values, dict):
         raise InputError("is no recipe, expected keys with values, at least model: NAME", path=path)
     train = values.get("train")
-    if isinstance(train, dict) and train.get("track") == "wandb":  # a file of somebody else sends nothing
+    if isinstance(train, dict) and train.get("track") == "wandb":  # a recipe file of another person sends nothing
         problem = "got wandb, which sends the run to a server; name it on the command line: --set train.track=wandb"
         raise InputError(problem, path=path, field="train.track")
     for change in changes:
@@ -438,12 +439,12 @@ def differing_keys(recipe: Recipe, other: Recipe) -> list[str]:
     >>> differing_keys(Recipe("tan2d"), Recipe("tan2d", rows=64, text=Text(tokens="blanks")))
     ['rows', 'text.tokens']
     """
-    values, others = (leaves(msgspec.to_builtins(each)) for each in (recipe, other))
+    values, others = (leaves(msgspec.to_builtins(values_of)) for values_of in (recipe, other))
     return [key for key in {**values, **others} if key not in values or values[key] != others.get(key)]
 
 
 def _change(values: dict[str, Any], change: str) -> None:
-    """Put one changed value where its dotted key says."""
+    """Set the value of a dotted key."""
     key, equals, text = change.partition("=")
     parts = key.strip().split(".")
     if not equals or not all(parts):
@@ -452,5 +453,5 @@ def _change(values: dict[str, Any], change: str) -> None:
     for part in parts[:-1]:
         into = into.setdefault(part, {})
         if not isinstance(into, dict):
-            raise UsageError(f"--set {key}: {part} holds no further keys")
+            raise UsageError(f"--set {key}: {part} has no further keys")
     into[parts[-1]] = parse_yaml(text.encode(), Path("--set"))

@@ -189,5 +189,5 @@ def _curves(axes: Axes, history: Sequence[Epoch], values: dict[str, list[float |
     """Draw a line for each name; a value that an epoch does not have is left out."""
     for number, (name, of_epochs) in enumerate(values.items()):
         colour, line, marker = LINES[number % len(LINES)]
-        known = [(entry.epoch, value) for entry, value in zip(history, of_epochs, strict=True) if value is not None]
-        axes.plot(*zip(*known, strict=True), color=colour, linestyle=line, marker=marker, markersize=3, label=name)
+        points = [(entry.epoch, value) for entry, value in zip(history, of_epochs, strict=True) if value is not None]
+        axes.plot(*zip(*points, strict=True), color=colour, linestyle=line, marker=marker, markersize=3, label=name)

@@ -36,11 +36,11 @@ ASKED = {
 HEIGHT_IN = 3.6
 
 STYLES = ((CEILING, "s", "-"), (FLOOR, "D", "--"), (OTHER, "^", ":"), (METHOD, "o", "-"))
-"""Of the sources alone, in their order, and last of mixtures."""
+"""Colours of the sources alone, in their order, and last of mixtures."""
 
 
 def report(result: MixtureResult) -> Report:
-    """Return what people read: a table a test split, the answers, the differences and the figure."""
+    """Return the report of a study: a table for each test split, the answers, the differences and the figure."""
     recipe = result.grid.recipe
     n_done = sum(len(row.values[result.headline]) for row in next(iter(result.figures.values()), ()))
     sections = []
@@ -113,14 +113,14 @@ def answers(result: MixtureResult, split: str) -> list[Finding]:
 
 
 def sentence(contrast: Contrast, headline: str) -> str:
-    """Return the answer of a difference in words; one that is not resolved is called so."""
+    """Return the answer of a difference in words; a difference whose interval contains 0 is "not resolved"."""
     size = f"{100 * abs(contrast.difference):.2f} points of {headline}"
     interval = low_to_high(np.asarray(contrast.ci95), 2, times=100, sign="+") or "undefined"
-    shown = f"95 % interval {interval}, {counted(contrast.n_films, 'film')}"
+    basis = f"95 % interval {interval}, {counted(contrast.n_films, 'film')}"
     if contrast.verdict == 0:
         difference = f"{100 * contrast.difference:+.2f} points of {headline}"
-        return f"Not resolved: {contrast.row} less {contrast.other} is {difference} ({shown})."
-    return f"{contrast.row} is {size} {'above' if contrast.verdict > 0 else 'below'} {contrast.other} ({shown})."
+        return f"Not resolved: {contrast.row} less {contrast.other} is {difference} ({basis})."
+    return f"{contrast.row} is {size} {'above' if contrast.verdict > 0 else 'below'} {contrast.other} ({basis})."
 
 
 def differences_table(result: MixtureResult, split: str) -> Table:
@@ -141,12 +141,12 @@ def differences_table(result: MixtureResult, split: str) -> Table:
 
 def _unfinished(result: MixtureResult) -> list[str]:
     failed = [(outcome.trial, f": {outcome.failed}") for outcome in result.failed]
-    left = [(outcome.trial, f" is not finished: {outcome.left}") for outcome in result.left]
-    return [f"{trial.method}, seed {trial.seed}{why}" for trial, why in (*failed, *left)]
+    unfinished = [(outcome.trial, f" is not finished: {outcome.unfinished}") for outcome in result.unfinished]
+    return [f"{trial.method}, seed {trial.seed}{why}" for trial, why in (*failed, *unfinished)]
 
 
 def document(result: MixtureResult) -> dict[str, Any]:
-    """Return what programs read; fractions, and ranks from 1."""
+    """Return a study as a JSON document: fractions, and ranks from 1."""
     recipe = result.grid.recipe
     return {
         **document_head(SCHEMA),
@@ -162,7 +162,8 @@ def document(result: MixtureResult) -> dict[str, Any]:
                         "n_sentences": figures.n_sentences,
                         "n_steps": figures.n_steps,
                         "values": {
-                            name: [_or_null(value) for value in values] for name, values in figures.values.items()
+                            name: [None if math.isnan(value) else value for value in values]
+                            for name, values in figures.values.items()
                         },
                     }
                     for figures in result.figures[split]
@@ -186,10 +187,6 @@ def document(result: MixtureResult) -> dict[str, Any]:
     }
 
 
-def _or_null(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
 def drawings(result: MixtureResult) -> list[Drawing]:
     """Return a figure for each test split."""
     caption = (
@@ -211,11 +208,11 @@ def drawings(result: MixtureResult) -> list[Drawing]:
 def lines_of(result: MixtureResult, split: str) -> dict[str, list[RowFigures]]:
     """Return the rows of each line of the figure, by size."""
     titles = [source.title for source in result.grid.recipe.data or ()]
-    known = [entry for entry in result.figures[split] if entry.values[result.headline]]
+    entries = [entry for entry in result.figures[split] if entry.values[result.headline]]
     lines: dict[str, list[RowFigures]] = {}
     for at, title in enumerate(titles):
-        lines[f"{title} alone"] = [row for row in known if sum(map(bool, row.row.shares)) == 1 and row.row.shares[at]]
-    added = [entry for entry in known if sum(map(bool, entry.row.shares)) > 1 and entry.row.shares[0]]
+        lines[f"{title} alone"] = [row for row in entries if sum(map(bool, row.row.shares)) == 1 and row.row.shares[at]]
+    added = [entry for entry in entries if sum(map(bool, entry.row.shares)) > 1 and entry.row.shares[0]]
     if added:
         lines[f"{titles[0]} and more"] = [*lines[f"{titles[0]} alone"][-1:], *added]
     return {name: sorted(rows, key=lambda entry: entry.n_sentences) for name, rows in lines.items() if rows}
@@ -239,8 +236,8 @@ def numbers(result: MixtureResult, split: str) -> list[dict[str, Any]]:
 def figure(result: MixtureResult, split: str) -> Figure:
     """Draw the figure."""
     with drawing_style():
-        drawn = new_figure(HEIGHT_IN)
-        axes = drawn.subplots()
+        drawing = new_figure(HEIGHT_IN)
+        axes = drawing.subplots()
         titles = [source.title for source in result.grid.recipe.data or ()]
         for name, rows in lines_of(result, split).items():
             at = next((k for k, title in enumerate(titles) if name == f"{title} alone"), len(STYLES) - 1)
@@ -250,7 +247,7 @@ def figure(result: MixtureResult, split: str) -> Figure:
         axes.set_ylim(bottom=0)
         axes.set_xlim(left=0)
         axes.legend(frameon=False)
-    return drawn
+    return drawing
 
 
 def _line(axes: Axes, name: str, rows: list[RowFigures], headline: str, style: tuple[str, str, str]) -> None:

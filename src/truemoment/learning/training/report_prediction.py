@@ -19,7 +19,7 @@ SHOWN = 5
 
 
 def report(predicted: ServedPrediction, price: Price | None) -> Report:
-    """Return what people read of the predictions of a served model."""
+    """Return the report of the predictions of a served model."""
     answers, split = predicted.answers, f"{predicted.annotations.dataset}/{predicted.annotations.split}"
     size = counted(len(answers.queries), "query", "queries")
     facts = [
@@ -41,10 +41,10 @@ def report(predicted: ServedPrediction, price: Price | None) -> Report:
 
 
 def _tokens(predicted: ServedPrediction, price: Price | None) -> str:
-    now = tokens_of(predicted.new)
-    cost = "" if price is None else f"; cost {price.of(now):.4g}"
-    unknown = f" ({now['not_told']} answers without a count)" if now["not_told"] else ""
-    return f"{now['prompt']:,} in, {now['completion']:,} out{unknown}{cost}"
+    tokens = tokens_of(predicted.new)
+    cost = "" if price is None else f"; cost {price.cost(tokens):.4g}"
+    unknown = f" ({tokens['not_told']} answers without a count)" if tokens["not_told"] else ""
+    return f"{tokens['prompt']:,} in, {tokens['completion']:,} out{unknown}{cost}"
 
 
 def _time(predicted: ServedPrediction) -> str:
@@ -66,19 +66,19 @@ def warnings(predicted: ServedPrediction) -> list[str]:
             f"videos whose file has another duration than the annotations: {len(odd)}, e.g. {video} {file_s:.1f} s, "
             f"annotated {annotated_s:.1f} s"
         )
-    if missing := answers.unanswered:
-        lines.append(f"{len(missing)} of {len(answers.queries)} queries are not answered, and will count as wrong:")
-        lines += [f"  {query.query_id}: {query.why}" for query in missing[:SHOWN]]
-        if len(missing) > SHOWN:
-            lines.append(f"  ... and {len(missing) - SHOWN} more (--json names them)")
+    if unanswered := answers.unanswered:
+        lines.append(f"{len(unanswered)} of {len(answers.queries)} queries are not answered, and will count as wrong:")
+        lines += [f"  {query.query_id}: {query.why}" for query in unanswered[:SHOWN]]
+        if len(unanswered) > SHOWN:
+            lines.append(f"  ... and {len(unanswered) - SHOWN} more (--json names them)")
         lines.append("the same command asks these again, and only these")
     return lines
 
 
 def document(predicted: ServedPrediction, price: Price | None) -> dict[str, Any]:
-    """Return what programs read of the predictions of a served model."""
+    """Return the predictions of a served model as a JSON document."""
     answers, annotations = predicted.answers, predicted.annotations
-    now, everything = tokens_of(predicted.new), tokens_of(answers.answers.values())
+    tokens, everything = tokens_of(predicted.new), tokens_of(answers.answers.values())
     return {
         **document_head(SCHEMA),
         "dataset": annotations.dataset,
@@ -100,8 +100,8 @@ def document(predicted: ServedPrediction, price: Price | None) -> dict[str, Any]
         "requests": answers.n_requests,
         "statuses": predicted.statuses,
         "cut_off": predicted.cut_off,
-        "tokens": {"now": now, "all": everything},
-        "cost": None if price is None else {"now": price.of(now), "all": price.of(everything)},
+        "tokens": {"now": tokens, "all": everything},
+        "cost": None if price is None else {"now": price.cost(tokens), "all": price.cost(everything)},
         "price_per_million": price,
         "time": predicted.times,
         "unanswered": answers.unanswered,
@@ -109,7 +109,7 @@ def document(predicted: ServedPrediction, price: Price | None) -> dict[str, Any]
 
 
 def report_of_run(predicted: RunPrediction) -> Report:
-    """Return what people read of the predictions of a trained run."""
+    """Return the report of the predictions of a trained run."""
     split = f"{predicted.annotations.dataset}/{predicted.annotations.split}"
     size = counted(predicted.n_predicted, "query", "queries")
     facts = (("method", predicted.name), ("predictions", f"{size} of {split} answered in {predicted.out}"))
@@ -117,7 +117,7 @@ def report_of_run(predicted: RunPrediction) -> Report:
 
 
 def document_of_run(predicted: RunPrediction) -> dict[str, Any]:
-    """Return what programs read of the predictions of a trained run."""
+    """Return the predictions of a trained run as a JSON document."""
     return {
         **document_head(SCHEMA_OF_RUN),
         "dataset": predicted.annotations.dataset,

@@ -17,7 +17,7 @@ SCHEMA = "truemoment/predict-prompts/1"
 
 
 def document(study: PromptStudy, price: Price | None) -> dict[str, Any]:
-    """Return what programs read."""
+    """Return the study as a JSON document."""
     comparison = study.comparison
     return {
         **document_head(SCHEMA),
@@ -29,7 +29,7 @@ def document(study: PromptStudy, price: Price | None) -> dict[str, Any]:
                 "figures": [] if comparison is None else _figures_document(comparison, row),
                 "predict": prediction.document(predicted, price),
             }
-            for row, (name, predicted) in enumerate(study.found.items())
+            for row, (name, predicted) in enumerate(study.predictions.items())
         ],
         "spread": []
         if comparison is None
@@ -74,13 +74,13 @@ def _differences_document(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def report(study: PromptStudy, price: Price | None) -> Report:
-    """Return what people read."""
-    first = next(iter(study.found.values()))
+    """Return the report of a study."""
+    first = next(iter(study.predictions.values()))
     split = f"{first.annotations.dataset}/{first.annotations.split}"
     facts = [("data", f"{split}: {counted(len(first.answers.queries), 'query', 'queries')}")]
-    facts += [(name, f"{predicted.out}; raw answers: {predicted.raw}") for name, predicted in study.found.items()]
+    facts += [(name, f"{predicted.out}; raw answers: {predicted.raw}") for name, predicted in study.predictions.items()]
     if price is not None:
-        cost = sum(price.of(tokens_of(predicted.new)) for predicted in study.found.values())
+        cost = sum(price.cost(tokens_of(predicted.new)) for predicted in study.predictions.values())
         facts.append(("cost", f"{cost:.4g}"))
     blocks: list[Finding | Table] = [_answers_table(study)]
     notes = []
@@ -88,12 +88,12 @@ def report(study: PromptStudy, price: Price | None) -> Report:
         blocks = [Finding((_summary(study, study.comparison),)), _figures_table(study, study.comparison), *blocks]
         blocks.append(_differences_table(study.comparison))
         notes.append(
-            "Intervals of differences hold for all pairs and measures together, so also for the prompt that is best "
+            "Intervals of differences are valid for all pairs and measures together, so also for the best prompt "
             "here. The figure of the best prompt is too high: report the mean, or all prompts."
         )
     blocks.append(_agreement_table(study))
     return Report(
-        title=f"Predictions with {counted(len(study.found), 'prompt')} on {split}",
+        title=f"Predictions with {counted(len(study.predictions), 'prompt')} on {split}",
         facts=tuple(facts),
         sections=(Section("prompts", "How much do figures depend on the prompt?", tuple(blocks)),),
         notes=tuple(notes),
@@ -134,7 +134,7 @@ def _figures_table(study: PromptStudy, comparison: Comparison) -> Table:
 
 def _answers_table(study: PromptStudy) -> Table:
     rows = []
-    for name, predicted in study.found.items():
+    for name, predicted in study.predictions.items():
         n = len(predicted.answers.queries)
         shares = (number(100 * count / n, 1) for count in (study.abstained(name), study.unread(name)))
         texts = (name, f"{n:,}", f"{len(predicted.answers.unanswered):,}", *shares)
@@ -166,7 +166,12 @@ def _agreement_table(study: PromptStudy) -> Table:
         tuple(
             map(
                 Cell,
-                (f"{two.first}, {two.second}", f"{two.n_both:,}", number(two.mean_iou, 3), number(100 * two.same, 1)),
+                (
+                    f"{two.first}, {two.second}",
+                    f"{two.n_both:,}",
+                    number(two.mean_iou, 3),
+                    number(100 * two.same, 1),
+                ),
             )
         )
         for two in study.agreement

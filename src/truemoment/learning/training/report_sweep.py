@@ -28,7 +28,7 @@ SCHEMA = "truemoment/sweep/2"
 
 
 def report(result: SweepResult) -> Report:
-    """Return what people read: a table of scores, what is to be seen in it, and a figure of each measure."""
+    """Return the report of a sweep: a table of scores, findings, and a figure of each measure."""
     blocks: list[Block] = [table(result)]
     if sentences := findings(result):
         blocks.append(Finding(tuple(sentences)))
@@ -139,7 +139,7 @@ def _mean_at(result: SweepResult, curve: Curve, split: str, at: int) -> str:
 
 
 def _losses(result: SweepResult) -> list[str]:
-    """Return which of two methods loses less from test-iid to test-ood, where the seeds show it."""
+    """Return sentences on which of two methods loses less from test-iid to test-ood."""
     compared = [curve for curve in result.methods if curve.sees] if result.dial == "perception" else result.methods
     pairs = list(itertools.combinations(compared, 2))
     if not pairs:
@@ -156,7 +156,7 @@ def _losses(result: SweepResult) -> list[str]:
 
 def _loss(result: SweepResult, a: Curve, b: Curve) -> str:
     """Return at which values one of two methods clearly loses less than the other."""
-    differences = [difference(*both) for both in zip(result.losses(a), result.losses(b), strict=True)]
+    differences = [difference(*pair) for pair in zip(result.losses(a), result.losses(b), strict=True)]
     parts = []
     for less, more, sign in ((a, b, -1), (b, a, 1)):
         at = [
@@ -198,7 +198,7 @@ def _failures(result: SweepResult) -> list[str]:
 
 
 def document(result: SweepResult) -> dict[str, Any]:
-    """Return what programs read; fractions, never percent."""
+    """Return a sweep as a JSON document, in fractions."""
     return {
         **document_head(SCHEMA),
         "source": result.source,
@@ -233,7 +233,7 @@ def document(result: SweepResult) -> dict[str, Any]:
 
 
 def _entries(result: SweepResult, curve: Curve) -> list[dict[str, Any]]:
-    """Every figure of a method or floor; the dial's value is null where it changes nothing."""
+    """Return every figure of a method or floor; the dial's value is null where it changes nothing."""
     return [
         {
             "recipe": curve.name,
@@ -251,7 +251,7 @@ def _entries(result: SweepResult, curve: Curve) -> list[dict[str, Any]]:
 
 
 def _summary(result: SweepResult, curve: Curve) -> list[dict[str, Any]]:
-    """Mean and standard deviation over seeds."""
+    """Return mean and standard deviation over seeds."""
     entries = []
     for split, measure in itertools.product(result.splits, result.measures):
         figures = result.table(curve, split, measure)

@@ -88,17 +88,17 @@ def drawings(result: SweepResult) -> list[Drawing]:
 
 
 def _for_a_file(measure: str) -> str:
-    kept = "".join(c if c.isalnum() or c in ".-" else "-" for c in measure.lower().replace("@", ""))
-    return "-".join(part for part in kept.split("-") if part)
+    safe = "".join(c if c.isalnum() or c in ".-" else "-" for c in measure.lower().replace("@", ""))
+    return "-".join(part for part in safe.split("-") if part)
 
 
 def figure(result: SweepResult, measure: str) -> Figure:
     """Draw a measure against the dial, a panel a test split: methods with their spread over seeds, floors dashed."""
     methods = result.methods[: len(LOOKS)]
     with drawing_style():
-        drawn = new_figure(_HEIGHT_IN)
-        drawn.set_size_inches(*_size_in(result))
-        panels = drawn.subplots(1, len(result.splits), sharey=True, squeeze=False)[0]
+        drawing = new_figure(_HEIGHT_IN)
+        drawing.set_size_inches(*_size_in(result))
+        panels = drawing.subplots(1, len(result.splits), sharey=True, squeeze=False)[0]
         for axes, split in zip(panels, result.splits, strict=True):
             axes.set_title(split, loc="left")
             for curve in result.references:
@@ -111,21 +111,21 @@ def figure(result: SweepResult, measure: str) -> Figure:
         panels[0].set_ylabel(f"{measure}, %")
         panels[0].set_ylim(bottom=0)
         handles, labels = panels[0].get_legend_handles_labels()
-        drawn.legend(
+        drawing.legend(
             handles,
             labels,
             loc="outside lower center",
-            ncols=_legend_columns(methods, drawn.get_figwidth()),
+            ncols=_legend_columns(methods, drawing.get_figwidth()),
             title="\n".join(_legend_title(result)),
             title_fontsize=SMALL,
         )
         for axes, split in zip(panels, result.splits, strict=True):
-            _name_references(axes, drawn, result, split, measure)
-    return drawn
+            _name_references(axes, drawing, result, split, measure)
+    return drawing
 
 
 def _size_in(result: SweepResult) -> tuple[float, float]:
-    """Width and height that the panels, the names beside them and the legend need, inches."""
+    """Return width and height in inches of the panels, the names beside them and the legend."""
     names = [shortened(curve.title, _LONGEST_NAME) for curve in result.references]
     names_in = max([_NAMES_IN, *(len(name) * _LETTER_PT / 72 for name in names)])
     width_in = (_PANEL_IN + names_in) * len(result.splits) + 0.3
@@ -136,13 +136,13 @@ def _size_in(result: SweepResult) -> tuple[float, float]:
 
 
 def _legend_columns(methods: Sequence[Curve], width_in: float) -> int:
-    """How many entries of the legend fit beside each other."""
+    """Return the number of columns of the legend."""
     longest = max((len(shortened(curve.title, _LONGEST_NAME)) for curve in methods), default=0)
     return max(1, min(len(methods), int(width_in / (0.55 + longest * 5.0 / 72))))
 
 
 def _legend_title(result: SweepResult) -> list[str]:
-    """Say what lines without markers are, and the bars."""
+    """Return the title of the legend, which explains lines without markers, and the bars."""
     or_read = " or read no sentence" if any(floor.sees for floor in result.floors) else ""
     lines = [f"Dashed: floors, which see no video{or_read}"]
     if result.ceilings:
@@ -153,22 +153,22 @@ def _legend_title(result: SweepResult) -> list[str]:
 
 
 def _axis(result: SweepResult) -> str:
-    """Name the dial with its unit."""
+    """Return the label of the dial's axis with its unit."""
     if result.dial != "perception":
         return f"{result.dial} (0 none, 1 strongest)"
     return "perception (0 noise, 1 clean)" if "world" in result.source else "perception, frame mAP"
 
 
 def _ticks(values: Sequence[float]) -> list[float]:
-    """Values that are far enough apart to be written below an axis; both ends are."""
+    """Return the values that are written below an axis without overlap; both ends are."""
     width = (values[-1] - values[0]) or 1.0
-    kept = list(values[:1])
+    ticks = list(values[:1])
     for value in values[1:]:
-        if value - kept[-1] >= 0.09 * width:
-            kept.append(value)
+        if value - ticks[-1] >= 0.09 * width:
+            ticks.append(value)
         elif value == values[-1]:
-            kept[-1:] = [value] if len(kept) > 1 else [*kept[-1:], value]
-    return kept
+            ticks[-1:] = [value] if len(ticks) > 1 else [*ticks[-1:], value]
+    return ticks
 
 
 def _draw_reference(axes: Axes, result: SweepResult, curve: Curve, split: str, measure: str) -> None:
@@ -194,8 +194,8 @@ def _draw_method(axes: Axes, result: SweepResult, curve: Curve, look: MethodStyl
     )
 
 
-def _name_references(axes: Axes, drawn: Figure, result: SweepResult, split: str, measure: str) -> None:
-    """Write names of floors and ceilings at the right end of their lines, apart, with a thread to each."""
+def _name_references(axes: Axes, drawing: Figure, result: SweepResult, split: str, measure: str) -> None:
+    """Write the names of floors and ceilings at the right end of their lines, without overlap."""
     ends = [
         (
             100 * float(mean_and_spread(result.table(curve, split, measure))[0][-1]),
@@ -206,9 +206,9 @@ def _name_references(axes: Axes, drawn: Figure, result: SweepResult, split: str,
     ends = sorted((end for end in ends if math.isfinite(end[0])), key=lambda end: end[0])
     if not ends:
         return
-    drawn.draw_without_rendering()  # only now is the panel's height known
+    drawing.draw_without_rendering()  # only now is the panel's height known
     low, high = axes.get_ylim()
-    height_pt = axes.get_window_extent().height * 72 / drawn.dpi
+    height_pt = axes.get_window_extent().height * 72 / drawing.dpi
     step = _LINE_PT * (high - low) / height_pt
     for (value, title), place in zip(ends, spread_out([value for value, _ in ends], step, low, high), strict=True):
         axes.annotate(
@@ -233,7 +233,7 @@ def _name_references(axes: Axes, drawn: Figure, result: SweepResult, split: str,
 
 
 def spread_out(values: Sequence[float], step: float, low: float, high: float) -> list[float]:
-    """Move rising places apart until each lies a step or more above the one before it, within bounds if they fit.
+    """Space rising places until each lies a step or more above the one before it, within bounds if they fit.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Figures kept: one CSV file, a row a figure, written by the command and by nothing else.
+"""Files of figures: CSV with a row for each figure, written only by the commands.
 
 A row has the settings (recipe's hash, seed, data, features), what was chosen by, on what code and machine it was
 made, and one figure as a fraction. Rows of the same run and split replace each other, so that a run that is repeated
@@ -27,7 +27,7 @@ class ResultRow(msgspec.Struct, frozen=True):
     recipe, config
         Family of the model and the recipe's hash.
     seed
-        Of all draws.
+        Seed of all draws.
     dataset, split, data
         What was answered, and the first digits of its hash.
     features
@@ -41,7 +41,7 @@ class ResultRow(msgspec.Struct, frozen=True):
     epoch
         Which was chosen.
     seconds
-        Of training.
+        Seconds of training.
     commit, hardware, truemoment
         What it was made with.
     notes
@@ -101,7 +101,7 @@ def read_rows(path: Path) -> list[ResultRow]:
 
 
 def keep(path: Path, rows: Sequence[ResultRow]) -> None:
-    """Add figures to a file, in place of older ones of the same run; it is made if it is not there.
+    """Add figures to a file, in place of older ones of the same run; a missing file is created.
 
     Several processes may add to one file at once: each waits for the others.
     """

@@ -1,4 +1,4 @@
-"""A run: a recipe with everything that it learns from and answers, resolved once."""
+"""A run: a recipe with all its data, resolved once."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class RunSources:
     tests
         Splits to predict; none for every test split.
     force
-        Whether a test split may be learned from or choose the epoch. Every result then says so.
+        Whether a test split may be learned from or choose the epoch. Every result then has a note on it.
     skip_missing
         Whether queries of videos without features are left out; else they are refused.
     sentences
@@ -85,7 +85,7 @@ class RunSources:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A recipe with its data: what is learned from, what chooses the epoch, and what is answered.
+    """A recipe with its data: the training split, the split that chooses the epoch, and the test splits.
 
     Parameters
     ----------
@@ -104,11 +104,11 @@ class Run:
     data_dir
         Folder of the data.
     forced
-        Whether a test split may be learned from or choose, which every result says.
+        Whether a test split may be learned from or choose, which every result notes.
     notes
-        What every result must say.
+        Notes that every result contains.
     caution
-        What results say of a forced run; "" for that a test split was learned from or chose.
+        Note of a forced run; "" if a test split was learned from or chose.
     text_sources, texts
         Sources of the vectors of sentences, and the vectors, for a model that compares them.
     weights
@@ -145,8 +145,8 @@ class Run:
         if not self.family.sees_video and self.store is not None:
             raise UsageError(f"{self.recipe.model} sees no video, expected no --features")
         if (is_test(self.val.split) or is_test(self.train.split)) and not self.forced:
-            which = self.val.split if is_test(self.val.split) else self.train.split
-            raise UsageError(f"{which} is a test split: nothing is learned from it or chosen by it, unless forced")
+            split = self.val.split if is_test(self.val.split) else self.train.split
+            raise UsageError(f"{split} is a test split: nothing is learned from it or chosen by it, unless forced")
         self.family.task.check_run(self)
 
     @property
@@ -161,11 +161,11 @@ class Run:
 
     def learnable(self) -> Run:
         """Return the run without the training queries that its model cannot learn from."""
-        kept = self.family.task.learnable(self.train, self.family.needs)
-        if not kept.any():
-            raise UsageError(f"{self.train.dataset}/{self.train.split} holds no query that can be learned from")
-        weights = None if self.weights is None else self.weights[kept]
-        return dataclasses.replace(self, train=self.train.select_queries(kept), weights=weights)
+        learnable = self.family.task.learnable(self.train, self.family.needs)
+        if not learnable.any():
+            raise UsageError(f"{self.train.dataset}/{self.train.split} has no query that can be learned from")
+        weights = None if self.weights is None else self.weights[learnable]
+        return dataclasses.replace(self, train=self.train.select_queries(learnable), weights=weights)
 
     @classmethod
     def resolve(
@@ -230,7 +230,7 @@ class Run:
 
 
 def is_test(split: str, merged: Sequence[str] = ()) -> bool:
-    """Whether choosing by a split would be choosing by a test.
+    """Return whether a split is a test split.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def is_test(split: str, merged: Sequence[str] = ()) -> bool:
 
 
 def hold_out(train: Annotations, seed: int) -> tuple[Annotations, Annotations]:
-    """Take a tenth of the training videos, drawn by seed, to choose the epoch by.
+    """Divide the training videos by seed: nine tenths to learn from, one tenth to choose the epoch.
 
     Examples
     --------
@@ -254,10 +254,10 @@ def hold_out(train: Annotations, seed: int) -> tuple[Annotations, Annotations]:
     """
     videos = np.unique(train.queries.video_id.astype(str))
     if len(videos) < 2:
-        raise UsageError(f"{train.dataset}/{train.split} has {len(videos)} video(s), too few to hold some out")
-    drawn = np.random.default_rng([seed, 0]).permutation(videos)[: max(1, round(HELD_OUT_SHARE * len(videos)))]
-    held_out = np.isin(train.queries.video_id.astype(str), drawn)
-    rest = dataclasses.replace(train.select_queries(~held_out), split=f"{train.split} less {len(drawn)} videos")
+        raise UsageError(f"{train.dataset}/{train.split} has {len(videos)} video(s), expected 2 or more")
+    sample = np.random.default_rng([seed, 0]).permutation(videos)[: max(1, round(HELD_OUT_SHARE * len(videos)))]
+    held_out = np.isin(train.queries.video_id.astype(str), sample)
+    rest = dataclasses.replace(train.select_queries(~held_out), split=f"{train.split} less {len(sample)} videos")
     return rest, dataclasses.replace(train.select_queries(held_out), split=f"held out of {train.split}")
 
 
@@ -296,10 +296,10 @@ def _refuse_shared_queries(
     sources: RunSources, learned: tuple[Annotations, Annotations], tests: Mapping[str, Annotations]
 ) -> bool:
     """Refuse queries that are learned from and tested; return whether there are some, by force."""
-    known = {*learned[0].query_id, *learned[1].query_id}
+    query_ids = {*learned[0].query_id, *learned[1].query_id}
     is_shared = False
     for name, test in tests.items():
-        shared = len(known & set(test.query_id))
+        shared = len(query_ids & set(test.query_id))
         if shared and not sources.force:
             raise UsageError(
                 f"--test {name}: {shared:,} of its queries are also in the training or validation data (lines without "
@@ -310,7 +310,7 @@ def _refuse_shared_queries(
 
 
 def _refuse_shared_films(mixture: Mixture | None, sources: RunSources, tests: Mapping[str, Annotations]) -> str:
-    """Refuse a mixture that shares films with a test split; return what results must say by force, "" for nothing."""
+    """Refuse a mixture that shares films with a test split; with force, return the note of results, "" for none."""
     if mixture is None:
         return ""
     files = [part.source.annotations for part in mixture.parts] + [sources.data.annotations]
@@ -367,12 +367,13 @@ def _with_features(
     warn: Callable[[str], None],
 ) -> Annotations:
     """Return the annotations of videos with features; all of them, unless videos may be skipped."""
-    kept = recipe.family.task.with_features(split, store, skip_missing=skip_missing)
-    if not kept.all():
+    has_features = recipe.family.task.with_features(split, store, skip_missing=skip_missing)
+    if not has_features.all():
         warn(
-            f"{split.dataset}/{split.split}: {int((~kept).sum()):,} queries are skipped, their videos have no features"
+            f"{split.dataset}/{split.split}: {int((~has_features).sum()):,} queries are skipped, their videos have no "
+            "features"
         )
-    return split.select_queries(kept)
+    return split.select_queries(has_features)
 
 
 def _weights_of(mixture: Mixture | None, train: Annotations) -> Floats | None:

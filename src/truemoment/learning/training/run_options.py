@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from truemoment.base.errors import UsageError
 from truemoment.base.known_names import one_of_known
-from truemoment.learning.training.grounding import TrainedGrounder, load_grounder
+from truemoment.learning.training.grounding import TrainedGrounder
 from truemoment.learning.training.progress import Track, unseen
 from truemoment.learning.training.recipes import Recipe
 from truemoment.media.features.base import FeatureStore
@@ -51,7 +51,7 @@ class RunOptions:
     on_gpu: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a change that there is not."""
+        """Refuse an unknown change."""
         if self.change is not None and self.change not in CHANGES:
             raise UsageError(f"--change: unknown {self.change!r}, expected {one_of_known(self.change, CHANGES)}")
 
@@ -62,7 +62,7 @@ class RunOptions:
 
     def load(self, track: Track = unseen) -> TrainedGrounder:
         """Load the run as it predicts."""
-        method = load_grounder(self.run, features=self.features, data_dir=self.data_dir, track=track)
+        method = TrainedGrounder.load(self.run, features=self.features, data_dir=self.data_dir, track=track)
         if self.change is not None and self.changes:
             if method.features is None:
                 raise UsageError(f"--change {self.change}: {method.name} sees no video")
@@ -71,8 +71,8 @@ class RunOptions:
 
     def _ranking(self, recipe: Recipe, features: FeatureStore | None) -> FirstLook | None:
         """Return the first look, None for all windows; refuse options that do not fit together."""
-        most = (recipe.decode.first_look or 0) if self.first_look is None else self.first_look
-        if not most:
+        n_windows = (recipe.decode.first_look or 0) if self.first_look is None else self.first_look
+        if not n_windows:
             if self.sentences is not None:
                 raise UsageError("--sentences: is for a first look at windows, expected --first-look K")
             return None
@@ -80,7 +80,7 @@ class RunOptions:
             raise UsageError(f"--first-look: is of a run on windows of films, and {self.run} is none")
         if self.sentences is None:
             raise UsageError(
-                f"a first look at {most} windows compares frames with sentence vectors: give --sentences FILE, or "
+                f"a first look at {n_windows} windows compares frames with sentence vectors: give --sentences FILE, or "
                 "--first-look 0 for all windows"
             )
-        return FirstLook(most, features, SentenceFile(self.sentences))
+        return FirstLook(n_windows, features, SentenceFile(self.sentences))

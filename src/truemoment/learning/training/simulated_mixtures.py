@@ -54,11 +54,11 @@ class StudyFilms:
     n_val, n_test
         Films that choose the epoch, and that are measured.
     settings
-        Of each film.
+        Settings of each film.
     noise
         Faults of the noisy set.
     seed
-        Of all draws.
+        Seed of all draws.
     """
 
     n_clean: int = 30
@@ -92,35 +92,35 @@ def write_study_films(folder: AnyPath, films: StudyFilms, on_status: Callable[[s
         If the folder has other films.
     """
     about = {**document_head(SCHEMA), "caution": CAUTION, **dataclasses.asdict(films)}
-    wanted = msgspec.json.decode(msgspec.json.encode(about))
+    record = msgspec.json.decode(msgspec.json.encode(about))
     folder = OwnPath.of(folder)
     manifest = folder / MANIFEST
     if manifest.is_file():
         earlier = read_json(manifest, dict[str, object])
-        if {**earlier, "truemoment": ""} != {**wanted, "truemoment": ""}:
+        if {**earlier, "truemoment": ""} != {**record, "truemoment": ""}:
             raise UsageError(f"{folder}: has films of other settings; give -o another folder")
         return
     on_status("simulated films")
-    made = make_films(
+    simulated = make_films(
         {"train": films.n_clean + films.n_noisy, "val": films.n_val, "test": films.n_test},
         films.settings,
         np.random.default_rng(films.seed),
     )
     folder.parent.mkdir(parents=True, exist_ok=True)
     with atomic_folder(folder) as new:
-        splits = _splits(made, films)
+        splits = _splits(simulated, films)
         own.write(new / ANNOTATIONS, [split for split, _ in splits.values()])
         ids = [query_id for split, _ in splits.values() for query_id in split.queries.query_id.tolist()]
         write_sentences(new / SENTENCES, ids, np.concatenate([vectors for _, vectors in splits.values()]))
-        write_features(new / FEATURES, Features({name: made[name] for name in made}, fps=FPS))
+        write_features(new / FEATURES, Features({name: simulated[name] for name in simulated}, fps=FPS))
         write_json(new / MANIFEST, about)
 
 
-def _splits(made: SimulatedFilms, films: StudyFilms) -> dict[str, tuple[Annotations, Frames]]:
+def _splits(simulated: SimulatedFilms, films: StudyFilms) -> dict[str, tuple[Annotations, Frames]]:
     """Return the five splits with the vectors of their sentences."""
-    train = [name for name, film in made.films.items() if film.split == "train"]
-    noisy = made.collected(films.noise, train[films.n_clean :])
-    in_clean = made.annotations("train")
+    train = [name for name, film in simulated.films.items() if film.split == "train"]
+    noisy = simulated.collected(films.noise, train[films.n_clean :])
+    in_clean = simulated.annotations("train")
     is_clean = np.isin(in_clean.queries.video_id, train[: films.n_clean])
     of_noisy = noisy.annotations("train")
     is_noisy = ~np.isin(of_noisy.queries.video_id, train[: films.n_clean])
@@ -128,12 +128,12 @@ def _splits(made: SimulatedFilms, films: StudyFilms) -> dict[str, tuple[Annotati
         "clean": in_clean.select_queries(is_clean),
         "noisy": of_noisy.select_queries(is_noisy),
         "noiseless": in_clean.select_queries(~is_clean),
-        "val": made.annotations("val"),
-        "test": made.annotations("test"),
+        "val": simulated.annotations("val"),
+        "test": simulated.annotations("test"),
     }
     stores = {"noisy": noisy}
     return {
-        split: (_renamed(annotated, split), stores.get(split, made).vectors(annotated.queries))
+        split: (_renamed(annotated, split), stores.get(split, simulated).vectors(annotated.queries))
         for split, annotated in named.items()
     }
 

@@ -106,15 +106,15 @@ class SentenceFiles:
     def vectors(self, queries: Queries) -> Frames:
         """Return the vectors of queries, (Q, D)."""
         vectors = np.empty((len(queries), self.n_dimensions), dtype=np.float32)
-        left = np.ones(len(queries), dtype=bool)
+        remaining = np.ones(len(queries), dtype=bool)
         for number, file in enumerate(self.files):
-            known = np.array([query_id in file for query_id in queries.query_id], dtype=bool)
-            chosen = np.flatnonzero(
-                left & known if number < len(self.files) - 1 else left
+            in_file = np.array([query_id in file for query_id in queries.query_id], dtype=bool)
+            rows = np.flatnonzero(
+                remaining & in_file if number < len(self.files) - 1 else remaining
             )  # the last names the missing
-            if len(chosen):
-                vectors[chosen] = file.vectors(queries.select(chosen))
-            left[chosen] = False
+            if len(rows):
+                vectors[rows] = file.vectors(queries.select(rows))
+            remaining[rows] = False
         return vectors
 
 
@@ -164,13 +164,13 @@ class MixedSentences:
             store = self.by_source.get(title, self.other)
             if store is None:
                 raise InputError(f"has no vector of {ids[rows[0]]!r}: give --sentences", field="sentences")
-            asked = Queries(
+            selected = Queries(
                 as_strings(ids[rows], "query_id"),
                 queries.video_id[rows],
                 queries.duration_s[rows],
                 queries.sentence[rows],
             )
-            read = store.vectors(asked)
+            read = store.vectors(selected)
             if read.shape[1] != self.n_dimensions:
                 widths = f"{read.shape[1]} dimensions, expected {self.n_dimensions}"
                 raise InputError(f"{store.name}: found vectors of {widths}", field="sentences")

@@ -1,4 +1,4 @@
-"""A grid of runs: methods, values of one dial, seeds; each cell a run of its own, which can be resumed.
+"""A grid of runs: methods, values of one dial, seeds; each cell is a run, which can be resumed.
 
 ::
 
@@ -38,7 +38,7 @@ _FIT_FOR_A_FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,79}")
 
 @dataclass(frozen=True)
 class Dial:
-    """What is turned, and where to.
+    """A dial and its values.
 
     Parameters
     ----------
@@ -71,17 +71,17 @@ class Dial:
             if not 0 <= value <= 1:
                 raise UsageError(f"--dial {name}: got {part.strip()!r}, expected a number from 0 to 1")
             values.append(value)
-        if len({written(value) for value in values}) < len(values):
+        if len({dial_text(value) for value in values}) < len(values):
             raise UsageError(f"--dial {name}: got {listed}, expected each value once")
         return cls(name, tuple(sorted(values)))
 
 
-def written(value: float | None) -> str:
-    """Write a dial's value as folders and tables do.
+def dial_text(value: float | None) -> str:
+    """Return a dial's value as text for folders and tables.
 
     Examples
     --------
-    >>> written(0.30), written(1.0), written(None)
+    >>> dial_text(0.30), dial_text(1.0), dial_text(None)
     ('0.3', '1', 'any')
     """
     return ANY if value is None else f"{value:.12g}"
@@ -121,8 +121,8 @@ def read_methods(recipes: Sequence[str], changes: Sequence[str] = ()) -> tuple[M
     if unknown := [change for change in of_one if _of_one(change) not in names]:
         raise UsageError(f"--set {unknown[0]}: no recipe {_of_one(unknown[0])!r}, expected one of {', '.join(names)}")
     for text, name in zip(recipes, names, strict=True):
-        own = [change.partition(":")[2] for change in of_one if _of_one(change) == name]
-        recipe = read_recipe(text, [*(change for change in changes if change not in of_one), *own])
+        own_changes = [change.partition(":")[2] for change in of_one if _of_one(change) == name]
+        recipe = read_recipe(text, [*(change for change in changes if change not in of_one), *own_changes])
         if not _FIT_FOR_A_FOLDER.fullmatch(name):
             raise UsageError(f"recipe {text!r}: its name becomes a folder's, expected letters, digits, '.', '_', '-'")
         if any(name.lower() == other.name.lower() for other in methods):
@@ -145,14 +145,14 @@ def _of_one(change: str) -> str:
 
 @dataclass(frozen=True)
 class SweepGrid:
-    """All that is to be trained.
+    """The cells of a sweep.
 
     Parameters
     ----------
     methods, dial, seeds
         The three sides of the grid.
     folder
-        Of the sweep.
+        Folder of the sweep.
     """
 
     methods: tuple[Method, ...]
@@ -178,7 +178,7 @@ class SweepGrid:
     def folder_of(self, cell: TrainingTrial) -> OwnPath:
         """Return the folder of a cell's run."""
         cells = OwnPath(self.folder) / "cells"
-        return cells / cell.method / f"{self.dial.name}={written(cell.value)}" / f"seed-{cell.seed}"
+        return cells / cell.method / f"{self.dial.name}={dial_text(cell.value)}" / f"seed-{cell.seed}"
 
     def recipe_of(self, cell: TrainingTrial) -> Recipe:
         """Return the recipe of a cell."""

@@ -17,7 +17,7 @@ from truemoment.base.records import Annotations
 from truemoment.data.datasets import get_dataset, made_of
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.learning.training.run import Run, RunSources
-from truemoment.learning.training.sweep import DIALS, Dial, SweepGrid, written
+from truemoment.learning.training.sweep import DIALS, Dial, SweepGrid, dial_text
 from truemoment.learning.training.sweep_results import Place
 from truemoment.learning.training.trials import TrainingTrial
 from truemoment.worlds import WorldSettings, make_world, write_world
@@ -36,10 +36,10 @@ LEAST_VIDEOS = 10
 
 def read_world(text: str, dial: Dial) -> WorldSettings:
     """Read ``NAME=VALUE,...``: settings of a world, without the one that the dial changes."""
-    given = read_settings(text, within="--world")
-    if DIALS[dial.name] in given:
+    options = read_settings(text, within="--world")
+    if DIALS[dial.name] in options:
         raise UsageError(f"--world: {dial.name} is what --dial changes, expected it in one of them")
-    settings = WorldSettings(**given)
+    settings = WorldSettings(**options)
     if settings.n_videos < LEAST_VIDEOS:
         raise UsageError(f"--world videos: got {settings.n_videos}, expected {LEAST_VIDEOS} or more: four splits")
     return settings
@@ -58,7 +58,7 @@ class SweepData:
     world
         Settings of the world, except the dial's.
     each_seed
-        Whether each seed of training has a world of its own.
+        Whether each seed of training has another world.
     """
 
     grid: SweepGrid
@@ -68,7 +68,7 @@ class SweepData:
     each_seed: bool
 
     def __post_init__(self) -> None:
-        """Refuse no data, two kinds of them, and a dial that they do not have."""
+        """Refuse options with no data or two kinds of data, and a dial that the data do not have."""
         if (self.dataset is None) == (self.world is None):
             raise UsageError("on what? give --dataset charades-cd, or --world 'videos=600', expected one of them")
         if self.dataset is None:
@@ -120,7 +120,7 @@ class SweepData:
         """Return the folder of the world of a cell; that of the first value where the value changes nothing."""
         value = self.grid.dial.values[0] if value is None else value
         number = self.settings(value, seed).seed
-        return OwnPath(self.grid.folder) / "worlds" / f"{self.grid.dial.name}={written(value)}" / f"seed-{number}"
+        return OwnPath(self.grid.folder) / "worlds" / f"{self.grid.dial.name}={dial_text(value)}" / f"seed-{number}"
 
     def source(self, value: float | None, seed: int) -> AnnotationSource:
         """Return the annotations of a place."""
@@ -134,7 +134,7 @@ class SweepData:
         if not self.grid.recipe_of(cell).family.sees_video:
             return ""
         if self.world is None:
-            return f"perception:{written(cell.value)}"
+            return f"perception:{dial_text(cell.value)}"
         return str(self.world_folder(cell.value, cell.seed) / "features.npz")
 
     def notes(self, cell: TrainingTrial) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ class Curve:
         return all(value is None for value, _ in self.points)
 
     def table(self, values: Sequence[float], seeds: Sequence[int], split: str, measure: str) -> Floats:
-        """Return its fractions by value and seed, (V, S); NaN where there is none."""
+        """Return the fractions by value and seed, (V, S); NaN where there is none."""
         key = (split, measure)
         return np.array(
             [[self._at(value, seed).get(key, math.nan) for seed in seeds] for value in values], dtype=np.float64
@@ -72,7 +72,7 @@ class EmptyCell(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SweepResult:
-    """A sweep, finished or as far as it came.
+    """The result of a sweep, which may have empty cells.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class SweepResult:
 
     @property
     def has_two(self) -> bool:
-        """Whether there are both test-iid and test-ood."""
+        """Whether the sweep has both test-iid and test-ood."""
         return IID in self.splits and OOD in self.splits
 
     def strongest_floor(self, split: str, at: int) -> Curve | None:
@@ -137,7 +137,7 @@ class SweepResult:
 
 
 def mean_and_spread(table: Floats) -> tuple[Floats, Floats]:
-    """Mean and standard deviation (n - 1) over the seeds that there are.
+    """Return mean and standard deviation (n - 1) over the seeds with a figure.
 
     Parameters
     ----------
@@ -155,11 +155,11 @@ def mean_and_spread(table: Floats) -> tuple[Floats, Floats]:
     >>> mean.tolist(), spread.round(4).tolist()
     ([0.5, 0.5], [0.3536, nan])
     """
-    known = np.isfinite(table)
-    count = known.sum(axis=1)
+    finite = np.isfinite(table)
+    count = finite.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(known, table, 0).sum(axis=1) / count
-        square = np.where(known, (table - mean[:, None]) ** 2, 0).sum(axis=1) / (count - 1)
+        mean = np.where(finite, table, 0).sum(axis=1) / count
+        square = np.where(finite, (table - mean[:, None]) ** 2, 0).sum(axis=1) / (count - 1)
     return np.where(count > 0, mean, np.nan), np.where(count > 1, np.sqrt(np.where(count > 1, square, 0)), np.nan)
 
 
@@ -176,7 +176,7 @@ class Difference(NamedTuple):
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval excludes 0, apart from rounding."""
+        """Whether the interval excludes 0 by more than rounding."""
         return self.low > _ROUNDING or self.high < -_ROUNDING
 
 

@@ -23,12 +23,12 @@ Status = Callable[[str], None]
 
 
 def read_measures(measures: str | None, headline: str | None) -> tuple[tuple[str, ...], str]:
-    """Return the measures of a sweep by name, and its headline: the first, unless another one is given."""
+    """Return the measures of a sweep by name, and its headline: the first by default."""
     names = tuple(dict.fromkeys(str(measure) for measure in parse_measures(measures or GroundingTask.measures)))
-    shown = names[0] if headline is None else str(parse_measure(headline))
-    if shown not in names:
-        raise UsageError(f"--headline: {shown} is not measured, expected one of {'; '.join(names)}")
-    return names, shown
+    measure = names[0] if headline is None else str(parse_measure(headline))
+    if measure not in names:
+        raise UsageError(f"--headline: {measure} is not measured, expected one of {'; '.join(names)}")
+    return names, measure
 
 
 @dataclass
@@ -75,7 +75,7 @@ class Sweep:
         return rows_of_cells, len(self._missing)
 
     def train(self, jobs: int | None = 1, threads: int = 1, engine: Engine = "local") -> Iterator[TrialOutcome]:
-        """Train the missing cells, and yield the outcome of each; in so many processes with so many threads each."""
+        """Train the missing cells in `jobs` processes with `threads` each, and yield the outcome of each cell."""
         trainer = Trainer(self.data.grid, self.data, "; ".join(self.measures), threads)
         for outcome in train_trials(self._missing, trainer, workers=jobs, engine=engine):
             self._finished.append(outcome)
@@ -83,9 +83,9 @@ class Sweep:
 
     def result(self) -> SweepResult:
         """Return the figures of all cells that are finished."""
-        grid, done = self.data.grid, self._finished
+        grid, outcomes = self.data.grid, self._finished
         notes = [
-            note for outcome in done if not outcome.failed for note in read_run(grid.folder_of(outcome.trial)).notes
+            note for outcome in outcomes if not outcome.failed for note in read_run(grid.folder_of(outcome.trial)).notes
         ]
         return SweepResult(
             dial=grid.dial.name,
@@ -100,7 +100,7 @@ class Sweep:
             ceilings=tuple(outcome for outcome in self._references if outcome.kind == "ceiling"),
             failed=tuple(
                 EmptyCell(outcome.trial.method, outcome.trial.value, outcome.trial.seed, outcome.failed)
-                for outcome in done
+                for outcome in outcomes
                 if outcome.failed
             ),
             notes=(*self._notes, *dict.fromkeys(note for note in notes if not note.startswith(WORLD_NOTE))),
@@ -181,7 +181,7 @@ class Sweep:
         """Return the curve of each method."""
         methods = self.data.grid.methods
         titles = [method.recipe.family.title for method in methods]
-        done = sorted(self._finished, key=lambda outcome: (outcome.trial.value or 0.0, outcome.trial.seed))
+        outcomes = sorted(self._finished, key=lambda outcome: (outcome.trial.value or 0.0, outcome.trial.seed))
         return tuple(
             Curve(
                 name=method.name,
@@ -190,7 +190,7 @@ class Sweep:
                 sees=method.recipe.family.sees_video,
                 points={
                     (outcome.trial.value, outcome.trial.seed): _figures(outcome.rows)
-                    for outcome in done
+                    for outcome in outcomes
                     if outcome.trial.method == method.name and not outcome.failed
                 },
                 config=method.recipe.hash,

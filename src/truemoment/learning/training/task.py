@@ -1,4 +1,4 @@
-"""The contract of a task: what a kind of models does with a recipe, with a run, and with its answers.
+"""The contract of a task: a kind of models checks recipes, prepares data, and writes and measures answers.
 
 :mod:`~truemoment.learning.training.grounding` answers queries with moments, and
 :mod:`~truemoment.learning.training.ranking` ranks clips by text. Another task is another module with a ``TASK``, which
@@ -8,6 +8,7 @@ a base class of models names in `task`. Everything outside these modules is the 
 from __future__ import annotations
 
 import abc
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -24,6 +25,7 @@ from truemoment.learning.training.recipes import Recipe, Text
 from truemoment.learning.training.run import Run
 from truemoment.learning.training.vocabulary import TokenVocabulary
 from truemoment.media.features.base import FeatureStore
+from truemoment.media.features.sentences import SentenceStore
 from truemoment.searching.opening import open_features
 
 
@@ -95,7 +97,7 @@ class BesideZeroShot:
 
     @property
     def difference(self) -> float:
-        """Trained less zero-shot."""
+        """Figure after training less that before."""
         return self.value - self.zero_shot
 
 
@@ -119,10 +121,19 @@ class Answers:
 
 
 class Task(abc.ABC):
-    """What a kind of models does with a recipe, with a run, and with its answers."""
+    """The task of a kind of models: it checks recipes, prepares data, and writes and measures answers."""
 
     measures: ClassVar[str]
-    """Measured on test splits, if nothing else is named."""
+    """Measures on test splits, unless others are named."""
+
+    trained: ClassVar[type]
+    """Class of the trained method, a :class:`~truemoment.learning.training.trained.TrainedNetwork`."""
+
+    use: ClassVar[str]
+    """What its models do, and the command that uses them, for messages."""
+
+    loads_encoder: ClassVar[bool] = False
+    """Whether a model loads an encoder when it is built."""
 
     # ------------------------------------------------------------------------------------------- options
 
@@ -147,6 +158,11 @@ class Task(abc.ABC):
         del recipe
         return open_features(text, dataset=dataset, data_dir=data_dir, seed=seed, fps=fps)
 
+    def open_texts(self, sentences: Sequence[str]) -> SentenceStore | None:
+        """Open the vectors of sentences that trained models read; None if they read words."""
+        del sentences
+        return None
+
     @abc.abstractmethod
     def with_features(self, split: Annotations, store: FeatureStore, *, skip_missing: bool) -> Bools:
         """Return which queries have features, (Q,); refuse a split without, unless videos may be skipped."""
@@ -160,7 +176,7 @@ class Task(abc.ABC):
         del run
 
     def notes(self, run: Run) -> tuple[str, ...]:
-        """Return what results must say about how the model learns."""
+        """Return notes for results on how the model learns."""
         del run
         return ()
 

@@ -54,11 +54,11 @@ def start_tracking(accelerator: Accelerator, recipe: Recipe, seed: int, folder: 
 
 @contextmanager
 def _refusing(tracker: Tracker) -> Iterator[None]:
-    """Raise UsageError where Weights & Biases cannot start: nobody is logged in, or its server does not answer."""
-    known = importlib.import_module("wandb").Error if tracker == "wandb" else ()
+    """Raise UsageError if Weights & Biases cannot start: no login, or its server does not answer."""
+    errors = importlib.import_module("wandb").Error if tracker == "wandb" else ()
     try:
         yield
-    except known as error:
+    except errors as error:
         hint = "with WANDB_MODE=offline it needs no server"
         raise UsageError(f"train.track: wandb does not start: {str(error).rstrip('.')}; {hint}") from error
 
@@ -71,12 +71,12 @@ def track_epoch(accelerator: Accelerator, epoch: Epoch) -> None:
     accelerator.log({**values, "seconds": epoch.seconds, "stage": epoch.stage}, step=epoch.epoch)
 
 
-def _flat(values: dict[str, object], before: str = "") -> dict[str, str | int | float | bool]:
-    """Return values by dotted key, in kinds that a tracker takes; lists as text."""
+def _flat(values: dict[str, object], prefix: str = "") -> dict[str, str | int | float | bool]:
+    """Return values by dotted key, as types that a tracker supports; lists as text."""
     flat: dict[str, str | int | float | bool] = {}
     for key, value in values.items():
         if isinstance(value, dict):
-            flat |= _flat(value, f"{before}{key}.")
+            flat |= _flat(value, f"{prefix}{key}.")
         else:
-            flat[before + key] = value if isinstance(value, str | int | float) else str(value)
+            flat[prefix + key] = value if isinstance(value, str | int | float) else str(value)
     return flat

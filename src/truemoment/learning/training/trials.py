@@ -46,9 +46,9 @@ class TrainingTrial:
     method
         Its name.
     value
-        Of the dial; None where no dial reaches the method.
+        Value of the dial; None where no dial changes what the method learns from.
     seed
-        Of all draws of the training.
+        Seed of all draws of the training.
     """
 
     method: str
@@ -70,7 +70,7 @@ class Trials(Protocol):
 
 @dataclass(frozen=True)
 class TrialOutcome:
-    """What came of a trial.
+    """The outcome of a trial.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class TrialOutcome:
         Why it has no figures: the loss was not finite.
     stops
         Why nothing further can be done: a file or an option is wrong.
-    left
+    unfinished
         Why it is not finished: the time was over. The same trial again is resumed.
     """
 
@@ -93,7 +93,7 @@ class TrialOutcome:
     seconds: float = 0.0
     failed: str = ""
     stops: str = ""
-    left: str = ""
+    unfinished: str = ""
 
 
 # ------------------------------------------------------------------------------------------ what is there
@@ -112,19 +112,19 @@ def read_finished(
     seed: int,
     features: str,
     learned: Mapping[tuple[str, str], str],
-    wanted: Collection[tuple[str, str, str]],
+    figures: Collection[tuple[str, str, str]],
 ) -> tuple[ResultRow, ...] | None:
     """Read the figures of a trial that is finished; None if it is not, or if some are missing.
 
     Parameters
     ----------
     folder
-        Of the trial.
+        Folder of the trial.
     recipe, seed, features
         The expected request of the run.
     learned
         Hash of the annotations of each dataset and split that may be learned or chosen from.
-    wanted
+    figures
         Split, first digits of its hash, and measure of each figure.
     """
     if not (folder / "run.json").is_file():
@@ -143,7 +143,7 @@ def read_finished(
         return None
     rows = decode_json(read_bytes(path), _Finished, path=path).figures
     by_figure = {(row.split, row.data, row.measure): row for row in rows}
-    return tuple(by_figure[key] for key in wanted) if by_figure.keys() >= set(wanted) else None
+    return tuple(by_figure[key] for key in figures) if by_figure.keys() >= set(figures) else None
 
 
 def finished_outcome(
@@ -172,7 +172,7 @@ def finished_outcome(
         seed=trial.seed,
         features=features,
         learned={(split.dataset, split.split): split.sha256 for split in learned},
-        wanted=[(name, splits[name].sha256[:8], measure) for name in tests for measure in measures],
+        figures=[(name, splits[name].sha256[:8], measure) for name in tests for measure in measures],
     )
     return None if rows is None else TrialOutcome(trial, rows)
 
@@ -200,7 +200,7 @@ class Trainer:
     measures
         What is measured on the test splits.
     threads
-        Of PyTorch, a process. The same number gives the same figures, whatever the number of processes is.
+        Threads of PyTorch in each process. The same number gives the same figures, whatever the number of processes is.
     until
         Time, as ``time.time()`` counts it, at which training ends; None for no end. No trial and no epoch is begun that
         would end later, as far as the last epoch shows.
@@ -215,7 +215,7 @@ class Trainer:
     def __call__(self, trial: TrainingTrial) -> TrialOutcome:
         """Train one trial; errors become text, which every process can send."""
         if self._is_over():
-            return TrialOutcome(trial, left=self._saved(trial))
+            return TrialOutcome(trial, unfinished=self._saved(trial))
         started = time.perf_counter()
         folder = self.trials.folder_of(trial)
         try:
@@ -229,7 +229,7 @@ class Trainer:
         except TrueMomentError as error:
             return TrialOutcome(trial, failed=str(error), seconds=time.perf_counter() - started)
         except _OutOfTimeError as stopped:
-            return TrialOutcome(trial, left=str(stopped), seconds=time.perf_counter() - started)
+            return TrialOutcome(trial, unfinished=str(stopped), seconds=time.perf_counter() - started)
         return TrialOutcome(trial, rows, time.perf_counter() - started)
 
     def _saved(self, trial: TrainingTrial) -> str:
@@ -248,8 +248,8 @@ class Trainer:
 
         def on_epoch(epoch: Epoch) -> None:
             nonlocal began
-            now = time.time()
-            began, took_s = now, now - began
+            now_s = time.time()
+            began, took_s = now_s, now_s - began
             if epoch.epoch < most_epochs and self._is_over(took_s):
                 raise _OutOfTimeError(_progress(epoch.epoch, most_epochs))
 
@@ -296,7 +296,7 @@ def _given_up(trial: TrainingTrial, times: int) -> TrialOutcome:
 
 @contextlib.contextmanager
 def use_threads(threads: int) -> Iterator[None]:
-    """Let PyTorch use so many threads inside this block."""
+    """Let PyTorch use this number of threads inside the block."""
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
@@ -307,7 +307,7 @@ def use_threads(threads: int) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _InProcess:
-    """Trains a trial in a process of its own, which a signal ends: a pool would else hand it the next one."""
+    """Trains a trial in a new process, which a signal ends: a pool would hand it the next trial."""
 
     trainer: Trainer
 

@@ -1,4 +1,4 @@
-"""Measures during training: the very functions of ``evaluate``, for this training loop or any other.
+"""Measures during training: the functions of ``evaluate``, for this training loop or any other.
 
 >>> import numpy as np
 >>> from truemoment.learning.models.decoding import ScoredMoments
@@ -6,8 +6,8 @@
 >>> val = Annotations.from_rows([("v#0", "v", 10.0, "a door opens", 0.0, 5.0)])
 >>> watch = Validation(val, "R@1,IoU=0.5")
 >>> start, end = np.array([0.0, 0.0, 0.5]), np.array([0.5, 1.0, 1.0])   # shares of the video
->>> found = ScoredMoments(start, end, np.array([[0.9, 0.1, 0.2]], dtype=np.float32))
->>> watch.of_scores(found, nms=0.5)["R@1,IoU=0.5"]
+>>> moments = ScoredMoments(start, end, np.array([[0.9, 0.1, 0.2]], dtype=np.float32))
+>>> watch.of_scores(moments, nms=0.5)["R@1,IoU=0.5"]
 1.0
 >>> watch.of_moments({"v#0": [(5.0, 10.0, 0.7)]})["R@1,IoU=0.5"]
 0.0

@@ -36,7 +36,7 @@ from truemoment.learning.training.answering import pairs_to_answer, score
 from truemoment.learning.training.checkpoints import Epoch
 from truemoment.learning.training.epochs import epoch_folder
 from truemoment.learning.training.examples import Pairs
-from truemoment.learning.training.grounding import TrainedGrounder, load_grounder
+from truemoment.learning.training.grounding import TrainedGrounder
 from truemoment.learning.training.performing import perform, refuse_names
 from truemoment.learning.training.progress import Track, unseen
 from truemoment.learning.training.run import Run
@@ -47,7 +47,7 @@ SHUFFLED = "shuffled"
 
 @dataclass(frozen=True)
 class VariantGrid:
-    """Which variants.
+    """The variants of a method.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def make_variants(
     Parameters
     ----------
     run
-        What is trained; the grid's learning rates take the place of its own, and it does not stop early.
+        What is trained; the grid's learning rates replace that of the recipe, and it does not stop early.
     grid
         Which variants.
     out
@@ -143,7 +143,7 @@ def _make_of_rate(
     if not missing:
         return n_variants
     on_status(f"learning rate {rate:g}: answering")
-    method = dataclasses.replace(load_grounder(trained, store=run.store), track=track)
+    method = dataclasses.replace(TrainedGrounder.load(trained, store=run.store), track=track)
     pairs = {
         (split, shuffled): _pairs(method, truth, shuffled=shuffled, seed=run.seed)
         for split, truth in splits.items()
@@ -153,7 +153,7 @@ def _make_of_rate(
         checkpoints.load_into(method.network, checkpoints.read_tensors(path), path)
         for split, truth in splits.items():
             on_status(f"learning rate {rate:g}, epoch {number}: {split}")
-            of_split = {shuffled: each for (name, shuffled), each in pairs.items() if name == split}
+            of_split = {shuffled: examples for (name, shuffled), examples in pairs.items() if name == split}
             _save(method, truth, of_split, grid.of_network(rate, number), folder=folder / split, measures=measures)
     return n_variants
 
@@ -177,11 +177,11 @@ def _train(run: Run, rate: float, folder: OwnPath, track: Track) -> None:
 
 def _keep(run: OwnPath, epoch: int) -> None:
     """Copy the weights of the newest epoch, complete or not at all."""
-    kept = run / "weights"
-    kept.mkdir(exist_ok=True)
+    weights = run / "weights"
+    weights.mkdir(exist_ok=True)
     with (
         open_regular(epoch_folder(run, epoch) / "network.safetensors") as whole,
-        atomic_write(kept / f"{epoch:04d}.safetensors") as stream,
+        atomic_write(weights / f"{epoch:04d}.safetensors") as stream,
     ):
         shutil.copyfileobj(whole, stream)
 
@@ -190,7 +190,7 @@ def _kept(run: OwnPath) -> dict[int, OwnPath]:
     """Return the weights of each epoch by its number."""
     weights = {int(path.stem): path for path in (run / "weights").glob("[0-9][0-9][0-9][0-9].safetensors")}
     if list(weights) != list(range(1, len(weights) + 1)):
-        raise InputError(f"holds the weights of epochs {list(weights)}, expected all of them", path=run / "weights")
+        raise InputError(f"has the weights of epochs {list(weights)}, expected all of them", path=run / "weights")
     return weights
 
 
@@ -214,10 +214,10 @@ def _save(
     folder: OwnPath,
     measures: str,
 ) -> None:
-    """Score a split once a way, and save what each threshold makes of it."""
+    """Score a split with and without shuffled videos, and save the scores at each threshold."""
     recipe = method.run.recipe
     parsed, queries, top = parse_measures(measures), split.queries, recipe.decode.top
-    scored = {shuffled: score(method.network, each, recipe.train.batch) for shuffled, each in pairs.items()}
+    scored = {shuffled: score(method.network, examples, recipe.train.batch) for shuffled, examples in pairs.items()}
     for name, shuffled, nms in variants:
         answers = as_predictions(queries.query_id, scored[shuffled], queries.duration_s, nms=nms, top=top, name=name)
         evaluate(split, answers, parsed).save(folder / f"{name}.npz")

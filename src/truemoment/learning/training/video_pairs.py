@@ -33,7 +33,7 @@ from truemoment.learning.training.windows import AllCandidates, in_windows
 from truemoment.searching.windows import WindowDraws
 
 STREAM_OF_WINDOWS = 1
-"""Keeps the draws of windows apart from those of an epoch's order."""
+"""Separates the draws of windows from those of an epoch's order."""
 
 
 def first_references(split: Annotations) -> Annotations:
@@ -53,7 +53,7 @@ def make_targets(first: Annotations, model: TrainableModel) -> dict[str, npt.NDA
 
 @dataclass(frozen=True, eq=False)
 class WholeVideos:
-    """Every query with all of its video, or with each window that a model learns from.
+    """Every query with its whole video, or with each window that a model learns from.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class WholeVideos:
 
 @dataclass(frozen=True, eq=False)
 class VideoWindows:
-    """Every query with a window of its video, another one in every epoch.
+    """Every query with a window of its video, drawn anew in every epoch.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class VideoWindows:
     draws
         The queries and their videos.
     sentences
-        Of the queries.
+        Sentences of the queries.
     table
         Features of the videos; None where the model sees no video.
     network
@@ -180,21 +180,21 @@ class VideoWindows:
 
     def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
         """Draw a window for each query; a resumed run draws the same windows."""
-        drawn = self.draws.draw(np.random.default_rng([self.run.seed, number, STREAM_OF_WINDOWS]))
+        draw = self.draws.draw(np.random.default_rng([self.run.seed, number, STREAM_OF_WINDOWS]))
         model, recipe, table = self.network.model, self.run.recipe, None
-        duration_s = (drawn.end - drawn.first) / self.draws.fps
+        duration_s = (draw.end - draw.first) / self.draws.fps
         if self.table is not None:
             begins = np.array([self.table.begins[video.video_id] for video in self.draws.videos], dtype=np.int64)
             see = functools.partial(model.see, n_rows=recipe.rows)
-            table = WindowTable(self.table.rows, begins + drawn.first, begins + drawn.end, duration_s, see)
-        columns = make_targets(self.draws.moved(drawn), model)
+            table = WindowTable(self.table.rows, begins + draw.first, begins + draw.end, duration_s, see)
+        columns = make_targets(self.draws.moved(draw), model)
         if "duration" in model.needs:
             columns["duration_s"] = duration_s
         log = {
-            "windows without the moment": float(drawn.negative.mean()),
+            "windows without the moment": float(draw.negative.mean()),
             "moments longer than a window": float(self.draws.longer.mean()),
         }
-        pairs = Pairs(self.sentences, np.arange(len(drawn.first)), table, columns=columns)
+        pairs = Pairs(self.sentences, np.arange(len(draw.first)), table, columns=columns)
         pairs.weights = self.run.weights
         return pairs, log
 

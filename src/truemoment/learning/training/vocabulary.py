@@ -1,4 +1,4 @@
-"""Which words a trained method knows, and where their vectors start."""
+"""The vocabulary of a trained method, and the initial vectors of its words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from truemoment.learning.training.recipes import Text
 from truemoment.media.video.encoders import load_encoder, pinned
 
 ENCODER = "encoder:"
-"""What stands before the name of a text encoder."""
+"""Prefix of the name of a text encoder."""
 
 PADDING, UNKNOWN = 0, 1
 """Numbers of "no word" and of words that are not known; words count from 2."""
@@ -58,7 +58,7 @@ class TokenVocabulary:
 
 
 NO_WORDS = TokenVocabulary((), np.zeros((2, 1), dtype=np.float32))
-"""Of a model that compares whole sentences."""
+"""Vocabulary of a model that compares whole sentences."""
 
 
 def write_vocabulary(path: AnyPath, vocabulary: TokenVocabulary) -> None:
@@ -85,35 +85,39 @@ def make_vocabulary(
     all_sentences
         Sentences whose words are looked up where vectors are fixed: nothing is learned from them.
     data_dir
-        Folder that holds ``glove``.
+        Folder that contains ``glove``.
     seed
         Seed of the vectors of words that a file does not contain.
     """
     if text.vectors == "learned":
         counts = Counter(word for sentence in train_sentences for word in set(tokenise(sentence, text.tokens)))
         return TokenVocabulary(tuple(sorted(word for word, count in counts.items() if count >= text.least_count)))
-    wanted = {word for sentence in all_sentences for word in tokenise(sentence, text.tokens)}
+    words = {word for sentence in all_sentences for word in tokenise(sentence, text.tokens)}
     if text.vectors.startswith(ENCODER):
-        return _encoded(sorted(wanted), text.vectors.removeprefix(ENCODER))
-    read: WordVectors = read_glove(_vector_file(text.vectors, data_dir), keep=wanted)
+        return _encoded(sorted(words), text.vectors.removeprefix(ENCODER))
+    read: WordVectors = read_glove(_vector_file(text.vectors, data_dir), keep=words)
     order = sorted(range(len(read.words)), key=read.words.__getitem__)
     vectors = np.zeros((len(order) + 2, read.vectors.shape[1]), dtype=np.float32)
     vectors[2:] = read.vectors[order]
-    known = TokenVocabulary(tuple(read.words[at] for at in order), vectors)
-    return _with_absent(known, sorted(wanted - set(known.words)), seed) if text.absent == "uniform" else known
+    vocabulary = TokenVocabulary(tuple(read.words[at] for at in order), vectors)
+    return (
+        _with_absent(vocabulary, sorted(words - set(vocabulary.words)), seed)
+        if text.absent == "uniform"
+        else vocabulary
+    )
 
 
 ABSENT = 3.0
 """Largest size of numbers of the vectors that words absent from a file start from (SCDM and ABLR, authors' code)."""
 
 
-def _with_absent(known: TokenVocabulary, words: list[str], seed: int) -> TokenVocabulary:
+def _with_absent(vocabulary: TokenVocabulary, words: list[str], seed: int) -> TokenVocabulary:
     """Return a vocabulary with further words, whose vectors are drawn from U(-3, 3)."""
-    if known.vectors is None or not words:
-        return known
+    if vocabulary.vectors is None or not words:
+        return vocabulary
     rng = np.random.default_rng([seed, len(words)])
-    drawn = rng.uniform(-ABSENT, ABSENT, (len(words), known.vectors.shape[1])).astype(np.float32)
-    return TokenVocabulary((*known.words, *words), np.concatenate([known.vectors, drawn]))
+    vectors = rng.uniform(-ABSENT, ABSENT, (len(words), vocabulary.vectors.shape[1])).astype(np.float32)
+    return TokenVocabulary((*vocabulary.words, *words), np.concatenate([vocabulary.vectors, vectors]))
 
 
 def text_encoder_of(text: Text) -> str:
@@ -155,16 +159,16 @@ def _vector_file(name: str, data_dir: Path | None) -> Path:
     folder = data_folder(data_dir) / "glove"
     files = sorted(folder.glob("*.txt"))
     if not files:
-        raise MissingFileError(f"{folder}: holds no file of vectors (*.txt); expected GloVe's text format")
+        raise MissingFileError(f"{folder}: contains no file of vectors (*.txt); expected GloVe's text format")
     if len(files) > 1:
         raise UsageError(f"text.vectors: {len(files)} files lie in {folder}, name the one to use")
     return files[0]
 
 
 def word_numbers(
-    sentences: Iterable[str], vocabulary: TokenVocabulary, tokens: How, most: int | UnsetType = UNSET
+    sentences: Iterable[str], vocabulary: TokenVocabulary, tokens: How, max_tokens: int | UnsetType = UNSET
 ) -> tuple[Ints, Ints]:
-    """Number the words of sentences, the first `most` of each if set.
+    """Number the words of sentences, the first `max_tokens` of each if set.
 
     Returns
     -------
@@ -173,7 +177,7 @@ def word_numbers(
     n_words : (Q,)
         1 or more: a sentence without words counts as one unknown word.
     """
-    cut = slice(None if most is UNSET else most)
+    cut = slice(None if max_tokens is UNSET else max_tokens)
     lists = [vocabulary.numbers(tokenise(sentence, tokens)[cut]) or [UNKNOWN] for sentence in sentences]
     n_words = np.array([len(numbered) for numbered in lists], dtype=np.int64)
     numbers = np.full((len(lists), int(n_words.max(initial=1))), PADDING, dtype=np.int64)

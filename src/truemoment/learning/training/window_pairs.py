@@ -63,7 +63,7 @@ class LearnedWindows:
     window: Ints
 
     @classmethod
-    def of(cls, first: Annotations, model: WindowModel) -> LearnedWindows:
+    def draw(cls, first: Annotations, model: WindowModel) -> LearnedWindows:
         """Find the pairs of queries with one usable reference each.
 
         Raises
@@ -79,11 +79,11 @@ class LearnedWindows:
         used, query, window, n_before = [], [], [], 0
         for queries, seconds in zip(by_video, duration_s, strict=True):
             windows_s = model.windows_s(seconds)
-            pairs, kept = _pairs_of(windows_s, moments_s[queries], settings)
-            used.append(windows_s[kept])
+            pairs, used_windows = _pairs_of(windows_s, moments_s[queries], settings)
+            used.append(windows_s[used_windows])
             query.append(queries[pairs[0]])
             window.append(n_before + pairs[1])
-            n_before += int(kept.sum())
+            n_before += int(used_windows.sum())
         if not n_before:
             raise UsageError(
                 f"no window of {settings.lengths} frames fits a moment of {first.dataset}/{first.split}: change "
@@ -95,9 +95,9 @@ class LearnedWindows:
 def _pairs_of(windows_s: Floats, moments_s: Floats, settings: WindowSettings) -> tuple[tuple[Ints, Ints], Bools]:
     """Return the pairs of moments and windows of a video, windows counted among those in a pair, and which are."""
     fits = positives(windows_s, moments_s, least_iou=settings.least_iou, most_outside=settings.most_outside)
-    kept = np.asarray(fits.any(axis=0))
-    moment, window = np.nonzero(fits[:, kept])
-    return (moment.astype(np.int64), window.astype(np.int64)), kept
+    has_moment = np.asarray(fits.any(axis=0))
+    moment, window = np.nonzero(fits[:, has_moment])
+    return (moment.astype(np.int64), window.astype(np.int64)), has_moment
 
 
 class WindowsToLearn(Pairs):
@@ -156,17 +156,17 @@ def distinct_batches(order: Ints, moment: Ints, size: int, rng: np.random.Genera
     order = order.copy()
     batches = [set(moment[order[low : low + size]].tolist()) for low in range(0, len(order), size)]
     for place in _repeated(moment[order], size):
-        own, batch = int(moment[order[place]]), place // size
+        own_moment, batch = int(moment[order[place]]), place // size
         for other in rng.integers(len(order), size=MOST_SWAPS).tolist():
-            its, beside = int(moment[order[other]]), other // size
+            other_moment, beside = int(moment[order[other]]), other // size
             # The batch of `other` must lose its only pair of this moment, so that the sets stay what batches contain.
-            if beside == batch or own in batches[beside] or its in batches[batch]:
+            if beside == batch or own_moment in batches[beside] or other_moment in batches[batch]:
                 continue
-            alone = moment[order[beside * size : (beside + 1) * size]] == its
+            alone = moment[order[beside * size : (beside + 1) * size]] == other_moment
             if int(alone.sum()) > 1:
                 continue
-            batches[beside] = batches[beside] - {its} | {own}
-            batches[batch].add(its)
+            batches[beside] = batches[beside] - {other_moment} | {own_moment}
+            batches[batch].add(other_moment)
             order[[place, other]] = order[[other, place]]
             break
     return order
@@ -205,11 +205,11 @@ def windows_to_learn(
     track
         Wraps the list of videos, e.g. in a progress bar.
     """
-    drawn = LearnedWindows.of(first, model)
-    rows, real = _slots_of(drawn, store, recipe, model, track)
-    query, window = drawn.query, drawn.window
+    learned = LearnedWindows.draw(first, model)
+    rows, real = _slots_of(learned, store, recipe, model, track)
+    query, window = learned.query, learned.window
     columns = {
-        "windows_s": np.concatenate(drawn.windows_s)[window][:, None],
+        "windows_s": np.concatenate(learned.windows_s)[window][:, None],
         "moment": moment_shares(first)[query],
         "duration_s": np.asarray(first.duration_s, dtype=np.float64)[query],
     }
@@ -229,23 +229,23 @@ def windows_to_learn(
 
 
 def _slots_of(
-    drawn: LearnedWindows,
+    learned: LearnedWindows,
     store: FeatureStore,
     recipe: Recipe,
     model: WindowModel,
     track: Callable[[Sequence[int]], Iterable[int]],
 ) -> tuple[FloatTable, Bools]:
     """Return the slots of all windows, (W, 1, 3, D), and whether each has its contexts, (W, 2)."""
-    ends = np.cumsum([len(windows_s) for windows_s in drawn.windows_s]).tolist()
+    ends = np.cumsum([len(windows_s) for windows_s in learned.windows_s]).tolist()
     rows = empty_table((ends[-1], 1, 3, store.n_dimensions))
     real = np.empty((ends[-1], 2), dtype=np.bool_)
     for number in track(range(len(ends))):
-        windows_s = drawn.windows_s[number]
+        windows_s = learned.windows_s[number]
         if len(windows_s):
             window = slice(ends[number] - len(windows_s), ends[number])
-            video = read_rows(store, drawn.video_id[number], drawn.duration_s[number], recipe)
-            seen = model.slots(video, windows_s)
-            rows[window, 0], real[window] = seen.slots, seen.real[:, [0, 2]]
+            video = read_rows(store, learned.video_id[number], learned.duration_s[number], recipe)
+            inputs = model.slots(video, windows_s)
+            rows[window, 0], real[window] = inputs.slots, inputs.real[:, [0, 2]]
     return rows, real
 
 
@@ -265,7 +265,7 @@ class WindowsToAnswer(Pairs):
     """
 
     def __init__(self, sentences: SentenceTable, video: Ints, videos: Sequence[VideoRows], model: WindowModel) -> None:
-        duration_s = np.array([each.duration_s for each in videos])[video]
+        duration_s = np.array([video_rows.duration_s for video_rows in videos])[video]
         super().__init__(sentences, video, None, columns=MappingProxyType({"duration_s": duration_s}))
         self.videos, self.model = videos, model
 
@@ -285,8 +285,8 @@ class WindowsToAnswer(Pairs):
 
 def _beside(arrays: Sequence[npt.NDArray[Any]], padding: float) -> npt.NDArray[Any]:
     """Return arrays (C, ...) of different length as one, (V, C, ...)."""
-    most = max(len(array) for array in arrays)
-    made = np.full((len(arrays), most, *arrays[0].shape[1:]), padding, dtype=arrays[0].dtype)
-    for row, array in zip(made, arrays, strict=True):
+    length = max(len(array) for array in arrays)
+    table = np.full((len(arrays), length, *arrays[0].shape[1:]), padding, dtype=arrays[0].dtype)
+    for row, array in zip(table, arrays, strict=True):
         row[: len(array)] = array
-    return made
+    return table

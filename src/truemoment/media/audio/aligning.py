@@ -76,20 +76,20 @@ def align(
     InputError
         If one of them has no sound, less than a minute, or silence; or several sounds and none is named.
     """
-    of = settings or AlignSettings()
+    settings = settings or AlignSettings()
     on_status("reading both sounds")
     with ThreadPoolExecutor(2) as pool:
-        film_sound, track_sound = pool.map(lambda source: record(source, of.rate_hz), (film, track))
-    found = align_sounds(film_sound, track_sound, of, on_status=on_status)
+        film_sound, track_sound = pool.map(lambda source: record(source, settings.rate_hz), (film, track))
+    alignment = align_sounds(film_sound, track_sound, settings, on_status=on_status)
     return Alignment(
         film=side_of(film, film_sound.duration_s),
         track=side_of(track, track_sound.duration_s),
-        rate_candidate=found.rate_candidate,
-        pieces=found.pieces,
-        unmatched=found.unmatched,
-        paper=found.paper,
-        verdict=found.verdict,
-        why=found.why,
+        rate_candidate=alignment.rate_candidate,
+        pieces=alignment.pieces,
+        unmatched=alignment.unmatched,
+        paper=alignment.paper,
+        verdict=alignment.verdict,
+        why=alignment.why,
     )
 
 
@@ -112,14 +112,14 @@ def align_sounds(
     on_status: Callable[[str], None] = _quiet,
 ) -> FoundAlignment:
     """Align two sounds of the same sampling rate."""
-    of = settings or AlignSettings()
+    settings = settings or AlignSettings()
     on_status("delay by the paper's method")
-    paper = check_paper(film, track, of.paper)
+    paper = check_paper(film, track, settings.paper)
     on_status("speed of the track")
     with ThreadPoolExecutor(2) as pool:
         film_bands, track_bands = pool.map(log_bands, (film, track))
     search, coarse = FilmSearch(coarse_bands(film_bands)), coarse_bands(track_bands)
-    scores = score_rates(search, coarse, of.rates)
+    scores = score_rates(search, coarse, settings.rates)
     on_status("pieces of the track")
     best = scores[0] if scores[0].fits else RateScore("1", 1.0, 0.0, 0.0)
     stretched = stretched_bands(coarse, best.rate)
@@ -136,9 +136,9 @@ def align_sounds(
     pieces = placing.pieces()
     if sum(piece.track_s[1] - piece.track_s[0] for piece in pieces) < LEAST_FOUND_S:
         return _not_found(film, track, paper, scores)
-    name = _named_rate(pieces, of.rates)
-    verdict, why = _verdict(pieces, film, track, _Context(paper, of.method, name))
-    if of.method == "paper":
+    name = _named_rate(pieces, settings.rates)
+    verdict, why = _verdict(pieces, film, track, _Context(paper, settings.method, name))
+    if settings.method == "paper":
         pieces = paper_pieces(paper, film, track)
     unmatched = Unmatched(
         gaps_between([piece.track_s for piece in pieces], track.duration_s),
@@ -158,7 +158,9 @@ def paper_pieces(paper: PaperCheck, film: Sound, track: Sound) -> tuple[Piece, .
 
 
 def _not_found(film: Sound, track: Sound, paper: PaperCheck, scores: Sequence[RateScore]) -> FoundAlignment:
-    listed = ", ".join(f"{of.name}: median {of.median:.2f}, {100 * of.share:.0f} % of windows" for of in scores)
+    listed = ", ".join(
+        f"{score.name}: median {score.median:.2f}, {100 * score.share:.0f} % of windows" for score in scores
+    )
     why = f"another film, or a speed that was not tried; windows of the track in the film, by speed: {listed}"
     unmatched = Unmatched(((0.0, track.duration_s),), ((0.0, film.duration_s),))
     return FoundAlignment("", (), unmatched, paper, "not this film", why)
@@ -171,21 +173,21 @@ def _named_rate(pieces: Sequence[Piece], rates: Sequence[str]) -> str:
 
 
 class _Context(NamedTuple):
-    """What a verdict depends on beside the pieces."""
+    """Further values that a verdict depends on."""
 
     paper: PaperCheck
     method: Method
     rate_name: str
 
 
-def _verdict(pieces: Sequence[Piece], film: Sound, track: Sound, of: _Context) -> tuple[Verdict, str]:
+def _verdict(pieces: Sequence[Piece], film: Sound, track: Sound, context: _Context) -> tuple[Verdict, str]:
     """Return the verdict and its reason."""
     covered_s = sum(piece.film_s[1] - piece.film_s[0] for piece in pieces)
     rate = max(pieces, key=lambda piece: piece.track_s[1] - piece.track_s[0]).rate
     drift = abs(rate - 1)
     speed = f"the track runs at {rate:.6f} film seconds per track second"
-    if abs(rate / parse_rate(of.rate_name) - 1) <= SAME_RATE and of.rate_name != "1":
-        speed += f" ({of.rate_name})"
+    if abs(rate / parse_rate(context.rate_name) - 1) <= SAME_RATE and context.rate_name != "1":
+        speed += f" ({context.rate_name})"
     reasons = [speed] if drift > SAME_RATE else [f"drift of {1e6 * (rate - 1):.1f} ppm"] if drift > 5e-6 else []
     if len(pieces) > 1:
         reasons.append(f"{len(pieces)} pieces: the track leaves out or adds {len(pieces) - 1} part(s)")
@@ -194,6 +196,6 @@ def _verdict(pieces: Sequence[Piece], film: Sound, track: Sound, of: _Context) -
         reasons.append(f"{100 * covered_s / shorter_s:.0f} % of the shorter side is matched")
         return "partly", "; ".join(reasons)
     why = "; ".join(reasons)
-    if of.method == "paper" and not of.paper.passed and drift > SAME_RATE:
+    if context.method == "paper" and not context.paper.passed and drift > SAME_RATE:
         return "other speed", why
     return ("aligned in pieces" if len(pieces) > 1 else "aligned"), why

@@ -124,7 +124,7 @@ class Alignment(msgspec.Struct, frozen=True, kw_only=True):
         The verdict of the paper's method; None if it was not computed.
     verdict
         ``aligned``: one piece. ``aligned in pieces``: several. ``partly``: pieces cover less than 80 % of the shorter
-        side. ``other speed``: only the paper's method was asked for, and the rate is not 1. ``not this film``: none.
+        side. ``other speed``: only the paper's method was requested, and the rate is not 1. ``not this film``: none.
     why
         The reason of the verdict, in words; "" if there is nothing to add.
     """
@@ -157,10 +157,10 @@ class Alignment(msgspec.Struct, frozen=True, kw_only=True):
         times = np.asarray(film_s, np.float64)
         track = np.full(times.shape, np.nan)
         for piece in reversed(self.pieces):
-            found = (times - piece.delay_s) / piece.rate
+            track_s = (times - piece.delay_s) / piece.rate
             low, high = piece.track_s
-            inside = (found >= low - ROUNDING_S) & (found <= high + ROUNDING_S)
-            track[inside] = np.clip(found[inside], low, high)
+            inside = (track_s >= low - ROUNDING_S) & (track_s <= high + ROUNDING_S)
+            track[inside] = np.clip(track_s[inside], low, high)
         return track
 
     def document(self) -> dict[str, object]:
@@ -187,11 +187,11 @@ def read_alignment(path: AnyPath) -> Alignment:
     schema = read_json(path, _Schema).schema
     if schema != SCHEMA:
         raise InputError(f"got {schema!r}, expected {SCHEMA!r}", path=path, field="schema")
-    found = read_json(path, Alignment)
-    fault = faults_of(found.pieces)
+    alignment = read_json(path, Alignment)
+    fault = faults_of(alignment.pieces)
     if fault:
         raise InputError(fault, path=path, field="pieces")
-    return found
+    return alignment
 
 
 class _Schema(msgspec.Struct):
@@ -199,7 +199,7 @@ class _Schema(msgspec.Struct):
 
 
 def faults_of(pieces: Sequence[Piece]) -> str:
-    """Return what is wrong with pieces, which are disjoint and rise on both sides; "" if nothing."""
+    """Return the fault of pieces, which must be disjoint and rise on both sides; "" if there is none."""
     for number, piece in enumerate(pieces):
         low, high = piece.track_s
         if not (np.isfinite([low, high, piece.rate, piece.delay_s]).all() and low < high and piece.rate > 0):

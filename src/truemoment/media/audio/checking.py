@@ -53,12 +53,12 @@ class PaperSettings:
 
 def check_paper(film: Sound, track: Sound, settings: PaperSettings | None = None) -> PaperCheck:
     """Return the delay of a track by one cross-correlation, and the check by windows."""
-    of = settings or PaperSettings()
-    most_lag = round(of.most_delay_s * film.rate_hz)
+    settings = settings or PaperSettings()
+    most_lag = round(settings.most_delay_s * film.rate_hz)
     peak = peak_of(correlate(film, track, most_lag), round(APART_S * film.rate_hz))
     delay_s = (peak.position - most_lag) / film.rate_hz
-    windows = window_delays(film, track, delay_s, of)
-    return judged(windows, of, delay_s=delay_s, peak_ratio=peak.ratio)
+    windows = window_delays(film, track, delay_s, settings)
+    return judged(windows, settings, delay_s=delay_s, peak_ratio=peak.ratio)
 
 
 def judged(windows: Sequence[WindowDelay], settings: PaperSettings, *, delay_s: float, peak_ratio: float) -> PaperCheck:
@@ -66,8 +66,10 @@ def judged(windows: Sequence[WindowDelay], settings: PaperSettings, *, delay_s: 
     delays = np.array([window.delay_s for window in windows])
     median_s = float(np.median(delays)) if len(delays) else math.nan
     within = int(np.sum(np.abs(delays - median_s) <= settings.within_s))
-    found = delay_s if peak_ratio >= CLEAR_RATIO else None
-    return PaperCheck(found, peak_ratio, tuple(windows), median_s, within, bool(len(delays)) and within == len(delays))
+    clear_delay_s = delay_s if peak_ratio >= CLEAR_RATIO else None
+    return PaperCheck(
+        clear_delay_s, peak_ratio, tuple(windows), median_s, within, bool(len(delays)) and within == len(delays)
+    )
 
 
 def window_delays(film: Sound, track: Sound, delay_s: float, settings: PaperSettings) -> list[WindowDelay]:

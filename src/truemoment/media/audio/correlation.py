@@ -72,8 +72,8 @@ def correlate(film: Sound, track: Sound, most_lag: int, *, block: int = BLOCK) -
     with ThreadPoolExecutor(THREADS) as pool:
         starts = range(0, n_track, block)
         for at in range(0, len(starts), THREADS):
-            for found in pool.map(product, starts[at : at + THREADS]):
-                total += found
+            for part in pool.map(product, starts[at : at + THREADS]):
+                total += part
     return np.asarray(np.fft.irfft(total, n)[: 2 * most_lag + 1], np.float32)
 
 
@@ -95,18 +95,18 @@ class Peak(NamedTuple):
     ratio: float
 
 
-def peak_of(correlation: Samples | Floats, apart: int) -> Peak:
+def peak_of(correlation: Samples | Floats, min_distance: int) -> Peak:
     """Return the largest value of a correlation, (N,), its place by a parabola through its neighbours.
 
     Parameters
     ----------
-    apart
-        Samples: nearer values are part of the same peak.
+    min_distance
+        Distance in samples; nearer values are part of the same peak.
     """
     at = int(np.argmax(correlation))
     value = float(correlation[at])
-    others = np.concatenate([correlation[: max(0, at - apart + 1)], correlation[at + apart :]])
-    second = float(others.max(initial=0.0))
+    rest = np.concatenate([correlation[: max(0, at - min_distance + 1)], correlation[at + min_distance :]])
+    second = float(rest.max(initial=0.0))
     return Peak(at + parabola_shift(correlation, at), value, value / second if second > 0 else np.inf)
 
 
@@ -114,6 +114,6 @@ def parabola_shift(values: Samples | Floats, at: int) -> float:
     """Return where a parabola through three values has its maximum, from -0.5 to 0.5 about the middle one."""
     if not 0 < at < len(values) - 1:
         return 0.0
-    before, here, after = (float(value) for value in values[at - 1 : at + 2])
-    bend = before - 2 * here + after
+    before, centre, after = (float(value) for value in values[at - 1 : at + 2])
+    bend = before - 2 * centre + after
     return float(np.clip(0.5 * (before - after) / bend, -0.5, 0.5)) if bend < 0 else 0.0

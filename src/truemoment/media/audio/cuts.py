@@ -1,4 +1,4 @@
-"""Where a track leaves one line and follows the next, and how far a line holds, each with its error."""
+"""Cuts: where a track leaves one line and follows the next, and where a line ends, each with its error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Edge(NamedTuple):
 
 
 class SureLine(NamedTuple):
-    """A line, and a part of the track in which it surely holds."""
+    """A line, and a part of the track in which it is certain."""
 
     line: DelayLine
     span_s: tuple[float, float]
@@ -44,13 +44,13 @@ def place_cut(
 
     In a cut the film jumps and the track does not; in an insertion it is the other way round. Both edges move together:
     the evidence of the first line before them and of the second line behind them is largest. Where parts of both sides
-    are missing, which takes decisive evidence, each edge moves by itself. The second edge never lies before the first,
+    are missing, which needs decisive evidence, each edge moves by itself. The second edge never lies before the first,
     neither on the track nor in the film.
 
     Parameters
     ----------
     between_s
-        Part of the track in which the first line surely holds at its start, and the second at its end.
+        Part of the track in which the first line is certain at the start, and the second at the end.
     """
     low_s, high_s = between_s
     jump_s = _film_s(after.line, (low_s + high_s) / 2) - _film_s(before.line, (low_s + high_s) / 2)
@@ -61,20 +61,22 @@ def place_cut(
         middle_s = max(low_s, (low_s + high_s - inserted_s) / 2)
         return Edge(middle_s, form.least_error_s), Edge(_start(before, after, middle_s), form.least_error_s)
     start_s = low_s + inserted_s
-    first = Explained(film, track, before.line, form, before.near(high_s)).held(low_s, n)
-    second = Explained(film, track, after.line, form, after.near(low_s)).held(start_s + n * form.hop_s, -n)[::-1]
+    first = Explained(film, track, before.line, form, before.near(high_s)).evidence_up_to(low_s, n)
+    second = Explained(film, track, after.line, form, after.near(low_s)).evidence_up_to(start_s + n * form.hop_s, -n)[
+        ::-1
+    ]
     together = first + second
     at_first = at_second = int(np.argmax(together))
-    apart = np.maximum.accumulate(first) + second
-    if apart.max() > together[at_first] + form.decisive:
-        at_second = int(np.argmax(apart))
+    separate = np.maximum.accumulate(first) + second
+    if separate.max() > together[at_first] + form.decisive:
+        at_second = int(np.argmax(separate))
         at_first = int(np.argmax(first[: at_second + 1]))
         likely = first[: at_second + 1], np.concatenate([np.full(at_first, -np.inf), second[at_first:]])
     else:
         likely = together, together
     errors = [
-        max(form.least_error_s, form.hop_s * _spread(of / form.excess, at))
-        for of, at in zip(likely, (at_first, at_second), strict=True)
+        max(form.least_error_s, form.hop_s * _spread(evidence / form.excess, at))
+        for evidence, at in zip(likely, (at_first, at_second), strict=True)
     ]
     end_s = low_s + at_first * form.hop_s
     # Lines of slightly different rates are not apart by the same time everywhere.
@@ -82,15 +84,15 @@ def place_cut(
     return Edge(end_s, errors[0]), Edge(second_s, errors[1])
 
 
-def reach_of(film: Sound, track: Sound, of: SureLine, end_s: float) -> Edge:
-    """Return how far a line holds from its sure part towards a time, before or after it."""
-    sure_s = of.span_s[1] if end_s > of.span_s[1] else of.span_s[0]
-    form = EXACT if of.line.by_waveform else WOBBLING
+def reach_of(film: Sound, track: Sound, sure_line: SureLine, end_s: float) -> Edge:
+    """Return the end of a line from its certain part towards a time, before or after it."""
+    sure_s = sure_line.span_s[1] if end_s > sure_line.span_s[1] else sure_line.span_s[0]
+    form = EXACT if sure_line.line.by_waveform else WOBBLING
     n = int(abs(end_s - sure_s) / form.hop_s)
     if not n:
         return Edge(end_s, 0.0)
     way = 1 if end_s > sure_s else -1
-    total = Explained(film, track, of.line, form, of.near(end_s)).held(sure_s, way * n)
+    total = Explained(film, track, sure_line.line, form, sure_line.near(end_s)).evidence_up_to(sure_s, way * n)
     at = int(np.argmax(total))
     if total[-1] >= total[at] - form.decisive:
         return Edge(end_s, 0.0)

@@ -1,7 +1,7 @@
-"""Where the narrator speaks: what a described track has and the film's own sound has not (ours, not the paper's).
+"""Where the narrator speaks: sound of a described track that the film's own sound has not (ours, not the paper's).
 
 Both sounds are compared in bands on the film's clock, after the gain of each band and the track's noise are taken into
-account. It needs an alignment better than 20 ms; otherwise the result states that it cannot tell.
+account. It needs an alignment better than 20 ms; otherwise the result states that the speech is unknown.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Narration(msgspec.Struct, frozen=True):
     can_tell
         Whether the alignment is good enough; without it there are no runs.
     why
-        Why it cannot tell; "" if it can.
+        Reason why the speech is unknown; "" if it is known.
     gain_db, noise_db
         Gain of the track against the film, and level of its noise, by band.
     histogram
@@ -87,8 +87,8 @@ def find_narrator(film: Sound, track: Sound, pieces: Sequence[Piece]) -> Narrati
     powers = _powers(film, track, pieces)
     excess, gain, noise = _excess(powers)
     runs = runs_of(excess > ON_DB, FRAMES_PER_S)
-    found = excess[np.isfinite(excess)]
-    histogram = np.histogram(found, np.arange(LEAST_DB, MOST_DB + 1))[0]
+    finite = excess[np.isfinite(excess)]
+    histogram = np.histogram(finite, np.arange(LEAST_DB, MOST_DB + 1))[0]
     return Narration(
         tuple((low, high) for low, high in runs),
         True,
@@ -110,7 +110,7 @@ class _Powers(NamedTuple):
 def _powers(film: Sound, track: Sound, pieces: Sequence[Piece]) -> _Powers:
     n_frames = int(film.duration_s * FRAMES_PER_S)
     nothing = np.zeros((n_frames, N_BANDS), np.float32)
-    found = _Powers(nothing, nothing.copy(), np.zeros(n_frames, np.bool_))
+    powers = _Powers(nothing, nothing.copy(), np.zeros(n_frames, np.bool_))
     hop, chunk = round(film.rate_hz / FRAMES_PER_S), round(CHUNK_S * FRAMES_PER_S)
     n_window = round(WINDOW_S * film.rate_hz)
     weights = _band_weights(n_window, film.rate_hz)
@@ -120,10 +120,10 @@ def _powers(film: Sound, track: Sound, pieces: Sequence[Piece]) -> _Powers:
         for low in range(first, last, chunk):
             n = min(chunk, last - low)
             start, length = low * hop - n_window // 2, (n - 1) * hop + n_window
-            found.film[low : low + n] = _band_powers(film.between(start, start + length), hop, weights)
-            found.track[low : low + n] = _band_powers(film_along(track, line, start, length), hop, weights)
-            found.covered[low : low + n] = True
-    return found
+            powers.film[low : low + n] = _band_powers(film.between(start, start + length), hop, weights)
+            powers.track[low : low + n] = _band_powers(film_along(track, line, start, length), hop, weights)
+            powers.covered[low : low + n] = True
+    return powers
 
 
 def _band_weights(n_window: int, rate_hz: int) -> Samples:

@@ -1,7 +1,7 @@
 r"""How well a film explains a track along a line, frame by frame, as a log-likelihood ratio.
 
 A frame of the track is the film's sound at some gain, plus other sound: the narrator, or noise. In a narrow band the
-power of the other sound is unknown, so it is estimated by what the film leaves of the track. Then the film with the
+power of the other sound is unknown, so it is estimated by the rest of the track after the film. Then the film with the
 gain g makes the frame more likely than no film by
 
 .. math:: -\sum_b n_b \log \frac{\sum_{k \in b} |X_k - g H_k O_k|^2}{\sum_{k \in b} |X_k|^2}
@@ -42,7 +42,7 @@ INDEPENDENT = 0.4
 CHUNK_S = 60.0
 
 GIVEN_UP = 1000.0
-"""A line does not hold beyond a time from which its evidence has fallen by this much."""
+"""A line ends at a time from which its evidence has fallen by this much."""
 
 WOBBLE_STEP_S = 0.0005
 
@@ -61,7 +61,7 @@ class FrameForm(NamedTuple):
     excess
         How many times the evidence is too large: it is divided by this to judge how likely a place is.
     decisive
-        Evidence that decides against what is simpler.
+        Evidence that decides against the simpler case.
     least_error_s
         Least error of a place that was found in these frames.
     """
@@ -105,7 +105,7 @@ class Explained:
     form
         The frames.
     sure_s
-        Part of the track in which the line surely holds; it gives the transfer.
+        Part of the track in which the line is certain; it gives the transfer.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Explained:
         self.hz = hz[self.inside]
         self.transfer = self._transfer(sure_s)
 
-    def held(self, start_s: float, n_frames: int) -> Floats:
+    def evidence_up_to(self, start_s: float, n_frames: int) -> Floats:
         """Return the evidence of all frames from a time up to each frame, (N + 1,); the first value is 0.
 
         Parameters
@@ -127,8 +127,8 @@ class Explained:
         start_s
             Where the frames start on the track.
         n_frames
-            Number of frames after that time; below 0, before it. Once the line surely does not hold any more, the rest
-            is minus infinity.
+            Number of frames after that time; below 0, before it. After the certain end of the line, the rest is
+            minus infinity.
         """
         total = np.full(abs(n_frames) + 1, -np.inf)
         total[0] = 0.0
@@ -153,12 +153,12 @@ class Explained:
         for lag_s in self.form.lags_s.tolist():
             common = _sums((product * np.exp(-2j * np.pi * self.hz * lag_s)).real, width)
             for gain in GAINS.tolist():
-                left = np.maximum(own - 2 * gain * common + gain**2 * of_film, noise)
-                total = np.logaddexp(total, -width * INDEPENDENT * np.sum(np.log(left / own), axis=1))
+                residual = np.maximum(own - 2 * gain * common + gain**2 * of_film, noise)
+                total = np.logaddexp(total, -width * INDEPENDENT * np.sum(np.log(residual / own), axis=1))
         return np.asarray(total - np.log(len(self.form.lags_s) * len(GAINS)))
 
     def _transfer(self, span_s: tuple[float, float]) -> Spectra:
-        """Return what the track makes of the film, (bins,): the median over the louder half of the film's frames.
+        """Return the transfer of the film to the track, (bins,): the median over the louder half of the film's frames.
 
         Its phase takes up what is left of the delay, unless frames wobble.
         """
@@ -169,8 +169,8 @@ class Explained:
         if self.form.wobble_s:
             cross = np.sqrt(_sums(_power(track), width) * power)
         ratio = np.where(power >= np.median(power, axis=0), cross / power, np.nan)
-        found = np.nanmedian(ratio.real, axis=0) + 1j * np.nanmedian(ratio.imag, axis=0)
-        return np.asarray(found[np.minimum(np.arange(len(self.hz)) // width, len(found) - 1)], np.complex64)
+        transfer = np.nanmedian(ratio.real, axis=0) + 1j * np.nanmedian(ratio.imag, axis=0)
+        return np.asarray(transfer[np.minimum(np.arange(len(self.hz)) // width, len(transfer) - 1)], np.complex64)
 
     def _spectra(self, start_s: float, n_frames: int) -> tuple[Spectra, Spectra]:
         """Return the spectra of frames of the track and of the film from a time of the track on, (F, bins) each."""

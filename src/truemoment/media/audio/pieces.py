@@ -68,24 +68,24 @@ def find_runs(search: FilmSearch, track: Samples) -> tuple[list[MatchedRun], flo
         Coarse bands of the track at the film's speed.
     """
     starts = window_starts(track.shape[1], search.n_window, round(STEP_S * COARSE_PER_S))
-    found = search.candidates(track, starts)
-    path = best_path(found)
-    runs = _runs_of(found, path)
+    candidates = search.candidates(track, starts)
+    path = best_path(candidates)
+    runs = _runs_of(candidates, path)
     slope = common_slope(runs)
     return joined(runs, slope), slope
 
 
-def best_path(found: Candidates) -> Ints:
+def best_path(candidates: Candidates) -> Ints:
     """Return the candidate of each window on the path of least cost, (W,); :data:`NONE` where none is right.
 
     A candidate costs -score, none costs -0.25. A change of the delay by more than 0.1 s costs 1.2, a change to or from
     none 0.6.
     """
-    n_windows, n_candidates = found.score.shape
-    own = np.concatenate([-found.score, np.full((n_windows, 1), NONE_COST)], axis=1)
+    n_windows, n_candidates = candidates.score.shape
+    own = np.concatenate([-candidates.score, np.full((n_windows, 1), NONE_COST)], axis=1)
     total, came_from = own[0].copy(), np.zeros(own.shape, np.int64)
     for window in range(1, n_windows):
-        moved = np.abs(found.delay_s[window][None, :] - found.delay_s[window - 1][:, None]) > SAME_S
+        moved = np.abs(candidates.delay_s[window][None, :] - candidates.delay_s[window - 1][:, None]) > SAME_S
         change = np.full((n_candidates + 1, n_candidates + 1), NONE_CHANGE_COST)
         change[:-1, :-1] = np.where(moved, JUMP_COST, 0.0)
         change[-1, -1] = 0.0
@@ -100,17 +100,17 @@ def best_path(found: Candidates) -> Ints:
     return np.where(path == n_candidates, NONE, path)
 
 
-def _runs_of(found: Candidates, path: Ints) -> list[MatchedRun]:
+def _runs_of(candidates: Candidates, path: Ints) -> list[MatchedRun]:
     """Cut a path where it jumps or matches nothing."""
     runs: list[list[int]] = []
-    chosen = found.delay_s[np.arange(len(path)), path]
+    delay_s = candidates.delay_s[np.arange(len(path)), path]
     for window in np.flatnonzero(path != NONE).tolist():
-        follows = runs and runs[-1][-1] == window - 1 and abs(chosen[window] - chosen[window - 1]) <= SAME_S
+        follows = runs and runs[-1][-1] == window - 1 and abs(delay_s[window] - delay_s[window - 1]) <= SAME_S
         if follows:
             runs[-1].append(window)
         else:
             runs.append([window])
-    return [MatchedRun(found.start_s[run], chosen[run]) for run in runs]
+    return [MatchedRun(candidates.start_s[run], delay_s[run]) for run in runs]
 
 
 def common_slope(runs: Sequence[MatchedRun]) -> float:
@@ -132,8 +132,8 @@ def joined(runs: Sequence[MatchedRun], slope: float) -> list[MatchedRun]:
         if result:
             before = result[-1]
             gap = (float(before.start_s[-1]) + WINDOW_S, float(run.start_s[0]))
-            apart = abs(run.offset_s(slope) - before.offset_s(slope))
-            if apart <= SAME_S and gap[1] - gap[0] <= BRIDGE_S:
+            distance_s = abs(run.offset_s(slope) - before.offset_s(slope))
+            if distance_s <= SAME_S and gap[1] - gap[0] <= BRIDGE_S:
                 bridged = (gap,) if gap[1] > gap[0] else ()
                 result[-1] = MatchedRun(
                     np.concatenate([before.start_s, run.start_s]),
@@ -167,23 +167,23 @@ def run_within(search: FilmSearch, track: Samples, span_s: tuple[float, float], 
     starts = low + window_starts(high - low, search.n_window, round(STEP_S * COARSE_PER_S))
     if high - low < 2 * search.n_window:
         starts = np.array([max(0, min((low + high - search.n_window) // 2, track.shape[1] - search.n_window))])
-    found = search.candidates(track, starts)
-    level_s = found.delay_s - slope * (found.start_s[:, None] + WINDOW_S / 2)
-    groups = [_windows_at(found, level_s, float(at_s)) for at_s in level_s.ravel()]
-    best = max(groups, key=lambda group: sum(found.score[window, k] + NONE_COST for window, k in group))
-    score = max((found.score[window, k] for window, k in best), default=0.0)
+    candidates = search.candidates(track, starts)
+    level_s = candidates.delay_s - slope * (candidates.start_s[:, None] + WINDOW_S / 2)
+    groups = [_windows_at(candidates, level_s, float(at_s)) for at_s in level_s.ravel()]
+    best = max(groups, key=lambda group: sum(candidates.score[window, k] + NONE_COST for window, k in group))
+    score = max((candidates.score[window, k] for window, k in best), default=0.0)
     if score < SURE_SCORE and len(best) < SURE_WINDOWS:
         return None
-    windows, chosen = np.array(best).T
-    return MatchedRun(found.start_s[windows], found.delay_s[windows, chosen])
+    windows, columns = np.array(best).T
+    return MatchedRun(candidates.start_s[windows], candidates.delay_s[windows, columns])
 
 
-def _windows_at(found: Candidates, level_s: Floats, at_s: float) -> list[tuple[int, int]]:
+def _windows_at(candidates: Candidates, level_s: Floats, at_s: float) -> list[tuple[int, int]]:
     """Return the longest row of windows with a good candidate at a delay, (window, candidate), no wide gaps in it."""
-    near = (np.abs(level_s - at_s) <= SAME_S) & (found.score > -NONE_COST)
+    near = (np.abs(level_s - at_s) <= SAME_S) & (candidates.score > -NONE_COST)
     rows: list[list[tuple[int, int]]] = [[]]
     for window in np.flatnonzero(near.any(axis=1)).tolist():
-        if rows[-1] and found.start_s[window] - found.start_s[rows[-1][-1][0]] > BRIDGE_S:
+        if rows[-1] and candidates.start_s[window] - candidates.start_s[rows[-1][-1][0]] > BRIDGE_S:
             rows.append([])
         rows[-1].append((window, int(np.argmax(near[window]))))
     return max(rows, key=len)

@@ -25,7 +25,7 @@ class Placing:
     pair
         The two sounds.
     rate, slope
-        The speed at which the track was stretched, and what is left of it.
+        The speed at which the track was stretched, and the remaining slope.
     """
 
     def __init__(self, pair: Pair, rate: float, slope: float) -> None:
@@ -38,9 +38,16 @@ class Placing:
         """Add a run, unless it contradicts the order of the others."""
         line = self._refined(run)
         at = sum(other.first_s < run.first_s for other in self.runs)
-        film_s = [of.rate * r.first_s / self.rate + of.delay_s for r, of in zip(self.runs, self.lines, strict=True)]
+        film_s = [
+            line.rate * other.first_s / self.rate + line.delay_s
+            for other, line in zip(self.runs, self.lines, strict=True)
+        ]
         own_s = line.rate * run.first_s / self.rate + line.delay_s
-        if line.n_agreeing and all(of < own_s for of in film_s[:at]) and all(of > own_s for of in film_s[at:]):
+        if (
+            line.n_agreeing
+            and all(time_s < own_s for time_s in film_s[:at])
+            and all(time_s > own_s for time_s in film_s[at:])
+        ):
             self.runs.insert(at, run)
             self.lines.insert(at, line)
 
@@ -52,13 +59,13 @@ class Placing:
 
     def fill(self, search: Callable[[float, float], MatchedRun | None]) -> None:
         """Search runs in parts of the track without a piece, each once, until no such part is new."""
-        known: set[Span] = set()
+        tried: set[Span] = set()
         while True:
             spans = [piece.track_s for piece in self.pieces()]
-            gaps = set(gaps_between(spans, self.pair.track.duration_s, LEAST_GAP_S)) - known
+            gaps = set(gaps_between(spans, self.pair.track.duration_s, LEAST_GAP_S)) - tried
             if not gaps:
                 return
-            known |= gaps
+            tried |= gaps
             for run in (search(low_s, high_s) for low_s, high_s in sorted(gaps)):
                 if run is not None:
                     self.add(run)
@@ -68,23 +75,23 @@ class Placing:
 
         They meet at cuts. A run that its neighbours leave no part is left out, and they meet at a cut of their own.
         """
-        kept = list(range(len(self.runs)))
-        while kept:
-            spans = self._spans(kept)
-            empty = [at for at, (start, end) in zip(kept, spans, strict=True) if end.at_s <= start.at_s]
+        numbers = list(range(len(self.runs)))
+        while numbers:
+            spans = self._spans(numbers)
+            empty = [at for at, (start, end) in zip(numbers, spans, strict=True) if end.at_s <= start.at_s]
             if not empty:
-                return tuple(self._piece(at, *span) for at, span in zip(kept, spans, strict=True))
-            kept.remove(min(empty, key=lambda at: len(self.runs[at].start_s)))
+                return tuple(self._piece(at, *span) for at, span in zip(numbers, spans, strict=True))
+            numbers.remove(min(empty, key=lambda at: len(self.runs[at].start_s)))
         return ()
 
-    def _spans(self, kept: Sequence[int]) -> list[tuple[Edge, Edge]]:
+    def _spans(self, numbers: Sequence[int]) -> list[tuple[Edge, Edge]]:
         """Return the start and the end of some of the runs, which are placed as if there were no others."""
-        cuts = [self._cut(*sides) for sides in pairwise(kept)]
-        first, last = self.lines[kept[0]], self.lines[kept[-1]]
-        starts = [self._reach(kept[0], max(0.0, -first.delay_s / first.rate)), *(start for _, start in cuts)]
+        cuts = [self._cut(*sides) for sides in pairwise(numbers)]
+        first, last = self.lines[numbers[0]], self.lines[numbers[-1]]
+        starts = [self._reach(numbers[0], max(0.0, -first.delay_s / first.rate)), *(start for _, start in cuts)]
         ends = [
             *(end for end, _ in cuts),
-            self._reach(kept[-1], min(self.track_s, (self.film_s - last.delay_s) / last.rate)),
+            self._reach(numbers[-1], min(self.track_s, (self.film_s - last.delay_s) / last.rate)),
         ]
         return list(zip(starts, ends, strict=True))
 
@@ -128,5 +135,5 @@ class Placing:
         return self.cuts[sides]
 
     def _reach(self, at: int, end_s: float) -> Edge:
-        """Return how far the line of a run holds towards a time."""
+        """Return the end of the line of a run towards a time."""
         return reach_of(self.pair.film, self.pair.track, self._sure(at), end_s)

@@ -1,4 +1,4 @@
-"""The speed of a track, of some candidates: the one at which most of its windows are found in the film."""
+"""The speed of a track: the candidate at which most of its windows are found in the film."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ def score_rates(search: FilmSearch, track: Samples, rates: Sequence[str] = RATES
     track : (N_BANDS, N)
         Coarse bands of the track.
     """
-    found = []
+    scores = []
     for name in rates:
         rate = parse_rate(name)
         bands = stretched_bands(track, rate)
         last = max(0, bands.shape[1] - search.n_window)
         starts = np.unique(np.linspace(0, last, N_WINDOWS).astype(np.int64))
         best = search.candidates(bands, starts).score[:, 0]
-        found.append(RateScore(name, rate, float(np.median(best)), float(np.mean(best > GOOD_SCORE))))
-    return sorted(found, key=lambda of: -(of.share + of.median))
+        scores.append(RateScore(name, rate, float(np.median(best)), float(np.mean(best > GOOD_SCORE))))
+    return sorted(scores, key=lambda score: -(score.share + score.median))

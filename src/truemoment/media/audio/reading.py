@@ -31,10 +31,10 @@ RATE_HZ = 16_000
 BLOCK_S = 30.0
 
 JUMP_S = 0.02
-"""A time stamp that differs by more from where the sound stands is a gap or an overlap."""
+"""A time stamp that differs by more from the end of the sound so far is a gap or an overlap."""
 
 CHUNK_S = 1.0
-"""How much sound is resampled at a time."""
+"""Amount of sound that is resampled at a time."""
 
 SEEKS = ("mov", "matroska")
 """Containers whose index leads to exact times; others are decoded from the start."""
@@ -132,7 +132,7 @@ class _PlacedBlock:
 
     def __init__(self, rate_hz: int, start_s: float, end_s: float | None) -> None:
         self.rate_hz = rate_hz
-        self.first = self.position = round(start_s * rate_hz)  # of the next sample
+        self.first = self.position = round(start_s * rate_hz)  # number of the next sample
         self.end = None if end_s is None else round(end_s * rate_hz)
         self.parts: list[Samples] = []
         self.held = 0
@@ -140,7 +140,7 @@ class _PlacedBlock:
 
     @property
     def is_done(self) -> bool:
-        """Whether the part that was asked for is complete."""
+        """Whether the requested part is complete."""
         return self.end is not None and self.position >= self.end
 
     def put(self, at: int, samples: Samples, *, new: bool) -> None:
@@ -219,7 +219,7 @@ class _Runs:
             self._resample(self.fifo.read(chunk))
 
     def flush(self) -> None:
-        """Pass on what the run still has."""
+        """Pass on the rest of the run."""
         if self.form is None:
             return
         if self.fifo.samples:
@@ -228,8 +228,8 @@ class _Runs:
         self.form = None
 
     def _resample(self, frame: AudioFrame | None) -> None:
-        for made in self.resampler.resample(frame):
-            samples = np.asarray(made.to_ndarray()[0], np.float32)
+        for resampled in self.resampler.resample(frame):
+            samples = np.asarray(resampled.to_ndarray()[0], np.float32)
             self.placed.put(self.at, samples, new=self.is_first)
             self.at += len(samples)
             self.is_first = False

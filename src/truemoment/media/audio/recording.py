@@ -1,4 +1,4 @@
-"""A whole sound in memory, checked: what alignment works on."""
+"""A whole sound in memory, checked: the input of alignment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCALE = 16_384.0
 
 
 class Sound(Protocol):
-    """A sound of which any part can be had."""
+    """A sound with access to any part."""
 
     rate_hz: int
 
@@ -98,18 +98,18 @@ def record(source: Source, rate_hz: int = RATE_HZ) -> Recording:
         parts.append(_stored(block.samples))
         filled_s, cut_s = filled_s + block.filled_s, cut_s + block.cut_s
     stored = np.concatenate(parts) if parts else np.zeros(0, np.int16)
-    found = Recording(stored, rate_hz, filled_s=filled_s, cut_s=cut_s)
-    if found.duration_s < SHORTEST_S:
-        fault = f"has {found.duration_s:.1f} s of sound, expected at least {SHORTEST_S:g} s"
+    recording = Recording(stored, rate_hz, filled_s=filled_s, cut_s=cut_s)
+    if recording.duration_s < SHORTEST_S:
+        fault = f"has {recording.duration_s:.1f} s of sound, expected at least {SHORTEST_S:g} s"
         raise InputError(fault, path=source.path)
-    if found.silent_share > MOST_SILENT:
-        fault = f"is silence (below {SILENT_DB:g} dBFS) over {100 * found.silent_share:.0f} % of its duration"
+    if recording.silent_share > MOST_SILENT:
+        fault = f"is silence (below {SILENT_DB:g} dBFS) over {100 * recording.silent_share:.0f} % of its duration"
         raise InputError(fault, path=source.path, hint="name another sound of the file, as FILE#NUMBER")
-    return found
+    return recording
 
 
 def side_of(source: Source, duration_s: float) -> Side:
-    """Return what an alignment states about a sound."""
+    """Return the side of an alignment that describes a sound."""
     with opened_sound(source) as (_, sound):
         number = sound.index
     return Side(as_text(str(source.path)), identity_of(source.path), number, duration_s)

@@ -28,7 +28,7 @@ LEAST_AGREEING = 0.6
 """Share of windows (12 of 20) that must agree for the waveform to count."""
 
 LEAST_ERROR_S = 1 / 16_000
-"""Deviations below a sample say nothing."""
+"""Deviations below a sample have no meaning."""
 
 LEAST_SLOPE = 2e-6
 MOST_ROUNDS = 4
@@ -58,7 +58,7 @@ class DelayLine(NamedTuple):
 
 
 Measure = Callable[[float, DelayLine], tuple[float, float]]
-"""How far the film lies from where a line has it at a time of the track, in film seconds, and the peak's ratio."""
+"""Shift of the film from a line at a time of the track, in film seconds, and the peak's ratio."""
 
 
 class Pair(NamedTuple):
@@ -80,10 +80,10 @@ def refine(pair: Pair, line: DelayLine, span_s: tuple[float, float]) -> DelayLin
     span_s
         Part of the track that surely lies in the piece.
     """
-    by_waveform = _fitted(line, span_s, lambda at_s, of: waveform_shift(pair.film, pair.track, at_s, of))
+    by_waveform = _fitted(line, span_s, lambda at_s, line: waveform_shift(pair.film, pair.track, at_s, line))
     if by_waveform.n_agreeing >= max(2, LEAST_AGREEING * len(_middles(span_s))):
         return by_waveform
-    by_bands = _fitted(line, span_s, lambda at_s, of: bands_shift(pair.film_bands, pair.track_bands, at_s, of))
+    by_bands = _fitted(line, span_s, lambda at_s, line: bands_shift(pair.film_bands, pair.track_bands, at_s, line))
     return by_bands._replace(by_waveform=False)
 
 
@@ -176,7 +176,7 @@ def bands_shift(film_bands: Samples, track_bands: Samples, at_s: float, line: De
     wide_times = np.arange(first - n_search - margin, first + n_window + n_search + margin)
     film_times = line.rate * wide_times + line.delay_s * FRAMES_PER_S
     wide = comparable(_rows_at(film_bands, film_times), FRAMES_PER_S)[:, margin:-margin]
-    dots = sum(np.correlate(whole, one, "valid") for whole, one in zip(wide, part, strict=True))
+    dots = sum(np.correlate(wide_row, row, "valid") for wide_row, row in zip(wide, part, strict=True))
     power = np.concatenate([[0.0], np.cumsum(np.sum(np.square(wide), axis=0, dtype=np.float64))])
     norm = np.sqrt(np.maximum(power[n_window:] - power[:-n_window], 1e-9) * max(float(np.sum(np.square(part))), 1e-9))
     scores = np.asarray(dots / norm)
@@ -191,5 +191,5 @@ LEAST_SCORE = 0.3
 
 def _rows_at(bands: Samples, frames: Floats) -> Samples:
     """Return each band at some frames, (N_BANDS, M), the first and the last one beyond the ends."""
-    known = np.arange(bands.shape[1])
-    return np.stack([np.interp(frames, known, row) for row in bands]).astype(np.float32)
+    numbers = np.arange(bands.shape[1])
+    return np.stack([np.interp(frames, numbers, row) for row in bands]).astype(np.float32)

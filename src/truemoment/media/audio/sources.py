@@ -1,4 +1,4 @@
-"""Which sound of a file is read: ``film.mp4``, ``film.mkv#2`` (stream 2), ``film.mkv#eng-ad`` (by language)."""
+"""The sound of a file to read: ``film.mp4``, ``film.mkv#2`` (stream 2), ``film.mkv#eng-ad`` (by language)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SoundStream(NamedTuple):
     describes: bool
 
     def __str__(self) -> str:
-        """Return how it is named in messages: ``#2 eng-ad "Described"``."""
+        """Return its name in messages: ``#2 eng-ad "Described"``."""
         kind = f"{self.language or 'und'}{'-ad' if self.describes else ''}"
         return f"#{self.number} {kind}" + (f' "{self.title}"' if self.title else "")
 
@@ -98,14 +98,14 @@ def chosen_stream(source: Source, container: InputContainer) -> AudioStream:
     InputError
         If there is no sound, none that is so named, or several and none is named.
     """
-    streams = [of for of in container.streams.audio if has_decoder(of) and of.rate and of.channels]
+    streams = [stream for stream in container.streams.audio if has_decoder(stream) and stream.rate and stream.channels]
     if not streams:
         raise InputError("has no sound", path=source.path, hint="name a file with a sound stream")
-    known = [described_stream(of) for of in streams]
-    fits = [of for of, about in zip(streams, known, strict=True) if _is_named(about, source.stream)]
+    described = [described_stream(stream) for stream in streams]
+    fits = [stream for stream, about in zip(streams, described, strict=True) if _is_named(about, source.stream)]
     if len(fits) == 1:
         return fits[0]
-    listed = ", ".join(map(str, known))
+    listed = ", ".join(map(str, described))
     hint = f"name one by its number, such as {source.path.name}#{(fits or streams)[0].index}"
     if not fits:
         raise InputError(f"has no sound #{source.stream}, expected one of {listed}", path=source.path, hint=hint)
@@ -113,13 +113,13 @@ def chosen_stream(source: Source, container: InputContainer) -> AudioStream:
 
 
 def described_stream(stream: AudioStream) -> SoundStream:
-    """Return what a file states about a stream of sound."""
+    """Return the statements of a file about a stream of sound."""
     import av  # noqa: PLC0415 - only sound needs it
 
-    of = av.stream.Disposition
+    disposition = av.stream.Disposition
     title = stream.metadata.get("title", "") or stream.metadata.get("handler_name", "")
     title = "" if title == "SoundHandler" else title
-    marked = bool(stream.disposition & (of.visual_impaired | of.descriptions))
+    marked = bool(stream.disposition & (disposition.visual_impaired | disposition.descriptions))
     return SoundStream(stream.index, stream.language or "", title, marked or bool(_DESCRIBED.search(title)))
 
 

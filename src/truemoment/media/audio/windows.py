@@ -67,14 +67,14 @@ class FilmSearch:
         def of_window(start: int) -> tuple[list[float], list[float]]:
             window = track[:, start : start + self.n_window]
             scores = self.scores(window)
-            delays, found = [], []
-            apart = round(CANDIDATES_APART_S * COARSE_PER_S)
+            delays, window_scores = [], []
+            min_distance = round(CANDIDATES_APART_S * COARSE_PER_S)
             for _ in range(N_CANDIDATES):
                 at = int(np.argmax(scores))
-                found.append(float(scores[at]))
+                window_scores.append(float(scores[at]))
                 delays.append((self.lags[at] + parabola_shift(scores, at) - start) / COARSE_PER_S)
-                scores[max(0, at - apart) : at + apart + 1] = -1
-            return delays, found
+                scores[max(0, at - min_distance) : at + min_distance + 1] = -1
+            return delays, window_scores
 
         with ThreadPoolExecutor(2) as pool:
             rows = list(pool.map(of_window, starts.tolist()))

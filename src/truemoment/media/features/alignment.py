@@ -1,4 +1,4 @@
-"""Whether features and annotations fit: which videos are missing, damaged, or of another length."""
+"""Check of features against annotations: videos that are missing, damaged, or of another length."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def check(
             zero_rows[video_id] = zeros
         if (end_s := ends_elsewhere(store, video_id, duration_s[video_id], tolerance_norm)) is not None:
             off[video_id] = end_s, duration_s[video_id]
-    known = {*store, *missing}
+    video_ids = {*store, *missing}
     rates = [n / duration_s[video_id] for video_id, n in n_rows.items() if duration_s[video_id] > 0]
     return FeatureAlignment(
         store.name,
@@ -192,7 +192,7 @@ def check(
         MappingProxyType(damaged),
         MappingProxyType(off),
         MappingProxyType(zero_rows),
-        tuple(video_id for video_id in duration_s if video_id not in known),
+        tuple(video_id for video_id in duration_s if video_id not in video_ids),
         sum(n_rows.values()),
         float(np.median(rates)) if rates else float("nan"),
         store.fps,

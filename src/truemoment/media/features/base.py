@@ -52,7 +52,7 @@ class FeatureStore(Protocol):
     def __contains__(self, video_id: object) -> bool: ...
 
     def __iter__(self) -> Iterator[str]:
-        """Go through the videos, as the store calls them."""
+        """Yield the names of the videos in the store."""
         ...
 
     def __len__(self) -> int: ...
@@ -122,7 +122,7 @@ class Features:
     name: str = "memory"
 
     def __post_init__(self) -> None:
-        """Check the arrays, and keep callers from exchanging them."""
+        """Check the arrays, and prevent callers from replacing them."""
         checked_fps(self.fps)
         width = None
         for video_id, frames in self.by_video.items():

@@ -67,7 +67,7 @@ class ChangedFeatures:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what is unknown."""
+        """Refuse an unknown way of changing."""
         if self.change not in CHANGES:
             raise UsageError(
                 f"unknown way {self.change!r} to change features, expected {one_of_known(self.change, CHANGES)}"

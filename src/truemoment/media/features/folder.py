@@ -14,7 +14,7 @@ from truemoment.base.errors import InputError, MissingFileError
 from truemoment.media.features.reading import FileStore
 
 KEY = "features"
-"""What the array of an NPZ file is called where it holds several."""
+"""Name of the array in an NPZ file with several arrays."""
 
 ENDINGS = (".npy", ".npz")
 
@@ -25,14 +25,14 @@ class FolderStore(FileStore):
     def __init__(self, path: Path | str, *, fps: float | None = None) -> None:
         path = Path(path)
         try:
-            files = [one for one in sorted(reading(path).iterdir()) if one.suffix in ENDINGS and one.is_file()]
+            files = [file for file in sorted(reading(path).iterdir()) if file.suffix in ENDINGS and file.is_file()]
         except FileNotFoundError:
             raise MissingFileError(f"{path}: no such folder") from None
         except OSError as error:
             raise InputError(f"cannot be read ({error.strerror})", path=path) from None
-        self._file_of = {one.stem: one for one in files}
+        self._file_of = {file.stem: file for file in files}
         if len(self._file_of) < len(files):
-            twice = next(one.stem for one in files if self._file_of[one.stem] != one)
+            twice = next(file.stem for file in files if self._file_of[file.stem] != file)
             raise InputError(f"{twice!r} is there as NPY and as NPZ, expected each video once", path=path)
         super().__init__("folder", path, self._file_of, files=files, fps=fps)
 

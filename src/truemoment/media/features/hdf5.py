@@ -64,26 +64,26 @@ class HDF5Store(FileStore):
     def _array(self, name: str) -> Any:  # noqa: ANN401 - a dataset of a library without types
         import h5py  # noqa: PLC0415 - optional
 
-        found = self._file()[name]
-        if isinstance(found, h5py.Group):
-            inside, n_links = _inside(found)
-            members = (found[one] for one in inside)
-            tables = [one for one in members if isinstance(one, h5py.Dataset) and shape_of(one.shape or ())]
+        item = self._file()[name]
+        if isinstance(item, h5py.Group):
+            inside, n_links = _inside(item)
+            members = (item[name] for name in inside)
+            tables = [member for member in members if isinstance(member, h5py.Dataset) and shape_of(member.shape or ())]
             if len(tables) != 1:
                 links = f" and {n_links} links, which are not followed" if n_links else ""
                 raise InputError(f"got a group of {len(tables)} tables{links}, expected one")
-            found = tables[0]
-        if not isinstance(found, h5py.Dataset):
-            raise InputError(f"got a {type(found).__name__}, expected a table of features")
-        if found.shape is None:
+            item = tables[0]
+        if not isinstance(item, h5py.Dataset):
+            raise InputError(f"got a {type(item).__name__}, expected a table of features")
+        if item.shape is None:
             raise InputError("got an empty dataset, expected (rows, numbers)")
-        if found.is_virtual or found.external:
+        if item.is_virtual or item.external:
             raise InputError("its numbers lie in other files, which are not read")
-        numbers = math.prod(found.shape) + math.prod(
-            found.chunks or ()
+        numbers = math.prod(item.shape) + math.prod(
+            item.chunks or ()
         )  # a chunk is unpacked whole, however little is in it
-        refuse_swollen(self.path, numbers * found.dtype.itemsize, found.id.get_storage_size(), free=FREE_BYTES)
-        return found
+        refuse_swollen(self.path, numbers * item.dtype.itemsize, item.id.get_storage_size(), free=FREE_BYTES)
+        return item
 
 
 def _inside(group: h5py.Group) -> tuple[list[str], int]:

@@ -19,7 +19,7 @@ def bare_name(name: str) -> str:
     >>> bare_name("v_abc.mp4"), bare_name("abc"), bare_name("s13-d21.avi")
     ('abc', 'abc', 's13-d21')
     """
-    ending = next((one for one in ENDINGS if name.lower().endswith(one)), "")
+    ending = next((suffix for suffix in ENDINGS if name.lower().endswith(suffix)), "")
     bare = name[: len(name) - len(ending)].removeprefix(PREFIX)
     return bare or name
 

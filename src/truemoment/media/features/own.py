@@ -35,7 +35,7 @@ SCHEMA = "truemoment/features/1"
 MANIFEST, ROWS = "features.json", "rows.npy"
 
 FILE_OF = "; "
-"""Stands between the name of simulated features and that of the folder with them."""
+"""Separator of the name of simulated features and the name of their folder."""
 
 DType = Literal["float16", "float32"]
 """Types that rows are written in."""
@@ -114,7 +114,7 @@ def write_store(
     progress: Callable[[list[str]], Iterable[str]] = lambda ids: ids,
     on_complete: Callable[[], None] = lambda: None,
 ) -> None:
-    """Write a store in the format of this module, complete or not at all; memory holds one video at a time.
+    """Write a store in the format of this module, complete or not at all; one video is in memory at a time.
 
     Parameters
     ----------
@@ -154,8 +154,8 @@ def write_store(
     ids = list(dict.fromkeys(store if video_ids is None else video_ids))
     if not ids:
         raise InputError("there is no video to write", field="features")
-    with atomic_folder(Path(folder), on_complete) as made:
-        with atomic_write(made / ROWS) as stream:
+    with atomic_folder(Path(folder), on_complete) as new_folder:
+        with atomic_write(new_folder / ROWS) as stream:
             lengths = _write_rows(stream, store, progress(ids), dtype)
         about = _Manifest(
             schema=SCHEMA,
@@ -167,7 +167,7 @@ def write_store(
             video_id=ids,
             n_rows=lengths,
         )
-        write_json(made / MANIFEST, about, indent=1)
+        write_json(new_folder / MANIFEST, about, indent=1)
 
 
 def _write_rows(stream: IO[bytes], store: FeatureStore, video_ids: Iterable[str], dtype: DType) -> list[int]:

@@ -1,4 +1,4 @@
-"""Rows from files: the checks of every format, and what the stores share."""
+"""Rows from files: the checks of every format, and the base class of the stores."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ def shape_of(shape: tuple[int, ...]) -> tuple[int, int] | None:
 
 def refuse_claims(array: Any) -> tuple[int, int]:  # noqa: ANN401 - an array, or a dataset that reads like one
     """Return (T, D) of an array by its stated shape and type, before it is read."""
-    dtype, found = np.dtype(array.dtype), shape_of(tuple(array.shape))
+    dtype, shape = np.dtype(array.dtype), shape_of(tuple(array.shape))
     if dtype.kind != "f" or dtype.itemsize > 8:
         raise InputError(f"got numbers of type {str(dtype)[:60]}, expected float16, float32 or float64")
-    if found is None:
+    if shape is None:
         raise InputError(f"got shape {tuple(array.shape)}, expected (rows, numbers)")
-    if min(found) < 1:
+    if min(shape) < 1:
         raise InputError(f"got shape {tuple(array.shape)}, expected a row or more")
-    if math.prod(found) > MOST_NUMBERS:
+    if math.prod(shape) > MOST_NUMBERS:
         raise InputError(f"got shape {tuple(array.shape)}, expected {MOST_NUMBERS:,} numbers a video at most")
-    return found
+    return shape
 
 
 def read_rows(array: Any) -> Frames:  # noqa: ANN401 - an array, or a dataset that reads like one
     """Read rows (T, D) as float32."""
-    found = refuse_claims(array)
+    shape = refuse_claims(array)
     with np.errstate(over="ignore"):  # beyond float32 is not finite, and reported below
-        rows: Frames = np.asarray(array[...]).reshape(found).astype(np.float32, copy=False)
+        rows: Frames = np.asarray(array[...]).reshape(shape).astype(np.float32, copy=False)
     if wrong := count_not_finite(rows):
         raise InputError(f"{wrong} of {len(rows)} rows have numbers that are not finite")
     return rows

@@ -42,10 +42,10 @@ def resample(rows: Frames, n_rows: int) -> Frames:
     """
     rows = np.asarray(rows, dtype=np.float32)
     bounds = row_bounds(len(rows), n_rows)
-    made = rows[bounds[:-1]]
+    resampled = rows[bounds[:-1]]
     for k in np.flatnonzero(np.diff(bounds) > 1).tolist():  # a sum a row: gathering all at once moves more memory
-        made[k] = rows[bounds[k] : bounds[k + 1]].mean(axis=0)
-    return made
+        resampled[k] = rows[bounds[k] : bounds[k + 1]].mean(axis=0)
+    return resampled
 
 
 def interpolate(rows: Frames, n_rows: int) -> Frames:
@@ -89,10 +89,10 @@ def rows_on_clock(rows: Frames, edges_s: Floats, cells_s: Floats) -> Frames:
     bounds = np.searchsorted(centre_s, cells_s)
     behind = np.searchsorted(centre_s, middle_s)
     after, before = np.minimum(behind, len(centre_s) - 1), np.maximum(behind - 1, 0)
-    made = rows[np.where(centre_s[after] - middle_s < middle_s - centre_s[before], after, before)]
+    resampled = rows[np.where(centre_s[after] - middle_s < middle_s - centre_s[before], after, before)]
     for at in np.flatnonzero(np.diff(bounds) > 1).tolist():
-        made[at] = rows[bounds[at] : bounds[at + 1]].mean(axis=0)
-    return made
+        resampled[at] = rows[bounds[at] : bounds[at + 1]].mean(axis=0)
+    return resampled
 
 
 LEAST_NORM = 1e-12

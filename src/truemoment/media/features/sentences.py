@@ -89,7 +89,7 @@ class SentenceVectors:
 
 
 class SentenceFile:
-    """Sentence embeddings in an HDF5 or NPZ file; of HDF5 only the requested vectors are read.
+    """Sentence embeddings in an HDF5 or NPZ file; only the requested vectors of an HDF5 file are read.
 
     Examples
     --------
@@ -110,10 +110,10 @@ class SentenceFile:
             self._known: frozenset[str] = frozenset(tables)
             self._read: Callable[[str], Frames] = tables.vector
         elif self.path.suffix.lower() == ".npz":
-            kept = _read_npz(self.path)
+            rows_of = _read_npz(self.path)
             self.name = f"npz:{as_text(self.path.name)}#{fingerprint([self.path])}"
-            self._known = frozenset(kept)
-            self._read = kept.__getitem__
+            self._known = frozenset(rows_of)
+            self._read = rows_of.__getitem__
         else:
             endings = ", ".join((*HDF5_ENDINGS, ".npz"))
             raise UsageError(f"{path}: unknown kind of sentence features, expected a file {endings}")
@@ -164,7 +164,7 @@ def _read_npz(path: Path) -> dict[str, Frames]:
         return _pairs(unpack_json(query_id, list[str]), vectors)
 
 
-def _pairs(query_ids: Sequence[str], vectors: Any) -> dict[str, Frames]:  # noqa: ANN401 - whatever a file holds
+def _pairs(query_ids: Sequence[str], vectors: Any) -> dict[str, Frames]:  # noqa: ANN401 - any content of a file
     """Vectors (Q, D) by query id, checked."""
     if vectors.ndim != 2 or len(vectors) != len(query_ids):
         raise InputError(
@@ -211,8 +211,8 @@ def _stacked(vectors: Iterable[Frames], n_queries: int, n_dimensions: int) -> Fr
     return stacked
 
 
-def _refuse_missing(queries: Queries, known: Mapping[str, Frames] | frozenset[str]) -> None:
-    missing = [query_id for query_id in queries.query_id if query_id not in known]
+def _refuse_missing(queries: Queries, rows_of: Mapping[str, Frames] | frozenset[str]) -> None:
+    missing = [query_id for query_id in queries.query_id if query_id not in rows_of]
     if missing:
         shown = ", ".join(map(repr, missing[:NAMED])) + (", ..." if len(missing) > NAMED else "")
         raise InputError(f"has no vector of {len(missing):,} of {len(queries):,} queries: {shown}")

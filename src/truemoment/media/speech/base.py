@@ -1,4 +1,4 @@
-"""What every recogniser offers: sound in, words with times out."""
+"""The interface of recognisers: sound in, words with times out."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Recogniser(Protocol):
 
     @property
     def name(self) -> str:
-        """What to call the engine in reports."""
+        """Name of the engine in reports."""
         ...
 
     @property
@@ -85,7 +85,7 @@ def fingerprint_of_folder(folder: Path) -> str:
     return fingerprint(files)
 
 
-def require_files(folder: Path, *names: str, what: str) -> None:
+def require_files(folder: Path, *names: str, model: str) -> None:
     """Refuse a model folder that is missing a file.
 
     Parameters
@@ -94,12 +94,12 @@ def require_files(folder: Path, *names: str, what: str) -> None:
         The folder.
     *names
         Files that must exist; alternatives are separated by ``|``.
-    what
-        What the folder should contain, for the error.
+    model
+        Expected content of the folder, for the error.
     """
     if not folder.is_dir():
-        raise MissingFileError(f"{folder}: no such folder, expected {what}")
+        raise MissingFileError(f"{folder}: no such folder, expected {model}")
     for name in names:
-        if not any((folder / one).exists() for one in name.split("|")):
+        if not any((folder / file).exists() for file in name.split("|")):
             wanted = " or ".join(name.split("|"))
-            raise InputError(f"is missing {wanted}, expected {what}", path=folder)
+            raise InputError(f"is missing {wanted}, expected {model}", path=folder)

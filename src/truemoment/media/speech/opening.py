@@ -16,7 +16,7 @@ EXPECTED = "whisper:FOLDER, vosk:FOLDER, transcript:FILE or tones"
 
 
 def open_speech(text: str, *, language: str = "en") -> Recogniser | Transcript:
-    """Return what hears the words, or has heard them.
+    """Return a recogniser, or a transcript that exists already.
 
     Parameters
     ----------
@@ -35,10 +35,10 @@ def open_speech(text: str, *, language: str = "en") -> Recogniser | Transcript:
     if kind == "vosk":
         return VoskRecogniser(Path(rest))
     folder, *pairs = rest.split(",")
-    given = read_pairs(pairs, ("beam", "compute"), within=f"--speech {text}")
+    options = read_pairs(pairs, ("beam", "compute"), within=f"--speech {text}")
     return WhisperRecogniser(
         Path(folder),
-        beam=read_value("beam", given.get("beam", "5"), int),
-        compute=given.get("compute", "int8"),
+        beam=read_value("beam", options.get("beam", "5"), int),
+        compute=options.get("compute", "int8"),
         language=language,
     )

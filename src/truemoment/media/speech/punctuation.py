@@ -18,7 +18,7 @@ MARKS = MappingProxyType(
         **dict.fromkeys(("0", "o", "none", ""), ""),
     }
 )
-"""The mark that a label of a classifier stands for, by the label in small letters."""
+"""The mark of each label of a classifier; labels are in small letters."""
 
 AT_ONCE = 120
 """Words that the classifier reads at a time."""
@@ -47,7 +47,7 @@ def written(words: Sequence[str], names: Collection[str] = ()) -> str:
 
 
 class Punctuator(Protocol):
-    """Something that adds punctuation to words."""
+    """The interface of a punctuator, which adds punctuation to words."""
 
     def punctuate(self, words: Sequence[HeardWord]) -> list[HeardWord]:
         """Return the same words with punctuation after them."""
@@ -64,7 +64,7 @@ class ModelPunctuator:
     """
 
     def __init__(self, folder: Path) -> None:
-        require_files(folder, "config.json", "model.safetensors", what="a token classifier for transformers")
+        require_files(folder, "config.json", "model.safetensors", model="a token classifier for transformers")
         self._model, self._tokenizer = _load(folder)
         labels: dict[int, str] = self._model.config.id2label
         unknown = next((label for label in labels.values() if label.lower() not in MARKS), None)
@@ -75,12 +75,12 @@ class ModelPunctuator:
 
     def punctuate(self, words: Sequence[HeardWord]) -> list[HeardWord]:
         """Return the same words with the marks that the model predicts after them."""
-        found: list[HeardWord] = []
+        punctuated: list[HeardWord] = []
         for low in range(0, len(words), AT_ONCE):
             part = words[low : low + AT_ONCE]
             marks = self._marks_of([word.text for word in part])
-            found += [word._replace(text=word.text + mark) for word, mark in zip(part, marks, strict=True)]
-        return found
+            punctuated += [word._replace(text=word.text + mark) for word, mark in zip(part, marks, strict=True)]
+        return punctuated
 
     def _marks_of(self, texts: list[str]) -> list[str]:
         """Return the mark after each word: that of its last token."""

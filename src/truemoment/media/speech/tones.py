@@ -61,7 +61,7 @@ class TonesRecogniser:
 
 def _words_of(shares: Floats32, voice: int, at_s: float) -> list[HeardWord]:
     """Return the words of a voice from the shares of its nine tones, (F, 9)."""
-    found, free = [], 0
+    words, free = [], 0
     last = len(shares) - N_DIGITS * SLOT - 1
     starts = np.flatnonzero((shares[:, 0] > START_SHARE) & (shares[:, 0] >= shares.max(axis=1)))
     for start in starts.tolist():
@@ -72,9 +72,9 @@ def _words_of(shares: Floats32, voice: int, at_s: float) -> list[HeardWord]:
         text = None if digits is None else word_of(digits)
         if text is not None:
             start_s = at_s + peak * HOP_S
-            found.append(HeardWord(text, start_s, start_s + WORD_S - REST_S, voice=f"tones-{voice}"))
+            words.append(HeardWord(text, start_s, start_s + WORD_S - REST_S, voice=f"tones-{voice}"))
             free = peak + N_DIGITS * SLOT + SLOT // 2
-    return found
+    return words
 
 
 def _digits_at(shares: Floats32, start: int) -> list[int] | None:
@@ -111,11 +111,11 @@ def tone_shares(sound: Sound, rate_hz: int) -> Floats32:
 def _shares(windows: Floats32, waves: Floats32, weights: Floats32) -> Floats32:
     """Return the shares of some windows; silent windows have none."""
     half = waves.shape[1] // 2
-    found = np.zeros((len(windows), half), np.float32)
+    shares = np.zeros((len(windows), half), np.float32)
     energy = np.square(windows) @ weights
     loud = np.flatnonzero(energy > QUIET**2 * weights.sum())
     if len(loud):
         both = windows[loud] @ waves
         power = np.square(both[:, :half]) + np.square(both[:, half:])
-        found[loud] = 2 * power / (weights.sum() * energy[loud, None])
-    return found
+        shares[loud] = 2 * power / (weights.sum() * energy[loud, None])
+    return shares

@@ -94,7 +94,7 @@ class _Phrase(msgspec.Struct):
 
 
 class _Document(msgspec.Struct):
-    """Any of the JSON forms: which one it is shows by its key."""
+    """Any of the JSON forms, which differ by their key."""
 
     segments: list[_Segment] | None = None
     result: list[_Timed] | None = None
@@ -140,7 +140,7 @@ def read_transcript(path: Path) -> Transcript:
 
 
 def refuse_past_end(words: tuple[HeardWord, ...], duration_s: float, path: Path) -> None:
-    """Refuse words that end after the sound that they are said to be of."""
+    """Refuse words that end after their sound."""
     late = next((word for word in words if word.end_s > duration_s + PAST_END_S), None)
     if late is not None:
         problem = f"got the word {late.text!r} at {late.end_s:.2f} s, expected times up to {duration_s:.2f} s"
@@ -199,13 +199,15 @@ def _of_document(document: _Document, path: Path) -> Iterator[HeardWord]:
         yield from _ticks(list(best.shown or best.words or ()), best.confidence, speaker)
     for phrase in document.phrases or ():
         speaker = None if phrase.speaker is None else str(phrase.speaker)
-        for found in phrase.best[:1]:
-            yield from _ticks(list(found.shown or found.words or ()), None, speaker)
+        for version in phrase.best[:1]:
+            yield from _ticks(list(version.shown or version.words or ()), None, speaker)
 
 
 def _timed(word: _Timed, speaker: str | None) -> HeardWord:
     """Return a word of Whisper, whisperX or Vosk; NaN for a time that is missing."""
-    sure = next((of for of in (word.probability, word.score, word.conf) if of is not None), None)
+    sure = next(
+        (confidence for confidence in (word.probability, word.score, word.conf) if confidence is not None), None
+    )
     start_s = math.nan if word.start is None else word.start
     end_s = math.nan if word.end is None else word.end
     return HeardWord(word.word.strip(), start_s, end_s, sure, word.speaker or speaker, not math.isnan(start_s + end_s))
@@ -250,8 +252,8 @@ def _of_webvtt(text: str, path: Path) -> Iterator[HeardWord]:
         hint = "expected cues such as: the <00:00:01.500>door"
         raise InputError("has no time stamps between words", path=path, hint=hint)
     for number, line in enumerate(text.splitlines(), start=1):
-        if found := _CUE.match(line):
-            cue_s = _clock(found["start"], path, number), _clock(found["end"], path, number)
+        if cue := _CUE.match(line):
+            cue_s = _clock(cue["start"], path, number), _clock(cue["end"], path, number)
         elif not line.strip():
             cue_s = None
         elif cue_s is not None:
@@ -283,27 +285,27 @@ def _clock(text: str, path: Path, line: int) -> float:
 def _between_neighbours(words: list[HeardWord], path: Path) -> list[HeardWord]:
     """Give words without a time an even share of the time between their neighbours; drop empty words."""
     words = [word for word in words if word.text]
-    found: list[HeardWord] = []
+    timed: list[HeardWord] = []
     k = 0
     while k < len(words):
         end = k
         while end < len(words) and math.isnan(words[end].start_s + words[end].end_s):
             end += 1
         if end > k:
-            low = found[-1].end_s if found else (words[end].start_s if end < len(words) else math.nan)
+            low = timed[-1].end_s if timed else (words[end].start_s if end < len(words) else math.nan)
             high = words[end].start_s if end < len(words) else low
             if math.isnan(low):
                 raise InputError("has no word with a time", path=path)
             step = max(0.0, high - low) / (end - k)
-            found += [
+            timed += [
                 word._replace(start_s=low + i * step, end_s=low + (i + 1) * step, timed=False)
                 for i, word in enumerate(words[k:end])
             ]
         else:
-            found.append(words[k])
+            timed.append(words[k])
             end = k + 1
         k = end
-    return found
+    return timed
 
 
 def _refuse_backwards(words: list[HeardWord], path: Path) -> None:

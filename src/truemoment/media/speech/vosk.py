@@ -28,7 +28,7 @@ class VoskRecogniser:
     punctuates = False
 
     def __init__(self, folder: Path) -> None:
-        require_files(folder, "am/final.mdl|final.mdl", what="a Vosk model")
+        require_files(folder, "am/final.mdl|final.mdl", model="a Vosk model")
         self.folder = folder
         self._model: Any = None
 

@@ -54,9 +54,9 @@ class WhisperRecogniser:
     def __init__(
         self, folder: Path, *, beam: int = 5, compute: str = "int8", language: str = "en", threads: int = 0
     ) -> None:
-        what = "a Whisper model in CTranslate2 form"
-        require_files(folder, "model.bin", "config.json", "tokenizer.json", what=what)
-        require_files(folder, "vocabulary.json|vocabulary.txt|vocabulary.bin", what=what)
+        model = "a Whisper model in CTranslate2 form"
+        require_files(folder, "model.bin", "config.json", "tokenizer.json", model=model)
+        require_files(folder, "vocabulary.json|vocabulary.txt|vocabulary.bin", model=model)
         self.folder, self.beam, self.compute, self.language, self.threads = folder, beam, compute, language, threads
         self.n_invented = 0
         self._model: Any = None

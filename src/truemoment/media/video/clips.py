@@ -158,7 +158,7 @@ def encode_part(
 
 
 class _Sink:
-    """A file that PyAV writes to. What goes wrong is kept in `fault`: an error raised there PyAV may lose, or print."""
+    """A file that PyAV writes to. Errors are stored in `fault`: PyAV may lose or print an error raised there."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -226,7 +226,7 @@ def _encode_pictures(
 
 
 def _scale_of(frame: VideoFrame, form: ClipForm) -> float:
-    """Return by how much a picture is reduced: its shorter side counts, so that it may be turned."""
+    """Return the scale of a picture, by its shorter side, so that the picture may be turned."""
     return 1.0 if form.most_lines is None else min(1.0, form.most_lines / min(frame.height, frame.width))
 
 
@@ -239,20 +239,20 @@ def _set_colours(stream: VideoStream, frame: VideoFrame) -> None:
 
 
 def _mux(container: OutputContainer, packets: list[Packet[Any]], lasts: dict[int | None, int]) -> None:
-    """Write packets, each with how long its frame is shown: the encoder knows of no frame after the last."""
+    """Write packets, each with the duration of its frame: the encoder has no frame after the last."""
     for packet in packets:
         packet.duration = lasts.pop(packet.pts, 0)
         container.mux(packet)
 
 
 def _even(pixels: Pixels) -> Pixels:
-    """Repeat the last row and column where the sides are odd: H.264 asks for even ones."""
+    """Repeat the last row and column where the sides are odd: H.264 needs even ones."""
     height, width = pixels.shape[:2]
     return np.pad(pixels, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
 
 
 def _sound_form(path: AnyPath) -> tuple[int, str] | None:
-    """Tell how the sound of a video is to be written, samples a second and channels; None where it has none."""
+    """Return the form in which the sound of a video is written: samples a second and channels; None without sound."""
     with opened(path) as (container, _):
         stream = sound_of(container)
         if stream is None:

@@ -142,7 +142,7 @@ Labels = Annotated[int, msgspec.Meta(ge=0, le=1 << 16)]  # towers have none, but
 
 
 class _TowerFile(msgspec.Struct, frozen=True):
-    """Numbers of a tower that its size depends on; what is left out is the library's."""
+    """Numbers of a tower that its size depends on; missing ones have the library's defaults."""
 
     hidden_size: Count | msgspec.UnsetType = msgspec.UNSET
     intermediate_size: Count | msgspec.UnsetType = msgspec.UNSET
@@ -159,7 +159,7 @@ class _TowerFile(msgspec.Struct, frozen=True):
 
 
 class _ConfigFile(msgspec.Struct, frozen=True):
-    """What is examined in ``config.json`` before a model is made of it."""
+    """The part of ``config.json`` that is checked before a model is made."""
 
     model_type: Literal["clip", "siglip"]
     text_config: _TowerFile | None = None
@@ -171,7 +171,7 @@ class _ConfigFile(msgspec.Struct, frozen=True):
 
 
 class _TokenizerConfigFile(msgspec.Struct, frozen=True):
-    """What is examined in ``tokenizer_config.json`` besides what transformers reads there."""
+    """The part of ``tokenizer_config.json`` that is checked here; transformers reads the rest."""
 
     tokenizer_class: str | None = None
     do_lower_case: bool | None = None
@@ -264,9 +264,9 @@ class Preparation:
         if (picture.height, picture.width) != (height, width):
             picture = picture.resize((width, height), resample=self.resample)
         top, left = (height - self.height) // 2, (width - self.width) // 2
-        kept = np.asarray(picture)[top : top + self.height, left : left + self.width]
-        mean, std = (np.array(of, dtype=np.float32)[:, None, None] for of in (self.mean, self.std))
-        scaled = kept.transpose(2, 0, 1).astype(np.float32) * np.float32(self.rescale)
+        cropped = np.asarray(picture)[top : top + self.height, left : left + self.width]
+        mean, std = (np.array(values, dtype=np.float32)[:, None, None] for values in (self.mean, self.std))
+        scaled = cropped.transpose(2, 0, 1).astype(np.float32) * np.float32(self.rescale)
         return np.ascontiguousarray((scaled - mean) / std)
 
     def _resized(self, height: int, width: int) -> tuple[int, int]:
@@ -314,7 +314,7 @@ def _folder_of(text: str) -> tuple[Path, str]:
     if text == BUILT_IN:
         return Path(str(files("truemoment.media.video") / BUILT_IN)), BUILT_IN
     name, commit = _of_hub(text)
-    if not commit and _is_folder(text):  # a name with a commit is one of the hub, whatever the current folder holds
+    if not commit and _is_folder(text):  # a name with a commit is one of the hub, whatever the current folder contains
         folder = Path(text).expanduser()
         return folder, folder.resolve().name
     if not name:
@@ -329,8 +329,8 @@ _COMMIT = re.compile(r"[0-9a-f]{40}", re.ASCII)
 def _of_hub(text: str) -> tuple[str, str | None]:
     """Read the name of a model on the hub and its commit, None for the newest; "" if the text can be no name there."""
     name, at, commit = text.partition("@")
-    known = _HUB_NAME.fullmatch(name) and ".." not in name and (not at or _COMMIT.fullmatch(commit))
-    return (name if known else "", commit or None)
+    is_valid = _HUB_NAME.fullmatch(name) and ".." not in name and (not at or _COMMIT.fullmatch(commit))
+    return (name if is_valid else "", commit or None)
 
 
 def pinned(text: str) -> str:
@@ -346,7 +346,7 @@ def pinned(text: str) -> str:
 
 
 def is_here(text: str) -> bool:
-    """Whether :func:`load_encoder` fetches nothing for this text."""
+    """Whether :func:`load_encoder` finds all files of this model on this machine."""
     name, commit = _of_hub(text)
     return not name or _is_folder(text) or _found(name, commit) is not None
 
@@ -503,10 +503,10 @@ class TwoTowers:
                     max_length=self.n_words,
                     return_tensors="pt",
                 ).to(self.device)
-                known = {name: tokens[name] for name in ("input_ids", "attention_mask") if name in tokens}
+                inputs = {name: tokens[name] for name in ("input_ids", "attention_mask") if name in tokens}
                 if padding == "max_length":
-                    known.pop("attention_mask", None)
-                rows.append(_vectors(self.model.get_text_features(**known)))
+                    inputs.pop("attention_mask", None)
+                rows.append(_vectors(self.model.get_text_features(**inputs)))
         return np.concatenate(rows)
 
     def cut_short(self, texts: Sequence[str]) -> list[int]:
@@ -528,7 +528,7 @@ class TwoTowers:
 SENTENCES_AT_ONCE = 256
 
 
-def _vectors(output: Any) -> Frames:  # noqa: ANN401 - of transformers 4 a tensor, of 5 an output that holds one
+def _vectors(output: Any) -> Frames:  # noqa: ANN401 - transformers 4 returns a tensor, 5 an output that contains one
     tensor = getattr(output, "pooler_output", output)
     return np.asarray(tensor.float().cpu().numpy(), dtype=np.float32)
 
@@ -548,7 +548,7 @@ def _device_of(device: str | None) -> torch.device:
 
 @contextmanager
 def _enough_memory(name: str, device: torch.device) -> Iterator[None]:
-    """Tell in one line of a device that has too little memory for a model."""
+    """Raise an error in one line if a device has too little memory for a model."""
     import torch  # noqa: PLC0415 - importing it takes seconds
 
     try:
@@ -562,7 +562,7 @@ def _enough_memory(name: str, device: torch.device) -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the bars and hints of loading from standard error; what is wrong is raised all the same."""
+    """Hide the progress bars and hints of loading; errors are still raised."""
     from transformers import utils  # noqa: PLC0415 - importing it takes seconds
 
     logging: Any = utils.logging

@@ -37,15 +37,15 @@ def find_videos(folder: Path, video_ids: Iterable[str]) -> dict[str, Path]:
         raise InputError("is a file, expected a folder of videos", path=folder) from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", path=folder) from None
-    found = {}
+    paths = {}
     for video_id in dict.fromkeys(video_ids):
         candidates = files.get(video_id, [])
         if len(candidates) > 1:
             names = " and ".join(path.name for path in candidates)
-            raise InputError(f"holds {names}, expected one file of video {video_id!r}", path=folder)
+            raise InputError(f"contains {names}, expected one file of video {video_id!r}", path=folder)
         if candidates:
-            found[video_id] = candidates[0]
-    return found
+            paths[video_id] = candidates[0]
+    return paths
 
 
 def identity_of(path: AnyPath) -> str:
@@ -67,14 +67,14 @@ def identity_of_stream(stream: BinaryIO) -> str:
     """Return the identity of an opened file."""
     digest = hashlib.sha256()
     size = stream.seek(0, 2)
-    for at, length in _looked_at(size):
+    for at, length in _examined_parts(size):
         stream.seek(at)
         digest.update(stream.read(length))
     return f"{size}:{digest.hexdigest()}"
 
 
-def _looked_at(size: int) -> Iterator[tuple[int, int]]:
-    """Where a file of a size is examined, and how many bytes there."""
+def _examined_parts(size: int) -> Iterator[tuple[int, int]]:
+    """Return position and number of bytes of each examined block of a file of a size."""
     between = size - 2 * END_BYTES
     if between <= BLOCKS * BLOCK_BYTES:
         yield 0, size

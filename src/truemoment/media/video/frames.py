@@ -81,7 +81,7 @@ CONTAINERS = "mov,mp4,matroska,webm,avi,mpegts,mpeg,flv,asf,ogg"
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which frames of a video are taken, and how large.
+    """Frames to read from a video, and their size.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ def opened(path: AnyPath) -> Iterator[tuple[InputContainer, VideoStream]]:
         import av  # noqa: PLC0415 - opened_container has found it
 
         cover = av.stream.Disposition.attached_pic
-        stream = next((of for of in container.streams.video if not of.disposition & cover), None)
+        stream = next((video for video in container.streams.video if not video.disposition & cover), None)
         if stream is None:
             raise InputError("has no video stream", path=path)
         if not has_decoder(stream):
@@ -333,7 +333,7 @@ def read_errors() -> tuple[type[Exception], ...]:
 
 
 def error_in_words(error: Exception) -> str:
-    """Return what an error of PyAV says, in one line."""
+    """Return the message of an error of PyAV, in one line."""
     return " ".join((getattr(error, "strerror", None) or str(error) or type(error).__name__).split())
 
 
@@ -424,7 +424,7 @@ class _Stamps:
 
 
 def _read_stamps(stamps: _Stamps, container: InputContainer, stream: VideoStream, *, partial: bool) -> str:
-    """Add the stamps of all packets; return what is wrong with the file, "" if nothing."""
+    """Add the stamps of all packets; return the fault of the file, "" if there is none."""
     try:
         for packet in packets_of(container, stream):
             stamps.add(packet)
@@ -442,7 +442,7 @@ def _shown_from_to(start_s: float, shown_s: Floats, end_s: float) -> Floats:
 
 
 def _too_still(start_s: float, shown_s: Floats, end_s: float) -> str:
-    """Tell of a picture that is shown for too long; "" where there is none."""
+    """Describe a picture that is shown for too long; "" if there is none."""
     parts_s = _shown_from_to(start_s, shown_s, end_s)
     low_s, high_s = parts_s[np.argmax(parts_s[:, 1] - parts_s[:, 0])]
     if high_s - low_s <= LONGEST_STILL_S:
@@ -452,13 +452,13 @@ def _too_still(start_s: float, shown_s: Floats, end_s: float) -> str:
 
 
 def _longest_run(shown_s: Floats) -> Floats:
-    """Return the most times that follow each other with no picture shown for too long."""
+    """Return the longest run of times in which no picture is shown for too long."""
     breaks = np.flatnonzero(np.diff(shown_s) > LONGEST_STILL_S) + 1
     return max(np.split(shown_s, breaks), key=len)
 
 
 def _usual_step_s(shown_s: Floats) -> float:
-    """Return how long most pictures are shown; 0 for a single one."""
+    """Return the usual duration of a picture in seconds; 0 for a single one."""
     return float(np.median(np.diff(shown_s))) if len(shown_s) > 1 else 0.0
 
 
@@ -552,7 +552,7 @@ def shown_at(path: AnyPath, outline: Outline, wanted_s: Iterable[float]) -> Iter
 
 
 def _falling(path: AnyPath, stream: VideoStream, before_s: float, time_s: float) -> InputError:
-    """Tell of a frame that follows a later one, as in AVI, which cannot say when frames are shown out of turn."""
+    """Describe a frame that follows a later one, as in AVI, which stores no times for frames out of order."""
     fault = f"has time stamps that fall, from {before_s:.3f} to {time_s:.3f} s"
     evenly = f"-r {stream.average_rate} " if stream.average_rate else ""
     return InputError(
@@ -563,7 +563,7 @@ def _falling(path: AnyPath, stream: VideoStream, before_s: float, time_s: float)
 def _timed(
     container: InputContainer, stream: VideoStream, path: AnyPath, outline: Outline
 ) -> Iterator[tuple[float, VideoFrame]]:
-    """Decode from where the file stands, each frame with its time."""
+    """Decode from the current position, each frame with its time."""
     tick_s = float(stream.time_base or 0)
     decoded = _whole_frames(container, stream) if outline.fault else _all_frames(container, stream)
     before_s = -SAME_TIME_S
@@ -588,7 +588,7 @@ def _all_frames(container: InputContainer, stream: VideoStream) -> Iterator[Vide
 
 
 def _whole_frames(container: InputContainer, stream: VideoStream) -> Iterator[VideoFrame]:
-    """Decode what a damaged file still shows: what cannot be decoded is left out."""
+    """Decode the readable frames of a damaged file."""
     errors = read_errors()
     packets = packets_of(container, stream)
     while True:
@@ -606,7 +606,7 @@ def _whole_frames(container: InputContainer, stream: VideoStream) -> Iterator[Vi
 
 
 def _from_start(path: AnyPath, outline: Outline) -> Iterator[tuple[float, VideoFrame]]:
-    """Decode from the start of a file opened again: one whose index leads elsewhere need not find its start either."""
+    """Decode from the start of a newly opened file: with a wrong index, seeking to the start may fail too."""
     with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
         yield from _timed(container, stream, path, outline)
@@ -669,6 +669,6 @@ def jpeg_of(pixels: Pixels) -> bytes:
 
 
 def _jpeg_of(frame: VideoFrame, pixel_aspect: float, longest_side: int) -> bytes:
-    """Return a frame as it is shown as a JPEG file, no larger than asked."""
+    """Return a frame as it is shown as a JPEG file, no larger than requested."""
     scale = min(1.0, longest_side / max(_shown_size(frame, pixel_aspect)))
     return jpeg_of(pixels_of(frame, pixel_aspect, scale))

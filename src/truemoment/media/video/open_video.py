@@ -68,14 +68,14 @@ class OpenVideo:
         """Return a key frame and its time: the last one before the middle of a moment, or a later one inside it."""
         middle_s = (start_s + end_s) / 2
         with reading_video(self.path):
-            found = self._key_frame_from(middle_s, backward=True)
-            if found is None or found[0] < start_s:
+            frame = self._key_frame_from(middle_s, backward=True)
+            if frame is None or frame[0] < start_s:
                 later = self._key_frame_from(middle_s, backward=False)
-                if later is not None and (found is None or later[0] < end_s):
-                    found = later
-        if found is None:
+                if later is not None and (frame is None or later[0] < end_s):
+                    frame = later
+        if frame is None:
             raise InputError("has no key frame that can be decoded", path=self.path)
-        return found
+        return frame
 
     def frame_at(self, time_s: float) -> tuple[float, VideoFrame]:
         """Return the frame shown at a time, and when it is first shown."""
@@ -99,7 +99,7 @@ class OpenVideo:
             raise MissingPackageError("pillow", "pages", "pictures of videos") from None
         times_s = start_s + (np.arange(count) + 0.5) * (end_s - start_s) / count
         pictures = [self._pixels(self.frame_at(float(time_s))[1], longest_side) for time_s in times_s]
-        height, width = (max(of.shape[axis] for of in pictures) for axis in (0, 1))
+        height, width = (max(picture.shape[axis] for picture in pictures) for axis in (0, 1))
         sheet = np.zeros((height, width * count, 3), np.uint8)
         for number, picture in enumerate(pictures):
             sheet[: picture.shape[0], number * width : number * width + picture.shape[1]] = picture
@@ -119,11 +119,11 @@ class OpenVideo:
         """Decode the key frame before a time, or after it, and nothing else."""
         try:
             self._seek(max(0.0, time_s), backward=backward)
-            packet = next((of for of in packets_of(self._container, self._stream) if of.is_keyframe), None)
+            packet = next((packet for packet in packets_of(self._container, self._stream) if packet.is_keyframe), None)
             if packet is None:
                 return None
             frames = chain(self._stream.decode(packet), self._stream.decode(None))
-            return next(((self._time_of(of), of) for of in frames if of.pts is not None), None)
+            return next(((self._time_of(frame), frame) for frame in frames if frame.pts is not None), None)
         except read_errors():
             return None
         finally:

@@ -43,9 +43,9 @@ def make_peaks(path: AnyPath, outline: Outline) -> bytes | None:
                     continue
                 start_s = float(frame.pts * (frame.time_base or 0)) - outline.origin_s
                 _add(frame.to_ndarray()[0], start_s, rate, low, high)
-    pairs: npt.NDArray[np.int8] = np.stack([np.round(127 * np.clip(of, -1, 1)) for of in (low, high)], 1).astype(
-        np.int8
-    )
+    pairs: npt.NDArray[np.int8] = np.stack(
+        [np.round(127 * np.clip(values, -1, 1)) for values in (low, high)], 1
+    ).astype(np.int8)
     return struct.pack("<I", rate) + pairs.tobytes()
 
 

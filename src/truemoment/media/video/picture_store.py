@@ -61,11 +61,11 @@ class PictureStore:
     def rows(self, video_id: str, numbers: Ints) -> Frames:
         """Return some pictures of a video, rising, (R, 3 h w)."""
         path, outline = self._path(video_id), self._outline(video_id)
-        made = np.empty((len(numbers), self.n_dimensions), dtype=np.float32)
-        for row, (_, frame) in zip(made, shown_at(path, outline, (numbers / self.fps).tolist()), strict=True):
+        rows = np.empty((len(numbers), self.n_dimensions), dtype=np.float32)
+        for row, (_, frame) in zip(rows, shown_at(path, outline, (numbers / self.fps).tolist()), strict=True):
             with reading_video(path):
                 row[:] = self._prepare(pixels_of(frame, outline.pixel_aspect)).ravel()
-        return made
+        return rows
 
     def edges_s(self, video_id: str, duration_s: float) -> Floats:
         """Return the edges of the rows in seconds, (T + 1,); `duration_s` is not used."""

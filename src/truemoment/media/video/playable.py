@@ -1,4 +1,4 @@
-"""Whether browsers play a video exactly, and a copy that they do.
+"""Check whether browsers play a video exactly, and a copy that they play exactly.
 
 A browser shows a file whose clock starts late on its raw clock, so its times would be off by the start; it cannot play
 some codecs; and it seeks slowly where key frames are far apart. Such videos get a copy: H.264, yuv420p, at most 720
@@ -82,7 +82,7 @@ def _late(clock_s: float, first_s: float, half_frame_s: float) -> Iterator[str]:
 
 
 def _unknown(path: AnyPath) -> Iterator[str]:
-    """Yield what browsers do not know of a file."""
+    """Yield the properties of a file that browsers do not support."""
     with opened(path) as (container, stream):
         names = set(container.format.name.split(","))
         codec, pixels = stream.codec_context.name, stream.codec_context.pix_fmt or ""
@@ -103,7 +103,7 @@ def _slow(path: AnyPath, outline: Outline) -> Iterator[str]:
     with opened(path) as (container, _):
         is_mp4 = _is_mp4(path, set(container.format.name.split(",")))
     if is_mp4 and not _index_in_front(path):
-        yield "its index stands at the end"
+        yield "its index is at the end"
     if max(np.diff([0.0, *outline.keyframes_s, outline.duration_s])) > MOST_KEY_S + 0.1:
         yield "key frames are more than 2 s apart"
     if path.stat().st_size * 8 > MOST_BITS_A_SECOND * outline.duration_s:
@@ -111,7 +111,7 @@ def _slow(path: AnyPath, outline: Outline) -> Iterator[str]:
 
 
 def _index_in_front(path: AnyPath) -> bool:
-    """Whether the index of an MP4 file (``moov``) stands before its pictures (``mdat``)."""
+    """Whether the index of an MP4 file (``moov``) is before its pictures (``mdat``)."""
     with open_regular(reading(path)) as stream:
         while (box := _next_box(stream)) is not None:
             kind, length = box

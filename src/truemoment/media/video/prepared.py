@@ -1,4 +1,4 @@
-"""What a page needs of a video: a file that browsers play, its frame table, small pictures and peaks of its sound."""
+"""Files of a video for a page: a copy that browsers play, the frame table, small pictures and peaks of the sound."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class PreparedVideo:
 
 
 def prepare_video(path: Path, folder: AnyPath, *, copy_slow: bool = True) -> PreparedVideo:
-    """Make what a page needs of a video in a folder; what is there already, of the same file, is kept.
+    """Make the files of a video for a page in a folder; existing ones of the same video are kept.
 
     The frame table is written first, so that a page can use it while pictures and peaks are made.
 
@@ -87,16 +87,16 @@ def prepare_video(path: Path, folder: AnyPath, *, copy_slow: bool = True) -> Pre
         write_playable(path, played, table, outline)
         table, outline = frame_table(played)
     runs = table.runs()
-    found = VideoFrames(runs.tick, runs.runs, runs.end, identity=identity, copy_why=why, strip=None, has_peaks=False)
-    write_json(folder / FRAMES, found, indent=None)
+    frames = VideoFrames(runs.tick, runs.runs, runs.end, identity=identity, copy_why=why, strip=None, has_peaks=False)
+    write_json(folder / FRAMES, frames, indent=None)
     strip = make_strip(played, outline)
     write_bytes(folder / STRIP, strip.jpeg)
     peaks = make_peaks(played, outline)
     (folder / PEAKS).unlink(missing_ok=True)
     if peaks is not None:
         write_bytes(folder / PEAKS, peaks)
-    found = msgspec.structs.replace(found, strip=strip.layout, has_peaks=peaks is not None)
-    write_json(folder / FRAMES, found, indent=None)
+    frames = msgspec.structs.replace(frames, strip=strip.layout, has_peaks=peaks is not None)
+    write_json(folder / FRAMES, frames, indent=None)
     return PreparedVideo(played, identity, identity_of(played), table, why)
 
 
@@ -110,10 +110,10 @@ def read_frames(folder: OwnPath) -> VideoFrames | None:
 
 def read_prepared(path: Path, folder: OwnPath, identity: str) -> PreparedVideo | None:
     """Return a video that was prepared in a folder; None if it was not, or another file was."""
-    found = read_frames(folder)
-    if found is None:
+    table = read_frames(folder)
+    if table is None:
         return None
-    played: AnyPath = folder / COPY if found.copy_why else path
-    if found.identity != identity or not played.is_file() or found.strip is None or not (folder / STRIP).is_file():
+    played: AnyPath = folder / COPY if table.copy_why else path
+    if table.identity != identity or not played.is_file() or table.strip is None or not (folder / STRIP).is_file():
         return None
-    return PreparedVideo(played, identity, identity_of(played), FrameTable.of_runs(found), found.copy_why)
+    return PreparedVideo(played, identity, identity_of(played), FrameTable.of_runs(table), table.copy_why)

@@ -116,13 +116,13 @@ class FrameTable:
         return FrameRuns((self.tick.numerator, self.tick.denominator), runs, self.end)
 
     @classmethod
-    def of_runs(cls, found: FrameRuns) -> FrameTable:
+    def of_runs(cls, table: FrameRuns) -> FrameTable:
         """Return a table from its runs."""
-        if min(found.tick) <= 0 or sum(count for _, _, count in found.runs) > MOST_FRAMES_OF_TABLE:
+        if min(table.tick) <= 0 or sum(count for _, _, count in table.runs) > MOST_FRAMES_OF_TABLE:
             raise InputError("got a tick of no length, or too many frames", field="runs")
-        parts = [first + step * np.arange(count, dtype=np.int64) for first, step, count in found.runs]
+        parts = [first + step * np.arange(count, dtype=np.int64) for first, step, count in table.runs]
         starts = np.concatenate(parts) if parts else np.zeros(0, np.int64)
-        return cls(Fraction(*found.tick), starts, found.end)
+        return cls(Fraction(*table.tick), starts, table.end)
 
 
 def frame_table(path: AnyPath) -> tuple[FrameTable, Outline]:

@@ -24,7 +24,7 @@ STRIP_QUALITY = 70
 
 
 class StripLayout(msgspec.Struct, forbid_unknown_fields=True):
-    """Where the pictures are: `times` in seconds, size of each, and how many stand in a row."""
+    """Where the pictures are: `times` in seconds, size of each, and their number in a row."""
 
     times: list[float]
     width: int
@@ -67,7 +67,7 @@ def make_strip(path: AnyPath, outline: Outline) -> Strip:
 
 
 def _times(outline: Outline) -> Floats:
-    """Return the time of each picture: middles of equal parts, of a long video the key frame before each."""
+    """Return the time of each picture: middles of equal parts; for a long video, the key frame before each."""
     count = int(min(MOST_PICTURES, max(8, np.ceil(outline.duration_s * PICTURES_A_SECOND))))
     times_s = (np.arange(count) + 0.5) * outline.duration_s / count
     if outline.duration_s <= LONG_S or not outline.keyframes_s:

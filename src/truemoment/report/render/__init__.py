@@ -1,1 +1,1 @@
-"""How a report is shown: in the terminal, as Markdown, as LaTeX, and as a page."""
+"""Renderers of a report: terminal, Markdown, LaTeX, and HTML page."""

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).parent / "templates"
 
 LEVEL_TITLES: dict[Level, str] = {"serious": "Serious", "warning": "Warnings", "note": "Notes", "good": "Passed"}
-"""What each level of findings is called on a page."""
+"""Title of each level of findings on a page."""
 
 MOST_ROWS = 16
 """Longer tables are folded."""
@@ -66,7 +66,7 @@ def page(report: Report, *, command: str = "") -> str:
     Parameters
     ----------
     report
-        What is shown.
+        Report to show.
     command
         The command that makes the page again; "" for none.
     """
@@ -81,7 +81,7 @@ def fragment(report: Report) -> str:
 def page_environment(*folders: Path) -> jinja2.Environment:
     """Return the templates in folders, which escape all text and refuse unknown names.
 
-    What would hide in a text is written as an escape.
+    Hidden characters in a text are written as escapes.
     """
     import jinja2  # noqa: PLC0415 - importing takes time that only pages need
 
@@ -227,7 +227,7 @@ class _PlacedBar(NamedTuple):
     Parameters
     ----------
     kind, label, times, note
-        Whose it is, which one, its times and remarks in words.
+        Kind, label, times and remarks in words.
     left, width
         Its place; None if it lies beyond the line.
     past_left, past_width

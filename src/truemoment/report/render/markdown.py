@@ -17,7 +17,7 @@ def document(report: Report, *, command: str = "") -> str:
     Parameters
     ----------
     report
-        What is written.
+        Report to write.
     command
         The command that makes the file again; "" for none.
     """

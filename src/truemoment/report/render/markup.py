@@ -11,7 +11,7 @@ from truemoment.report.render.tabular import escaped, render
 
 @dataclass(frozen=True)
 class Markup:
-    """How a language marks up text; ``{}`` stands for the text, which is escaped already.
+    """How a language marks up text; ``{}`` is the place of the text, which is escaped already.
 
     Parameters
     ----------

@@ -72,8 +72,8 @@ def tightened(text: str) -> str:
     table = [line for line in lines if line.strip("- ")]
     rule = next(line for line in lines if not line.strip("- "))
     blank = [all(line[at : at + 1] in ("", " ") for line in table) for at in range(len(rule))]
-    kept = []
+    columns = []
     for is_blank, places in groupby(range(len(rule)), blank.__getitem__):
         run = list(places)
-        kept += sorted(sorted(run, key=lambda at: rule[at])[:2]) if is_blank else run  # where the rule is blank too
-    return "\n".join("".join(line[at : at + 1] for at in kept).rstrip() for line in lines)
+        columns += sorted(sorted(run, key=lambda at: rule[at])[:2]) if is_blank else run  # where the rule is blank too
+    return "\n".join("".join(line[at : at + 1] for at in columns).rstrip() for line in lines)

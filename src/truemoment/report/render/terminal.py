@@ -128,7 +128,7 @@ def _table(table: Table) -> list[str]:
 
 
 def _with_cells(table: Table, columns: Sequence[int]) -> Table:
-    """Leave out rows that have nothing in these columns but the first, and groups without rows."""
+    """Leave out rows whose cells in these columns are empty, except the first, and groups without rows."""
     groups = [
         (title, tuple(row for row in rows if any(row[column].text or row[column].below for column in columns[1:])))
         for title, rows in table.groups
@@ -146,8 +146,8 @@ def _words_wrapped(table: Table) -> Table:
         for c in _columns(table)
     ]
     wide = [column for column in table.text_columns if column and longest[column] > _NAME_WIDTH]
-    others = [column for column in _columns(table) if column not in wide]
-    room = (WIDTH - _width(_laid_out(table, others, _FITS[2]))) // len(wide) - 2 if wide else 0
+    narrow = [column for column in _columns(table) if column not in wide]
+    room = (WIDTH - _width(_laid_out(table, narrow, _FITS[2]))) // len(wide) - 2 if wide else 0
     words = (one_line(row[c].text).split() for _, rows in table.groups for row in rows for c in wide)
     if room < _NAME_WIDTH or max(map(len, itertools.chain.from_iterable(words)), default=0) > room:
         return table
@@ -166,11 +166,11 @@ def _over_rows(row: tuple[Cell, ...], wide: Sequence[int], room: int) -> list[tu
     wrapped = {column: textwrap.wrap(one_line(row[column].text), room, break_on_hyphens=False) for column in wide}
     n_rows = max(1, *map(len, wrapped.values()))
     first = tuple(cell._replace(text="".join(wrapped[c][:1])) if c in wide else cell for c, cell in enumerate(row))
-    others = (
+    more_rows = (
         [Cell("".join(wrapped[c][n : n + 1])) if c in wide else Cell("") for c in range(len(row))]
         for n in range(1, n_rows)
     )
-    return [first, *map(tuple, others)]
+    return [first, *map(tuple, more_rows)]
 
 
 def _width(text: str) -> int:

@@ -1,4 +1,4 @@
-"""The trials of a table: methods and seeds on the same data, each in a folder of its own.
+"""The trials of a table: methods and seeds on the same data, each in its own folder.
 
 ::
 
@@ -33,7 +33,7 @@ class BenchGrid:
     methods, seeds
         What is trained, and how often.
     folder
-        Of all runs.
+        Seeds of all runs.
     dataset, data_dir
         The data.
     features
@@ -66,8 +66,8 @@ class BenchGrid:
 
     def folder_of(self, trial: TrainingTrial) -> OwnPath:
         """Return the folder of a trial's run."""
-        seen = "features" if self.quality is None else f"perception={self.quality:.12g}"
-        of_features = seen if self.recipe_of(trial).family.sees_video else "none"
+        features = "features" if self.quality is None else f"perception={self.quality:.12g}"
+        of_features = features if self.recipe_of(trial).family.sees_video else "none"
         return OwnPath(self.folder) / trial.method / of_features / f"seed-{trial.seed}"
 
     def features_of(self, trial: TrainingTrial) -> str:

@@ -23,15 +23,15 @@ def published_beside(
     runs = read_run_folders(grid.folder) if folders else ()
     trained = [run for run in runs if run.folder in set(folders)]
     inputs = TableInputs(grid.data_dir, np.random.default_rng(0), on_status=on_status, trained=trained)
-    done: list[ReproducedTable] = []
-    seen: set[str] = set()
+    tables: list[ReproducedTable] = []
+    methods: set[str] = set()
     for name in table.published:
-        of = get_table(name)
+        published_table = get_table(name)
         figures = [
             figure
-            for figure in published_figures(of.figures)
-            if figure.dataset.lower() == grid.dataset and figure.method not in seen
+            for figure in published_figures(published_table.figures)
+            if figure.dataset.lower() == grid.dataset and figure.method not in methods
         ]
-        seen |= {figure.method for figure in figures}
-        done.append(ReproducedTable(of, list(of.compute(figures, inputs))))
-    return Reproduction(done, seed=0, runs=0, engine=inputs.engine)
+        methods |= {figure.method for figure in figures}
+        tables.append(ReproducedTable(published_table, list(published_table.compute(figures, inputs))))
+    return Reproduction(tables, seed=0, runs=0, engine=inputs.engine)

@@ -27,13 +27,13 @@ def report(result: BenchResult) -> Report:
     if sentences := findings(result):
         blocks.append(Finding(tuple(sentences)))
     published = published_tables.report(result.published)
-    done = sum(len(of.points) for of in result.methods)
+    n_runs = sum(len(curve.points) for curve in result.methods)
     return Report(
         title=f"Methods of {result.table.name} on {result.dataset}",
         facts=(
             ("data", result.dataset),
             ("features", result.source),
-            ("runs", f"{done} of {len(result.methods) * len(result.seeds)} finished"),
+            ("runs", f"{n_runs} of {len(result.methods) * len(result.seeds)} finished"),
         ),
         sections=(
             Section("methods", "Methods beside blind baselines", (*blocks, *drawings(result))),
@@ -48,7 +48,7 @@ def table(result: BenchResult) -> Table:
     """Return scores by split and method, with features and the published figure."""
     headings = ("method", "features", *result.measures, f"published {result.headline}", "less sentence network")
     groups = tuple(
-        (split, tuple(_row(result, of, split) for of in (*result.trained, *result.references)))
+        (split, tuple(_row(result, curve, split) for curve in (*result.trained, *result.references)))
         for split in result.splits
     )
     spread = f"± standard deviation over {len(result.seeds)} seeds" if len(result.seeds) > 1 else "one seed"
@@ -80,8 +80,8 @@ def _ends(difference: Any) -> str:  # noqa: ANN401 - a Difference
 def times(result: BenchResult) -> Table:
     """Return the training time of each run."""
     rows = tuple(
-        (Cell(of.title), *(Cell(_minutes(result.seconds.get((of.name, seed)))) for seed in result.seeds))
-        for of in result.trained
+        (Cell(curve.title), *(Cell(_minutes(result.seconds.get((curve.name, seed)))) for seed in result.seeds))
+        for curve in result.trained
     )
     total = sum(result.seconds.values())
     headings = ("method", *(f"seed {seed}" for seed in result.seeds))
@@ -99,17 +99,17 @@ def findings(result: BenchResult) -> list[str]:
     """Return how the methods compare with the sentence network, the interval rules and the published pattern."""
     if not result.trained:
         return ["No run is finished."]
-    found = [sentence for split in result.splits for sentence in _of_split(result, split)]
+    sentences = [sentence for split in result.splits for sentence in _of_split(result, split)]
     if result.has_two:
-        found += _pattern(result)
+        sentences += _pattern(result)
     if len(result.seeds) == 1:
-        found.append("There is one seed: the intervals include other test videos, but no other training.")
+        sentences.append("There is one seed: the intervals include other test videos, but no other training.")
     if result.is_simulated:
-        found.append(
+        sentences.append(
             f"Features are simulated ({result.features}): no figure here is a reproduction of a published one, and the "
             "published figures are those of other features and larger networks."
         )
-    return found
+    return sentences
 
 
 def _of_split(result: BenchResult, split: str) -> list[str]:
@@ -125,8 +125,8 @@ def _published_below(result: BenchResult, split: str) -> list[str]:
     """Return which published figures of trained methods do not exceed references without a video."""
     published = {
         row.method: float(row.published)
-        for of in result.published.tables
-        for row in of.rows
+        for table in result.published.tables
+        for row in table.rows
         if (row.split, row.measure) == (split, result.headline) and row.published and row.method not in METHODS
     }
     parts = []
@@ -146,14 +146,14 @@ def _constant(result: BenchResult, split: str) -> list[str]:
     if constant is None:
         return []
     score = result.mean(constant, split)
-    below = [of.title for of in result.trained if not result.mean(of, split) > score]
-    found = (
+    below = [curve.title for curve in result.trained if not result.mean(curve, split) > score]
+    opening = (
         f"On {split}, the constant that is best on the other videos of the split itself scores {points(score, 2)} %. "
     )
     if not below:
-        return [f"{found}Every method scores more."]
+        return [f"{opening}Every method scores more."]
     return [
-        f"{found}{listed(below)} {_is(below)} not above it: predictions that only lie in the right part of the video "
+        f"{opening}{listed(below)} {_is(below)} not above it: predictions that only lie in the right part of the video "
         "can reach such a score."
     ]
 
@@ -161,10 +161,10 @@ def _constant(result: BenchResult, split: str) -> list[str]:
 def _network(result: BenchResult, split: str) -> list[str]:
     """Return which methods are significantly above and below the sentence network."""
     network = result.reference(NETWORK)
-    compared = [(of, beside) for of in result.trained if (beside := result.beside(of, split))]
+    compared = [(curve, beside) for curve in result.trained if (beside := result.beside(curve, split))]
     if network is None or not compared:
         return []
-    by_verdict = {verdict: [of.title for of, (_, found) in compared if found == verdict] for verdict in (1, -1, 0)}
+    by_verdict = {verdict: [curve.title for curve, (_, sign) in compared if sign == verdict] for verdict in (1, -1, 0)}
     words = {1: "significantly above", -1: "significantly below", 0: "not significantly different from"}
     parts = [f"{listed(names)} {_is(names)} {words[verdict]} it" for verdict, names in by_verdict.items() if names]
     score = points(result.mean(network, split), 2)
@@ -180,13 +180,13 @@ def _is(names: list[str]) -> str:
 
 def _rules(result: BenchResult, split: str) -> list[str]:
     """Return which methods are above the rules that only pick one of the intervals in simulated features."""
-    rules = [of for of in result.references if of.sees]
-    seeing = [of for of in result.trained if of.sees]
+    rules = [curve for curve in result.references if curve.sees]
+    seeing = [curve for curve in result.trained if curve.sees]
     if not rules or not seeing:
         return []
     parts = []
     for rule in rules:
-        above = [of.title for of in seeing if result.mean(of, split) > result.mean(rule, split)]
+        above = [curve.title for curve in seeing if result.mean(curve, split) > result.mean(rule, split)]
         reads = "reads the sentence" if rule.kind == "ceiling" else "does not read the sentence"
         names = f" ({few(above, 12)})" if above else ""
         parts.append(
@@ -198,23 +198,23 @@ def _rules(result: BenchResult, split: str) -> list[str]:
 
 def _pattern(result: BenchResult) -> list[str]:
     """Return how the methods change from test-iid to test-ood, beside the published changes."""
-    changes = {of: result.mean(of, OOD) - result.mean(of, IID) for of in result.trained}
-    parts, same, n_published = [], 0, 0
+    changes = {curve: result.mean(curve, OOD) - result.mean(curve, IID) for curve in result.trained}
+    parts, n_same, n_published = [], 0, 0
     for curve, change in changes.items():
         published = _published_change(result, curve.title)
         text = f"{curve.title} {points(change, 2, sign='+')}"
         if published is not None:
             text += f" (published {published:+f})"
             n_published += 1
-            same += (published > 0) == (change > 0)
+            n_same += (published > 0) == (change > 0)
         parts.append(text)
-    found = [f"From {IID} to {OOD}, {result.headline} changes by points: {'; '.join(parts)}."]
+    sentences = [f"From {IID} to {OOD}, {result.headline} changes by points: {'; '.join(parts)}."]
     if n_published:
-        found.append(f"The change has the published sign for {same} of {counted(n_published, 'method')}.")
+        sentences.append(f"The change has the published sign for {n_same} of {counted(n_published, 'method')}.")
     if (network := result.reference(NETWORK)) is not None:
         lost = result.mean(network, IID) - result.mean(network, OOD)
-        found.append(f"The sentence network loses {in_points(lost)}, without a video.")
-    return found
+        sentences.append(f"The sentence network loses {in_points(lost)}, without a video.")
+    return sentences
 
 
 def _published_change(result: BenchResult, title: str) -> Decimal | None:
@@ -225,14 +225,14 @@ def _published_change(result: BenchResult, title: str) -> Decimal | None:
 def unfinished(result: BenchResult) -> list[str]:
     """Return notes on the runs that are left, and on those without figures."""
     notes = []
-    if result.left:
-        names = [f"{_run(of)} ({of.left})" for of in result.left]
+    if result.unfinished:
+        names = [f"{_run(outcome)} ({outcome.unfinished})" for outcome in result.unfinished]
         notes.append(
             f"the time is over: {counted(len(names), 'run')} left: {few(names, 20)}; run the same command again to "
             "resume"
         )
     if result.failed:
-        names = [f"{_run(of)}: {of.failed}" for of in result.failed]
+        names = [f"{_run(outcome)}: {outcome.failed}" for outcome in result.failed]
         notes.append(f"{counted(len(names), 'run')} without figures (* marks a mean of fewer seeds): {few(names, 20)}")
     return notes
 
@@ -257,9 +257,9 @@ def document(result: BenchResult) -> dict[str, Any]:
         "measures": result.measures,
         "headline": result.headline,
         "unit": "fraction",
-        "methods": [_method(result, of) for of in (*result.methods, *result.references)],
-        "left": [_outcome(of, of.left) for of in result.left],
-        "failed": [_outcome(of, of.failed) for of in result.failed],
+        "methods": [_method(result, curve) for curve in (*result.methods, *result.references)],
+        "left": [_outcome(outcome, outcome.unfinished) for outcome in result.unfinished],
+        "failed": [_outcome(outcome, outcome.failed) for outcome in result.failed],
         "said": findings(result),
         "notes": result.notes,
         "published": published_tables.document(result.published),
@@ -297,10 +297,10 @@ def _method(result: BenchResult, curve: Curve) -> dict[str, Any]:
             if curve.kind == "method" and (row := result.published_figure(curve.title, split)) and row.published
         ],
         "less_sentence_network": [
-            {"split": split, "value": of.mean, "ci95": [of.low, of.high], "verdict": verdict}
+            {"split": split, "value": difference.mean, "ci95": [difference.low, difference.high], "verdict": verdict}
             for split in result.splits
             if (beside := result.beside(curve, split))
-            for of, verdict in [beside]
+            for difference, verdict in [beside]
         ],
         "seconds": {
             str(seed): result.seconds[curve.name, seed] for seed in result.seeds if (curve.name, seed) in result.seconds

@@ -88,19 +88,19 @@ def figure(result: BenchResult) -> Figure:
     """Draw a panel a split, a bar a method, diamonds for published figures, and lines for baselines."""
     methods = result.trained
     with drawing_style():
-        drawn = new_figure((ROW_IN * len(methods) + AROUND_IN) * len(result.splits) + LEGEND_IN)
-        panels = drawn.subplots(len(result.splits), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+        drawing = new_figure((ROW_IN * len(methods) + AROUND_IN) * len(result.splits) + LEGEND_IN)
+        panels = drawing.subplots(len(result.splits), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         for axes, split in zip(panels, result.splits, strict=True):
             _panel(axes, result, split)
-        panels[0].set_yticks(range(len(methods)), [shortened(of.title, 24) for of in methods])
+        panels[0].set_yticks(range(len(methods)), [shortened(method.title, 24) for method in methods])
         panels[0].set_ylim(len(methods) - 0.4, -0.6)
         panels[0].set_xlim(left=0)
         panels[-1].set_xlabel(f"{result.headline}, %")
         handles = {
             label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
         }
-        drawn.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=2, columnspacing=0.8)
-    return drawn
+        drawing.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=2, columnspacing=0.8)
+    return drawing
 
 
 def _panel(axes: Axes, result: BenchResult, split: str) -> None:

@@ -1,4 +1,4 @@
-"""What a table of methods came to."""
+"""The result of a table of methods."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SPLIT_CONSTANT = "split-constant"
 
 @dataclass(frozen=True, eq=False)
 class BenchResult:
-    """A table of methods, finished or as far as it came.
+    """A table of methods, whose runs may be unfinished.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class BenchResult:
     features, is_simulated
         What methods saw that see the video, and whether it was simulated.
     seeds
-        Of training.
+        Seconds of training.
     splits, measures
         Test splits, and what is measured on them.
     methods, floors, ceilings
@@ -41,7 +41,7 @@ class BenchResult:
         The methods compared with the sentence network, by split and by the headline.
     seconds
         Seconds that the training of each trial took, all starts together, by method and seed.
-    failed, left
+    failed, unfinished
         Trials without figures, and trials that are not finished.
     published
         The published tables on this dataset, with the runs beside.
@@ -62,7 +62,7 @@ class BenchResult:
     beside_network: Mapping[str, Comparison]
     seconds: Mapping[tuple[str, int], float]
     failed: tuple[TrialOutcome, ...]
-    left: tuple[TrialOutcome, ...]
+    unfinished: tuple[TrialOutcome, ...]
     published: Reproduction
     notes: tuple[str, ...] = ()
 
@@ -79,7 +79,7 @@ class BenchResult:
     @property
     def trained(self) -> tuple[Curve, ...]:
         """The methods that have a figure."""
-        return tuple(of for of in self.methods if of.points)
+        return tuple(curve for curve in self.methods if curve.points)
 
     @property
     def has_two(self) -> bool:
@@ -88,7 +88,7 @@ class BenchResult:
 
     @property
     def source(self) -> str:
-        """What methods saw, in words."""
+        """The features of the methods, in words."""
         return f"simulated {self.features}" if self.is_simulated else self.features
 
     def features_of(self, curve: Curve) -> str:
@@ -97,7 +97,7 @@ class BenchResult:
 
     def reference(self, name: str) -> Curve | None:
         """Return a floor or ceiling by name; None if it was not run."""
-        return next((of for of in self.references if of.name == name), None)
+        return next((curve for curve in self.references if curve.name == name), None)
 
     def beside(self, curve: Curve, split: str) -> tuple[Difference, int] | None:
         """Return a method less the sentence network, and 1 or -1 where it is significantly above or below.
@@ -113,7 +113,7 @@ class BenchResult:
         return Difference(float(comparison.difference[at, 0]), low, high), int(comparison.verdict[at, 0])
 
     def by_seed(self, curve: Curve, split: str, measure: str | None = None) -> Floats:
-        """Return fractions by seed, (S,); of its own seeds for a floor or a ceiling, NaN where there is none."""
+        """Return fractions by seed, (S,); a floor or a ceiling has its own seeds, NaN where there is none."""
         seeds = self.seeds if curve.kind == "method" else sorted({seed for _, seed in curve.points})
         return np.asarray(curve.table((0.0,), seeds, split, measure or self.headline)[0])
 
@@ -127,14 +127,14 @@ class BenchResult:
 
     def strongest_floor(self, split: str) -> Curve | None:
         """Return the floor with the highest figure of the headline on a split."""
-        found = [(value, of) for of in self.floors if math.isfinite(value := self.mean(of, split))]
-        return max(found, key=lambda pair: pair[0])[1] if found else None
+        scored = [(value, curve) for curve in self.floors if math.isfinite(value := self.mean(curve, split))]
+        return max(scored, key=lambda pair: pair[0])[1] if scored else None
 
     def published_figure(self, title: str, split: str) -> Reproduced | None:
         """Return a method's published figure of the headline on a split; None if there is none."""
-        rows = (row for of in self.published.tables for row in of.rows)
-        found = (row for row in rows if (row.method, row.split, row.measure) == (title, split, self.headline))
-        return next((row for row in found if row.published is not None), None)
+        rows = (row for table in self.published.tables for row in table.rows)
+        matching = (row for row in rows if (row.method, row.split, row.measure) == (title, split, self.headline))
+        return next((row for row in matching if row.published is not None), None)
 
     def published_value(self, title: str, split: str) -> Decimal | None:
         """Return a method's published headline in percent; None if there is none."""

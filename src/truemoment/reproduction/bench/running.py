@@ -106,9 +106,9 @@ class Bench:
     def result(self, on_status: Status = lambda _: None) -> BenchResult:
         """Return the figures of all finished trials, the references, and the published tables beside."""
         grid = self.grid
-        done = [self._outcomes[trial] for trial in grid.trials() if trial in self._outcomes]
-        finished = [of for of in done if of.rows]
-        folders = [grid.folder_of(of.trial) for of in finished]
+        outcomes = [self._outcomes[trial] for trial in grid.trials() if trial in self._outcomes]
+        finished = [outcome for outcome in outcomes if outcome.rows]
+        folders = [grid.folder_of(outcome.trial) for outcome in finished]
         notes = [note for folder in folders for note in read_run(folder).notes]
         return BenchResult(
             table=self.table,
@@ -119,19 +119,19 @@ class Bench:
             splits=self._tests,
             measures=self.measures,
             methods=self._methods(finished),
-            floors=tuple(of for of in self._references if of.kind == "floor"),
-            ceilings=tuple(of for of in self._references if of.kind == "ceiling"),
+            floors=tuple(curve for curve in self._references if curve.kind == "floor"),
+            ceilings=tuple(curve for curve in self._references if curve.kind == "ceiling"),
             beside_network=self._beside_network(finished),
-            seconds={(of.trial.method, of.trial.seed): of.rows[0].seconds for of in finished},
-            failed=tuple(of for of in done if of.failed),
-            left=tuple(of for of in done if of.left),
+            seconds={(outcome.trial.method, outcome.trial.seed): outcome.rows[0].seconds for outcome in finished},
+            failed=tuple(outcome for outcome in outcomes if outcome.failed),
+            unfinished=tuple(outcome for outcome in outcomes if outcome.unfinished),
             published=published_beside(self.table, grid, [folder.path for folder in folders], on_status),
             notes=tuple(dict.fromkeys([*self._notes, *notes])),
         )
 
     def all_rows(self) -> list[ResultRow]:
         """Return every figure as a row: of trials, floors and rules."""
-        return [*(row for of in self._outcomes.values() for row in of.rows), *self.rows]
+        return [*(row for outcome in self._outcomes.values() for row in outcome.rows), *self.rows]
 
     @property
     def _tests(self) -> tuple[str, ...]:
@@ -143,7 +143,7 @@ class Bench:
 
     def _run_floors(self, cache: Cache, on_status: Status) -> tuple[Curve, ...]:
         """Run every floor on every test split; note those that cannot be fitted."""
-        found = list(
+        figures = list(
             measure_floors(
                 self._splits,
                 self.measures,
@@ -154,14 +154,14 @@ class Bench:
                 on_left_out=lambda why: self._notes.update({why: None}),
             )
         )
-        self.rows += [row for of in found for row in of.rows]
-        self._network = {of.split: of.scores for of in found if of.name == NETWORK}
+        self.rows += [row for figure in figures for row in figure.rows]
+        self._network = {figure.split: figure.scores for figure in figures if figure.name == NETWORK}
         place: Place = (None, self.grid.seeds[0])
         points: dict[str, dict[tuple[str, str], float]] = {}
-        for of in found:
-            at = points.setdefault(of.name, {})
-            at |= {(of.split, measure): float(of.scores.value(measure)) for measure in self.measures}
-        titles = {of.name: of.title for of in found}
+        for figure in figures:
+            at = points.setdefault(figure.name, {})
+            at |= {(figure.split, measure): float(figure.scores.value(measure)) for measure in self.measures}
+        titles = {figure.name: figure.title for figure in figures}
         return tuple(Curve(name, titles[name], "floor", False, {place: at}, CONFIG) for name, at in points.items())
 
     def _run_rules(self, on_status: Status) -> tuple[Curve, ...]:
@@ -170,7 +170,7 @@ class Bench:
         if quality is None or not any(method.recipe.family.sees_video for method in self.grid.methods):
             return ()
         on_status("rules on intervals")
-        found = list(
+        figures = list(
             run_rules(
                 {name: self._splits[name] for name in self._tests},
                 simulated=simulate(self.grid.dataset, data_dir=self.grid.data_dir),
@@ -181,11 +181,11 @@ class Bench:
                 top=self._top,
             )
         )
-        self.rows += [row for of in found for row in of.rows]
-        by_name = {of.name: [at for at in found if at.name == of.name] for of in found}
+        self.rows += [row for figure in figures for row in figure.rows]
+        by_name = {figure.name: [at for at in figures if at.name == figure.name] for figure in figures}
         return tuple(
-            Curve(name, of[0].title, of[0].kind, True, {(None, at.seed): at.values for at in of}, CONFIG)
-            for name, of in by_name.items()
+            Curve(name, group[0].title, group[0].kind, True, {(None, at.seed): at.values for at in group}, CONFIG)
+            for name, group in by_name.items()
         )
 
     def _run_constants(self, on_status: Status) -> Curve:
@@ -204,18 +204,18 @@ class Bench:
 
     def _beside_network(self, finished: Sequence[TrialOutcome]) -> dict[str, Comparison]:
         """Compare the methods with the sentence network on each split by the headline, resampling videos."""
-        found = {}
+        comparisons = {}
         for split, all_measures in self._network.items():
             network = all_measures.only([parse_measure(self.table.headline)])
             groups: dict[str, list[Scores]] = {NETWORK: [network]}
-            for of in finished:
+            for outcome in finished:
                 annotations = self._splits[split]
-                answers, _ = read_predictions(self.grid.folder_of(of.trial) / f"{split}.jsonl", annotations)
+                answers, _ = read_predictions(self.grid.folder_of(outcome.trial) / f"{split}.jsonl", annotations)
                 measured = evaluate(annotations, answers, network.measures, network.protocol)
-                groups.setdefault(of.trial.method, []).append(measured)
+                groups.setdefault(outcome.trial.method, []).append(measured)
             if len(groups) > 1:
-                found[split] = compare(groups, stream(self.grid.seeds[0], f"bench {split}"), baseline=NETWORK)
-        return found
+                comparisons[split] = compare(groups, stream(self.grid.seeds[0], f"bench {split}"), baseline=NETWORK)
+        return comparisons
 
     def _methods(self, finished: Sequence[TrialOutcome]) -> tuple[Curve, ...]:
         """Return the figures of each method; two recipes of one family are called by their names."""
@@ -227,11 +227,11 @@ class Bench:
                 kind="method",
                 sees=method.recipe.family.sees_video,
                 points={
-                    (None, of.trial.seed): {
-                        (row.split, row.measure): float(row.value) if row.value else math.nan for row in of.rows
+                    (None, outcome.trial.seed): {
+                        (row.split, row.measure): float(row.value) if row.value else math.nan for row in outcome.rows
                     }
-                    for of in finished
-                    if of.trial.method == method.name
+                    for outcome in finished
+                    if outcome.trial.method == method.name
                 },
                 config=method.recipe.hash,
             )

@@ -23,7 +23,7 @@ from truemoment.studies.audit.request import AuditRequest
 from truemoment.studies.audit.run import Audit, audit
 from truemoment.studies.audit.setup import OF_MOMENTS, AuditSetup, Controls, Splits
 from truemoment.studies.audit.shuffled import SeesVideo, predict_on_changed
-from truemoment.studies.request import NO_OTHER_SPLITS, path_of
+from truemoment.studies.request import NO_OTHER_SPLITS, is_file, path_of
 
 if TYPE_CHECKING:
     from truemoment.studies.request import AnyPredictions
@@ -87,7 +87,7 @@ def _read(
     request: AuditRequest, file: AnyPredictions, annotations: Annotations
 ) -> tuple[Predictions, MatchReport | None]:
     predictions, match = request.read(file, annotations, progress=request.progress)
-    return predictions, None if isinstance(file, Predictions) else match
+    return predictions, match if is_file(file) else None
 
 
 def _read_splits(source: AnnotationSource | None, reference: Annotations, request: AuditRequest) -> Splits:
@@ -160,4 +160,4 @@ def _sources(request: AuditRequest) -> dict[str, Any]:
 
 
 def _source(file: AnyPredictions) -> dict[str, Any]:
-    return {"path": file.name} if isinstance(file, Predictions) else source_of(Path(file))
+    return source_of(Path(file)) if is_file(file) else {"path": getattr(file, "name", "predictions")}

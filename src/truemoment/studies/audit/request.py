@@ -23,10 +23,10 @@ class Related(Request):
     HEADING = "Beside the audit"
 
     select_split: str | None = option(
-        "Validation split on which floors are measured too. [default: val if there is one]", metavar="NAME"
+        "Validation split on which floors are measured too. [default: val if there is one]", metavar="NAME", rare=True
     )
     iid: In[AnyPredictions | None] = option("Predictions of the same method on test-iid.", metavar="PREDICTIONS")
-    iid_split: str = option("Name of the split of --iid.", "test-iid", metavar="NAME")
+    iid_split: str = option("Name of the split of --iid.", "test-iid", metavar="NAME", rare=True)
     shuffled: In[AnyPredictions | None] = option("Predictions on shuffled videos.", metavar="PREDICTIONS")
     text_only: In[AnyPredictions | None] = option(
         "Predictions of the same model without the frames, a floor of its own.", metavar="PREDICTIONS"
@@ -48,11 +48,15 @@ class AuditRequest(Data, Fitting, Related, Measuring, ReadingPredictions, Testin
 
     predictions: In[AnyPredictions] = argument()
     _: KW_ONLY
-    engine: str = option("Engine that finds verbs: lexicon, spacy or spacy:MODEL.", "lexicon", metavar="NAME")
+    engine: str = option(
+        "Engine that finds verbs: lexicon, spacy or spacy:MODEL.", "lexicon", metavar="NAME", rare=True
+    )
     reads: MethodReads | None = option(
-        "Declare what the method reads: one sentence at a time, or also the video's other sentences."
+        "Declare what the method reads: one sentence at a time, or also the video's other sentences.",
+        rare=True,
     )
     gate: str | None = option(
-        "Exit 1 unless all conditions pass: checks, or figures as shortcut-share<0.8 (their 95 % intervals).",
+        "Exit 1 unless all conditions pass: names of checks, or figures such as shortcut-share<0.8, judged by their "
+        "95 % intervals.",
         metavar="'A; B'",
     )

@@ -37,7 +37,7 @@ class BaselineRequest(Data, FittedOn, VerbEngine, BaselineSettings, Measuring, R
 
     name: str = argument(metavar="NAME", complete="baselines")
     _: KW_ONLY
-    top: int = number("Largest number of predictions a query.", 10, 1, 10_000, metavar="K")
+    top: int = number("Maximum number of predictions per query.", 10, 1, 10_000, metavar="K")
     repeats: int = number("Number of runs of a baseline that draws.", 1, 1, 100_000)
     seed: int = seed("the draws")
     out: Out[AnyFile | None] = option("File for the predictions.", name="-o --out", metavar="FILE")

@@ -46,7 +46,9 @@ class Surveying(Request):
 
     HEADING = "Survey"
 
-    engine: str = option("Language engine that finds words and verbs: lexicon, spacy.", "lexicon", metavar="NAME")
+    engine: str = option(
+        "Language engine that finds words and verbs: lexicon, spacy.", "lexicon", metavar="NAME", rare=True
+    )
     top_verbs: int = number("Number of frequent verbs to show.", 30, 1, 200)
     verbs: tuple[str, ...] = option(
         "Draw the moments of this verb, e.g. cook, in its base form; can be repeated.",
@@ -54,8 +56,8 @@ class Surveying(Request):
         name="--verb",
         metavar="VERB",
     )
-    permutations: int = number("Number of permutations for tests between splits.", 1000, 1, 1_000_000)
-    draws: int = number("Number of draws for tests within a split, and for verbs.", 200, 1, 1_000_000)
+    permutations: int = number("Number of permutations for tests between splits.", 1000, 1, 1_000_000, rare=True)
+    draws: int = number("Number of draws for tests within a split, and for verbs.", 200, 1, 1_000_000, rare=True)
     seed: int = seed("all draws")
 
 

@@ -107,7 +107,7 @@ class Checks(NoCache):
 
     HEADING = "Checks"
 
-    engine: str = option("Language engine that finds words: lexicon, spacy.", "lexicon", metavar="NAME")
+    engine: str = option("Language engine that finds words: lexicon, spacy.", "lexicon", metavar="NAME", rare=True)
     permutations: int = number("Number of permutations of each test between splits.", 1000, 99, 1_000_000)
     seed: int = seed("all draws: new words, the videos of val and test-iid, and floors")
     no_cache: bool = no_cache()

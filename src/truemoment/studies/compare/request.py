@@ -32,7 +32,7 @@ def files_by_method(words: Sequence[str]) -> dict[str, list[Path]]:
     unnamed: set[str] = set()
     for named in map(NamedFile.read, words):
         name, path = named.name, named.path
-        if not named.given:
+        if not named.is_named:
             unnamed.add(name)
         of_method = files.setdefault(name, [])
         if os.path.realpath(path) in map(os.path.realpath, of_method):  # pathlib's raises at a loop of links
@@ -80,6 +80,7 @@ class BesideRequest(Request):
         "Predictions of a method on another split, or on DATASET/SPLIT; can be repeated.",
         (),
         metavar="SPLIT [NAME=]FILE",
+        rare=True,
         words=Words,
         read=files_by_place,
     )
@@ -88,6 +89,7 @@ class BesideRequest(Request):
         "repeated.",
         (),
         metavar="WAY [NAME=]FILE",
+        rare=True,
         words=tuple[tuple[Way, str], ...],
         read=files_by_place,
     )
@@ -96,6 +98,7 @@ class BesideRequest(Request):
         (),
         name="--floor",
         metavar="NAME",
+        rare=True,
     )
 
 
@@ -114,10 +117,13 @@ class CompareRequest(Data, Measuring, ReadingPredictions, Fitting, Testing, Besi
         "Declare that a method, or all of them, read one sentence at a time; can be repeated.",
         (),
         metavar="[NAME=]sentence",
+        rare=True,
         words=tuple[str, ...],
         read=declarations,
     )
-    published: In[AnyFile | None] = option("Published figures to show below ours, as tidy CSV.", metavar="DIR|FILE.csv")
+    published: In[AnyFile | None] = option(
+        "Published figures to show below ours, as tidy CSV.", metavar="DIR|FILE.csv", rare=True
+    )
 
     def inputs(self) -> list[Path]:
         """Return the files of the datasets of other splits."""

@@ -22,9 +22,11 @@ class Evaluate(Data, Measuring, ReadingPredictions, Running):
         "Number of resamples of the videos for 95 % intervals. [default: no intervals]", None, 2, MOST_RESAMPLES
     )
     seed: int = seed("the resamples")
-    save_scores: Out[AnyFile | None] = option("Save the per-query statistics.", metavar="FILE.npz")
+    save_scores: Out[AnyFile | None] = option(
+        "Save the per-query statistics, for truemoment meta.", metavar="FILE.npz", rare=True
+    )
     show_answers: int = number(
-        "Show N answers in words with the moments read from them, and N answers without.", 0, 0, 1000
+        "Show N answers in words with the moments read from them, and N answers without.", 0, 0, 1000, rare=True
     )
     calibration: bool = option(
         "Measure whether scores estimate the IoU: calibration errors, rank correlation, reliability figure.", False

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from truemoment.base.boundary.files import source_of
-from truemoment.base.records import Predictions
 from truemoment.base.request import function_of
 from truemoment.data.language.paragraphs import order_in_signature
 from truemoment.evaluation.evaluate import evaluate as measure
@@ -15,7 +14,7 @@ from truemoment.evaluation.uncertainty import bootstrap, interval95, stream
 from truemoment.studies.evaluate.calibration import RESAMPLES, calibration
 from truemoment.studies.evaluate.report import Evaluation
 from truemoment.studies.evaluate.request import Evaluate
-from truemoment.studies.request import path_of
+from truemoment.studies.request import is_file, path_of
 
 
 def run(request: Evaluate) -> Evaluation:
@@ -64,7 +63,7 @@ def run(request: Evaluate) -> Evaluation:
     return Evaluation.of(
         scores,
         match,
-        {} if isinstance(given, Predictions) else source_of(Path(given)),
+        source_of(Path(given)) if is_file(given) else {},
         int(predictions.lengths.max(initial=0)),
         ci95=intervals,
         resamples=request.resamples or 0,

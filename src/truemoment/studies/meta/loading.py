@@ -51,14 +51,14 @@ def named_files(words: Sequence[str]) -> tuple[NamedFile, ...]:
         if not named.path.is_dir():
             files.append(named)
             continue
-        if named.given:
+        if named.is_named:
             raise UsageError(f"{path}: is a folder, whose files have their own names; leave out NAME=")
         paths = sorted(file for file in named.path.iterdir() if not file.name.startswith(".") and not file.is_dir())
         if not paths:
             raise UsageError(f"{path}: contains no file, expected predictions or saved scores")
         if unread := next((file for file in paths if not file.is_file()), None):
             raise UsageError(f"{unread}: cannot be read as a file, expected predictions or saved scores")
-        files += [NamedFile.checked(NamedFile.own_name(file), file, given=False) for file in paths]
+        files += [NamedFile.checked(NamedFile.own_name(file), file, is_named=False) for file in paths]
     by_name: dict[str, NamedFile] = {}
     for file in files:
         if file.name in by_name:

@@ -1,4 +1,4 @@
-"""Answers of people: what a page sends, and what must hold before it is stored."""
+"""Answers of people: what a page sends, and the checks before it is stored."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_MOMENTS = 50
 MOST_COMMENT = 500
 
 Verdict = Literal["", "marked", "absent", "unclear", "broken", "fits", "partly", "no fit"]
-"""What a person says; "" while nothing is said."""
+"""The verdict of a person; "" before there is one."""
 
 VERDICTS = {
     "mark": ("marked", "absent", "unclear", "broken"),
@@ -43,7 +43,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     Parameters
     ----------
     verdict
-        What the person says.
+        Verdict of the person.
     reasons
         Why it is unclear, or what does not fit.
     moments
@@ -110,10 +110,12 @@ def check_answer(answer: AnswerRequest, settings: StudySettings, n_frames: int) 
         )
     if len(answer.comment) > MOST_COMMENT:
         raise InputError(f"got {len(answer.comment)} characters, expected at most {MOST_COMMENT}", field="comment")
-    known = REASONS.get(answer.verdict, ())
-    wrong = [reason for reason in answer.reasons if reason not in known]
+    allowed = REASONS.get(answer.verdict, ())
+    wrong = [reason for reason in answer.reasons if reason not in allowed]
     if wrong or len(set(answer.reasons)) < len(answer.reasons):
-        raise InputError(f"got {list(answer.reasons)}, expected some of {', '.join(known) or 'none'}", field="reasons")
+        raise InputError(
+            f"got {list(answer.reasons)}, expected some of {', '.join(allowed) or 'none'}", field="reasons"
+        )
     _check_moments(answer.moments, n_frames, several=settings.several)
     if answer.moments and answer.verdict not in ("marked", ""):
         raise InputError(f"got moments with the verdict {answer.verdict!r}, expected none", field="moments")

@@ -19,7 +19,7 @@ FAST, GOLD_LEAST, SELF_LEAST = 1 / 3, 0.6, 0.4
 
 
 @dataclass(frozen=True)
-class Kept:
+class ControlCount:
     """Number of controls that were answered as expected, and their number."""
 
     right: int
@@ -50,8 +50,8 @@ class PersonScores:
     median_s: float | None
     self_iou: float | None
     self_count: int
-    gold: Kept
-    absent: Kept
+    gold: ControlCount
+    absent: ControlCount
     agreement: tuple[float, ...]
     flags: tuple[str, ...] = ()
 
@@ -61,15 +61,15 @@ def is_right(answer: PersonAnswer, references: Sequence[Moment], least_iou: floa
     if not references:
         return answer.verdict in ("absent", "no fit")
     if answer.verdict == "marked":
-        return max(set_iou_of(sorted(answer.moments), [of]) for of in references) >= least_iou
+        return max(set_iou_of(sorted(answer.moments), [reference]) for reference in references) >= least_iou
     return answer.verdict == "fits"
 
 
-def same_answer(one: PersonAnswer, other: PersonAnswer) -> float:
+def same_answer(answer: PersonAnswer, other: PersonAnswer) -> float:
     """Return the SetIoU of two answers; two without a moment agree if their verdicts do."""
-    if one.verdict == other.verdict == "marked":
-        return set_iou_of(sorted(one.moments), sorted(other.moments))
-    return float(one.verdict == other.verdict)
+    if answer.verdict == other.verdict == "marked":
+        return set_iou_of(sorted(answer.moments), sorted(other.moments))
+    return float(answer.verdict == other.verdict)
 
 
 def person_scores(
@@ -90,16 +90,19 @@ def person_scores(
         IoU from which on an answer to a gold query is right.
     """
     of_person: defaultdict[str, list[PersonAnswer]] = defaultdict(list)
-    for answer in (of.line for of in answers if of.line.submitted):
+    for answer in (row.line for row in answers if row.line.submitted):
         of_person[answer.annotator].append(answer)
     agreement: defaultdict[str, list[float]] = defaultdict(list)
     for query in queries:
-        for (one, other), iou in zip(combinations(query.marked_by, 2), query.ious, strict=True):
-            agreement[one].append(iou)
+        for (person, other), iou in zip(combinations(query.marked_by, 2), query.ious, strict=True):
+            agreement[person].append(iou)
             agreement[other].append(iou)
-    everybody = [of.active_s for all_of in of_person.values() for of in all_of if not of.control]
+    everybody = [line.active_s for all_of in of_person.values() for line in all_of if not line.control]
     usual_s = statistics.median(everybody) if everybody else 0.0
-    return {name: _scores(of, references, least_iou, tuple(agreement[name]), usual_s) for name, of in of_person.items()}
+    return {
+        name: _scores(lines, references, least_iou, tuple(agreement[name]), usual_s)
+        for name, lines in of_person.items()
+    }
 
 
 def _scores(
@@ -115,11 +118,13 @@ def _scores(
         for answer in answers
         if answer.control == "repeat" and answer.query_id in first
     ]
-    kept = {
-        kinds: [is_right(of, references.get(of.query_id, ()), least_iou) for of in answers if of.control in kinds]
+    results = {
+        kinds: [
+            is_right(line, references.get(line.query_id, ()), least_iou) for line in answers if line.control in kinds
+        ]
         for kinds in (("gold",), ("absent", "moved", "other"))
     }
-    gold, absent = (Kept(sum(of), len(of)) for of in kept.values())
+    gold, absent = (ControlCount(sum(right), len(right)) for right in results.values())
     times = [answer.active_s for answer in answers if not answer.control]
     median_s = statistics.median(times) if times else None
     self_iou = statistics.fmean(repeats) if repeats else None

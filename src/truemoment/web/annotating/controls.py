@@ -1,4 +1,4 @@
-"""Control tasks: queries whose right answer is known, at seeded places that nobody can tell from the outside.
+"""Control tasks: queries whose right answer is known, at seeded places that people cannot recognise.
 
 *gold*: a query with an agreed moment. *repeat*: the person's own earlier query, at least 30 tasks later. *absent*: a
 sentence of another video, whose content words do not occur in this video's sentences. In ``verify`` studies: *moved*,
@@ -99,7 +99,7 @@ class PlannedTask:
 
 
 def content_words(sentence: str) -> frozenset[str]:
-    """Return the words of a sentence that say what happens, without endings.
+    """Return the content words of a sentence, without endings.
 
     Examples
     --------
@@ -130,15 +130,15 @@ def absent_pairs(sentences: Mapping[int, Sequence[str]], count: int, rng: np.ran
     videos = sorted(sentences)
     if len(videos) < 2:
         return []
-    words = {video: frozenset().union(*map(content_words, of)) for video, of in sentences.items()}
+    words = {video: frozenset().union(*map(content_words, texts)) for video, texts in sentences.items()}
     pairs: list[tuple[int, str]] = []
     for _ in range(count):
         for _ in range(TRIES):
             video, other = rng.choice(len(videos), 2, replace=False).tolist()
-            of = sentences[videos[other]]
-            sentence = of[int(rng.integers(len(of)))]
-            own = content_words(sentence)
-            if own and not own & words[videos[video]] and (videos[video], sentence) not in pairs:
+            texts = sentences[videos[other]]
+            sentence = texts[int(rng.integers(len(texts)))]
+            content = content_words(sentence)
+            if content and not content & words[videos[video]] and (videos[video], sentence) not in pairs:
                 pairs.append((videos[video], sentence))
                 break
     return pairs

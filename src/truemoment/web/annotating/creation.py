@@ -60,8 +60,8 @@ def new_study(folder: Path, annotations: Annotations, videos: Path, plan: StudyP
     rng = np.random.default_rng([plan.seed, 0])
     queries = study_queries(annotations, plan, rng)
     files = find_videos(videos, [query.video_id for query in queries])
-    found = [query for query in queries if query.video_id in files]
-    if not any(query.kind == "query" for query in found):
+    with_video = [query for query in queries if query.video_id in files]
+    if not any(query.kind == "query" for query in with_video):
         names = sorted({query.video_id for query in queries})
         raise MissingFileError(
             f"{videos}: contains none of the {len(names)} videos, expected files such as {names[0]}{VIDEO_SUFFIXES[0]}"
@@ -69,21 +69,23 @@ def new_study(folder: Path, annotations: Annotations, videos: Path, plan: StudyP
     text = DEFAULT[plan.task] if plan.instructions is None else read_instructions(plan.instructions)
     settings = _settings(folder, plan, source, text)
     with written(folder), atomic_folder(folder) as fresh:
-        made = StudyFolder(fresh)
-        made.write_settings(settings)
-        write_bytes(made.instructions, text.encode())
-        create_database(made.database)
-        connection = connect(made.database)
+        study = StudyFolder(fresh)
+        study.write_settings(settings)
+        write_bytes(study.instructions, text.encode())
+        create_database(study.database)
+        connection = connect(study.database)
         with contextlib.closing(connection):
             connection.execute("BEGIN IMMEDIATE")
-            _insert(connection, found, files)
-            links = _first_people(connection, settings)
+            _insert(connection, with_video, files)
+            append(connection, "made", settings)
+            add_person(connection, OWNER)
+            links = add_people(connection, settings.people, settings) if settings.people else []
             connection.execute("COMMIT")
             connection.execute("PRAGMA journal_mode=DELETE")  # one file, while the folder gets its name
-            seal_videos(made, connection)
-    n_queries = sum(query.kind == "query" for query in found)
+            seal_videos(study, connection)
+    n_queries = sum(query.kind == "query" for query in with_video)
     n_without = len({query.video_id for query in queries} - set(files))
-    return NewStudy(settings, tuple(links), n_queries, len({query.video_id for query in found}), n_without)
+    return NewStudy(settings, tuple(links), n_queries, len({query.video_id for query in with_video}), n_without)
 
 
 def _settings(folder: Path, plan: StudyPlan, source: str, text: str) -> StudySettings:
@@ -115,18 +117,18 @@ def _insert(connection: sqlite3.Connection, queries: list[StudyQuery], files: Ma
     number = {video_id: at for at, video_id in enumerate(videos, start=1)}
     connection.executemany(
         "INSERT INTO videos (id, video_id, path) VALUES (?, ?, ?)",
-        [(number[of], of, str(reading(files[of]).resolve())) for of in videos],
+        [(number[video], video, str(reading(files[video]).resolve())) for video in videos],
     )
     connection.executemany(
         "INSERT INTO queries (query_id, video, sentence, kind, hidden) VALUES (?, ?, ?, ?, ?)",
         [
-            (of.query_id, number[of.video_id], of.sentence, of.kind, msgspec.json.encode(of.hidden).decode())
-            for of in queries
+            (
+                query.query_id,
+                number[query.video_id],
+                query.sentence,
+                query.kind,
+                msgspec.json.encode(query.hidden).decode(),
+            )
+            for query in queries
         ],
     )
-
-
-def _first_people(connection: sqlite3.Connection, settings: StudySettings) -> list[Link]:
-    append(connection, "made", settings)
-    add_person(connection, OWNER)
-    return add_people(connection, settings.people, settings) if settings.people else []

@@ -28,7 +28,7 @@ def datasheet_document(
 ) -> dict[str, Any]:
     """Return the datasheet as programs read it."""
     agreement, answers = exported.agreement, exported.answers.answers
-    controls = Counter(of.control for of in answers if of.control and of.submitted)
+    controls = Counter(answer.control for answer in answers if answer.control and answer.submitted)
     return {
         **document_head(SCHEMA),
         "settings": msgspec.to_builtins(exported.settings),
@@ -39,14 +39,14 @@ def datasheet_document(
             "queries": state.n_queries,
             "queries_answered": len(exported.answers.by_query()),
             "answers": agreement.n_answers,
-            "answers_begun": sum(not of.submitted for of in answers),
-            "set_aside": sum(of.set_aside for of in answers),
+            "answers_begun": sum(not answer.submitted for answer in answers),
+            "set_aside": sum(answer.set_aside for answer in answers),
             "people": len(state.people),
             "verdicts": dict(agreement.verdicts),
             "several_moments": agreement.n_several,
             "controls": dict(controls),
             "videos": dict(state.videos),
-            "copies_shown": sum(of.copy for of in answers),
+            "copies_shown": sum(answer.copy for answer in answers),
         },
         "agreement": agreement_document(exported),
         "false_fits": false_fits(exported),
@@ -59,13 +59,13 @@ def datasheet_document(
 
 def agreement_document(exported: Exported) -> dict[str, Any]:
     """Return the agreement of people as JSON."""
-    found = exported.agreement
-    presence = found.presence
+    agreement = exported.agreement
+    presence = agreement.presence
     return {
-        "mean_iou": {"value": found.mean_iou, "ci95": found.mean_iou_ci95, "n_queries": found.n_queries},
-        "pairs_at_half": found.at_least_half,
-        "pairs_disjoint": found.disjoint,
-        "n_pairs": found.n_pairs,
+        "mean_iou": {"value": agreement.mean_iou, "ci95": agreement.mean_iou_ci95, "n_queries": agreement.n_queries},
+        "pairs_at_half": agreement.at_least_half,
+        "pairs_disjoint": agreement.disjoint,
+        "n_pairs": agreement.n_pairs,
         "presence": None
         if presence is None
         else {
@@ -82,9 +82,9 @@ def false_fits(exported: Exported) -> dict[str, Any] | None:
     """Return the share of "fits" on queries, and on controls that do not fit; None in a study that marks moments."""
     if exported.settings.task != "verify":
         return None
-    submitted = [of for of in exported.answers.answers if of.submitted and not of.set_aside]
-    queries = [of.verdict == "fits" for of in submitted if not of.control]
-    wrong = [of.verdict == "fits" for of in submitted if of.control in ("moved", "other")]
+    submitted = [answer for answer in exported.answers.answers if answer.submitted and not answer.set_aside]
+    queries = [answer.verdict == "fits" for answer in submitted if not answer.control]
+    wrong = [answer.verdict == "fits" for answer in submitted if answer.control in ("moved", "other")]
     return {
         "fits": sum(queries) / len(queries) if queries else None,
         "n_answers": len(queries),
@@ -113,7 +113,7 @@ def _person_document(name: str, exported: Exported, state: StudyState) -> dict[s
 def datasheet_text(document: Mapping[str, Any], instructions: str) -> str:
     """Return the datasheet as Markdown."""
     settings, counts, agreement = document["settings"], document["counts"], document["agreement"]
-    apart = "at least 20 tasks apart where possible" if settings["same_video"] == "apart" else "in any order"
+    spacing = "at least 20 tasks apart where possible" if settings["same_video"] == "apart" else "in any order"
     several = "allowed" if settings["several"] else "not allowed"
     dealt = f"dealt to {settings['people']} people" if settings["people"] else "given to whoever came next"
     lines = [
@@ -124,7 +124,7 @@ def datasheet_text(document: Mapping[str, Any], instructions: str) -> str:
         "## How it was made",
         "",
         f"- Task: {settings['task']}. {counts['queries']:,} queries, {settings['per_query']} answers each, {dealt}.",
-        f"- Two queries of one video: {apart}.",
+        f"- Two queries of one video: {spacing}.",
         f"- Several moments in an answer: {several}. Playing a moment before "
         f"submitting: {settings['review']}. Sound: {'on' if settings['sound'] else 'off'}.",
         f"- Controls, as a share of a person's tasks: {_shares(settings['controls'])}. "
@@ -152,7 +152,7 @@ def datasheet_text(document: Mapping[str, Any], instructions: str) -> str:
         "",
         "## Decisions of the owner",
         "",
-        *(_decision_line(of) for of in document["decisions"]),
+        *(_decision_line(decision) for decision in document["decisions"]),
         *([] if document["decisions"] else ["None."]),
         "",
         f"## What people read (SHA-256 {settings['instructions_sha256'][:16]}...)",
@@ -175,14 +175,14 @@ def _figure(value: float | None, digits: int = 2) -> str:
     return "-" if value is None or math.isnan(value) else f"{value:.{digits}f}"
 
 
-def _agreement_lines(found: Mapping[str, Any]) -> list[str]:
-    mean, presence = found["mean_iou"], found["presence"]
+def _agreement_lines(agreement: Mapping[str, Any]) -> list[str]:
+    mean, presence = agreement["mean_iou"], agreement["presence"]
     low, high = mean["ci95"]
     lines = [
         f"- Mean SetIoU of two people: {_figure(mean['value'], 3)} (95 % interval {_figure(low, 3)} to "
-        f"{_figure(high, 3)}), over {mean['n_queries']:,} queries and {found['n_pairs']:,} pairs.",
-        f"- Pairs with 0.5 or more: {_figure(found['pairs_at_half'])}. Pairs without overlap: "
-        f"{_figure(found['pairs_disjoint'])}.",
+        f"{_figure(high, 3)}), over {mean['n_queries']:,} queries and {agreement['n_pairs']:,} pairs.",
+        f"- Pairs with 0.5 or more: {_figure(agreement['pairs_at_half'])}. Pairs without overlap: "
+        f"{_figure(agreement['pairs_disjoint'])}.",
     ]
     if presence is not None:
         lines.append(
@@ -193,34 +193,34 @@ def _agreement_lines(found: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _fits_lines(found: Mapping[str, Any] | None) -> list[str]:
-    if found is None:
+def _fits_lines(fits: Mapping[str, Any] | None) -> list[str]:
+    if fits is None:
         return []
     return [
-        f"- Fits: {_figure(found['fits'])} of {found['n_answers']:,} answers. False fits on controls: "
-        f"{_figure(found['false_fits'])} of {found['n_controls']:,}."
+        f"- Fits: {_figure(fits['fits'])} of {fits['n_answers']:,} answers. False fits on controls: "
+        f"{_figure(fits['false_fits'])} of {fits['n_controls']:,}."
     ]
 
 
-def _person_line(of: Mapping[str, Any]) -> str:
-    if not of["answers"]:
-        return f"| {of['person']} | {of['state']} | 0 | - | - | - | - | - | |"
-    gold, absent = ("/".join(map(str, of[name])) for name in ("gold", "absent"))
+def _person_line(person: Mapping[str, Any]) -> str:
+    if not person["answers"]:
+        return f"| {person['person']} | {person['state']} | 0 | - | - | - | - | - | |"
+    gold, absent = ("/".join(map(str, person[name])) for name in ("gold", "absent"))
     cells = (
-        of["person"],
-        of["state"],
-        of["answers"],
-        _figure(of["median_s"], 0),
-        _figure(of["self_iou"]),
+        person["person"],
+        person["state"],
+        person["answers"],
+        _figure(person["median_s"], 0),
+        _figure(person["self_iou"]),
         gold,
         absent,
-        _figure(of["agreement"]),
-        ", ".join(of["flags"]),
+        _figure(person["agreement"]),
+        ", ".join(person["flags"]),
     )
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def _decision_line(of: Mapping[str, Any]) -> str:
-    where = f", query {of['query_id']}" if of["query_id"] else ""
-    why = f": {one_line(of['why'])}" if of["why"] else ""
-    return f"- {of['what']}: {of['person'] or 'the study'}{where}{why}"
+def _decision_line(decision: Mapping[str, Any]) -> str:
+    where = f", query {decision['query_id']}" if decision["query_id"] else ""
+    why = f": {one_line(decision['why'])}" if decision["why"] else ""
+    return f"- {decision['what']}: {decision['person'] or 'the study'}{where}{why}"

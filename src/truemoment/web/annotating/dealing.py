@@ -6,7 +6,7 @@ it least often, then to the smallest load, then by lot. Exchanges afterwards rem
 does not force. Even pairs matter: then agreement of two people has the same weight for all people.
 
 *Order*: seeded, and two queries of one video are at least 20 tasks apart where that is possible. Sentences of one video
-explain each other, which would be context that other people lack.
+explain each other, which would be context that other people do not have.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def deal(
     dealt = np.empty((len(video), per_query), dtype=np.int64)
     for query in rng.permutation(len(video)):
         lot = rng.permutation(n_people)
-        seen = of_video[video[query]]
+        times = of_video[video[query]]
         meetings = np.zeros(n_people, dtype=np.int64)
         free = np.ones(n_people, dtype=bool)
         for k in range(per_query):
@@ -64,15 +64,15 @@ def deal(
                 may = free
             # One number that sorts by all four: each part is below the factor of the next.
             high = load >= load.min() + HIGH
-            key = (((seen * 2 + high) * (1 << 20) + meetings) * (1 << 20) + load) * (1 << 10) + lot
+            key = (((times * 2 + high) * (1 << 20) + meetings) * (1 << 20) + load) * (1 << 10) + lot
             person = int(np.where(may, key, np.iinfo(np.int64).max).argmin())
             dealt[query, k] = person
             free[person] = False
             load[person] += 1
             meetings = meetings + met[person]
-        chosen = dealt[query]
-        seen[chosen] += 1
-        met[np.ix_(chosen, chosen)] += 1
+        people = dealt[query]
+        times[people] += 1
+        met[np.ix_(people, people)] += 1
     _exchange_repeats(dealt, video, of_video)
     dealt.sort(axis=1)
     return dealt
@@ -88,24 +88,24 @@ def _exchange_repeats(dealt: Ints, video: Ints, of_video: Ints) -> None:
     of_video : (V, P)
         Number of queries of each video that people have; changed in place.
     """
-    for of in np.flatnonzero((of_video.max(axis=1) > 1) & (of_video.min(axis=1) == 0)).tolist():
-        for query in np.flatnonzero(video == of).tolist():
+    for video_number in np.flatnonzero((of_video.max(axis=1) > 1) & (of_video.min(axis=1) == 0)).tolist():
+        for query in np.flatnonzero(video == video_number).tolist():
             for place, person in enumerate(dealt[query].tolist()):
-                fresh = np.flatnonzero(of_video[of] == 0)
-                if of_video[of, person] > 1 and len(fresh):
+                fresh = np.flatnonzero(of_video[video_number] == 0)
+                if of_video[video_number, person] > 1 and len(fresh):
                     _exchange(dealt, video, of_video, (query, place), fresh.tolist())
 
 
 def _exchange(dealt: Ints, video: Ints, of_video: Ints, at: tuple[int, int], fresh: list[int]) -> None:
     """Give one place to a person who has not met its video, in exchange for one where that costs nothing."""
-    person, of = int(dealt[at]), int(video[at[0]])
+    person, video_number = int(dealt[at]), int(video[at[0]])
     for other in fresh:
         for query, place in np.argwhere(dealt == other).tolist():
             theirs = int(video[query])
             if of_video[theirs, person] == 0:
                 dealt[at], dealt[query, place] = other, person
-                of_video[of, person] -= 1
-                of_video[of, other] += 1
+                of_video[video_number, person] -= 1
+                of_video[video_number, other] += 1
                 of_video[theirs, other] -= 1
                 of_video[theirs, person] += 1
                 return
@@ -123,34 +123,34 @@ def forced_repeats(video: Sequence[int] | Ints, n_people: int, per_query: int) -
     return int(np.maximum(0, answers - n_people).sum())
 
 
-def order(video: Sequence[int] | Ints, rng: np.random.Generator, *, apart: bool) -> Ints:
+def order(video: Sequence[int] | Ints, rng: np.random.Generator, *, spread: bool) -> Ints:
     """Return the order in which a person gets queries, positions (Q,).
 
     Parameters
     ----------
     video : (Q,)
         Number of each query's video.
-    apart
-        Whether queries of one video are kept :data:`APART` tasks apart, where that is possible.
+    spread
+        Whether queries of one video are at least :data:`APART` tasks apart, where that is possible.
     """
     shuffled = rng.permutation(len(video))
-    if not apart:
+    if not spread:
         return shuffled
     waiting: defaultdict[int, list[int]] = defaultdict(list)
     for query in shuffled.tolist():
         waiting[int(video[query])].append(query)
     single = [query for query in shuffled.tolist() if len(waiting[int(video[query])]) == 1]
-    several = {name: of for name, of in waiting.items() if len(of) > 1}
+    several = {name: queries for name, queries in waiting.items() if len(queries) > 1}
     return np.array(_spread(several, single, len(shuffled), rng), dtype=np.int64)
 
 
 def _spread(several: dict[int, list[int]], single: list[int], n_queries: int, rng: np.random.Generator) -> list[int]:
     """Put queries of the same video at even distances with a random start; the others fill the places between."""
-    wanted: list[tuple[float, int]] = []
-    for of in several.values():
-        gap = n_queries / len(of)
+    places: list[tuple[float, int]] = []
+    for queries in several.values():
+        gap = n_queries / len(queries)
         start = rng.random() * gap
-        wanted += [(start + number * gap, query) for number, query in enumerate(of)]
+        places += [(start + number * gap, query) for number, query in enumerate(queries)]
     fill = rng.random(len(single)) * n_queries
-    wanted += list(zip(fill.tolist(), single, strict=True))
-    return [query for _, query in sorted(wanted)]
+    places += list(zip(fill.tolist(), single, strict=True))
+    return [query for _, query in sorted(places)]

@@ -51,7 +51,7 @@ def last_change(connection: sqlite3.Connection) -> int:
 
 
 def is_closed(connection: sqlite3.Connection) -> bool:
-    """Whether the study is closed: then nobody can change an answer."""
+    """Return whether the study is closed: then no answer can change."""
     return connection.execute("SELECT 1 FROM events WHERE kind = 'close' LIMIT 1").fetchone() is not None
 
 

@@ -43,7 +43,7 @@ VERDICTS, SHEET, SHEET_JSON = "verdicts.jsonl", "datasheet.md", "datasheet.json"
 
 
 class VerdictLine(msgspec.Struct, frozen=True):
-    """A line of ``verdicts.jsonl``: what people say of a moment that a sentence was shown with."""
+    """A line of ``verdicts.jsonl``: the verdicts on a sentence and the moment shown with it."""
 
     query_id: str
     video_id: str
@@ -77,7 +77,7 @@ def export_study(
     rows = read_study_answers(connection, StudyFrameTables(study))
     state = read_state(study, connection)
     head = AnswersHead(SCHEMA, settings.name, version, settings.seed, settings.task)
-    answers = StudyAnswers(head, tuple(of.line for of in rows), ANSWERS)
+    answers = StudyAnswers(head, tuple(row.line for row in rows), ANSWERS)
     agreement = answer_agreement(answers.by_query(), np.random.default_rng(settings.seed))
     people = person_scores(rows, agreement.queries, state.references, settings.gold_iou)
     order = order or ("file" if _had_moments(connection) else "random")
@@ -110,8 +110,8 @@ def write_archive(study: Path, path: Path) -> None:
         zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
         export_study(folder, connection, Path(files))
-        for of in sorted(Path(files).iterdir()):
-            archive.write(of, of.name)
+        for file in sorted(Path(files).iterdir()):
+            archive.write(file, file.name)
 
 
 def _had_moments(connection: sqlite3.Connection) -> bool:
@@ -122,25 +122,27 @@ def _had_moments(connection: sqlite3.Connection) -> bool:
 
 def _queries(answers: StudyAnswers) -> Queries:
     """Return the queries that were answered, controls included, in the order of the study."""
-    found = {of.query_id: of for of in answers.answers}.values()
+    entries = {answer.query_id: answer for answer in answers.answers}.values()
     return Queries(
-        np.array([of.query_id for of in found], dtype=object),
-        np.array([of.video_id for of in found], dtype=object),
-        np.array([math.nan if of.duration_s is None else of.duration_s for of in found]),
-        np.array([of.sentence for of in found], dtype=object),
+        np.array([entry.query_id for entry in entries], dtype=object),
+        np.array([entry.video_id for entry in entries], dtype=object),
+        np.array([math.nan if entry.duration_s is None else entry.duration_s for entry in entries]),
+        np.array([entry.sentence for entry in entries], dtype=object),
     )
 
 
 def _in_new_order(answers: StudyAnswers, new_id: Mapping[str, str]) -> StudyAnswers:
     place = {old: at for at, old in enumerate(new_id)}
-    ordered = sorted(answers.answers, key=lambda of: place[of.query_id])
-    return replace(answers, answers=tuple(msgspec.structs.replace(of, query_id=new_id[of.query_id]) for of in ordered))
+    ordered = sorted(answers.answers, key=lambda answer: place[answer.query_id])
+    return replace(
+        answers, answers=tuple(msgspec.structs.replace(answer, query_id=new_id[answer.query_id]) for answer in ordered)
+    )
 
 
 def _several(answers: StudyAnswers, moments: MomentRule) -> int:
     if moments != "all":
         return 0
-    return sum(any(len(of.moments) > 1 for of in all_of) for all_of in answers.by_query().values())
+    return sum(any(len(answer.moments) > 1 for answer in all_of) for all_of in answers.by_query().values())
 
 
 def _own_queries(answers: StudyAnswers, moments: MomentRule) -> list[OwnQuery]:
@@ -148,27 +150,27 @@ def _own_queries(answers: StudyAnswers, moments: MomentRule) -> list[OwnQuery]:
 
     A query that some call absent and others mark has the moments of those who mark it.
     """
-    found = []
-    for query_id, of in answers.by_query().items():
+    queries = []
+    for query_id, group in answers.by_query().items():
         rows = [
             (moment, answer.annotator)
-            for answer in of
+            for answer in group
             if answer.verdict == "marked"
             for moment in one_moment(answer.moments, moments)
         ]
-        if not rows and {answer.verdict for answer in of} != {"absent"}:
+        if not rows and {answer.verdict for answer in group} != {"absent"}:
             continue
-        found.append(
+        queries.append(
             OwnQuery(
                 query_id=query_id,
-                video_id=of[0].video_id,
-                duration_s=of[0].duration_s,
-                sentence=of[0].sentence,
+                video_id=group[0].video_id,
+                duration_s=group[0].duration_s,
+                sentence=group[0].sentence,
                 moments=[moment for moment, _ in rows],
                 annotators=[name for _, name in rows] or None,
             )
         )
-    return found
+    return queries
 
 
 def _write_per_cent(path: OwnPath, queries: Sequence[OwnQuery]) -> int:
@@ -187,16 +189,22 @@ def _write_per_cent(path: OwnPath, queries: Sequence[OwnQuery]) -> int:
 
 
 def _verdicts(answers: StudyAnswers) -> list[VerdictLine]:
-    found = []
-    for query_id, of in answers.by_query().items():
-        start_s, end_s = of[0].shown or (0.0, 0.0)
-        reasons = Counter(reason for answer in of for reason in answer.reasons)
-        verdicts = Counter(answer.verdict for answer in of)
+    lines = []
+    for query_id, group in answers.by_query().items():
+        start_s, end_s = group[0].shown or (0.0, 0.0)
+        reasons = Counter(reason for answer in group for reason in answer.reasons)
+        verdicts = Counter(answer.verdict for answer in group)
         line = VerdictLine(
-            query_id, of[0].video_id, of[0].sentence, start_s, end_s, dict(verdicts), dict(sorted(reasons.items()))
+            query_id,
+            group[0].video_id,
+            group[0].sentence,
+            start_s,
+            end_s,
+            dict(verdicts),
+            dict(sorted(reasons.items())),
         )
-        found.append(line)
-    return found
+        lines.append(line)
+    return lines
 
 
 class _OwnerDecision(msgspec.Struct):
@@ -213,10 +221,10 @@ def _decisions(connection: sqlite3.Connection, new_id: Mapping[str, str]) -> lis
         "LEFT JOIN people p ON p.id = coalesce(t.person, e.person) LEFT JOIN queries q ON q.id = t.query "
         "WHERE e.kind IN ('revoke', 'replace', 'set aside', 'close') ORDER BY e.seq"
     ).fetchall()
-    found = []
+    decisions = []
     for row in rows:
         body = msgspec.json.decode(row["body"], type=_OwnerDecision)
         entry = {"what": row["kind"], "person": body.name or row["name"]}
         entry["query_id"] = new_id.get(row["query_id"], row["query_id"])
-        found.append({**entry, "why": body.why})
-    return found
+        decisions.append({**entry, "why": body.why})
+    return decisions

@@ -62,19 +62,19 @@ class StudyFigures:
     def latest(self) -> Figures:
         """Return the figures; those of many answers may be 10 s old."""
         with self._lock:
-            known = self._known
+            figures = self._known
             last = self._store.read(last_event)
-            if known is not None and not known.document["open"]:
-                is_due = known.seq != last and time.monotonic() - known.computed_at > EVERY_S
-                known = None if is_due else known
+            if figures is not None and not figures.document["open"]:
+                is_due = figures.seq != last and time.monotonic() - figures.computed_at > EVERY_S
+                figures = None if is_due else figures
             else:
-                known = None
-            if known is None:
-                known = self._known = self._store.read(self._compute)
-            return known
+                figures = None
+            if figures is None:
+                figures = self._known = self._store.read(self._compute)
+            return figures
 
     def forget(self) -> None:
-        """Let the next figures be new: the owner has changed something."""
+        """Discard the figures after a change of the owner; the next request computes new ones."""
         with self._lock:
             self._known = None
 
@@ -85,7 +85,7 @@ class StudyFigures:
         rows = read_study_answers(connection, self._tables)
         agreement = answer_agreement(_counted(rows), np.random.default_rng(0), resamples=0)
         scores = person_scores(rows, agreement.queries, state.references, settings.gold_iou)
-        people = [_person(of, scores.get(of.name)) for of in state.people.values()]
+        people = [_person(person, scores.get(person.name)) for person in state.people.values()]
         document: dict[str, Any] = {
             "seq": last,
             "title": settings.title,
@@ -103,31 +103,31 @@ class StudyFigures:
         return Figures(last, time.monotonic(), as_json(document), queries)
 
 
-def _agreement(found: AnswerAgreement) -> dict[str, Any]:
+def _agreement(agreement: AnswerAgreement) -> dict[str, Any]:
     return {
-        "answers": found.n_answers,
-        "verdicts": found.verdicts,
-        "mean_iou": found.mean_iou,
-        "at_half": found.at_least_half,
-        "disjoint": found.disjoint,
-        "pairs": found.n_pairs,
-        "presence": found.presence and found.presence.share,
+        "answers": agreement.n_answers,
+        "verdicts": agreement.verdicts,
+        "mean_iou": agreement.mean_iou,
+        "at_half": agreement.at_least_half,
+        "disjoint": agreement.disjoint,
+        "pairs": agreement.n_pairs,
+        "presence": agreement.presence and agreement.presence.share,
     }
 
 
-def _person(of: StudyPerson, scores: PersonScores | None) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "name": of.name,
-        "state": of.state,
-        "tasks": of.tasks,
-        "done": of.done,
-        "seen_s": None if of.seen_at is None else max(0, now() - of.seen_at),
+def _person(person: StudyPerson, scores: PersonScores | None) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "name": person.name,
+        "state": person.state,
+        "tasks": person.tasks,
+        "done": person.done,
+        "seen_s": None if person.seen_at is None else max(0, now() - person.seen_at),
     }
     if scores is None:
-        return found
+        return document
     count = len(scores.agreement)
     spread = float(np.std(scores.agreement)) if count else 0.0
-    return found | {
+    return document | {
         "median_s": scores.median_s,
         "self_iou": scores.self_iou,
         "self_count": scores.self_count,
@@ -141,15 +141,15 @@ def _person(of: StudyPerson, scores: PersonScores | None) -> dict[str, Any]:
 
 def _counted(rows: Sequence[TaskAnswer]) -> dict[str, list[PersonAnswer]]:
     """Return the answers that count, by query."""
-    found: defaultdict[str, list[PersonAnswer]] = defaultdict(list)
-    for of in rows:
-        if of.line.counts:
-            found[of.line.query_id].append(of.line)
-    return dict(found)
+    by_query: defaultdict[str, list[PersonAnswer]] = defaultdict(list)
+    for row in rows:
+        if row.line.counts:
+            by_query[row.line.query_id].append(row.line)
+    return dict(by_query)
 
 
 def _disagreement(query: QueryAgreement) -> tuple[float, str]:
-    """Return what queries are sorted by: agreement, and a dispute about presence before all else."""
+    """Return what queries are sorted by: first disputes about presence, then agreement."""
     verdicts = query.verdicts
     if len(verdicts) > 1:
         return -1.0 * min(verdicts.values()), query.query_id

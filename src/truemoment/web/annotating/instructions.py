@@ -13,7 +13,7 @@ MOST_CHARACTERS = 50_000
 _MARK = """\
 You see a sentence and a video. Mark when the thing that the sentence describes happens.
 
-- The **start** is the first frame on which it has begun. The **end** is the last frame on which it still goes on.
+- The **start** is the first frame on which it has begun. The **end** is the last frame on which it still happens.
 - Watch the whole video before you mark: the thing may happen more than once, or later than you think.
 - Mark what the sentence says, not more. Play your moment once before you submit it.
 - If it does not happen in the video, answer *not in the video*. If you cannot decide, answer *unclear*, and why.

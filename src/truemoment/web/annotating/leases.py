@@ -66,7 +66,7 @@ def next_task(connection: sqlite3.Connection, person: int, settings: StudySettin
 
 
 def _renewed(connection: sqlite3.Connection, task: int) -> int:
-    """Let the lease of a task begin anew."""
+    """Renew the lease of a task."""
     connection.execute("UPDATE tasks SET lease_until = ? WHERE id = ?", (now() + LEASE_S, task))
     return task
 
@@ -75,8 +75,8 @@ def _lease_next(connection: sqlite3.Connection, person: int, settings: StudySett
     """Lease a person the query with the fewest answers and live leases, ties in seeded order."""
     time = now()
     _return_leases(connection, time)
-    own = connection.execute("SELECT count(*) FROM tasks WHERE person = ?", (person,)).fetchone()[0]
-    if own < settings.practice:
+    n_tasks = connection.execute("SELECT count(*) FROM tasks WHERE person = ?", (person,)).fetchone()[0]
+    if n_tasks < settings.practice:
         row = connection.execute(
             "SELECT q.id FROM queries q JOIN videos v ON v.id = q.video "
             "WHERE q.kind = 'practice' AND v.state = 'ready' AND "
@@ -85,7 +85,7 @@ def _lease_next(connection: sqlite3.Connection, person: int, settings: StudySett
         ).fetchone()
         if row is not None:
             return _lease(connection, person, row["id"], "practice", time)
-    rng = np.random.default_rng([settings.seed, 3, person, own])
+    rng = np.random.default_rng([settings.seed, 3, person, n_tasks])
     control = _drawn_control(connection, person, settings, rng)
     if control is not None:
         return _lease(connection, person, *control, time)
@@ -105,9 +105,14 @@ def _lease_next(connection: sqlite3.Connection, person: int, settings: StudySett
         "JOIN queries q ON q.id = t.query",
         (person, LOOK_BACK if settings.same_video == "apart" else 0),
     ).fetchall()
-    seen = {row["video"] for row in recent}
+    recent_videos = {row["video"] for row in recent}
     best = min(
-        rows, key=lambda row: (row["has"], row["video"] in seen, (row["id"] * 2654435761 + settings.seed) % (1 << 32))
+        rows,
+        key=lambda row: (
+            row["has"],
+            row["video"] in recent_videos,
+            (row["id"] * 2654435761 + settings.seed) % (1 << 32),
+        ),
     )
     return _lease(connection, person, best["id"], "", time)
 
@@ -141,19 +146,19 @@ def _drawn_control(
 
 
 def _lease(connection: sqlite3.Connection, person: int, query: int, control: str, time: int) -> int:
-    shown = connection.execute("SELECT json_extract(hidden, '$.shown') FROM queries WHERE id = ?", (query,)).fetchone()[
-        0
-    ]
+    moment = connection.execute(
+        "SELECT json_extract(hidden, '$.shown') FROM queries WHERE id = ?", (query,)
+    ).fetchone()[0]
     number = connection.execute(
         "INSERT INTO tasks (person, place, query, control, shown, lease_until) VALUES "
         "(?, (SELECT coalesce(max(place) + 1, 0) FROM tasks WHERE person = ?), ?, ?, ?, ?)",
-        (person, person, query, control, shown or "", time + LEASE_S),
+        (person, person, query, control, moment or "", time + LEASE_S),
     ).lastrowid
     return int(number or 0)
 
 
 def _return_leases(connection: sqlite3.Connection, time: int) -> None:
-    """Return queries whose lease is over and that nobody has begun to answer."""
+    """Return queries whose lease is over and whose answer has not begun."""
     rows = connection.execute(
         "SELECT id, person FROM tasks WHERE state = 'waiting' AND lease_until IS NOT NULL AND lease_until < ?", (time,)
     ).fetchall()

@@ -71,8 +71,8 @@ class OwnerService:
     def queries(self, visit: Visit) -> object:
         """Return queries with their agreement, the least agreed first."""
         offset = visit.query_number("offset", 0)
-        limit = visit.query_number("limit", 100, least=1, most=500)
-        found = self.figures.latest().queries
+        limit = visit.query_number("limit", 100, least=1, highest=500)
+        queries = self.figures.latest().queries
         texts = self.service.store.read(
             lambda connection: {
                 row["query_id"]: (row["id"], row["sentence"])
@@ -81,15 +81,15 @@ class OwnerService:
         )
         rows = [
             {
-                "id": texts[of.query_id][0],
-                "query_id": of.query_id,
-                "sentence": texts[of.query_id][1],
-                "verdicts": of.verdicts,
-                "mean_iou": of.mean_iou,
+                "id": texts[query.query_id][0],
+                "query_id": query.query_id,
+                "sentence": texts[query.query_id][1],
+                "verdicts": query.verdicts,
+                "mean_iou": query.mean_iou,
             }
-            for of in found[offset : offset + limit]
+            for query in queries[offset : offset + limit]
         ]
-        return as_json({"total": len(found), "rows": rows})
+        return as_json({"total": len(queries), "rows": rows})
 
     def query(self, visit: Visit) -> object:
         """Return all answers to a query."""
@@ -104,7 +104,7 @@ class OwnerService:
                 "query_id": row["query_id"],
                 "sentence": row["sentence"],
                 "video": row["video"],
-                "answers": [{"task": of.task, **msgspec.to_builtins(of.line)} for of in answers],
+                "answers": [{"task": answer.task, **msgspec.to_builtins(answer.line)} for answer in answers],
             }
 
         return self.service.store.read(read)
@@ -159,14 +159,14 @@ class OwnerService:
 
     def _change(self, function: Any) -> Any:  # noqa: ANN401 - whatever the function returns
         try:
-            found = self.service.write(function)
+            result = self.service.write(function)
         except UsageError as error:
             raise PageError(400, str(error)) from None
         self.figures.forget()
-        return found
+        return result
 
     def _links(self, links: Sequence[Link]) -> object:
-        return {"links": [{"name": of.name, "link": f"{self.base}/in#{of.token}"} for of in links]}
+        return {"links": [{"name": link.name, "link": f"{self.base}/in#{link.token}"} for link in links]}
 
     # -------------------------------------------------------------------------------------------- export
 
@@ -181,10 +181,10 @@ class OwnerService:
         with tempfile.NamedTemporaryFile(suffix=".zip", delete=False) as stream:
             path = Path(stream.name)
         try:
-            done = self._processes.submit(write_archive, self.service.study.path.absolute(), path)
-            while not wait([done], CANCEL_S).done:
+            task = self._processes.submit(write_archive, self.service.study.path.absolute(), path)
+            while not wait([task], CANCEL_S).done:
                 job.progress(0, 1)
-            done.result()
+            task.result()
         except BrokenProcessPool:
             path.unlink()
             raise TrueMomentError("the process of the export ended; perhaps memory ran out") from None

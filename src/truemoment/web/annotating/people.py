@@ -29,7 +29,7 @@ class Link(NamedTuple):
 
 
 def find_visitor(connection: sqlite3.Connection, digest: bytes) -> Visitor | None:
-    """Return who has the token with a SHA-256; None if nobody has, or no longer."""
+    """Return the person whose token has a SHA-256; None if there is none."""
     row = connection.execute("SELECT id, name, role, state FROM people WHERE token_sha256 = ?", (digest,)).fetchone()
     if row is None or row["state"] == "revoked":
         return None
@@ -63,8 +63,8 @@ def number_of(connection: sqlite3.Connection, name: str) -> int:
     """Return the number of a person."""
     row = connection.execute("SELECT id FROM people WHERE name = ?", (name,)).fetchone()
     if row is None:
-        known = connection.execute("SELECT name FROM people WHERE role = ? ORDER BY id", (PERSON,)).fetchall()
-        names = [of["name"] for of in known]
+        rows = connection.execute("SELECT name FROM people WHERE role = ? ORDER BY id", (PERSON,)).fetchall()
+        names = [row["name"] for row in rows]
         hint = f"{names[0]} to {names[-1]}" if names else "it has no people yet"
         raise UsageError(f"got {name!r}, expected a person of the study ({hint})")
     return int(row["id"])
@@ -106,10 +106,10 @@ def add_people(connection: sqlite3.Connection, count: int, settings: StudySettin
 
 
 def deal_missing(connection: sqlite3.Connection, people: Sequence[int], settings: StudySettings) -> None:
-    """Deal the answers that queries still lack to some people, who have no tasks yet.
+    """Deal the missing answers of queries to people who have no tasks yet.
 
     A query gets at most one answer of each person. What others have is never moved, but where nothing is missing the
-    new people take part of the tasks that nobody has begun.
+    new people take over some tasks that have not begun.
     """
     seed = [settings.seed, 1, *people]
     rng = np.random.default_rng(seed)
@@ -118,17 +118,17 @@ def deal_missing(connection: sqlite3.Connection, people: Sequence[int], settings
         "WHERE t.query = q.id AND t.control = '' AND (t.state = 'submitted' OR t.state IN ('waiting', 'draft') "
         "AND p.state != 'revoked')) AS has FROM queries q WHERE q.kind = 'query' ORDER BY q.id"
     ).fetchall()
-    missing = {row["id"]: settings.per_query - row["has"] for row in rows}
+    needs = {row["id"]: settings.per_query - row["has"] for row in rows}
     video = {row["id"]: row["video"] for row in rows}
-    if not any(count > 0 for count in missing.values()) and rows:
-        missing = _take_over(connection, people, rng)
+    if not any(count > 0 for count in needs.values()) and rows:
+        needs = _take_over(connection, people, rng)
     of_person: dict[int, list[int]] = {person: [] for person in people}
-    for needed in sorted({count for count in missing.values() if count > 0}):
-        queries = [query for query, count in missing.items() if count == needed]
+    for needed in sorted({count for count in needs.values() if count > 0}):
+        queries = [query for query, count in needs.items() if count == needed]
         load = np.array([len(of_person[person]) for person in people])
         dealt = deal(_numbered([video[query] for query in queries]), len(people), min(needed, len(people)), rng, load)
-        for query, chosen in zip(queries, dealt.tolist(), strict=True):
-            for person in chosen:
+        for query, places in zip(queries, dealt.tolist(), strict=True):
+            for person in places:
                 of_person[people[person]].append(query)
     for person, queries in of_person.items():
         give_tasks(connection, person, queries, settings)
@@ -143,16 +143,16 @@ def _take_over(connection: sqlite3.Connection, people: Sequence[int], rng: np.ra
     waiting: dict[int, list[tuple[int, int]]] = {}
     for row in rows:
         waiting.setdefault(row["person"], []).append((row["id"], row["query"]))
-    for of in waiting.values():
-        rng.shuffle(of)
+    for pairs in waiting.values():
+        rng.shuffle(pairs)
     share = sum(map(len, waiting.values())) // (len(waiting) + len(people)) if waiting else 0
-    taken: dict[int, int] = {}
-    for person, of in waiting.items():
-        for task, query in of[: max(0, len(of) - share)]:
-            if sum(taken.values()) < share * len(people) and taken.get(query, 0) < len(people):
-                taken[query] = taken.get(query, 0) + 1
+    moved: dict[int, int] = {}
+    for person, pairs in waiting.items():
+        for task, query in pairs[: max(0, len(pairs) - share)]:
+            if sum(moved.values()) < share * len(people) and moved.get(query, 0) < len(people):
+                moved[query] = moved.get(query, 0) + 1
                 append(connection, "take back", {}, task=task, person=person)
-    return taken
+    return moved
 
 
 def _numbered(names: Sequence[int]) -> list[int]:
@@ -164,10 +164,10 @@ def give_tasks(connection: sqlite3.Connection, person: int, queries: Sequence[in
     """Give a person queries in seeded order, with controls, after the practice tasks."""
     rng = np.random.default_rng([settings.seed, 2, person])
     video = {row["id"]: row["video"] for row in connection.execute("SELECT id, video FROM queries")}
-    ordered = order([video[query] for query in queries], rng, apart=settings.same_video == "apart")
+    ordered = order([video[query] for query in queries], rng, spread=settings.same_video == "apart")
     kinds = ("gold", "absent") if settings.task == "mark" else ("gold", "moved", "other")
-    own = set(queries)
-    pools = {kind: [query for query in _of_kind(connection, kind) if query not in own] for kind in kinds}
+    query_set = set(queries)
+    pools = {kind: [query for query in _of_kind(connection, kind) if query not in query_set] for kind in kinds}
     pools = {kind: pool for kind, pool in pools.items() if pool}
     planned = with_controls([queries[at] for at in ordered], pools, settings.controls, rng)
     rows = [(task.query, task.control, _shown(connection, task.query, settings)) for task in planned]

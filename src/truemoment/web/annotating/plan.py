@@ -18,7 +18,7 @@ NO_CONTROLS = ControlShares(0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """What a new study is to be; fields are those of :class:`~truemoment.web.annotating.study.StudySettings`.
+    """The settings of a new study; fields are those of :class:`~truemoment.web.annotating.study.StudySettings`.
 
     Parameters
     ----------
@@ -84,8 +84,8 @@ MARK_ANEW = "mark-anew"
 
 def read_only(path: Path) -> frozenset[str]:
     """Return the query ids in a file of JSON Lines; of lines with tags, those tagged :data:`MARK_ANEW`."""
-    lines = [of for _, of in read_json_lines(path, OnlyLine)]
-    found = frozenset(of.query_id for of in lines if of.tags is None or MARK_ANEW in of.tags)
-    if not found:
+    lines = [line for _, line in read_json_lines(path, OnlyLine)]
+    query_ids = frozenset(line.query_id for line in lines if line.tags is None or MARK_ANEW in line.tags)
+    if not query_ids:
         raise InputError("names no queries, expected lines with a query_id", path=path)
-    return found
+    return query_ids

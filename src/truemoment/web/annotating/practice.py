@@ -13,13 +13,13 @@ from truemoment.web.annotating.rebuilding import current
 
 
 class _Hidden(msgspec.Struct):
-    """What no annotator sees of a query, as far as it is read here."""
+    """The hidden fields of a query that are read here."""
 
     moments: list[tuple[float, float]]
 
 
 def hidden_moments(text: str) -> list[tuple[float, float]]:
-    """Read the references of a query from what a database holds of it."""
+    """Read the references of a query from its row in a database."""
     return msgspec.json.decode(text, type=_Hidden).moments
 
 
@@ -59,4 +59,4 @@ def practice_feedback(
 def best_iou(marked: tuple[FrameSpan, ...], references: list[tuple[float, float]], table: FrameTable) -> float | None:
     """Return the best IoU of a marked moment with a reference; None without any."""
     spans = [table.moment_s(moment.first, moment.last) for moment in marked]
-    return max((set_iou_of([span], [of]) for span in spans for of in references), default=None)
+    return max((set_iou_of([span], [reference]) for span in spans for reference in references), default=None)

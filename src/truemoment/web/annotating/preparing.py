@@ -29,7 +29,7 @@ PROCESS_ENDED = "the process that read it ended: it is damaged, or memory ran ou
 
 @dataclass(frozen=True)
 class VideoOutcome:
-    """What became of a video: its number, how it is played, or why it is not."""
+    """The outcome of preparing a video: its number, how it is played, or why it is not."""
 
     video: int
     prepared: PreparedVideo | None
@@ -62,24 +62,24 @@ def _is_disk_full(error: BaseException | None) -> bool:
     return False
 
 
-def waiting_videos(connection: sqlite3.Connection, *, again: bool = False) -> list[tuple[int, str]]:
+def waiting_videos(connection: sqlite3.Connection, *, retry: bool = False) -> list[tuple[int, str]]:
     """Return the videos that are not prepared yet, number and path: those that are needed first come first.
 
-    With `again` also those that did not play: their files may have been replaced.
+    With `retry` also those that did not play: their files may have been replaced.
     """
     rows = connection.execute(
         "SELECT v.id, v.path, min(coalesce(t.place, 0)) AS place FROM videos v LEFT JOIN queries q ON q.video = v.id "
         "LEFT JOIN tasks t ON t.query = q.id WHERE v.state = 'waiting' OR ? AND v.state = 'not playable' "
         "GROUP BY v.id ORDER BY place, v.id",
-        (again,),
+        (retry,),
     ).fetchall()
     return [(int(row["id"]), str(row["path"])) for row in rows]
 
 
 def record_outcome(connection: sqlite3.Connection, outcome: VideoOutcome) -> None:
     """Write what became of a video into the study."""
-    found = outcome.prepared
-    if found is None:
+    prepared = outcome.prepared
+    if prepared is None:
         values: tuple[object, ...] = ("not playable", outcome.why, outcome.video)
         connection.execute("UPDATE videos SET state = ?, why = ? WHERE id = ?", values)
         append(connection, "video", {"video": outcome.video, "why": outcome.why})
@@ -88,17 +88,19 @@ def record_outcome(connection: sqlite3.Connection, outcome: VideoOutcome) -> Non
         "UPDATE videos SET state = 'ready', why = ?, copy = ?, identity = ?, played = ?, played_identity = ?, "
         "duration_s = ?, frames = ? WHERE id = ?",
         (
-            found.copy_why,
-            int(bool(found.copy_why)),
-            found.identity,
-            "" if found.copy_why else str(found.played),
-            found.played_identity,
-            found.table.duration_s,
-            len(found.table),
+            prepared.copy_why,
+            int(bool(prepared.copy_why)),
+            prepared.identity,
+            "" if prepared.copy_why else str(prepared.played),
+            prepared.played_identity,
+            prepared.table.duration_s,
+            len(prepared.table),
             outcome.video,
         ),
     )
-    append(connection, "video", {"video": outcome.video, "frames": len(found.table), "copy": bool(found.copy_why)})
+    append(
+        connection, "video", {"video": outcome.video, "frames": len(prepared.table), "copy": bool(prepared.copy_why)}
+    )
 
 
 def prepare_study(
@@ -114,7 +116,7 @@ def prepare_study(
     Videos are read in processes of their own: one that ends its process twice is not playable. `prepare` prepares a
     video; a process must be able to import it.
     """
-    waiting = store.read(lambda connection: waiting_videos(connection, again=True))
+    waiting = store.read(lambda connection: waiting_videos(connection, retry=True))
     if not waiting:
         return
     jobs = ((video, path, study.media(video).absolute()) for video, path in waiting)
@@ -126,7 +128,7 @@ def prepare_study(
         isolated=True,
     )
     for outcome in distribute("local", jobs, work, min(workers, len(waiting))):
-        store.write(lambda connection, of=outcome: record_outcome(connection, of))  # type: ignore[misc]  # a default binds it
+        store.write(lambda connection, result=outcome: record_outcome(connection, result))  # type: ignore[misc]  # a default binds it
         on_done(outcome)
 
 
@@ -137,7 +139,7 @@ def _prepare_job(prepare: Callable[[int, str, OwnPath], VideoOutcome], job: Vide
 class BackgroundPreparation:
     """Prepares the videos of a study while it is served, the first ones within seconds.
 
-    Videos are read in a process of their own: one that ends the process is not playable, and the server goes on.
+    Videos are read in another process: a video that ends it is not playable, and the server continues.
 
     Parameters
     ----------
@@ -154,11 +156,11 @@ class BackgroundPreparation:
         self._thread = threading.Thread(target=self._run, name="preparing", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the preparation."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End at once; the video under way is prepared by the next server."""
+        """Stop at once; the next server prepares the current video."""
         self._stop.set()
         self._processes.close()
         self._thread.join(timeout=2.0)
@@ -169,7 +171,7 @@ class BackgroundPreparation:
                 outcome = self._outcome(*waiting[0])
                 if self._stop.is_set():
                     return
-                self._store.write(lambda connection, of=outcome: record_outcome(connection, of))  # type: ignore[misc]  # a default binds it
+                self._store.write(lambda connection, result=outcome: record_outcome(connection, result))  # type: ignore[misc]  # a default binds it
                 continue
             self._stop.wait(5.0)
         self._processes.restart()  # nothing waits: free its memory

@@ -75,7 +75,7 @@ class Progress(msgspec.Struct):
 
     name: str
     done: int
-    of: int
+    total: int = msgspec.field(name="of")
     state: PersonState
     closed: bool
     last: int | None
@@ -83,21 +83,21 @@ class Progress(msgspec.Struct):
 
 def progress_of(connection: sqlite3.Connection, person: int, settings: StudySettings) -> Progress:
     """Return how far a person is."""
-    (found,) = read_people(connection, settings, person=person)
+    (row,) = read_people(connection, settings, person=person)
     counts = connection.execute(
         "SELECT count(*) AS all_of, coalesce(sum(t.state IN ('submitted', 'set aside')), 0) AS done FROM tasks t "
         "JOIN queries q ON q.id = t.query JOIN videos v ON v.id = q.video "
         "WHERE t.person = ? AND t.state != 'taken back' AND v.state != 'not playable'",
         (person,),
     ).fetchone()
-    of = counts["all_of"]
+    total = counts["all_of"]
     if not settings.people:
-        of = connection.execute("SELECT count(*) FROM queries WHERE kind IN ('query', 'practice')").fetchone()[0]
+        total = connection.execute("SELECT count(*) FROM queries WHERE kind IN ('query', 'practice')").fetchone()[0]
     last = connection.execute(
         "SELECT id FROM tasks WHERE person = ? AND state IN ('submitted', 'set aside', 'draft') "
         "ORDER BY place DESC LIMIT 1",
         (person,),
     ).fetchone()
     return Progress(
-        found.name, counts["done"], of, found.state, is_closed(connection), None if last is None else last["id"]
+        row.name, counts["done"], total, row.state, is_closed(connection), None if last is None else last["id"]
     )

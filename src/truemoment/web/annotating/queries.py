@@ -24,22 +24,24 @@ class QueryLine(OwnQuery, forbid_unknown_fields=True):
 def read_queries(path: Path, split: str | None = None) -> Annotations:
     """Read the queries of a JSON Lines file, the lines of `split` and those without one."""
     lines = [
-        (number, of) for number, of in read_json_lines(path, QueryLine) if split in (None, of.split) or not of.split
+        (number, query)
+        for number, query in read_json_lines(path, QueryLine)
+        if split in (None, query.split) or not query.split
     ]
     if not lines:
         raise InputError("has no queries", path=path)
-    named = all(of.query_id is not None for _, of in lines)
-    ids = [str(of.query_id) for _, of in lines] if named else list(numbered(of.video_id for _, of in lines))
+    named = all(query.query_id is not None for _, query in lines)
+    ids = [str(query.query_id) for _, query in lines] if named else list(numbered(query.video_id for _, query in lines))
     rows: list[tuple[str, str, float, str, float, float, str]] = []
-    seen: set[str] = set()
-    for query_id, (number, of) in zip(ids, lines, strict=True):
-        if query_id in seen:
+    query_ids: set[str] = set()
+    for query_id, (number, query) in zip(ids, lines, strict=True):
+        if query_id in query_ids:
             problem = f"got {query_id!r} again, expected each query once"
             raise InputError(problem, path=path, line=number, field="query_id")
-        if not of.sentence.strip():
+        if not query.sentence.strip():
             raise InputError("is empty, expected a sentence", path=path, line=number, field="sentence")
-        seen.add(query_id)
-        duration_s = math.nan if of.duration_s is None else of.duration_s
-        moments = of.moments or [(math.nan, math.nan)]
-        rows += [(query_id, of.video_id, duration_s, of.sentence, start, end, "") for start, end in moments]
+        query_ids.add(query_id)
+        duration_s = math.nan if query.duration_s is None else query.duration_s
+        moments = query.moments or [(math.nan, math.nan)]
+        rows += [(query_id, query.video_id, duration_s, query.sentence, start, end, "") for start, end in moments]
     return Annotations.from_rows(rows, dataset=as_text(path.name), split=split or "all")

@@ -24,7 +24,7 @@ class StudyFrameTables:
 
     def __init__(self, study: StudyFolder) -> None:
         self._study = study
-        self.of = cache(self._read)
+        self.table = cache(self._read)
 
     def _read(self, video: int) -> FrameTable:
         path = self._study.media(video) / FRAMES
@@ -85,7 +85,7 @@ def read_study_answers(
     cursor.row_factory = None  # tuples: columns by name take longer than the decoding of answers
     values = () if query is None else (query,)
     statement = _QUERIES + ("" if query is None else "WHERE q.id = ?")
-    queries = {number: _Query(*of) for number, *of in cursor.execute(statement, values)}
+    queries = {number: _Query(*values_of_row) for number, *values_of_row in cursor.execute(statement, values)}
     names = dict(cursor.execute("SELECT id, name FROM people").fetchall())
     rows = cursor.execute(_ANSWERS + ("" if query is None else "WHERE t.query = ?"), values).fetchall()
     rows.sort(key=itemgetter(0, 1, 2))
@@ -93,10 +93,10 @@ def read_study_answers(
 
 
 def _line(row: tuple[Any, ...], query: _Query, name: str, tables: StudyFrameTables) -> PersonAnswer:
-    _, _, place, _, control, state, shown, body, submitted_at, active_s = row
+    _, _, place, _, control, state, span, body, submitted_at, active_s = row
     answer = _DECODER.decode(body)
-    frames = [(of.first, of.last) for of in answer.moments]
-    table = tables.of(query.video) if frames else None
+    frames = [(moment.first, moment.last) for moment in answer.moments]
+    table = tables.table(query.video) if frames else None
     return PersonAnswer(
         query_id=query.query_id,
         video_id=query.video_id,
@@ -106,7 +106,7 @@ def _line(row: tuple[Any, ...], query: _Query, name: str, tables: StudyFrameTabl
         verdict=answer.verdict,
         reasons=list(answer.reasons),
         comment=answer.comment,
-        moments=[] if table is None else [table.moment_s(*of) for of in frames],
+        moments=[] if table is None else [table.moment_s(*span_frames) for span_frames in frames],
         frames=frames,
         control=control,
         task_place=place,
@@ -115,5 +115,5 @@ def _line(row: tuple[Any, ...], query: _Query, name: str, tables: StudyFrameTabl
         submitted_day="" if submitted_at is None else _day(submitted_at // DAY_S),
         submitted=submitted_at is not None,
         set_aside=state == "set aside",
-        shown=msgspec.json.decode(shown, type=tuple[float, float]) if shown else None,
+        shown=msgspec.json.decode(span, type=tuple[float, float]) if span else None,
     )

@@ -18,18 +18,18 @@ class TaskState(NamedTuple):
     submitted_at: int | None
 
 
-def apply_event(before: TaskState, kind: str, at: int, body: str) -> TaskState:
+def apply_event(state: TaskState, kind: str, at: int, body: str) -> TaskState:
     """Return the state of a task after an event."""
     if kind == "answer":
         answer = msgspec.json.decode(body, type=SavedAnswer)
-        if before.state == "set aside":
-            return TaskState(before.state, answer, at if answer.submit else None)
+        if state.state == "set aside":
+            return TaskState(state.state, answer, at if answer.submit else None)
         return TaskState("submitted" if answer.submit else "draft", answer, at if answer.submit else None)
     if kind == "set aside":
-        return TaskState("set aside", before.answer, before.submitted_at)
+        return TaskState("set aside", state.answer, state.submitted_at)
     if kind == "take back":
-        return before if before.answer else TaskState("taken back", None, None)
-    return before
+        return state if state.answer else TaskState("taken back", None, None)
+    return state
 
 
 BEGIN = TaskState("waiting", None, None)
@@ -37,10 +37,10 @@ BEGIN = TaskState("waiting", None, None)
 
 def rebuilt(connection: sqlite3.Connection) -> dict[int, TaskState]:
     """Return the state of each task from all events."""
-    found = {int(row["id"]): BEGIN for row in connection.execute("SELECT id FROM tasks")}
+    states = {int(row["id"]): BEGIN for row in connection.execute("SELECT id FROM tasks")}
     for row in connection.execute("SELECT task, kind, at, body FROM events WHERE task IS NOT NULL ORDER BY seq"):
-        found[row["task"]] = apply_event(found[row["task"]], row["kind"], row["at"], row["body"])
-    return found
+        states[row["task"]] = apply_event(states[row["task"]], row["kind"], row["at"], row["body"])
+    return states
 
 
 def store_state(connection: sqlite3.Connection, task: int, state: TaskState) -> None:

@@ -1,4 +1,4 @@
-"""What a study holds, and what an export of it found."""
+"""The content of a study, and the result of an export."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from truemoment.web.annotating.study import StudyFolder, StudySettings
 
 @dataclass(frozen=True)
 class Exported:
-    """What was exported.
+    """The result of an export.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ StudyStep = Literal["made", "preparing", "running", "closed", "exported"]
 
 @dataclass(frozen=True)
 class StudyState:
-    """What the database of a study holds besides answers.
+    """The content of a study's database, without the answers.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class StudyState:
 
 
 def read_state(study: StudyFolder, connection: sqlite3.Connection) -> StudyState:
-    """Return what the database of a study holds besides answers."""
+    """Return the content of a study's database, without the answers."""
     controls = connection.execute("SELECT query_id, hidden FROM queries WHERE kind != 'query'").fetchall()
     videos = connection.execute("SELECT video_id, state, why FROM videos ORDER BY id").fetchall()
     counts = Counter(row["state"] for row in videos)
@@ -83,7 +83,7 @@ def read_state(study: StudyFolder, connection: sqlite3.Connection) -> StudyState
         references={row["query_id"]: hidden_moments(row["hidden"]) for row in controls},
         videos=counts,
         not_playable={row["video_id"]: row["why"] for row in videos if row["state"] == "not playable"},
-        people={of.name: of for of in read_people(connection, study.settings())},
+        people={person.name: person for person in read_people(connection, study.settings())},
         n_queries=connection.execute("SELECT count(*) FROM queries WHERE kind = 'query'").fetchone()[0],
         state=_step(study, connection, counts),
     )

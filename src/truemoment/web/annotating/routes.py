@@ -29,7 +29,6 @@ from truemoment.web.pages.app import RouteOf, Visit, page_route, route
 from truemoment.web.pages.errors import PageError
 from truemoment.web.pages.jobs import Jobs
 from truemoment.web.pages.media import Identities, Streams, VideoResponse, small_file
-from truemoment.web.pages.sessions import Visitor
 
 T = TypeVar("T")
 
@@ -76,7 +75,7 @@ class StudyService:
         try:
             return self.store.write(function)
         except StorageError as error:
-            raise PageError(503, f"the change is not stored ({error.reason}); tell the owner of the study") from None
+            raise PageError(503, f"the change is not stored ({error.reason}); inform the owner of the study") from None
         except InputError as error:
             raise PageError(400, error.problem, error.field or "") from None
 
@@ -85,7 +84,7 @@ class StudyService:
     def me(self, visit: Visit) -> Me:
         """Return how far a person is."""
         progress = self.store.read(lambda connection: progress_of(connection, visit.visitor.number, self.settings))
-        shown = {
+        settings = {
             "study": self.identity,
             "task": self.settings.task,
             "dealt": self.settings.people > 0,
@@ -93,7 +92,7 @@ class StudyService:
             "review": self.settings.review,
             "sound": self.settings.sound,
         }
-        return Me(progress, shown)
+        return Me(progress, settings)
 
     def has_read(self, visit: Visit) -> None:
         """Record that a person has read the instructions."""
@@ -114,10 +113,10 @@ class StudyService:
         person = visit.visitor.number
 
         def find(connection: sqlite3.Connection) -> TaskView | NextTask | None:
-            found = next_task(connection, person, self.settings, after=body.after)
-            if found.task is not None:
-                return view(connection, person, found.task)
-            return found if found.preparing else None
+            task = next_task(connection, person, self.settings, after=body.after)
+            if task.task is not None:
+                return view(connection, person, task.task)
+            return task if task.preparing else None
 
         return self.store.read(find) if self.settings.people else self.write(find)
 
@@ -151,7 +150,7 @@ class StudyService:
             ).fetchone()
             if row is None:
                 return None
-            return practice_feedback(connection, task, self.tables.of(row["video"]), self.settings.gold_iou)
+            return practice_feedback(connection, task, self.tables.table(row["video"]), self.settings.gold_iou)
 
         return self.store.read(read)
 
@@ -197,17 +196,21 @@ class StudyService:
         if visit.visitor.role == PERSON:
             progress = self.me(visit).progress
         own_words = text != DEFAULT[self.settings.task]
-        found = {"instructions": as_html(text), "own_words": own_words}
-        return {**found, "progress": progress, "settings": self.settings}
+        values = {"instructions": as_html(text), "own_words": own_words}
+        return {**values, "progress": progress, "settings": self.settings}
 
     def routes(self) -> list[RouteOf]:
         """Return the routes of people."""
         person = (PERSON,)
-        shown = {"settings": self.settings}
+        values = {"settings": self.settings}
+
+        def home_page(visit: Visit) -> str | Response:
+            return RedirectResponse("/owner", status_code=303) if visit.visitor.role == OWNER else "home.html.j2"
+
         return [
-            page_route("/", lambda visit: _home_template(visit.visitor), roles=BOTH, values=self.home),
+            page_route("/", home_page, roles=BOTH, values=self.home),
             *(
-                page_route(path, "task.html.j2", roles=person, values=lambda _: shown)
+                page_route(path, "task.html.j2", roles=person, values=lambda _: values)
                 for path in ("/task", "/task/{task:number}", "/verify/{task:number}")
             ),
             route("GET", "/api/me", self.me, roles=person),
@@ -228,7 +231,3 @@ class StudyService:
                 roles=BOTH,
             ),
         ]
-
-
-def _home_template(visitor: Visitor) -> str | Response:
-    return RedirectResponse("/owner", status_code=303) if visitor.role == OWNER else "home.html.j2"

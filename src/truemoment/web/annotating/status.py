@@ -1,4 +1,4 @@
-"""The status of a study: what its datasheet says, before anything is exported."""
+"""The status of a study: the figures of its datasheet before an export."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_status(study: StudyFolder, connection: sqlite3.Connection) -> StudyStat
     rows = read_study_answers(connection, StudyFrameTables(study))
     state = read_state(study, connection)
     head = AnswersHead(SCHEMA, settings.name, version, settings.seed, settings.task)
-    answers = StudyAnswers(head, tuple(of.line for of in rows), "")
+    answers = StudyAnswers(head, tuple(row.line for row in rows), "")
     agreement = answer_agreement(answers.by_query(), np.random.default_rng(settings.seed))
     return StudyStatus(
         settings=settings,

@@ -12,30 +12,30 @@ from truemoment.web.annotating.status import StudyStatus
 SCHEMA = "truemoment/study-status/1"
 
 
-def document(found: StudyStatus) -> dict[str, Any]:
+def document(status: StudyStatus) -> dict[str, Any]:
     """Return the status as programs read it."""
-    agreement, presence = found.agreement, found.agreement.presence
+    agreement, presence = status.agreement, status.agreement.presence
     return {
         **document_head(SCHEMA),
-        "study": found.settings.name,
-        "seed": found.settings.seed,
+        "study": status.settings.name,
+        "seed": status.settings.seed,
         "answers": agreement.n_answers,
-        "needed": found.needed,
-        "state": found.state.state,
-        "closed": found.state.closed,
+        "needed": status.needed,
+        "state": status.state.state,
+        "closed": status.state.closed,
         "verdicts": agreement.verdicts,
         "mean_iou": {"value": agreement.mean_iou, "ci95": agreement.mean_iou_ci95},
         "presence": None if presence is None else {"share": presence.share, "alpha": presence.alpha},
-        "videos": found.state.videos,
-        "not_playable": found.state.not_playable,
-        "people": [_person(name, found) for name in found.state.people],
+        "videos": status.state.videos,
+        "not_playable": status.state.not_playable,
+        "people": [_person(name, status) for name in status.state.people],
     }
 
 
-def _person(name: str, found: StudyStatus) -> dict[str, Any]:
-    person = found.state.people[name]
+def _person(name: str, status: StudyStatus) -> dict[str, Any]:
+    person = status.state.people[name]
     entry: dict[str, Any] = {"person": name, "state": person.state, "done": person.done, "tasks": person.tasks}
-    scores = found.people.get(name)
+    scores = status.people.get(name)
     if scores is None:
         return entry
     return entry | {
@@ -48,15 +48,15 @@ def _person(name: str, found: StudyStatus) -> dict[str, Any]:
     }
 
 
-def report(found: StudyStatus) -> Report:
+def report(status: StudyStatus) -> Report:
     """Return the status for people."""
-    agreement = found.agreement
-    share = 100 * agreement.n_answers / found.needed if found.needed else 0.0
+    agreement = status.agreement
+    share = 100 * agreement.n_answers / status.needed if status.needed else 0.0
     lines = [
-        f"{found.settings.name}: {agreement.n_answers:,} of {found.needed:,} answers ({share:.0f} %), "
-        f"{found.state.state}.",
+        f"{status.settings.name}: {agreement.n_answers:,} of {status.needed:,} answers ({share:.0f} %), "
+        f"{status.state.state}.",
         "Videos: "
-        + (", ".join(f"{name} {count:,}" for name, count in sorted(found.state.videos.items())) or "none")
+        + (", ".join(f"{name} {count:,}" for name, count in sorted(status.state.videos.items())) or "none")
         + ".",
     ]
     if agreement.verdicts:
@@ -69,33 +69,33 @@ def report(found: StudyStatus) -> Report:
         )
     if agreement.presence is not None:
         lines.append(f"Two people agree on presence in {100 * agreement.presence.share:.0f} % of pairs.")
-    lines += [f"Not playable: {name}: {why}" for name, why in found.state.not_playable.items()]
-    rows = tuple(_row(_person(name, found)) for name in found.state.people)
+    lines += [f"Not playable: {name}: {why}" for name, why in status.state.not_playable.items()]
+    rows = tuple(_row(_person(name, status)) for name in status.state.people)
     headings = ("person", "state", "done", "median s", "repeats", "gold", "absent", "with others", "flags")
     blocks: list[Paragraph | Table] = [Paragraph(line) for line in lines]
     if rows:
         blocks.append(Table("People", headings, (("", rows),), text_columns=(0, 1, 8)))
-    return Report(title=f"Study {found.settings.name}", sections=(Section("status", "Status", tuple(blocks)),))
+    return Report(title=f"Study {status.settings.name}", sections=(Section("status", "Status", tuple(blocks)),))
 
 
-def _row(of: dict[str, Any]) -> tuple[Cell, ...]:
+def _row(person: dict[str, Any]) -> tuple[Cell, ...]:
     def figure(name: str, digits: int) -> str:
-        value = of.get(name)
+        value = person.get(name)
         return "-" if value is None or math.isnan(value) else f"{value:.{digits}f}"
 
-    def kept(name: str) -> str:
-        right, total = of.get(name, (0, 0))
+    def of_controls(name: str) -> str:
+        right, total = person.get(name, (0, 0))
         return f"{right}/{total}" if total else "-"
 
     texts = (
-        of["person"],
-        of["state"],
-        f"{of['done']}/{of['tasks']}",
+        person["person"],
+        person["state"],
+        f"{person['done']}/{person['tasks']}",
         figure("median_s", 0),
         figure("self_iou", 2),
-        kept("gold"),
-        kept("absent"),
+        of_controls("gold"),
+        of_controls("absent"),
         figure("agreement", 2),
-        ", ".join(of.get("flags", ())),
+        ", ".join(person.get("flags", ())),
     )
     return tuple(map(Cell, texts))

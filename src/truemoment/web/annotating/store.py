@@ -41,14 +41,14 @@ SCHEMA_FILE = Path(__file__).with_name("schema.sql")
 
 
 class StorageError(TrueMomentError):
-    """A write could not be stored, and nothing of it is: the disk is full, or fails.
+    """A write could not be stored, not even in part: the disk is full, or fails.
 
     Parameters
     ----------
     path
         The database.
     reason
-        What SQLite says.
+        Message of SQLite.
     """
 
     def __init__(self, path: AnyPath, reason: str) -> None:
@@ -60,7 +60,7 @@ def connect(path: AnyPath, *, read_only: bool = False) -> sqlite3.Connection:
     """Open the database of a study; refuse a newer form, and a link in its place.
 
     SQLite opens the files beside it without following links. A rollback journal is refused: studies have a write-ahead
-    log, and a journal that somebody made may name any file, which SQLite would remove after playing it back
+    log, and a forged journal may name any file, which SQLite would remove after playing it back
     (https://www.sqlite.org/fileformat2.html#the_rollback_journal, super-journal).
     """
     path = in_its_folder(path)
@@ -88,7 +88,7 @@ def connect(path: AnyPath, *, read_only: bool = False) -> sqlite3.Connection:
         connection.close()
         problem = f"has form {form}, expected {FORM}"
         raise InputError(problem, path=path, hint="another version of TrueMoment made this study; install that version")
-    if schema != _own_schema():  # a trigger of somebody else would change what is written
+    if schema != _own_schema():  # a trigger in a foreign database would change what is written
         connection.close()
         raise InputError("has other tables or triggers than the database of a study", path=path)
     try:
@@ -123,7 +123,7 @@ def _own_schema() -> set[tuple[str, ...]]:
 
 @contextlib.contextmanager
 def undamaged(path: AnyPath) -> Iterator[None]:
-    """Let errors of reading a database in this block be an :class:`InputError` that names it."""
+    """Raise errors of reading a database in this block as an :class:`InputError` that names it."""
     try:
         yield
     except (sqlite3.DatabaseError, UnicodeDecodeError, msgspec.MsgspecError) as error:  # text in it may be damaged
@@ -140,7 +140,7 @@ def opened(path: OwnPath) -> Iterator[sqlite3.Connection]:
 
 @contextlib.contextmanager
 def written(path: AnyPath) -> Iterator[None]:
-    """Let errors of SQLite in this block be a :class:`StorageError` of a database."""
+    """Raise errors of SQLite in this block as a :class:`StorageError` of a database."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -174,7 +174,7 @@ class Store:
 
     Notes
     -----
-    ``read(function)`` calls a function with a connection that nobody else uses meanwhile. ``write(function)`` calls it
+    ``read(function)`` calls a function with a connection that no other thread uses. ``write(function)`` calls it
     in the writing thread inside a transaction, and returns its result once that is on the disk. There are as many
     connections as were read from at once: threads come and go, and would leave theirs behind.
     """
@@ -249,7 +249,7 @@ class Store:
     def _store(self, batch: list[tuple[Callable[[sqlite3.Connection], Any], Future[Any]]]) -> None:
         """Run several writes in one transaction, each of which may fail alone."""
         writer = self._writer
-        done: list[tuple[Future[Any], Any]] = []
+        results: list[tuple[Future[Any], Any]] = []
         try:
             writer.execute("BEGIN IMMEDIATE")
             for function, future in batch:
@@ -262,7 +262,7 @@ class Store:
                     writer.execute("ROLLBACK TO one")
                     future.set_exception(error)
                 else:
-                    done.append((future, result))
+                    results.append((future, result))
                 writer.execute("RELEASE one")
             writer.execute("COMMIT")
         except sqlite3.Error as error:
@@ -273,13 +273,13 @@ class Store:
                     future.set_exception(StorageError(self.path, str(error)))
             return
         self.changed_at = time.monotonic()
-        for future, result in done:
+        for future, result in results:
             future.set_result(result)
 
 
 @contextlib.contextmanager
 def one_snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    """Let all reads in this block see the same state."""
+    """Make all reads in this block see the same state."""
     connection.execute("BEGIN")
     try:
         yield

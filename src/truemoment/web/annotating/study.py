@@ -68,7 +68,7 @@ class StudySettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     people
         Number of people that queries are dealt to at the start; 0 where whoever comes gets the next query.
     same_video
-        Whether two queries of one video are kept at least 20 tasks apart.
+        Whether two queries of one video are at least 20 tasks apart.
     several
         Whether an answer may have several moments.
     review
@@ -154,9 +154,9 @@ class StudyFolder:
             raise MissingFileError(
                 f"{self.path}: is no study, expected a folder made by 'truemoment annotate new' or 'start'"
             )
-        found = read_json(self.settings_file, StudyForm)
-        if found.schema != SCHEMA:
-            problem = f"got {found.schema!r}, expected {SCHEMA!r}"
+        form = read_json(self.settings_file, StudyForm)
+        if form.schema != SCHEMA:
+            problem = f"got {form.schema!r}, expected {SCHEMA!r}"
             hint = "a newer version of TrueMoment made this study; install that version"
             raise InputError(problem, path=self.settings_file, field="schema", hint=hint)
         return read_json(self.settings_file, StudySettings)

@@ -23,7 +23,7 @@ class StudyQuery:
     Parameters
     ----------
     kind
-        ``query`` for one that is to be answered; ``practice``; or the kind of control that it is.
+        ``query`` for a query of the study; ``practice``; or the kind of control that it is.
     hidden
         What no annotator sees: `moments`, the references, and `shown`, the moment of a ``verify`` task.
     """
@@ -45,12 +45,14 @@ def study_queries(annotations: Annotations, plan: StudyPlan, rng: np.random.Gene
             raise InputError(f"--only names the query id {unknown[0]!r}, which {where} does not have", field="query_id")
         entries = [entry for entry in entries if entry.query_id in plan.only]
     if plan.n_queries is not None and plan.n_queries < len(entries):
-        chosen = sorted(rng.choice(len(entries), plan.n_queries, replace=False).tolist())
-        entries = [entries[at] for at in chosen]
+        places = sorted(rng.choice(len(entries), plan.n_queries, replace=False).tolist())
+        entries = [entries[at] for at in places]
     gold = [] if plan.gold is None else _entries(plan.gold)
     golden = [
-        StudyQuery(f"gold/{of.query_id}", of.video_id, of.sentence, "gold", {"moments": of.hidden["moments"]})
-        for of in gold
+        StudyQuery(
+            f"gold/{entry.query_id}", entry.video_id, entry.sentence, "gold", {"moments": entry.hidden["moments"]}
+        )
+        for entry in gold
     ]
     n_practice = min(plan.practice, len(golden) // 2)
     lot = rng.permutation(len(golden)).tolist()
@@ -68,13 +70,13 @@ def study_queries(annotations: Annotations, plan: StudyPlan, rng: np.random.Gene
 
 def _entries(annotations: Annotations) -> list[StudyQuery]:
     """Return the queries of annotations with their references."""
-    found = []
+    queries = []
     for low, high in pairwise(annotations.offsets.tolist()):
         moments = list(zip(annotations.start_s[low:high].tolist(), annotations.end_s[low:high].tolist(), strict=True))
         hidden = {"moments": [] if math.isnan(moments[0][0]) else moments}
         row = (annotations.query_id[low], annotations.video_id[low], annotations.sentence[low])
-        found.append(StudyQuery(*row, "query", hidden))
-    return found
+        queries.append(StudyQuery(*row, "query", hidden))
+    return queries
 
 
 def _with_shown(entry: StudyQuery) -> StudyQuery:
@@ -94,7 +96,7 @@ def _by_video(entries: list[StudyQuery]) -> tuple[dict[int, str], dict[int, list
     sentences: dict[int, list[str]] = {}
     for entry in entries:
         sentences.setdefault(number.setdefault(entry.video_id, len(number)), []).append(entry.sentence)
-    return {of: name for name, of in number.items()}, sentences
+    return {number_of_video: name for name, number_of_video in number.items()}, sentences
 
 
 def _absent(entries: list[StudyQuery], plan: StudyPlan, rng: np.random.Generator) -> list[StudyQuery]:
@@ -121,9 +123,11 @@ def _wrong_pairs(
             hidden = {"moments": [], "shown": list(place)}
             moved.append(StudyQuery(f"moved/{len(moved)}", entry.video_id, entry.sentence, "moved", hidden))
     names, sentences = _by_video(entries)
-    shown = {entry.video_id: entry.hidden["moments"][0] for entry in entries}
+    moment_of = {entry.video_id: entry.hidden["moments"][0] for entry in entries}
     other = [
-        StudyQuery(f"other/{at}", names[video], sentence, "other", {"moments": [], "shown": list(shown[names[video]])})
+        StudyQuery(
+            f"other/{at}", names[video], sentence, "other", {"moments": [], "shown": list(moment_of[names[video]])}
+        )
         for at, (video, sentence) in enumerate(absent_pairs(sentences, size, rng))
     ]
     return [*moved, *other]

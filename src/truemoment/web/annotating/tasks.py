@@ -16,7 +16,7 @@ from truemoment.web.pages.errors import PageError
 
 
 class TaskView(msgspec.Struct, omit_defaults=False):
-    """What a page sees of a task: a control looks like every other task."""
+    """A task as a page shows it: a control looks like every other task."""
 
     task: int
     sentence: str
@@ -31,7 +31,7 @@ class TaskView(msgspec.Struct, omit_defaults=False):
 
 
 class SaveResult(msgspec.Struct, omit_defaults=True):
-    """What a page gets for a save."""
+    """The answer to a save."""
 
     version: int
     seq: int
@@ -49,7 +49,7 @@ def view(connection: sqlite3.Connection, person: int, task: int) -> TaskView:
     ).fetchone()
     if row is None:
         raise PageError(404, "there is no such task")
-    before = connection.execute(
+    previous = connection.execute(
         "SELECT id FROM tasks WHERE person = ? AND place < ? AND state IN ('submitted', 'set aside', 'draft') "
         "ORDER BY place DESC LIMIT 1",
         (person, row["place"]),
@@ -66,7 +66,7 @@ def view(connection: sqlite3.Connection, person: int, task: int) -> TaskView:
         place=row["place"],
         practice=row["control"] == "practice",
         shown=msgspec.json.decode(row["shown"], type=tuple[float, float]) if row["shown"] else None,
-        before=None if before is None else before["id"],
+        before=None if previous is None else previous["id"],
     )
 
 
@@ -82,12 +82,12 @@ def save(
     connection: sqlite3.Connection, person: int, task: int, request: AnswerRequest, settings: StudySettings
 ) -> SaveResult:
     """Store an answer; the same key again changes nothing, and an older base is a conflict."""
-    known = connection.execute("SELECT seq, task, person, body FROM events WHERE key = ?", (request.key,)).fetchone()
-    if known is not None:
-        if (known["task"], known["person"]) != (task, person):
+    event = connection.execute("SELECT seq, task, person, body FROM events WHERE key = ?", (request.key,)).fetchone()
+    if event is not None:
+        if (event["task"], event["person"]) != (task, person):
             raise PageError(400, "this key belongs to another change", "key")
-        version = int(msgspec.json.decode(known["body"])["version"])
-        return SaveResult(version, known["seq"], _state(connection, task), again=True)
+        version = int(msgspec.json.decode(event["body"])["version"])
+        return SaveResult(version, event["seq"], _state(connection, task), again=True)
     row = connection.execute(
         "SELECT q.kind, q.hidden, t.control, v.frames, v.id AS video FROM tasks t JOIN queries q ON q.id = t.query "
         "JOIN videos v ON v.id = q.video WHERE t.id = ? AND t.person = ?",
@@ -97,10 +97,10 @@ def save(
         raise PageError(404, "there is no such task")
     if is_closed(connection):
         raise PageError(403, "the study is closed; answers can no longer be changed")
-    before = current(connection, task).answer
-    version = 0 if before is None else before.version
+    saved = current(connection, task).answer
+    version = 0 if saved is None else saved.version
     if request.base != version:
-        answer = None if before is None else msgspec.convert(msgspec.structs.asdict(before), Answer)
+        answer = None if saved is None else msgspec.convert(msgspec.structs.asdict(saved), Answer)
         raise ConflictError(version, answer)
     check_answer(request, settings, row["frames"])
     seq = append(connection, "answer", request.saved(version + 1), task=task, person=person, key=request.key)

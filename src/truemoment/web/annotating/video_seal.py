@@ -1,6 +1,6 @@
 """Whether the videos that a study names may be read and shown to people.
 
-A study names its videos by full paths, chosen when it was made. A study of somebody else could name any video of this
+A study names its videos by full paths, chosen when it was made. A study of another person could name any video of this
 machine, and whoever has a link would see it. So a new study is sealed: ``videos.seal`` is a hash (HMAC) of its videos,
 with a key that only this user has. Without a valid seal, the user names the folder of the videos again.
 """
@@ -36,7 +36,7 @@ def seal_videos(study: StudyFolder, connection: sqlite3.Connection) -> None:
 
 
 def check_videos(study: StudyFolder, videos: Path | None) -> None:
-    """Let a study have the videos of a folder, or refuse one whose videos this user did not choose."""
+    """Allow the videos of a study, or refuse a study whose videos this user did not choose."""
     with undamaged(study.database), contextlib.closing(connect(study.database)) as connection:
         if videos is None:
             refuse_unsealed(study, connection)
@@ -54,7 +54,7 @@ def refuse_unsealed(study: StudyFolder, connection: sqlite3.Connection) -> None:
 
 
 def choose_videos(study: StudyFolder, connection: sqlite3.Connection, videos: Path) -> None:
-    """Let a study have the videos of a folder, and seal it; a video without a file there is not playable.
+    """Give a study the videos of a folder, and seal it; a video without a file there is not playable.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def _key() -> bytes:
         folder.mkdir(parents=True, exist_ok=True)
         with lock_file(file.path):
             if not file.is_file():
-                with temporary_file(folder) as fresh:  # which nobody else can read
+                with temporary_file(folder) as fresh:  # which no other user can read
                     with open_regular(fresh, "wb") as stream:
                         stream.write(secrets.token_bytes(KEY_BYTES))
                     fresh.rename(file)

@@ -8,7 +8,7 @@ searches        sentences and moments to answers: the model, the first stage, z,
 serving         the thread that searches, one at a time; the newest search of a tab wins
 strip           best score at each place of a video
 like            more like a moment
-kept            collections: moments that somebody keeps, as files
+kept            collections: saved moments, as files
 exports         moments for other programs, as text or as clips
 search_site     the search page: routes and application
 looking         columns of all queries and systems

@@ -13,7 +13,7 @@ OPEN_VIDEOS = 16
 """Videos that a worker keeps open."""
 
 SHEET_PICTURES = 6
-"""Pictures of a moment that stand side by side."""
+"""Number of pictures of a moment, side by side."""
 
 
 @functools.lru_cache(maxsize=OPEN_VIDEOS)

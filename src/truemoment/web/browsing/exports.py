@@ -117,12 +117,12 @@ class ExportService:
         if body.format not in FORMATS:
             raise PageError(400, f"got {body.format[:40]!r}, expected {', '.join(FORMATS)}", "format")
         name = body.collection or "moments"
-        chosen = self._chosen(body)
+        moments = self._chosen(body)
         if body.format == CLIPS:
-            job = self.jobs.start(lambda job: self._clips(job, chosen, name))
+            job = self.jobs.start(lambda job: self._clips(job, moments, name))
             return Response(msgspec.json.encode(job.as_json()), status_code=202, media_type="application/json")
         try:
-            text = self._text(chosen, body)
+            text = self._text(moments, body)
         except TrueMomentError as error:
             raise PageError(422, str(error)) from None
         file = f"{name}.{RECORDS[body.format][0] if body.format in RECORDS else body.format}"
@@ -162,40 +162,56 @@ class ExportService:
         if (body.collection is None) == (body.moments is None):
             raise PageError(400, "expected a collection or moments", "collection")
         if body.collection is not None:
-            return [self._of_kept(of) for of in self.collections.read(body.collection).moments]
-        found = []
-        for of in body.moments or []:
-            video = self.videos.shown.at(-1 if of.v is None else of.v)
-            if of.end_s <= of.start_s:
-                raise PageError(400, f"got {of.start_s:g} to {of.end_s:g} s, expected start < end", "moments")
-            found.append(
-                ChosenMoment(video.number, "", of.start_s, of.end_s, of.sentence or of.like or "", of.score, of.z)
+            return [self._of_kept(moment) for moment in self.collections.read(body.collection).moments]
+        moments = []
+        for moment in body.moments or []:
+            video = self.videos.shown.at(-1 if moment.v is None else moment.v)
+            if moment.end_s <= moment.start_s:
+                raise PageError(400, f"got {moment.start_s:g} to {moment.end_s:g} s, expected start < end", "moments")
+            moments.append(
+                ChosenMoment(
+                    video.number,
+                    "",
+                    moment.start_s,
+                    moment.end_s,
+                    moment.sentence or moment.like or "",
+                    moment.score,
+                    moment.z,
+                )
             )
-        return found
+        return moments
 
-    def _of_kept(self, of: KeptMoment) -> ChosenMoment:
-        video = self.videos.shown.by_id.get(of.video_id)
+    def _of_kept(self, moment: KeptMoment) -> ChosenMoment:
+        video = self.videos.shown.by_id.get(moment.video_id)
         number = -1 if video is None else video.number
-        return ChosenMoment(number, of.identity, of.start_s, of.end_s, of.sentence or of.like or "", of.score, of.z)
+        return ChosenMoment(
+            number,
+            moment.identity,
+            moment.start_s,
+            moment.end_s,
+            moment.sentence or moment.like or "",
+            moment.score,
+            moment.z,
+        )
 
-    def _path(self, of: ChosenMoment) -> Path:
+    def _path(self, moment: ChosenMoment) -> Path:
         """Return the file of a moment's video; refuse one that was exchanged since the moment was kept."""
-        video = self.videos.shown.at(of.v)
-        if of.identity and self.videos.shown.identity(video) != of.identity:
+        video = self.videos.shown.at(moment.v)
+        if moment.identity and self.videos.shown.identity(video) != moment.identity:
             raise PageError(404, f"{video.video_id}: the video was changed since the moment was kept")
         return self.videos.shown.path(video)
 
-    def _text(self, chosen: Sequence[ChosenMoment], body: ExportBody) -> str:
+    def _text(self, selection: Sequence[ChosenMoment], body: ExportBody) -> str:
         videos: dict[int, ExportedFilm] = {}
         moments = []
-        for of in chosen:
-            path = self._path(of)
-            if of.v not in videos:
-                video = self.videos.shown.at(of.v)
+        for moment in selection:
+            path = self._path(moment)
+            if moment.v not in videos:
+                video = self.videos.shown.at(moment.v)
                 table = self.videos.media.own_table(video)
-                videos[of.v] = film_of(video.video_id, path, body.options.start, table=table)
-            first, last = videos[of.v].table.frames_of(of.start_s, of.end_s)
-            moments.append(ExportedMoment(videos[of.v], first, last, of.sentence, of.score, of.z))
+                videos[moment.v] = film_of(video.video_id, path, body.options.start, table=table)
+            first, last = videos[moment.v].table.frames_of(moment.start_s, moment.end_s)
+            moments.append(ExportedMoment(videos[moment.v], first, last, moment.sentence, moment.score, moment.z))
         if body.format in RECORDS:
             return RECORDS[body.format][1](moments)
         return exported(moments, f".{body.format}", names_only=body.options.names)
@@ -208,25 +224,25 @@ class ExportService:
         write_bytes(folder / name, data)
         return name
 
-    def _clips(self, job: PageJob, chosen: Sequence[ChosenMoment], name: str) -> Path:
+    def _clips(self, job: PageJob, moments: Sequence[ChosenMoment], name: str) -> Path:
         """Cut the clips of moments into a ZIP; return it. What fails is named, and the others are there."""
         failed = []
         folder = Path(tempfile.mkdtemp(dir=self._own))
         target = folder / f"{name}.zip"
         with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
-            for number, of in enumerate(chosen):
-                job.progress(number, len(chosen))
-                why, clip = self._cut(job, of, number + 1, folder)
+            for number, moment in enumerate(moments):
+                job.progress(number, len(moments))
+                why, clip = self._cut(job, moment, number + 1, folder)
                 if why:
                     failed.append(f"{number + 1}: {why}")
                 else:
                     archive.write(clip, clip.name)
                     clip.unlink()
-        job.progress(len(chosen), len(chosen))
-        if len(failed) == len(chosen):
+        job.progress(len(moments), len(moments))
+        if len(failed) == len(moments):
             raise UsageError(f"no clip could be cut; {failed[0]}" if failed else "there is no moment to cut")
         if failed:
-            job.why = f"{len(failed)} of {len(chosen)} moments are left out; {failed[0]}"
+            job.why = f"{len(failed)} of {len(moments)} moments are left out; {failed[0]}"
         if self.folder is not None:
             out = OwnPath(self.folder)
             out.mkdir(parents=True, exist_ok=True)
@@ -234,15 +250,15 @@ class ExportService:
                 shutil.copyfileobj(source, stream)
         return target
 
-    def _cut(self, job: PageJob, of: ChosenMoment, rank: int, folder: Path) -> tuple[str, Path]:
+    def _cut(self, job: PageJob, moment: ChosenMoment, rank: int, folder: Path) -> tuple[str, Path]:
         try:
-            path = self._path(of)
+            path = self._path(moment)
         except PageError as error:
             return error.problem, folder
-        video_id = self.videos.shown.at(of.v).video_id
-        found = SearchResult(rank, FoundMoment(video_id, of.start_s, of.end_s, of.score or 0.0), path)
-        clip = folder / f"{name_of_files(found)}.mp4"
-        task = self._pool.submit(cut, str(path), str(clip), of.start_s, of.end_s)
+        video_id = self.videos.shown.at(moment.v).video_id
+        result = SearchResult(rank, FoundMoment(video_id, moment.start_s, moment.end_s, moment.score or 0.0), path)
+        clip = folder / f"{name_of_files(result)}.mp4"
+        task = self._pool.submit(cut, str(path), str(clip), moment.start_s, moment.end_s)
         while True:
             try:
                 return task.result(0.2), clip

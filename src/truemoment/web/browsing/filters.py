@@ -40,7 +40,7 @@ MOST_VERBS = 60
 
 @dataclass(frozen=True)
 class QuerySelection:
-    """Which queries are listed, and in which order.
+    """A selection of queries and their order.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class Tagged:
 
 @dataclass(frozen=True, eq=False)
 class Facets:
-    """How many queries each choice of a filter would list, with all other filters as they are."""
+    """Number of queries that each choice of a filter would list, with all other filters unchanged."""
 
     kinds: dict[str, int]
     hidden: int
@@ -110,11 +110,13 @@ class Facets:
 
 _COLUMNS: Mapping[str, Callable[[AnswerColumns, SystemColumns], Floats]] = MappingProxyType(
     {
-        "loss": lambda _, of: 1 - of.errors.iou,
-        "iou": lambda _, of: of.errors.iou,
-        "best": lambda _, of: of.errors.best_iou,
-        "rank": lambda _, of: np.where(of.errors.rank_of_hit > 0, of.errors.rank_of_hit, np.nan).astype(np.float64),
-        "offset": lambda _, of: np.abs(of.offset_s),
+        "loss": lambda _, system: 1 - system.errors.iou,
+        "iou": lambda _, system: system.errors.iou,
+        "best": lambda _, system: system.errors.best_iou,
+        "rank": lambda _, system: np.where(system.errors.rank_of_hit > 0, system.errors.rank_of_hit, np.nan).astype(
+            np.float64
+        ),
+        "offset": lambda _, system: np.abs(system.offset_s),
         "floor": lambda looked, _: (
             np.zeros(looked.n_queries) if looked.floor_errors is None else looked.floor_errors.iou
         ),
@@ -136,12 +138,12 @@ def column(looked: AnswerColumns, name: str, system: int) -> Floats:
 
 def _parts(looked: AnswerColumns, selection: QuerySelection, tagged: Tagged) -> dict[str, Bools]:
     """Return the mask of each filter that is set."""
-    of = looked.systems[selection.system]
-    parts: dict[str, Bools] = {"counts": of.errors.counts}
+    system = looked.systems[selection.system]
+    parts: dict[str, Bools] = {"counts": system.errors.counts}
     if selection.kinds:
-        parts["kind"] = np.isin(of.errors.kind, selection.kinds)
+        parts["kind"] = np.isin(system.errors.kind, selection.kinds)
     if selection.hidden:
-        parts["hidden"] = of.errors.rank_of_hit > 1
+        parts["hidden"] = system.errors.rank_of_hit > 1
     if selection.floor and looked.floor_errors is not None:
         parts["floor"] = (looked.floor_errors.kind == 0) == (selection.floor == "hit")
     if selection.words.split():
@@ -166,34 +168,34 @@ def _parts(looked: AnswerColumns, selection: QuerySelection, tagged: Tagged) -> 
 
 
 def _all(parts: dict[str, Bools], n_queries: int, without: str = "") -> Bools:
-    kept = np.ones(n_queries, dtype=bool)
+    mask = np.ones(n_queries, dtype=bool)
     for name, part in parts.items():
         if name != without:
-            kept &= part
-    return kept
+            mask &= part
+    return mask
 
 
 def select(looked: AnswerColumns, selection: QuerySelection, tagged: Tagged) -> tuple[Ints, Facets]:
     """Return the queries of a selection in its order, (N,), and the facets."""
     parts = _parts(looked, selection, tagged)
-    kept = np.flatnonzero(_all(parts, looked.n_queries))
-    return kept[_order(looked, selection, kept)], _facets(looked, selection, tagged, parts)
+    rows = np.flatnonzero(_all(parts, looked.n_queries))
+    return rows[_order(looked, selection, rows)], _facets(looked, selection, tagged, parts)
 
 
-def _order(looked: AnswerColumns, selection: QuerySelection, kept: Ints) -> Ints:
-    place = looked.place[kept]
+def _order(looked: AnswerColumns, selection: QuerySelection, rows: Ints) -> Ints:
+    place = looked.place[rows]
     if selection.sort == "kind":
-        kinds = looked.systems[selection.system].errors.kind[kept]
-        loss = column(looked, "loss", selection.system)[kept]
+        kinds = looked.systems[selection.system].errors.kind[rows]
+        loss = column(looked, "loss", selection.system)[rows]
         return np.lexsort((place, -loss, -kinds if selection.falling else kinds))
-    values = column(looked, selection.sort, selection.system)[kept]
+    values = column(looked, selection.sort, selection.system)[rows]
     values = -values if selection.falling else values
     return np.lexsort((place, values))  # NaN last
 
 
 def _facets(looked: AnswerColumns, selection: QuerySelection, tagged: Tagged, parts: dict[str, Bools]) -> Facets:
-    of, n_queries = looked.systems[selection.system], looked.n_queries
-    by_kind = np.bincount(of.errors.kind[_all(parts, n_queries, "kind")], minlength=len(KINDS))
+    system, n_queries = looked.systems[selection.system], looked.n_queries
+    by_kind = np.bincount(system.errors.kind[_all(parts, n_queries, "kind")], minlength=len(KINDS))
     by_verb = _all(parts, n_queries, "verb")
     floor = _all(parts, n_queries, "floor")
     differ = _all(parts, n_queries, "differ")
@@ -203,7 +205,7 @@ def _facets(looked: AnswerColumns, selection: QuerySelection, tagged: Tagged, pa
     tag = _all(parts, n_queries, "tag")
     return Facets(
         kinds=dict(zip(KINDS, by_kind.tolist(), strict=True)),
-        hidden=int((_all(parts, n_queries, "hidden") & (of.errors.rank_of_hit > 1)).sum()),
+        hidden=int((_all(parts, n_queries, "hidden") & (system.errors.rank_of_hit > 1)).sum()),
         floor={} if looked.floor_errors is None else {"hit": n_floor, "miss": int(floor.sum()) - n_floor},
         verbs=_verbs(looked, by_verb),
         differ=[(a, b, int((differ & ~hits[a] & hits[b]).sum())) for a, b in pairs],
@@ -215,5 +217,5 @@ def _facets(looked: AnswerColumns, selection: QuerySelection, tagged: Tagged, pa
 def _verbs(looked: AnswerColumns, mask: Bools) -> dict[str, int]:
     names, number = looked.verb_numbers
     counts = np.bincount(number[mask], minlength=len(names))
-    most = np.argsort(-counts, kind="stable")[:MOST_VERBS]
-    return {names[at]: int(counts[at]) for at in most.tolist() if counts[at] and names[at]}
+    commonest = np.argsort(-counts, kind="stable")[:MOST_VERBS]
+    return {names[at]: int(counts[at]) for at in commonest.tolist() if counts[at] and names[at]}

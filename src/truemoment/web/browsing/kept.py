@@ -1,4 +1,4 @@
-"""Collections: moments that somebody keeps, each collection a file of JSON Lines.
+"""Collections: saved moments, each collection a file of JSON Lines.
 
 ::
 
@@ -97,9 +97,9 @@ class MomentCollection(msgspec.Struct, frozen=True):
 class RevisionError(Exception):
     """The collection has another revision than the change names."""
 
-    def __init__(self, there: MomentCollection) -> None:
-        super().__init__(there.name)
-        self.there = there
+    def __init__(self, collection: MomentCollection) -> None:
+        super().__init__(collection.name)
+        self.current = collection
 
 
 class Collections:
@@ -133,12 +133,14 @@ class Collections:
 
     def names(self) -> list[dict[str, object]]:
         """Return name, revision and number of moments of each collection that can be read."""
-        found: list[dict[str, object]] = []
+        entries: list[dict[str, object]] = []
         for path in self.folder.glob(f"*{ENDING}"):
             with contextlib.suppress(InputError, PageError):
-                of = self.read(path.stem)
-                found.append({"name": of.name, "revision": of.revision, "count": len(of.moments)})
-        return found
+                collection = self.read(path.stem)
+                entries.append(
+                    {"name": collection.name, "revision": collection.revision, "count": len(collection.moments)}
+                )
+        return entries
 
     def read(self, name: str) -> MomentCollection:
         """Return a collection; one that does not exist has revision 0 and no moments.
@@ -171,15 +173,15 @@ class Collections:
             If the folder is read-only, or the disk is full: the earlier collection is unchanged then.
         """
         self._refuse_read_only()
-        there = self.read(name)
-        if there.revision != revision:
-            raise RevisionError(there)
+        current = self.read(name)
+        if current.revision != revision:
+            raise RevisionError(current)
         if len(moments) > MOST_MOMENTS:
             raise PageError(413, f"got {len(moments):,} moments, expected at most {MOST_MOMENTS:,}", "moments")
-        if len({of.id for of in moments}) != len(moments):
+        if len({moment.id for moment in moments}) != len(moments):
             raise PageError(400, "expected each id once", "id")
         head = CollectionHead(SCHEMA, name, revision + 1, self.index, self.fingerprint)
-        encoded = [msgspec.json.encode(of) for of in (head, *moments)]
+        encoded = [msgspec.json.encode(record) for record in (head, *moments)]
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             write_durably(self._path(name), b"\n".join(encoded) + b"\n")
@@ -206,5 +208,5 @@ class Collections:
 
 
 def today() -> str:
-    """Return the day, which is as exact as a collection says when a moment was kept."""
+    """Return the current day, the time of a saved moment in a collection."""
     return dt.datetime.now(dt.UTC).date().isoformat()

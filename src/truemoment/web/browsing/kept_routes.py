@@ -66,12 +66,12 @@ class KeptService:
         """Replace a collection; 409 with what is there if another tab was first."""
         name, body = visit.request.path_params["name"], visit.body
         with self._lock:
-            known = {of.id: of for of in self.collections.read(name).moments}
+            by_id = {moment.id: moment for moment in self.collections.read(name).moments}
             try:
-                moments = [self._kept(of, known.get(of.id)) for of in body.moments]
+                moments = [self._kept(moment, by_id.get(moment.id)) for moment in body.moments]
                 return self.as_json(self.collections.write(name, body.revision, moments))
             except RevisionError as conflict:
-                answer = {"error": "the collection was changed in another tab", **self.as_json(conflict.there)}
+                answer = {"error": "the collection was changed in another tab", **self.as_json(conflict.current)}
                 return Response(msgspec.json.encode(answer), status_code=409, media_type="application/json")
 
     def remove(self, visit: Visit) -> None:
@@ -100,36 +100,36 @@ class KeptService:
         return {
             "name": collection.name,
             "revision": collection.revision,
-            "moments": [self._shown(of) for of in collection.moments],
+            "moments": [self._shown(moment) for moment in collection.moments],
         }
 
-    def _shown(self, of: KeptMoment) -> dict[str, Any]:
-        video = self.videos.shown.by_id.get(of.video_id)
-        shown: dict[str, Any] = msgspec.to_builtins(of)
-        del shown["identity"]
+    def _shown(self, moment: KeptMoment) -> dict[str, Any]:
+        video = self.videos.shown.by_id.get(moment.video_id)
+        values: dict[str, Any] = msgspec.to_builtins(moment)
+        del values["identity"]
         if video is None:
-            return shown | {"v": None, "file": "gone"}
+            return values | {"v": None, "file": "gone"}
         state = self.videos.shown.state(video)
-        if video.identity and video.identity != of.identity:
+        if video.identity and video.identity != moment.identity:
             state = "changed"
-        return shown | {"v": video.number, "file": state, "duration_s": video.duration_s}
+        return values | {"v": video.number, "file": state, "duration_s": video.duration_s}
 
-    def _kept(self, sent: SentMoment, known: KeptMoment | None) -> KeptMoment:
+    def _kept(self, sent: SentMoment, earlier: KeptMoment | None) -> KeptMoment:
         """Return a moment to be stored: of one that is known, video and day stay."""
         if sent.end_s <= sent.start_s:
             raise PageError(400, f"got {sent.start_s:g} to {sent.end_s:g} s, expected start < end", "end_s")
-        if known is None:
+        if earlier is None:
             video = self.videos.shown.at(-1 if sent.v is None else sent.v)
             video_id, identity, at_day = video.video_id, self.videos.shown.identity(video), today()
             if sent.start_s >= video.duration_s:
                 raise PageError(400, f"got {sent.start_s:g} s, expected a time within the video", "start_s")
         else:
-            video_id, identity, at_day = known.video_id, known.identity, known.at_day
-        found = {name: value for name, value in msgspec.to_builtins(sent).items() if name != "v"}
-        found |= {"video_id": video_id, "identity": identity, "at_day": at_day}
-        found["frames"] = self._frames(video_id, sent.start_s, sent.end_s)
+            video_id, identity, at_day = earlier.video_id, earlier.identity, earlier.at_day
+        values = {name: value for name, value in msgspec.to_builtins(sent).items() if name != "v"}
+        values |= {"video_id": video_id, "identity": identity, "at_day": at_day}
+        values["frames"] = self._frames(video_id, sent.start_s, sent.end_s)
         try:
-            return msgspec.convert(found, KeptMoment)
+            return msgspec.convert(values, KeptMoment)
         except msgspec.ValidationError as error:
             raise PageError(400, str(error)) from None
 

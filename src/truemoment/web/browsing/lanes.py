@@ -50,7 +50,7 @@ def row_of(looked: AnswerColumns, query: int) -> dict[str, Any]:
         "sentence": str(queries.sentence[query]),
         "duration_s": as_json(queries.duration_s[query]),
         "references": references.tolist(),
-        "systems": [_summary(of, query) for of in looked.systems],
+        "systems": [_summary(columns, query) for columns in looked.systems],
     }
     if looked.floor_errors is not None:
         row["floor"] = {
@@ -65,26 +65,28 @@ def lanes_of(looked: AnswerColumns, query: int) -> dict[str, Any]:
     references, annotators = references_of(looked.annotations, query)
     lanes = row_of(looked, query) | {
         "annotators": [
-            {"annotator": who, "moment": moment}
-            for who, moment in zip(annotators, references.tolist(), strict=True)
-            if who
+            {"annotator": name, "moment": moment}
+            for name, moment in zip(annotators, references.tolist(), strict=True)
+            if name
         ],
         "agreement": as_json(looked.agreement[query]),
         "verdicts": looked.verdicts.get(str(looked.annotations.queries.query_id[query]), {}),
         "verb": looked.verbs[query],
         "floors": [],
     }
-    for system, of in zip(lanes["systems"], looked.systems, strict=True):
-        system["answers"] = _with_iou(answers_of(of.predictions, int(of.row[query])), references)
-        system["mending"] = 0.0 if of.hit[query] or not of.errors.counts[query] else 1 / int(of.errors.counts.sum())
+    for system, columns in zip(lanes["systems"], looked.systems, strict=True):
+        system["answers"] = _with_iou(answers_of(columns.predictions, int(columns.row[query])), references)
+        system["mending"] = (
+            0.0 if columns.hit[query] or not columns.errors.counts[query] else 1 / int(columns.errors.counts.sum())
+        )
     for floor, figure, row in zip(looked.floors, looked.floor_figures, looked.floor_rows, strict=True):
         answers = _with_iou(answers_of(floor.predictions, int(row[query]), 3), references)
         lanes["floors"].append({"name": floor.title, "figure": figure, "answers": answers})
     return lanes
 
 
-def _summary(of: SystemColumns, query: int) -> dict[str, Any]:
-    errors = of.errors
+def _summary(columns: SystemColumns, query: int) -> dict[str, Any]:
+    errors = columns.errors
     return {
         "kind": KINDS[int(errors.kind[query])],
         "counts": bool(errors.counts[query]),
@@ -92,8 +94,8 @@ def _summary(of: SystemColumns, query: int) -> dict[str, Any]:
         "best_iou": float(errors.best_iou[query]),
         "rank_of_hit": int(errors.rank_of_hit[query]),
         "duplicates": bool(errors.duplicates[query]),
-        "offset_s": as_json(of.offset_s[query]),
-        "answers": answers_of(of.predictions, int(of.row[query]), 1).tolist(),
+        "offset_s": as_json(columns.offset_s[query]),
+        "answers": answers_of(columns.predictions, int(columns.row[query]), 1).tolist(),
     }
 
 

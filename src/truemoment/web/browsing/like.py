@@ -60,17 +60,21 @@ def others(find: Callable[[int], list[FoundMoment]], moment: tuple[str, float, f
     Parameters
     ----------
     find
-        Returns so many of the best moments.
+        Returns the given number of best moments.
     moment
         Video, start and end in seconds.
     top
         Number of moments.
     """
     video_id, start_s, end_s = moment
-    wanted = top + 4
+    n = top + 4
     while True:
-        found = find(min(wanted, MOST_FOUND))
-        left = [of for of in found if of.video_id != video_id or of.end_s <= start_s or of.start_s >= end_s]
-        if len(left) >= top or len(found) < wanted:
-            return left[:top]
-        wanted *= 2
+        moments = find(min(n, MOST_FOUND))
+        distinct = [
+            candidate
+            for candidate in moments
+            if candidate.video_id != video_id or candidate.end_s <= start_s or candidate.start_s >= end_s
+        ]
+        if len(distinct) >= top or len(moments) < n:
+            return distinct[:top]
+        n *= 2

@@ -75,7 +75,7 @@ class SystemColumns:
 
 @dataclass(frozen=True, eq=False)
 class AnswerColumns:
-    """Everything that the page of answers shows.
+    """The content of the page of answers.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class AnswerColumns:
     @cached_property
     def floor_rows(self) -> tuple[Ints, ...]:
         """Row of each query in the answers of each floor, (Q,) each; -1 for none."""
-        return tuple(of.predictions.rows_of(self.annotations.queries.query_id) for of in self.floors)
+        return tuple(floor.predictions.rows_of(self.annotations.queries.query_id) for floor in self.floors)
 
     @cached_property
     def duration_s(self) -> Floats:
@@ -143,22 +143,22 @@ class AnswerColumns:
     @cached_property
     def n_words(self) -> Ints:
         """Words of each sentence, (Q,)."""
-        return np.array([len(of.split()) for of in self.annotations.queries.sentence], dtype=np.int64)
+        return np.array([len(sentence.split()) for sentence in self.annotations.queries.sentence], dtype=np.int64)
 
     @cached_property
     def _text(self) -> tuple[str, Ints]:
         """All sentences in small letters, a line each, and where each begins, (Q,)."""
-        lines = [of.casefold().replace("\n", " ") for of in self.annotations.queries.sentence]
+        lines = [sentence.casefold().replace("\n", " ") for sentence in self.annotations.queries.sentence]
         lengths = np.array([len(line) + 1 for line in lines], dtype=np.int64)
         return "\n".join(lines), np.cumsum(lengths) - lengths
 
     def contains(self, word: str) -> Bools:
         """Return which sentences contain a word, in small or capital letters, also as a part of another, (Q,)."""
         text, begins = self._text
-        at = [found.start() for found in re.finditer(re.escape(word.casefold()), text)]
-        found = np.zeros(self.n_queries, dtype=bool)
-        found[np.searchsorted(begins, np.array(at, dtype=np.int64), "right") - 1] = True
-        return found
+        at = [match.start() for match in re.finditer(re.escape(word.casefold()), text)]
+        mask = np.zeros(self.n_queries, dtype=bool)
+        mask[np.searchsorted(begins, np.array(at, dtype=np.int64), "right") - 1] = True
+        return mask
 
     @cached_property
     def verb_numbers(self) -> tuple[list[str], Ints]:
@@ -168,20 +168,20 @@ class AnswerColumns:
     @cached_property
     def agreement(self) -> Floats:
         """Mean IoU of two annotators, (Q,); NaN where there are no two."""
-        found = np.full(self.n_queries, np.nan)
+        values = np.full(self.n_queries, np.nan)
         if any(self.annotations.annotator):
             try:
                 annotators = Annotators.of(self.annotations)
             except UsageError:  # no query has several
-                return found
+                return values
             row = self.annotations.queries.index
-            at = [row[of] for of in annotators.annotations.queries.query_id]
-            found[at] = agreement_by_query(annotators)[:, 0]
-        return found
+            at = [row[query_id] for query_id in annotators.annotations.queries.query_id]
+            values[at] = agreement_by_query(annotators)[:, 0]
+        return values
 
     @cached_property
     def fits(self) -> Floats:
-        """Share of the verdicts of a ``verify`` study that say "fits", (Q,); NaN where there is none."""
+        """Share of the verdicts of a ``verify`` study that are "fits", (Q,); NaN where there is none."""
         return shares_that_fit(self.verdicts, self.annotations.queries.query_id.tolist())
 
     @cached_property
@@ -245,7 +245,7 @@ def look_at(
         on_status(f"reading {name}")
         answers, match = (file, None) if isinstance(file, Predictions) else read(file, reference)
         resolved = resolve_measures(None, convention, reference, answers)
-        measures = tuple(of for of in resolved if of.needs in OF_MOMENTS)
+        measures = tuple(measure for measure in resolved if measure.needs in OF_MOMENTS)
         if not measures:
             raise UsageError(f"{name}: the protocol has no measure of moments")
         first = first or AuditedFile(answers, match, measures)
@@ -257,15 +257,15 @@ def look_at(
     on_status("verbs")
     verbs = first_verbs(located, engine, cache)
     setup = {"splits": Splits(train), "engine": engine, "cache": cache}
-    found, figures, left_out = _floors(reference, first, convention, floors, setup, seed, on_status)
+    best, figures, left_out = _floors(reference, first, convention, floors, setup, seed, on_status)
     errors = systems[0].errors
     return AnswerColumns(
         annotations=located,
         systems=tuple(systems),
         measure=first.headline,
         protocol=convention,
-        floors=found,
-        floor_errors=error_kinds(located, found[0].predictions, errors.threshold, convention) if found else None,
+        floors=best,
+        floor_errors=error_kinds(located, best[0].predictions, errors.threshold, convention) if best else None,
         floor_figures=figures,
         verbs=tuple(verbs),
         n_without_moment=int(reference.without_moment.sum()),
@@ -337,7 +337,7 @@ def _floors(  # noqa: PLR0917 - private
         return (), (), (f"floors need the duration of every video; {unknown:,} queries have none",)
     setup = AuditSetup(reference, first.predictions, first.measures, protocol, match=first.match, **settings)
     results = Results(setup, seed, on_status)
-    figures = [float(of.scores.value(first.headline)) for of in results.floors]
+    figures = [float(floor.scores.value(first.headline)) for floor in results.floors]
     order = sorted(range(len(figures)), key=lambda at: -np.nan_to_num(figures[at], nan=-1.0))
-    shown = order[:1] if floors == "best" else order
-    return tuple(results.floors[at] for at in shown), tuple(figures[at] for at in shown), results.left_out
+    places = order[:1] if floors == "best" else order
+    return tuple(results.floors[at] for at in places), tuple(figures[at] for at in places), results.left_out

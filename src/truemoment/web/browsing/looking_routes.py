@@ -81,17 +81,20 @@ class LookingService:
             "without_moment": looked.n_without_moment,
             "measure": str(looked.measure),
             "protocol": looked.protocol.name,
-            "systems": [{"name": of.name, "figure": finite(of.figure), "match": of.match} for of in looked.systems],
+            "systems": [
+                {"name": system.name, "figure": finite(system.figure), "match": system.match}
+                for system in looked.systems
+            ],
             "floors": [
-                {"name": of.title, "figure": finite(figure)}
-                for of, figure in zip(looked.floors, looked.floor_figures, strict=True)
+                {"name": floor.title, "figure": finite(figure)}
+                for floor, figure in zip(looked.floors, looked.floor_figures, strict=True)
             ],
             "left_out": list(looked.left_out),
             "kinds": list(KINDS),
             "sorts": list(SORTS),
             "has_agreement": bool(np.isfinite(looked.agreement).any()),
             "has_verdicts": bool(looked.verdicts),
-            "has_videos": any(self.videos.shown.state(of) == "here" for of in self.videos.shown.rows),
+            "has_videos": any(self.videos.shown.state(video) == "here" for video in self.videos.shown.rows),
             "has_model": self.index is not None,
             "read_only": why,
             "command": shlex.join(self.commands.browse),
@@ -107,11 +110,11 @@ class LookingService:
         """Return a part of the list of queries, and the facets."""
         visit.require_same_site()
         tagged = self.notes.tagged()
-        found, facets = select(self.looked, self._selection(visit), tagged)
+        selected, facets = select(self.looked, self._selection(visit), tagged)
         offset = visit.query_number("offset", 0)
-        limit = visit.query_number("limit", 100, most=MOST_ROWS)
-        rows = [self._row(int(query)) for query in found[offset : offset + limit]]
-        return {"total": len(found), "offset": offset, "facets": dataclasses.asdict(facets), "rows": rows}
+        limit = visit.query_number("limit", 100, highest=MOST_ROWS)
+        rows = [self._row(int(query)) for query in selected[offset : offset + limit]]
+        return {"total": len(selected), "offset": offset, "facets": dataclasses.asdict(facets), "rows": rows}
 
     def query(self, visit: Visit) -> Mapping[str, object]:
         """Return all lanes of a query."""
@@ -144,7 +147,7 @@ class LookingService:
         try:
             note, revision = self.notes.write(query, visit.body)
         except NoteConflictError as conflict:
-            answer = {"error": "the note was changed in another tab", **_note(conflict.there, conflict.revision)}
+            answer = {"error": "the note was changed in another tab", **_note(conflict.current, conflict.revision)}
             return Response(msgspec.json.encode(answer), status_code=409, media_type="application/json")
         return _note(note, revision)
 
@@ -187,8 +190,8 @@ class LookingService:
     def _selection(self, visit: Visit) -> QuerySelection:
         query = visit.request.query_params
         systems = len(self.looked.systems)
-        names = [of for of in query.get("kind", "").split(",") if of]
-        unknown = next((of for of in names if of not in KINDS), None)
+        names = [name for name in query.get("kind", "").split(",") if name]
+        unknown = next((name for name in names if name not in KINDS), None)
         if unknown is not None:
             raise PageError(400, f"got {unknown[:40]!r}, expected {', '.join(KINDS)}", "kind")
         floor, sort = query.get("floor", ""), query.get("sort", "kind")
@@ -197,16 +200,16 @@ class LookingService:
         if sort.removeprefix("-") not in SORTS:
             raise PageError(400, f"got {sort[:40]!r}, expected {', '.join(SORTS)}", "sort")
         return QuerySelection(
-            system=visit.query_number("system", 0, most=systems - 1),
-            kinds=tuple(KINDS.index(of) for of in names),
-            hidden=visit.query_number("hidden", 0, most=1) == 1,
+            system=visit.query_number("system", 0, highest=systems - 1),
+            kinds=tuple(KINDS.index(name) for name in names),
+            hidden=visit.query_number("hidden", 0, highest=1) == 1,
             floor="hit" if floor == "hit" else "miss" if floor else "",
             words=visit.query_text("words"),
             verb=visit.query_text("verb"),
             ranges={name: _range(query[name], name) for name in RANGES if query.get(name)},
-            wrong=visit.query_number("wrong", 0, most=systems - 1) if query.get("wrong") else None,
-            right=visit.query_number("right", 0, most=systems - 1) if query.get("right") else None,
-            noted=visit.query_number("noted", 0, most=1) == 1,
+            wrong=visit.query_number("wrong", 0, highest=systems - 1) if query.get("wrong") else None,
+            right=visit.query_number("right", 0, highest=systems - 1) if query.get("right") else None,
+            noted=visit.query_number("noted", 0, highest=1) == 1,
             tag=visit.query_text("tag"),
             sort=sort.removeprefix("-"),
             falling=sort.startswith("-"),

@@ -56,9 +56,9 @@ class SentNote(msgspec.Struct, forbid_unknown_fields=True):
 class NoteConflictError(Exception):
     """The note has another revision than the change names."""
 
-    def __init__(self, there: QueryNote, revision: int) -> None:
-        super().__init__(there.query_id)
-        self.there, self.revision = there, revision
+    def __init__(self, note: QueryNote, revision: int) -> None:
+        super().__init__(note.query_id)
+        self.current, self.revision = note, revision
 
 
 class Notes:
@@ -142,11 +142,11 @@ class Notes:
             if sent.revision != revision:
                 raise NoteConflictError(self._notes.get(query_id, QueryNote(query_id)), revision)
             note = QueryNote(query_id, sent.note.strip(), list(dict.fromkeys(sent.tags)), today())
-            notes = {of: value for of, value in self._notes.items() if of != query_id}
+            notes = {name: value for name, value in self._notes.items() if name != query_id}
             if note.note or note.tags:
                 notes[query_id] = note
             try:
-                write_durably(self.path, b"".join(msgspec.json.encode(of) + b"\n" for of in notes.values()))
+                write_durably(self.path, b"".join(msgspec.json.encode(note) + b"\n" for note in notes.values()))
             except OSError as error:
                 raise PageError(507, f"nothing was noted: {error.strerror}; make room on the disk") from None
             self._notes, self._revisions[query_id] = notes, revision + 1
@@ -158,7 +158,7 @@ class Notes:
         noted = np.zeros(n_queries, dtype=bool)
         tags: dict[str, np.ndarray] = {}
         with self._lock:
-            notes = [(row[of], note) for of, note in self._notes.items() if of in row]
+            notes = [(row[name], note) for name, note in self._notes.items() if name in row]
         for at, note in notes:
             noted[at] = True
             for tag in note.tags:

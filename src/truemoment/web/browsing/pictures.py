@@ -68,8 +68,8 @@ class MomentPictures:
         Size from which the pictures that were used least recently are removed.
     """
 
-    def __init__(self, shown: ShownVideos, cache: Path, *, most_bytes: int = MOST_BYTES) -> None:
-        self.shown, self.folder, self.most_bytes = shown, OwnPath(cache) / FOLDER, most_bytes
+    def __init__(self, videos: ShownVideos, cache: Path, *, most_bytes: int = MOST_BYTES) -> None:
+        self.shown, self.folder, self.most_bytes = videos, OwnPath(cache) / FOLDER, most_bytes
         self._pool = RestartingPool(WORKERS, begin_decoding)
         self._written = 0
 
@@ -101,9 +101,9 @@ class MomentPictures:
     ) -> MomentPicture:
         path = self.shown.path(video)
         file = self.folder / self.shown.key(video) / f"{name}.jpg"
-        found = read_picture(file)
-        if found is not None:
-            return found
+        picture = read_picture(file)
+        if picture is not None:
+            return picture
         task = self._pool.submit(make, str(path), *arguments)
         time_s, jpeg = result_of(task)
         with contextlib.suppress(TrueMomentError, OSError):  # a full disk costs the cache, not the picture
@@ -119,17 +119,17 @@ class MomentPictures:
 
     def prune(self) -> None:
         """Remove the pictures that were used least recently, until the others fit."""
-        found = []
+        files = []
         for file in self.folder.glob("*/*.jpg"):
             with contextlib.suppress(OSError):  # another server has removed it
                 about = file.stat()
-                found.append((about.st_mtime, about.st_size, file))
-        left = sum(size for _, size, _ in found)
-        for _, size, file in sorted(found):
-            if left <= self.most_bytes:
+                files.append((about.st_mtime, about.st_size, file))
+        total = sum(size for _, size, _ in files)
+        for _, size, file in sorted(files):
+            if total <= self.most_bytes:
                 break
             file.unlink(missing_ok=True)
-            left -= size
+            total -= size
 
 
 def read_picture(file: OwnPath) -> MomentPicture | None:

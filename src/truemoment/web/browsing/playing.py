@@ -1,7 +1,7 @@
 """What a video needs to be played: its frame table, pictures and peaks, and a copy where browsers cannot play it.
 
 Videos are served as they are where browsers show the right frames, also where seeking is slow: a copy of hours of video
-takes long. One video is prepared at a time, in a process of its own, the one that was asked for last first.
+takes long. One video is prepared at a time, in another process, the last request first.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def why_copied(path: str) -> str:
 
 
 class Playing(msgspec.Struct):
-    """How a video is played: state, why a copy is needed or impossible, and whether the frame table is there."""
+    """The playback of a video: state, why a copy is needed or impossible, and whether it has a frame table."""
 
     state: PlayState
     why: str
@@ -55,7 +55,7 @@ class Playing(msgspec.Struct):
 
 @dataclass
 class VideoMedia:
-    """The files of videos, made when they are asked for.
+    """The files of videos, made on request.
 
     Parameters
     ----------
@@ -80,12 +80,12 @@ class VideoMedia:
         self._thread = threading.Thread(target=self._run, name="preparing", daemon=True)
 
     def start(self) -> None:
-        """Begin to prepare what is asked for, and start a worker, so that the first video does not wait for it."""
+        """Begin to prepare requested videos, and start a worker, so that the first video does not wait for it."""
         self._pool.submit(os.getpid)
         self._thread.start()
 
     def close(self) -> None:
-        """End at once; a video under way is prepared anew the next time."""
+        """Stop at once; the current video is prepared anew the next time."""
         with self._changed:
             self._is_closed = True
             self._changed.notify()
@@ -100,32 +100,32 @@ class VideoMedia:
         if self.is_prepared(video) or self.shown.key(video) in self._why:
             return
         with self._changed:
-            self._waiting = [video, *(of for of in self._waiting if of.number != video.number)]
+            self._waiting = [video, *(waiting for waiting in self._waiting if waiting.number != video.number)]
             self._changed.notify()
 
     def is_prepared(self, video: ShownVideo) -> bool:
         """Whether all of a video is prepared."""
-        found = self._frames(video)
-        return found is not None and found.strip is not None
+        frames = self._frames(video)
+        return frames is not None and frames.strip is not None
 
     def table(self, video: ShownVideo) -> FrameTable | None:
         """Return the frame table of a video; None while it is not ready."""
-        found = self._frames(video)
-        return None if found is None else FrameTable.of_runs(found)
+        frames = self._frames(video)
+        return None if frames is None else FrameTable.of_runs(frames)
 
     def own_table(self, video: ShownVideo) -> FrameTable | None:
         """Return the frame table of the file itself; None while it is not ready, or if a copy is played."""
-        found = self._frames(video)
-        return None if found is None or found.copy_why else FrameTable.of_runs(found)
+        frames = self._frames(video)
+        return None if frames is None or frames.copy_why else FrameTable.of_runs(frames)
 
     def playing(self, video: ShownVideo) -> Playing:
         """Return how a video is played, and begin to prepare it."""
         path = self.shown.path(video)
         key = self.shown.key(video)
-        found = self._frames(video)
-        if found is not None and (not found.copy_why or (self.folder(video) / COPY).is_file()):
+        frames = self._frames(video)
+        if frames is not None and (not frames.copy_why or (self.folder(video) / COPY).is_file()):
             self.ask(video)
-            return Playing("copy" if found.copy_why else "original", found.copy_why, frames=True)
+            return Playing("copy" if frames.copy_why else "original", frames.copy_why, frames=True)
         if key not in self._copied:
             try:
                 self._copied[key] = self._pool.submit(why_copied, str(path)).result(20)
@@ -141,14 +141,14 @@ class VideoMedia:
     def video(self, video: ShownVideo) -> Response:
         """Return the file that browsers play, whole or in ranges."""
         path = self.shown.path(video)
-        found = self._frames(video)
-        if found is not None and found.copy_why:
+        frames = self._frames(video)
+        if frames is not None and frames.copy_why:
             copy = self.folder(video) / COPY
             try:
                 return VideoResponse(copy, open_media(copy), self.streams)
             except PageError:
                 raise PageError(404, "a copy is being made") from None
-        if found is None and self.playing(video).state != "original":
+        if frames is None and self.playing(video).state != "original":
             raise PageError(404, "a copy is being made")
         return VideoResponse(path, open_media(path), self.streams)
 
@@ -161,8 +161,8 @@ class VideoMedia:
 
     def _frames(self, video: ShownVideo) -> VideoFrames | None:
         self.shown.path(video)
-        found = read_frames(self.folder(video))
-        return found if found and found.identity == self.shown.identity(video) else None
+        frames = read_frames(self.folder(video))
+        return frames if frames and frames.identity == self.shown.identity(video) else None
 
     def _run(self) -> None:
         while True:

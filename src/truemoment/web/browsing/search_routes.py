@@ -64,7 +64,7 @@ class SearchService:
         return self.searches.model
 
     def close(self) -> None:
-        """End the thread."""
+        """Stop the thread."""
         self.thread.close()
 
     # ------------------------------------------------------------------------------------------ handlers
@@ -72,16 +72,16 @@ class SearchService:
     def index(self, visit: Visit) -> Mapping[str, object]:
         """Return the videos, and whether sentences can be searched."""
         settings = self.searches.index.settings
-        shown = self.videos.shown
+        shown_videos = self.videos.shown
         videos = [
             {
                 "v": video.number,
                 "video_id": video.video_id,
                 "folder": video.folder,
                 "duration_s": video.duration_s,
-                "file": shown.state(video),
+                "file": shown_videos.state(video),
             }
-            for video in shown.rows
+            for video in shown_videos.rows
         ]
         return {
             "model": settings.encoder,
@@ -135,7 +135,7 @@ class SearchService:
         record = self.searches.record(visit.request.path_params["search"])
         if record is None:
             raise PageError(404, "this search is forgotten; search again")
-        video = self.videos.asked(visit)
+        video = self.videos.video_of(visit)
         columns = self.searches.strip(record, video.video_id)
         headers = {
             "X-Median": f"{record.background.median:.6f}",
@@ -158,7 +158,7 @@ class SearchService:
 
     def video_page(self, visit: Visit) -> Mapping[str, object]:
         """Return what the page of a video shows first."""
-        return {"video": self.videos.asked(visit)}
+        return {"video": self.videos.video_of(visit)}
 
     def routes(self) -> list[RouteOf]:
         """Return the routes of searches."""
@@ -187,11 +187,11 @@ class SearchService:
         return waiting
 
     def _request(self, visit: Visit, sentence: str, like: VideoMoment | None) -> SearchRequest:
-        top = visit.query_number("top", 12, least=1, most=MOST_TOP)
+        top = visit.query_number("top", 12, least=1, highest=MOST_TOP)
         apart_s = visit.query_seconds("apart", 5.0)
         if apart_s > MOST_APART_S:
             raise PageError(400, f"got {apart_s:g}, expected seconds up to {MOST_APART_S:,.0f}", "apart")
-        exact = visit.query_number("exact", 0, most=1) == 1
+        exact = visit.query_number("exact", 0, highest=1) == 1
         return SearchRequest(sentence, like, top, apart_s, self._videos(visit), exact)
 
     def _videos(self, visit: Visit) -> tuple[str, ...] | None:
@@ -228,13 +228,13 @@ class SearchService:
         moments = [
             {
                 "rank": rank,
-                "v": by_id[of.video_id].number,
-                "start_s": of.start_s,
-                "end_s": of.end_s,
-                "score": of.score,
-                "z": of.z,
+                "v": by_id[moment.video_id].number,
+                "start_s": moment.start_s,
+                "end_s": moment.end_s,
+                "score": moment.score,
+                "z": moment.z,
             }
-            for rank, of in enumerate(answer.moments, start=1)
+            for rank, moment in enumerate(answer.moments, start=1)
         ]
         like = answer.request.like
         return {
@@ -257,8 +257,8 @@ class SearchService:
 
     def _changed(self) -> bool:
         """Whether the index on disk is another one than was loaded; looked at every few seconds."""
-        now = time.monotonic()
-        if now - self._looked_at > LOOKED_AT_S:
-            self._looked_at = now
+        now_s = time.monotonic()
+        if now_s - self._looked_at > LOOKED_AT_S:
+            self._looked_at = now_s
             self._has_changed = signature_of(self.searches.index.path) != self.searches.signature
         return self._has_changed

@@ -85,8 +85,8 @@ def open_search(
         most_body_bytes=MOST_BODY_BYTES,
     )
     fingerprint = index.settings.fingerprint
-    with Collections.opened(collections, index=index.path.name, fingerprint=fingerprint) as kept:
-        exporting = ExportService(kept, videos, exports)
+    with Collections.opened(collections, index=index.path.name, fingerprint=fingerprint) as opened:
+        exporting = ExportService(opened, videos, exports)
 
         @asynccontextmanager
         async def running() -> AsyncIterator[None]:
@@ -100,8 +100,8 @@ def open_search(
                 videos.close()
                 exporting.close()
 
-        routes = [*service.routes(), *videos.routes(), *KeptService(kept, videos).routes(), *exporting.routes()]
-        yield SearchServer(make_app(site, routes, lifespan=running), service, kept, tokens)
+        routes = [*service.routes(), *videos.routes(), *KeptService(opened, videos).routes(), *exporting.routes()]
+        yield SearchServer(make_app(site, routes, lifespan=running), service, opened, tokens)
 
 
 def more_threads() -> None:

@@ -22,8 +22,9 @@ from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
 from truemoment.searching.layout import ABOUT, SETTINGS, VIDEOS
 from truemoment.searching.outstanding import Background, backgrounds
+from truemoment.searching.request import RankingOptions
 from truemoment.searching.retrieval import FoundMoment, checked_vectors, moment_scores
-from truemoment.searching.searcher import IndexSearcher, RankingOptions
+from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.session import cut_short
 from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords, unknown_words
 from truemoment.web.browsing.like import others, score_of, vector_of
@@ -49,7 +50,7 @@ class VideoMoment:
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """What is searched.
+    """A search: the sentence or moment, and its options.
 
     Parameters
     ----------
@@ -75,12 +76,12 @@ class SearchRequest:
 
 @dataclass(frozen=True, eq=False)
 class SearchAnswer:
-    """What was found.
+    """The answer to a search.
 
     Parameters
     ----------
     name
-        Name of the search, by which strips are asked for.
+        Name of the search, by which a page requests strips.
     moments
         Moments, best first.
     background
@@ -161,12 +162,12 @@ class Model:
                 return self._vectors[sentence]
         assert self._encoder is not None  # noqa: S101 - callers ask for the state first
         vector = self._encoder.sentences([sentence])[0]
-        found = SentenceVector(vector, cut_short(self._encoder, [sentence]), unknown_words(self._encoder, sentence))
+        embedded = SentenceVector(vector, cut_short(self._encoder, [sentence]), unknown_words(self._encoder, sentence))
         with self._lock:
-            self._vectors[sentence] = found
+            self._vectors[sentence] = embedded
             if len(self._vectors) > MOST_VECTORS:
                 self._vectors.popitem(last=False)
-        return found
+        return embedded
 
 
 class Searches:
@@ -203,10 +204,10 @@ class Searches:
 
         def find(top: int) -> list[FoundMoment]:
             nonlocal n_scored
-            searcher.ranking = RankingOptions(top, request.apart_s, request.exact)
-            found = searcher.find(checked_vectors(self.index, vector), [background])[0]
-            n_scored = found.n_videos
-            return list(found.moments)
+            searcher.ranking = RankingOptions(top=top, apart_s=request.apart_s, exact=request.exact)
+            result = searcher.find(checked_vectors(self.index, vector), [background])[0]
+            n_scored = result.n_videos
+            return list(result.moments)
 
         if like is None:
             moments = find(request.top)
@@ -264,7 +265,7 @@ class Searches:
         """Return the searcher of some videos, which only the thread that searches asks for."""
         key = names, exact
         if key not in self._searchers:
-            self._searchers[key] = IndexSearcher(self.index, RankingOptions(1, 0.0, exact), names)
+            self._searchers[key] = IndexSearcher(self.index, RankingOptions(top=1, apart_s=0.0, exact=exact), names)
             if len(self._searchers) > MOST_SEARCHERS:
                 self._searchers.popitem(last=False)
         self._searchers.move_to_end(key)
@@ -274,13 +275,13 @@ class Searches:
 def signature_of(path: Path) -> tuple[tuple[str, int], ...]:
     """Return which files an index consists of and when each was written, to notice that it changes on disk."""
     folder = OwnPath(path)
-    found = []
+    times = []
     for file in (folder / SETTINGS, *(folder / VIDEOS).glob(f"[!.]*/{ABOUT}")):
         try:
-            found.append(("/".join(file.parts), file.stat().st_mtime_ns))
+            times.append(("/".join(file.parts), file.stat().st_mtime_ns))
         except OSError:
-            found.append(("/".join(file.parts), 0))
-    return tuple(sorted(found))
+            times.append(("/".join(file.parts), 0))
+    return tuple(sorted(times))
 
 
 def half_precision(strip: Frames) -> bytes:

@@ -1,4 +1,4 @@
-"""What people say of the references: the verdicts of a ``verify`` study, beside the queries of the page."""
+"""Verdicts on the references: those of a ``verify`` study, beside the queries of the page."""
 
 from __future__ import annotations
 
@@ -34,14 +34,16 @@ def read_verdicts(path: Path, query_ids: Sequence[str]) -> dict[str, dict[str, i
     if study.head.task != TASK:
         raise InputError(f"got {study.head.task!r}, expected {TASK!r}: verdicts on references", path=path, field="task")
     by_query = study.by_query()
-    found = {query: dict(Counter(of.verdict for of in by_query[query])) for query in query_ids if query in by_query}
-    if not found:
+    counts = {
+        query: dict(Counter(answer.verdict for answer in by_query[query])) for query in query_ids if query in by_query
+    }
+    if not counts:
         raise InputError(f"has none of the {len(query_ids):,} queries of this split", path=path, field="query_id")
-    return found
+    return counts
 
 
 def shares_that_fit(verdicts: Mapping[str, Mapping[str, int]], query_ids: Sequence[str]) -> Floats:
-    """Return the share of the verdicts on each query that say "fits", (Q,); NaN where there is none.
+    """Return the share of the verdicts on each query that are "fits", (Q,); NaN where there is none.
 
     Examples
     --------
@@ -49,4 +51,4 @@ def shares_that_fit(verdicts: Mapping[str, Mapping[str, int]], query_ids: Sequen
     [0.75, nan]
     """
     counts = [verdicts.get(query, {}) for query in query_ids]
-    return np.array([of.get("fits", 0) / sum(of.values()) if of else np.nan for of in counts])
+    return np.array([count.get("fits", 0) / sum(count.values()) if count else np.nan for count in counts])

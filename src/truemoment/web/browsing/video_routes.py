@@ -26,7 +26,7 @@ MOST_MS = int(MAX_TIME_S * 1000)
 
 
 class VideoService:
-    """ShownVideos for pages.
+    """Handlers of pages for the videos shown.
 
     Parameters
     ----------
@@ -36,10 +36,10 @@ class VideoService:
         Folder of pictures and of what is prepared.
     """
 
-    def __init__(self, shown: ShownVideos, cache: Path) -> None:
-        self.shown = shown
-        self.pictures = MomentPictures(shown, cache)
-        self.media = VideoMedia(shown, cache)
+    def __init__(self, videos: ShownVideos, cache: Path) -> None:
+        self.shown = videos
+        self.pictures = MomentPictures(videos, cache)
+        self.media = VideoMedia(videos, cache)
 
     def start(self) -> None:
         """Start the workers."""
@@ -51,11 +51,11 @@ class VideoService:
         self.media.close()
         self.pictures.close()
 
-    def replace(self, shown: ShownVideos) -> None:
-        """Take the videos of an index that was loaded anew."""
-        self.shown = self.pictures.shown = self.media.shown = shown
+    def replace(self, videos: ShownVideos) -> None:
+        """Replace the videos by those of an index that was loaded anew."""
+        self.shown = self.pictures.shown = self.media.shown = videos
 
-    def asked(self, visit: Visit) -> ShownVideo:
+    def video_of(self, visit: Visit) -> ShownVideo:
         """Return the video that a path names."""
         return self.shown.at(visit.number("v"))
 
@@ -65,13 +65,13 @@ class VideoService:
         """Return a picture of a moment: `ms` is its middle, ``half`` half its length in milliseconds."""
         visit.require_same_site()
         middle_ms = _ms(visit, "ms")
-        half_ms = visit.query_number("half", 0, most=MOST_MS)
-        side = visit.query_number("side", SIDE, most=SIDES[-1])
-        side = next(of for of in SIDES if of >= side)
-        is_exact = visit.query_number("exact", 0, most=1) == 1
+        half_ms = visit.query_number("half", 0, highest=MOST_MS)
+        side = visit.query_number("side", SIDE, highest=SIDES[-1])
+        side = next(size for size in SIDES if size >= side)
+        is_exact = visit.query_number("exact", 0, highest=1) == 1
         start_s, end_s = max(0, middle_ms - half_ms) / 1000, (middle_ms + half_ms) / 1000
-        found = self.pictures.picture(self.asked(visit), start_s, end_s, side=side, exact=is_exact)
-        return _jpeg(visit, found)
+        picture = self.pictures.picture(self.video_of(visit), start_s, end_s, side=side, exact=is_exact)
+        return _jpeg(visit, picture)
 
     def preview(self, visit: Visit) -> Response:
         """Return pictures of a moment side by side."""
@@ -79,19 +79,19 @@ class VideoService:
         start_ms, end_ms = _ms(visit, "start"), _ms(visit, "end")
         if start_ms >= end_ms:
             raise PageError(400, "expected start < end", "start")
-        return _jpeg(visit, self.pictures.sheet(self.asked(visit), start_ms / 1000, end_ms / 1000))
+        return _jpeg(visit, self.pictures.sheet(self.video_of(visit), start_ms / 1000, end_ms / 1000))
 
     def playing(self, visit: Visit) -> Playing:
         """Return how a video is played."""
-        return self.media.playing(self.asked(visit))
+        return self.media.playing(self.video_of(visit))
 
     def video(self, visit: Visit) -> Response:
         """Return the file of a video, whole or in ranges."""
-        return self.media.video(self.asked(visit))
+        return self.media.video(self.video_of(visit))
 
     def file(self, name: str, kind: str) -> Callable[[Visit], Response]:
         """Return the handler of a file that belongs to a video."""
-        return lambda visit: self.media.file(self.asked(visit), name, kind)
+        return lambda visit: self.media.file(self.video_of(visit), name, kind)
 
     def routes(self) -> list[RouteOf]:
         """Return the routes of videos."""

@@ -95,18 +95,18 @@ class ShownVideos:
         if video.identity:
             return video.identity
         with self._lock:
-            known = self._taken.get(video.number)
-        if known is None:
-            path = next((of for of in video.paths if is_file(of)), None)
+            identity = self._taken.get(video.number)
+        if identity is None:
+            path = next((candidate for candidate in video.paths if is_file(candidate)), None)
             if path is None:
                 raise PageError(404, "the video is gone")
             try:
-                known = identity_of(path)
+                identity = identity_of(path)
             except TrueMomentError:
                 raise PageError(404, "the video cannot be read") from None
             with self._lock:
-                known = self._taken.setdefault(video.number, known)
-        return known
+                identity = self._taken.setdefault(video.number, identity)
+        return identity
 
     def path(self, video: ShownVideo) -> Path:
         """Return the file of a video, which has the identity that was indexed."""

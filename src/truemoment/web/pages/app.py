@@ -34,7 +34,7 @@ from truemoment.web.pages.static_files import StaticFiles
 from truemoment.web.pages.templates import PageTemplates
 
 MOST_NUMBER = (1 << 53) - 1
-"""Largest number that a browser and SQLite both hold exactly."""
+"""Largest number that is exact in a browser and in SQLite."""
 
 
 class PathNumber(Convertor[int]):
@@ -88,7 +88,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Visit:
-    """One request of somebody who may make it.
+    """One request of a visitor with access.
 
     Parameters
     ----------
@@ -114,13 +114,13 @@ class Visit:
             raise PageError(404, "there is no such thing")
         return value
 
-    def query_number(self, name: str, default: int, *, least: int = 0, most: int = MOST_NUMBER) -> int:
+    def query_number(self, name: str, default: int, *, least: int = 0, highest: int = MOST_NUMBER) -> int:
         """Return a whole number of the query string."""
         text = self.request.query_params.get(name)
         if text is None:
             return default
-        if not text.isascii() or not text.isdecimal() or len(text) > 16 or not least <= int(text) <= most:
-            raise PageError(400, f"got {text[:40]!r}, expected a whole number from {least} to {most}", name)
+        if not text.isascii() or not text.isdecimal() or len(text) > 16 or not least <= int(text) <= highest:
+            raise PageError(400, f"got {text[:40]!r}, expected a whole number from {least} to {highest}", name)
         return int(text)
 
     def query_seconds(self, name: str, default: float | None = None) -> float:
@@ -133,11 +133,11 @@ class Visit:
             raise PageError(400, f"got {(text or '')[:40]!r}, expected seconds, 0 or more", name)
         return value
 
-    def query_text(self, name: str, most: int = 200) -> str:
+    def query_text(self, name: str, max_length: int = 200) -> str:
         """Return a text of the query string, without blanks around it; "" if it is not there."""
         text = self.request.query_params.get(name, "").strip()
-        if len(text) > most:
-            raise PageError(400, f"got {len(text):,} characters, expected at most {most:,}", name)
+        if len(text) > max_length:
+            raise PageError(400, f"got {len(text):,} characters, expected at most {max_length:,}", name)
         return text
 
     def require_same_site(self) -> None:
@@ -219,8 +219,8 @@ def page_route(
             name = template if isinstance(template, str) else template(visit)
             if isinstance(name, Response):
                 return name
-            given = {} if values is None else await run_in_threadpool(values, visit)
-            return HTMLResponse(site.templates.render(name, site=site, visitor=visitor, **given))
+            context = {} if values is None else await run_in_threadpool(values, visit)
+            return HTMLResponse(site.templates.render(name, site=site, visitor=visitor, **context))
 
         return Route(path, endpoint, methods=["GET"])
 

@@ -2,7 +2,7 @@
 
 A client that sends half a request and waits, or that does not read its answer, costs an open file. So each request
 must arrive whole within :data:`REQUEST_S`, and a client must read on within :data:`READ_S`. Above
-:data:`MOST_CONNECTIONS`, the oldest idle connection is closed, or else the one that has waited longest for its client.
+:data:`MOST_CONNECTIONS`, the oldest idle connection is closed, or the one that has waited longest for its client.
 """
 
 from __future__ import annotations
@@ -37,8 +37,12 @@ class BoundedProtocol(H11Protocol):
         self._wait()
         self._look_later()
         if len(self.connections) > MOST_CONNECTIONS:
-            others = [of for of in self.connections if isinstance(of, BoundedProtocol) and of is not self]
-            ranks = {of: rank for of in others if (rank := of._rank()) is not None}
+            connections = [
+                connection
+                for connection in self.connections
+                if isinstance(connection, BoundedProtocol) and connection is not self
+            ]
+            ranks = {connection: rank for connection in connections if (rank := connection._rank()) is not None}
             worst = min(ranks, key=ranks.__getitem__, default=self)
             worst._stop_waiting()
             worst.transport.abort()
@@ -57,7 +61,7 @@ class BoundedProtocol(H11Protocol):
         self._look()
 
     def resume_writing(self) -> None:
-        """Go on, as the client has read."""
+        """Resume writing, as the client has read."""
         super().resume_writing()
         self._look()
 
@@ -70,7 +74,7 @@ class BoundedProtocol(H11Protocol):
             self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
+        """Stop waiting."""
         self._stop_waiting()
         if self._next_look is not None:
             self._next_look.cancel()

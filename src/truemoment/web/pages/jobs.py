@@ -1,4 +1,4 @@
-"""Work that takes longer than a request: started by a page, asked for until it is done, one at a time."""
+"""Work that takes longer than a request: started by a page, which polls its state; one at a time."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Jobs:
     def start(self, work: Callable[[PageJob], Path]) -> PageJob:
         """Start work; `work` returns the file that it made, and calls ``job.progress`` on its way."""
         job = PageJob(secrets.token_urlsafe(12))
-        ended = [name for name, of in self._jobs.items() if of.state in ("ready", "failed", "cancelled")]
+        ended = [name for name, job in self._jobs.items() if job.state in ("ready", "failed", "cancelled")]
         for name in ended[: max(0, len(self._jobs) + 1 - MOST_JOBS)]:
             del self._jobs[name]
         if len(self._jobs) >= MOST_JOBS:

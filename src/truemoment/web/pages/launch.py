@@ -45,7 +45,7 @@ class Listening:
     certificate, key
         TLS certificate and key, PEM files.
     behind_proxy
-        Whether a web server with TLS stands before it.
+        Whether a web server with TLS is in front of it.
     plain_http
         Whether others may reach it without encryption.
     """
@@ -105,7 +105,7 @@ class Listening:
 def bind(listening: Listening) -> socket.socket:
     """Return a socket that listens; a port in use, or an address that is not ours, is one line."""
     family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
-    # With the protocol named, asyncio sends small answers at once (TCP_NODELAY), else they come up to 40 ms late.
+    # With the protocol named, asyncio sends small answers at once (TCP_NODELAY); without, they come up to 40 ms late.
     sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -161,12 +161,12 @@ def serve(
 
         @contextlib.contextmanager
         def capture_signals(self) -> Iterator[None]:
-            before = {of: signal.signal(of, self._end) for of in (signal.SIGINT, signal.SIGTERM)}
+            handlers = {number: signal.signal(number, self._end) for number in (signal.SIGINT, signal.SIGTERM)}
             try:
                 yield
             finally:
-                for of, handler in before.items():
-                    signal.signal(of, handler)
+                for number, handler in handlers.items():
+                    signal.signal(number, handler)
 
         def _end(self, number: int, frame: FrameType | None) -> None:
             # Requests that wait for their clients are cancelled; uvicorn would log each with a traceback.

@@ -40,18 +40,18 @@ class Identities:
         stream = open_media(path)
         with contextlib.ExitStack() as opened:
             opened.callback(stream.close)
-            found = os.fstat(stream.fileno())
-            key = (str(path), found.st_size, found.st_mtime_ns, found.st_ino)
+            status = os.fstat(stream.fileno())
+            key = (str(path), status.st_size, status.st_mtime_ns, status.st_ino)
             with self._lock:
-                known = self._known.get(key)
-            if known is None:
+                current = self._known.get(key)
+            if current is None:
                 try:
-                    known = identity_of_stream(stream)
+                    current = identity_of_stream(stream)
                 except OSError:
                     raise PageError(404, "the video cannot be read") from None
                 with self._lock:
-                    self._known[key] = known
-            if known != identity:
+                    self._known[key] = current
+            if current != identity:
                 raise VideoChangedError(404, "the video file has changed since it was prepared")
             opened.pop_all()
         return stream
@@ -68,12 +68,12 @@ def open_media(path: AnyPath) -> BinaryIO:
 class Streams:
     """Counts the videos that are being sent."""
 
-    def __init__(self, most: int = MOST_STREAMS) -> None:
-        self.most, self.n_open = most, 0
+    def __init__(self, max_streams: int = MOST_STREAMS) -> None:
+        self.max_streams, self.n_open = max_streams, 0
 
     def enter(self) -> bool:
         """Count one more; False if there are too many."""
-        if self.n_open >= self.most:
+        if self.n_open >= self.max_streams:
             return False
         self.n_open += 1
         return True
@@ -105,7 +105,7 @@ class VideoResponse(FileResponse):
         self._stream, self._streams = stream, streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it."""
+        """Send the video."""
         with self._stream:
             if not self._streams.enter():
                 refusal = error_response(429, "too many videos are being played; try again in a moment")

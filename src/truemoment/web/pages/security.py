@@ -1,7 +1,7 @@
 """Who may talk to a page: names of the host, origin of changes, size of requests, and the headers of every answer.
 
 A server on a loopback address can be reached by any page that the user's browser has open, through a name that leads
-there (DNS rebinding) or a form. So the name in ``Host`` is checked before anything else, and changes must come from the
+there (DNS rebinding) or a form. So the name in ``Host`` is checked first, and changes must come from the
 page itself.
 """
 
@@ -25,7 +25,7 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-"""Names of this machine that nobody else can use."""
+"""Names of this machine that no other machine can use."""
 
 MOST_BODY_BYTES = 1 << 16
 """Size of a request's body, unless a site allows more."""
@@ -67,7 +67,7 @@ class Address:
     Parameters
     ----------
     names
-        Names of the host, besides the loopback names.
+        Names of the host in addition to the loopback names.
     tls
         Whether browsers reach it by HTTPS, by its own certificate or behind a web server.
     """
@@ -78,7 +78,7 @@ class Address:
     def knows(self, host: str) -> bool:
         """Whether the value of a ``Host`` header names this page, with any port."""
         name = host_name(host)
-        return name in LOOPBACK or name in {known.lower() for known in self.names}
+        return name in LOOPBACK or name in {host.lower() for host in self.names}
 
     def is_own_origin(self, headers: Headers) -> bool:
         """Whether a request that changes something comes from the page itself."""

@@ -1,6 +1,6 @@
 """Sign-in by a token: a link carries it behind ``#``, the page sends it once, and a cookie keeps it.
 
-What stands behind ``#`` is not sent with requests, so no log or referrer contains it. Servers store the SHA-256 only.
+The part after ``#`` is not sent with requests, so no log or referrer contains it. Servers store the SHA-256 only.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
 @dataclass(frozen=True)
 class Visitor:
-    """Somebody who is signed in.
+    """A visitor who is signed in.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def cookie_name(name: str) -> str:
 
 
 class Tries:
-    """Counts wrong tokens, so that nobody can try many."""
+    """Counts wrong tokens, and refuses further ones after many."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -99,13 +99,13 @@ class Tries:
 
 
 def visitor_of(request: Request, cookie: str, find: FindVisitor) -> Visitor | None:
-    """Return who sends a request; None if nobody is signed in."""
+    """Return the visitor who sends a request; None without a session."""
     token = request.cookies.get(cookie, "")
     return find(sha256_of_token(token)) if _TOKEN.fullmatch(token) else None
 
 
 def sign_in(token: str, cookie: str, find: FindVisitor, tries: Tries, *, tls: bool) -> Response:
-    """Return the answer that signs somebody in, a cookie and the way to ``/``; refuse a wrong token."""
+    """Return the answer that signs a visitor in, a cookie and the way to ``/``; refuse a wrong token."""
     tries.check()
     if not _TOKEN.fullmatch(token) or find(sha256_of_token(token)) is None:
         tries.add_wrong()

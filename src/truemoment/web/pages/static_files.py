@@ -1,4 +1,4 @@
-"""Scripts, style sheets and drawings of pages, by name from fixed folders: no other file can be asked for."""
+"""Scripts, style sheets and drawings of pages, by name from fixed folders; no other file is served."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ class StaticFiles:
 
     @cached_property
     def _files(self) -> dict[str, tuple[bytes, str, str]]:
-        found = {}
+        files = {}
         for folder in self._folders:
             for path in sorted(folder.iterdir()):
                 if path.suffix in TYPES:
                     data = read_bytes(path)
-                    found[path.name] = data, TYPES[path.suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"'
-        return found
+                    files[path.name] = data, TYPES[path.suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"'
+        return files
 
-    def answer(self, name: str, known: str | None) -> Response:
-        """Return a file; 304 if the browser has it (`known` is its ``If-None-Match``)."""
+    def answer(self, name: str, client_etag: str | None) -> Response:
+        """Return a file; 304 if the browser has it (`client_etag` is its ``If-None-Match``)."""
         if name not in self._files:
             raise PageError(404, "there is no such file")
         data, kind, etag = self._files[name]
         headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
-        if known == etag:
+        if client_etag == etag:
             return Response(status_code=304, headers=headers)
         return Response(data, headers=headers | {"Content-Type": kind})

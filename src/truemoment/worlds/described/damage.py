@@ -1,4 +1,4 @@
-"""What is done to a described track and to subtitles, as dials."""
+"""Damage of a described track and of subtitles, as dials."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from truemoment.worlds.described.stretching import stretched
 
 @dataclass(frozen=True)
 class Damage:
-    """What is done to a described track, in this order.
+    """Damage of a described track, in this order.
 
     Parameters
     ----------

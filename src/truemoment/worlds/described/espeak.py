@@ -47,7 +47,7 @@ _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctype
 
 
 class _Library:
-    """The library, started once in a process, and what it has said last."""
+    """The library, started once in a process, and its last utterance."""
 
     def __init__(self) -> None:
         try:
@@ -86,7 +86,7 @@ class _Library:
 
 @lru_cache(maxsize=4096)
 def _said(text: str, voice: int) -> tuple[Samples, tuple[tuple[int, float], ...]]:
-    """Return what a voice says, once: the library does not say a text twice in the same way."""
+    """Return the speech of a voice, computed once: the library does not speak a text twice in the same way."""
     samples, words = _library().say(text, VOICE_NAMES[voice])
     return samples, tuple(words)
 
@@ -105,7 +105,7 @@ class Espeak:
     def say(self, text: str, voice: int, rate_hz: int) -> Utterance:
         """Return a sentence as spoken by a voice; a word lasts until the next one starts."""
         library = _library()
-        samples, found = _said(text, voice)
+        samples, events = _said(text, voice)
         loud = np.flatnonzero(np.abs(samples) > LEAST_AMPLITUDE * np.abs(samples).max(initial=0.0))
         first, last = (int(loud[0]), int(loud[-1]) + 1) if len(loud) else (0, len(samples))
         samples = samples[first:last]
@@ -113,11 +113,14 @@ class Espeak:
         spoken = text.split()
         places = np.cumsum([0, *(len(word) + 1 for word in spoken[:-1])])
         # Words that are spoken as one, such as "of a", have one start: the others lie evenly between.
-        known = sorted({at: start - first / library.rate_hz for at, start in found}.items())
-        characters, times = [*(at for at, _ in known), len(text)], [*(start for _, start in known), end_s]
+        starts_by_character = sorted({at: start - first / library.rate_hz for at, start in events}.items())
+        characters, times = (
+            [*(at for at, _ in starts_by_character), len(text)],
+            [*(start for _, start in starts_by_character), end_s],
+        )
         starts = np.clip(np.interp(places, characters, times), 0.0, end_s).tolist()
         ends = [*starts[1:], end_s]
-        words = tuple(SpokenWord(*of) for of in zip(spoken, starts, ends, strict=True))
+        words = tuple(SpokenWord(*word) for word in zip(spoken, starts, ends, strict=True))
         at = np.arange(math.floor(end_s * rate_hz)) * (library.rate_hz / rate_hz)
-        made = values_at(samples, at)
-        return Utterance(made / np.float32(max(float(np.sqrt(np.mean(made**2))), 1e-9)), words)
+        sound = values_at(samples, at)
+        return Utterance(sound / np.float32(max(float(np.sqrt(np.mean(sound**2))), 1e-9)), words)

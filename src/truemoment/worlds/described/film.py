@@ -64,7 +64,7 @@ class DescribedSettings:
 
 @dataclass(frozen=True)
 class Truth:
-    """What is known about a simulated film.
+    """The truth about a simulated film.
 
     Parameters
     ----------
@@ -117,28 +117,30 @@ def make_described(out: Path, minutes: float = 3.0, seed: int = 0, settings: Des
     minutes
         Duration of the film, 1 to 600.
     """
-    of = settings or DescribedSettings()
+    settings = settings or DescribedSettings()
     scripted, mixed, damaged, cued = (np.random.default_rng([seed, stream]) for stream in range(4))
-    voices = get_voices(of.voices)
-    script = write_script(scripted, minutes, voices, fps=of.fps)
-    film = mix_film(mixed, script, voices, of.rate_hz)
-    track = mix_track(film, script, voices, of.rate_hz, duck_db=of.duck_db, narrator_db=of.narrator_db)
-    result = damage_track(damaged, track, of.damage, of.rate_hz)
+    voices = get_voices(settings.voices)
+    script = write_script(scripted, minutes, voices, fps=settings.fps)
+    film = mix_film(mixed, script, voices, settings.rate_hz)
+    track = mix_track(
+        film, script, voices, settings.rate_hz, duck_db=settings.duck_db, narrator_db=settings.narrator_db
+    )
+    result = damage_track(damaged, track, settings.damage, settings.rate_hz)
     folder = OwnPath(out)
     folder.mkdir(parents=True, exist_ok=True)
-    write_film(folder / FILM, film, of.rate_hz, script.videos if of.pictures else ())
-    track_path = folder / TRACKS[of.damage.codec]
-    write_sound(track_path, result.samples, of.rate_hz, of.damage.codec, of.damage.bitrate)
-    write_text(folder / SUBTITLES, write_cues(cued, script.lines, of.cues))
+    write_film(folder / FILM, film, settings.rate_hz, script.videos if settings.pictures else ())
+    track_path = folder / TRACKS[settings.damage.codec]
+    write_sound(track_path, result.samples, settings.rate_hz, settings.damage.codec, settings.damage.bitrate)
+    write_text(folder / SUBTITLES, write_cues(cued, script.lines, settings.cues))
     truth = Truth(
         out / FILM,
         track_path.path,
         out / SUBTITLES,
         script.duration_s,
-        len(result.samples) / of.rate_hz,
+        len(result.samples) / settings.rate_hz,
         script.lines,
         result.pieces,
-        {"minutes": minutes, "seed": seed, **asdict(of)},
+        {"minutes": minutes, "seed": seed, **asdict(settings)},
     )
     write_json_lines(folder / TRUTH_LINES, map(asdict_line, truth.lines))
     write_document(folder / TRUTH, _document(truth))
@@ -176,15 +178,15 @@ class _TruthFile(msgspec.Struct):
 
 def read_truth(folder: Path) -> Truth:
     """Read the truth about a film from the folder of :func:`make_described`."""
-    found = read_json(folder / TRUTH, _TruthFile)
+    truth = read_json(folder / TRUTH, _TruthFile)
     lines = tuple(line for _, line in read_json_lines(folder / TRUTH_LINES, Line))
     return Truth(
-        folder / found.film,
-        folder / found.track,
-        folder / found.subtitles,
-        found.duration_s,
-        found.track_duration_s,
+        folder / truth.film,
+        folder / truth.track,
+        folder / truth.subtitles,
+        truth.duration_s,
+        truth.track_duration_s,
         lines,
-        found.pieces,
-        found.settings,
+        truth.pieces,
+        truth.settings,
     )

@@ -16,7 +16,7 @@ DUCKED_S = 0.3
 
 
 def mix_film(rng: np.random.Generator, script: Script, voices: Voices, rate_hz: int) -> Samples:
-    """Return the film's own sound, (N,): its bed and what actors say and sing."""
+    """Return the film's own sound, (N,): its bed and the speech and songs of actors."""
     samples = draw_bed(rng, script.scenes, rate_hz)
     for line in script.lines:
         if line.kind != "description":

@@ -1,7 +1,7 @@
-"""The script of a simulated film: what is shown, and who says what when.
+"""The script of a simulated film: its scenes, and its lines with speaker and time.
 
-The narrator tells each event of the picture (:func:`truemoment.worlds.scenes.plan_video`) as its moment begins. Actors
-speak in the gaps. No sentence is spoken twice.
+The narrator describes each event of the picture (:func:`truemoment.worlds.scenes.plan_video`) as its moment begins.
+Actors speak in the gaps. No sentence is spoken twice.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def _narration(
 
 
 def _dialogue(rng: np.random.Generator, described: Sequence[Line], duration_s: float, stage: _Staging) -> list[Line]:
-    """Fill the gaps between the narrator's sentences with what actors say."""
+    """Fill the gaps between the narrator's sentences with lines of actors."""
     edges = [0.3, *(edge for line in described for edge in (line.start_s, line.end_s)), duration_s - 0.3]
     lines: list[Line] = []
     used: set[str] = set()

@@ -23,7 +23,7 @@ def stretched(samples: Samples, rate: float, rate_hz: int) -> Samples:
     n = int(len(samples) / rate)
     edge = size + reach
     source = np.pad(samples, (edge, 2 * edge))
-    made = np.zeros(n + 2 * size, np.float32)
+    total = np.zeros(n + 2 * size, np.float32)
     at = -1
     for start in range(-hop, n, hop):
         place = round(rate * (start + hop)) - hop + edge  # middles of windows lie where the speed has them
@@ -31,5 +31,5 @@ def stretched(samples: Samples, rate: float, rate_hz: int) -> Samples:
             wanted = source[at + hop : at + hop + size]
             place += int(np.argmax(np.correlate(source[place - reach : place + reach + size], wanted, "valid"))) - reach
         at = min(max(place, reach), len(source) - size - hop - reach)
-        made[start + hop : start + hop + size] += hann * source[at : at + size]
-    return made[hop : hop + n]
+        total[start + hop : start + hop + size] += hann * source[at : at + size]
+    return total[hop : hop + n]

@@ -1,4 +1,4 @@
-"""Subtitles of a simulated film, and how they differ from what is spoken."""
+"""Subtitles of a simulated film, and their differences from the speech."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from truemoment.worlds.described.script import Line
 
 @dataclass(frozen=True)
 class CueDamage:
-    """How subtitles differ from what is spoken.
+    """Differences of subtitles from the speech.
 
     Parameters
     ----------

@@ -37,25 +37,25 @@ TRIES = 2
 
 @dataclass(frozen=True)
 class JobRunner(Generic[J, R]):
-    """What is done with a job.
+    """How a job is done, and what it needs.
 
     Parameters
     ----------
     do
-        Does it; it is sent to the workers.
+        Function that does a job; it is sent to the workers.
     begin
         Begins a worker process of a pool, given its number of threads.
     given_up
-        Returns the result of a job whose workers died so many times.
+        Returns the result of a job whose workers died :data:`TRIES` times.
     needs
         What every machine of a cluster needs besides TrueMoment.
     threads
-        Of a worker process; None for its share of the cores.
+        Number of threads of a worker process; None for its share of the cores.
     on_gpu
         Whether a job needs a GPU of a cluster.
     memory_mb
         Megabytes that a job needs. On this machine fewer processes work if they do not fit; a machine of a cluster
-        gets so many jobs as fit.
+        gets as many jobs as fit.
     isolated
         Whether a single worker is a process of its own, too, as a job may end its process.
     seconds
@@ -75,7 +75,7 @@ class JobRunner(Generic[J, R]):
 
 
 def begin_worker(threads: int) -> None:
-    """Begin a worker of a pool: Ctrl-C is for who started it, and it ends with that process."""
+    """Begin a worker of a pool: it ignores Ctrl-C, and ends with the process that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ["OMP_NUM_THREADS"] = str(threads)  # read when PyTorch is imported, with a model
     end_with_parent()
@@ -87,11 +87,11 @@ def distribute(engine: Engine, jobs: Iterator[J], work: JobRunner[J, R], workers
     Parameters
     ----------
     engine
-        Which one.
+        Name of the engine.
     jobs
-        Of any number; they are taken as workers become free.
+        Any number of jobs; a worker gets the next one when it is free.
     work
-        What is done with them.
+        How a job is done.
     workers
         Number of processes. None for 1; on a cluster, for all its cores.
     """
@@ -136,7 +136,7 @@ def by_local(jobs: Iterator[J], work: JobRunner[J, R], workers: int | None) -> I
 
 
 def workers_that_fit(workers: int, memory_mb: int | None, free_mb: int | None) -> int:
-    """Return how many processes work at once, 1 at least, if a job needs so much of the memory that is free.
+    """Return how many processes work at once, 1 at least, given the memory of a job and the free memory.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def _in_pool(
     running: dict[Future[R], tuple[int, J]],
     most: int,
 ) -> Iterator[R]:
-    """Keep a pool busy until all is done; those that are done again run alone, and first."""
+    """Keep a pool busy until all jobs are done; jobs that are done again run alone, and first."""
     suspect = False
     while True:
         while len(running) < (1 if retries or suspect else most):
@@ -194,7 +194,7 @@ def by_ray(jobs: Iterator[J], work: JobRunner[J, R], workers: int | None) -> Ite
 
     Without a number of workers, all cores of the cluster work, or all its GPUs where a job needs one.
 
-    A worker or machine that dies is made up for by Ray; only results travel back.
+    Ray replaces a worker or machine that dies; only results travel back.
     """
     with ray_cluster(workers) as ray:
         n_gpus = 1 if work.on_gpu else 0
@@ -218,7 +218,7 @@ def by_ray(jobs: Iterator[J], work: JobRunner[J, R], workers: int | None) -> Ite
 
 
 def _memory_of(memory_mb: int | None, resources: Mapping[str, float]) -> int | None:
-    """Return the bytes that a job needs of a cluster, which waits for ever for more than it has."""
+    """Return the bytes that a job needs of a cluster, which waits forever for more than it has."""
     if memory_mb is None:
         return None
     there_mb = resources.get("memory", 0.0) / 1e6
@@ -233,7 +233,7 @@ def _call(do: Callable[[J], R], job: J) -> R:
 
 
 def _came(ray: Any, reference: Any, job: J, work: JobRunner[J, R]) -> R:  # noqa: ANN401 - an optional package
-    """Return what came of a job."""
+    """Return the result of a job."""
     try:
         result: R = ray.get(reference)
     except ray.exceptions.RayTaskError as error:

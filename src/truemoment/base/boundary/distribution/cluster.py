@@ -89,8 +89,8 @@ def ray_cluster(workers: int | None) -> Iterator[Any]:
             with without_current_folder(), contextlib.chdir(closed):
                 ray.init(address=address, **options, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, RuntimeError, ValueError, ray.exceptions.AuthenticationError) as error:
-            where = "on this machine cannot be started" if address == "local" else f"at {address} cannot be reached"
-            raise InputError(f"the cluster {where} ({error})") from None
+            failure = "on this machine cannot be started" if address == "local" else f"at {address} cannot be reached"
+            raise InputError(f"the cluster {failure} ({error})") from None
         yield ray
 
 
@@ -145,12 +145,12 @@ def _refuse_readable_token() -> None:
     with contextlib.suppress(FileNotFoundError):
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
             raise InputError(
-                "can be read by others, and holds the token of a cluster", path=path, hint=f"chmod 600 {path}"
+                "can be read by others, and contains the token of a cluster", path=path, hint=f"chmod 600 {path}"
             )
 
 
 def _refuse_unreachable(address: str) -> None:
-    """Refuse a cluster at HOST:PORT that does not answer; Ray itself would go on trying for minutes."""
+    """Refuse a cluster at HOST:PORT that does not answer; Ray itself would retry for minutes."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not colon or not port.isdecimal():
         return

@@ -1,4 +1,4 @@
-r"""Advantage actor-critic over episodes of T steps, of which each ends at a step of its own (Mnih et al. 2016, A2C).
+r"""Advantage actor-critic over episodes of at most T steps (Mnih et al. 2016, A2C).
 
 As in the code of TSP-PRL, the return of the last step K starts from the value of the state that this step left:
 
@@ -40,7 +40,7 @@ def discounted_returns(reward: Tensor, value: Tensor, counts: Tensor, *, discoun
     Parameters
     ----------
     reward, value : (B, T)
-        Of each step.
+        Reward and value of each step.
     counts : (B, T) bool
         Steps that took place, the first of each episode; the returns of the others have no meaning.
     discount
@@ -53,14 +53,14 @@ def discounted_returns(reward: Tensor, value: Tensor, counts: Tensor, *, discoun
     tensor([[1.7500, 1.5000]])
     """
     n_steps = reward.shape[1]
-    found: list[Tensor] = []
+    returns: list[Tensor] = []
     following = value[:, -1]
     for step in range(n_steps - 1, -1, -1):
         if step + 1 < n_steps:  # the last step of an episode is followed by one that did not take place
             following = torch.where(counts[:, step + 1], following, value[:, step])
         following = reward[:, step] + discount * following
-        found.append(following)
-    return torch.stack(found[::-1], dim=1)
+        returns.append(following)
+    return torch.stack(returns[::-1], dim=1)
 
 
 def actor_critic_losses(
@@ -73,7 +73,7 @@ def actor_critic_losses(
     steps
         The steps of the episodes.
     discount
-        Of the returns.
+        Discount of the returns.
     entropy_weight
         Weight of the entropy.
     critic
@@ -88,4 +88,4 @@ def actor_critic_losses(
     of_policy = advantage.detach() if critic == "value" else advantage
     policy = -of_policy * steps.log_prob - entropy_weight * steps.entropy
     n_steps = steps.counts.sum().clamp(min=1)
-    return tuple(torch.where(steps.counts, of, 0.0).sum() / n_steps for of in (policy, advantage.square()))  # type: ignore[return-value]
+    return tuple(torch.where(steps.counts, loss, 0.0).sum() / n_steps for loss in (policy, advantage.square()))  # type: ignore[return-value]

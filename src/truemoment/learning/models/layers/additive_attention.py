@@ -70,7 +70,7 @@ class _AdditiveScores(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, slopes: Tensor) -> tuple[Tensor, Tensor, Tensor]:  # noqa: ANN401 - PyTorch's context
         keys, context, weight = ctx.saved_tensors
-        of_keys, of_context, of_weight = (torch.zeros_like(of) for of in ctx.saved_tensors)
+        of_keys, of_context, of_weight = (torch.zeros_like(tensor) for tensor in ctx.saved_tensors)
         for block, mixed in _mixed_blocks(keys, context):
             slope = slopes[:, block]
             of_weight += slope.flatten() @ mixed.flatten(0, 2)

@@ -15,7 +15,7 @@ from truemoment.base.errors import UsageError
 
 
 class CellAttention(nn.Module):
-    """Multi-head attention of cells over a set, without weights of its own.
+    """Multi-head attention of cells over a set, without weights.
 
     Parameters
     ----------

@@ -20,8 +20,8 @@ class NextToken(Protocol):
         ...
 
 
-def beam_search(step: NextToken, states: Tensor, *, begin: int, end: int, width: int, most: int) -> Tensor:
-    """Return the tokens of the best sequence of each row, (R, most); `end` where it has ended.
+def beam_search(step: NextToken, states: Tensor, *, begin: int, end: int, width: int, max_tokens: int) -> Tensor:
+    """Return the tokens of the best sequence of each row, (R, max_tokens); `end` where it has ended.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def beam_search(step: NextToken, states: Tensor, *, begin: int, end: int, width:
         Tokens that every sequence begins with, which is not returned, and that ends it.
     width
         W, beams of a row, not more than there are tokens.
-    most
+    max_tokens
         Tokens of a sequence.
     """
     n_rows, device = states.shape[1], states.device
@@ -41,18 +41,18 @@ def beam_search(step: NextToken, states: Tensor, *, begin: int, end: int, width:
     last = torch.full((n_rows, width), begin, device=device)
     score = torch.zeros(n_rows, width, dtype=states.dtype, device=device)
     score[:, 1:] = -torch.inf  # the beams begin alike
-    tokens = torch.full((n_rows, width, most), end, device=device)
+    tokens = torch.full((n_rows, width, max_tokens), end, device=device)
     best_score, best = score[:, 0] - torch.inf, tokens[:, 0]
-    for at in range(most):
+    for at in range(max_tokens):
         log_probability, states = step(last, states)
         likely, token = log_probability.topk(width, dim=2)  # no other token of a beam can be among the best
-        score, chosen = (score[:, :, None] + likely.to(score.dtype)).flatten(1).topk(width, dim=1)
-        parent, last = chosen // width, token.flatten(1).gather(1, chosen)
+        score, choice = (score[:, :, None] + likely.to(score.dtype)).flatten(1).topk(width, dim=1)
+        parent, last = choice // width, token.flatten(1).gather(1, choice)
         tokens = tokens.gather(1, parent[:, :, None].expand_as(tokens)).clone()
         tokens[:, :, at] = last
         states = states.gather(2, parent[None, :, :, None].expand_as(states))
-        done = (last == end) | (at == most - 1)
-        best_score, best = _better(best_score, best, score.masked_fill(~done, -torch.inf), tokens)
+        ended = (last == end) | (at == max_tokens - 1)
+        best_score, best = _better(best_score, best, score.masked_fill(~ended, -torch.inf), tokens)
         score = score.masked_fill(last == end, -torch.inf)
     return best
 

@@ -31,15 +31,15 @@ class CaptionGenerator(nn.Module):
     Parameters
     ----------
     n_dimensions
-        Of the features.
+        Dimensions of the features.
     n_vector
         E, numbers a word vector.
     n_tokens
         V, tokens that are known.
     hidden, n_layers, dropout
-        Of both GRUs.
+        Width, layers and dropout of both GRUs.
     sharpness
-        Of the ends of a segment, see :func:`truemoment.learning.models.layers.segment_context.soft_masks`.
+        Sharpness of the ends of a segment, see :func:`truemoment.learning.models.layers.segment_context.soft_masks`.
     """
 
     def __init__(
@@ -87,8 +87,8 @@ class CaptionGenerator(nn.Module):
         read = self.decode(torch.cat([self.embed(tokens), context], dim=2), code.start)
         return self._log_probability(read.outputs)
 
-    def sentences(self, code: SegmentCode, *, begin: int, end: int, width: int, most: int) -> Tensor:
-        """Return the tokens (R, most) of the sentence that a beam search of `width` beams finds for each segment."""
+    def sentences(self, code: SegmentCode, *, begin: int, end: int, width: int, max_tokens: int) -> Tensor:
+        """Return the sentence of each segment, tokens (R, max_tokens), by a beam search of `width` beams."""
 
         def step(tokens: Tensor, states: Tensor) -> tuple[Tensor, Tensor]:
             context = code.context[:, None].expand(-1, width, -1)
@@ -97,7 +97,7 @@ class CaptionGenerator(nn.Module):
             log_probability = self._log_probability(read.outputs[:, 0])
             return log_probability.reshape(*tokens.shape, -1), read.states[:, :, 0].reshape(states.shape)
 
-        return beam_search(step, code.start, begin=begin, end=end, width=width, most=most)
+        return beam_search(step, code.start, begin=begin, end=end, width=width, max_tokens=max_tokens)
 
     def _log_probability(self, outputs: Tensor) -> Tensor:
         return torch.log_softmax(self.word(outputs), dim=-1)

@@ -70,9 +70,9 @@ def hull_iou(segments: Tensor, moment: Tensor) -> Tensor:
 
     The hull is the union where segments overlap.
     """
-    later, earlier = torch.maximum(segments, moment), torch.minimum(segments, moment)
-    intersection = (earlier[..., 1] - later[..., 0]).clamp(min=0)
-    hull = (later[..., 1] - earlier[..., 0]).clamp(min=0)
+    high, earlier = torch.maximum(segments, moment), torch.minimum(segments, moment)
+    intersection = (earlier[..., 1] - high[..., 0]).clamp(min=0)
+    hull = (high[..., 1] - earlier[..., 0]).clamp(min=0)
     return intersection / (hull + SMALLEST_HULL)
 
 

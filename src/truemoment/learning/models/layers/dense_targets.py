@@ -52,10 +52,10 @@ def pyramid_locations(n_clips: int) -> PyramidLocations:
 
     Examples
     --------
-    >>> found = pyramid_locations(8)
-    >>> found.at.tolist()
+    >>> locations = pyramid_locations(8)
+    >>> locations.at.tolist()
     [0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 1.0, 3.0, 5.0, 7.0, 2.0, 6.0]
-    >>> found.most[[0, 8, 12]].tolist()
+    >>> locations.most[[0, 8, 12]].tolist()
     [1.5, 2.75, inf]
     """
     rows = [
@@ -72,8 +72,8 @@ def dense_targets(moment: Tensor, locations: PyramidLocations) -> DenseTargets:
     Examples
     --------
     >>> locations = pyramid_locations(32)
-    >>> found = dense_targets(torch.tensor([[8.0, 24.0]]), locations)
-    >>> locations.at[found.positive[0]].tolist()
+    >>> targets = dense_targets(torch.tensor([[8.0, 24.0]]), locations)
+    >>> locations.at[targets.positive[0]].tolist()
     [13.0, 15.0, 17.0, 19.0, 10.0, 22.0]
     """
     distances = torch.stack([locations.at - moment[:, :1], moment[:, 1:] - locations.at], dim=2)

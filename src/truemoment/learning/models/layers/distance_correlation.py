@@ -26,7 +26,7 @@ LEAST = EPSILON**2
 
 
 def _centred_distances(rows: Tensor) -> Tensor:
-    """Distances between rows (n, d), doubly centred: (n, n)."""
+    """Return the distances between rows (n, d), doubly centred: (n, n)."""
     rows = rows - rows.mean(dim=0)
     square = rows.square().sum(dim=1)
     distance = ((square[:, None] + square - 2 * rows @ rows.T).clamp(min=0) + EPSILON).sqrt()
@@ -51,8 +51,8 @@ def distance_correlation(
         Random generator on the device of `x`; None for PyTorch's own.
     """
     if rows is not None and rows < len(x):
-        taken = torch.randperm(len(x), generator=generator, device=x.device)[:rows]
-        x, y = x[taken], y[taken]
+        sample = torch.randperm(len(x), generator=generator, device=x.device)[:rows]
+        x, y = x[sample], y[sample]
     with torch.autocast(x.device.type, enabled=False):  # squares of half precision are no distances
         a, b = (_centred_distances(side if side.dtype == torch.float64 else side.float()) for side in (x, y))
         covariance, of_x, of_y = (

@@ -25,7 +25,7 @@ class GroupedMap(nn.Module):
     groups, width
         Groups of the convolution, and numbers of each.
     kernel
-        Of the convolution, odd.
+        Kernel of the convolution, odd.
     """
 
     def __init__(self, n_in: int, n_out: int, *, groups: int, width: int, kernel: int = 1) -> None:
@@ -40,9 +40,9 @@ class GroupedMap(nn.Module):
         between = self.first(nodes)
         if counts is not None:
             between = between.masked_fill(~counts[:, None], 0.0)
-        return self.rest(between)
+        return self.map_last(between)
 
-    def rest(self, between: Tensor) -> Tensor:
+    def map_last(self, between: Tensor) -> Tensor:
         """Return what follows the first map, (B, groups * width, N) to (B, H, N)."""
         mapped: Tensor = self.last(self.grouped(between.relu()).relu())
         return mapped
@@ -58,7 +58,7 @@ class GCNeXt(nn.Module):
     neighbours
         k, at most N are used.
     groups, width
-        Of the grouped convolutions.
+        Groups and width of the grouped convolutions.
     reading
         What is read as the features of a neighbour.
     """
@@ -80,9 +80,9 @@ class GCNeXt(nn.Module):
         position = nearest_nodes(clips.detach(), self.neighbours).position
         of_neighbour, of_self = first.weight[:, :hidden, 0], first.weight[:, hidden:]
         ends = functional.linear(node_rows(clips, self.reading), of_neighbour)  # (B, N, W)
-        own = functional.conv1d(clips, of_self, first.bias)  # (B, W, N)
+        node = functional.conv1d(clips, of_self, first.bias)  # (B, W, N)
         n_pairs, n_clips, k = position.shape
         at = position.flatten(1)[:, :, None].expand(-1, -1, ends.shape[2])
         neighbour = ends.gather(1, at).transpose(1, 2).reshape(n_pairs, -1, n_clips, k)  # (B, W, N, k)
-        edges = self.semantic.rest((neighbour + own[..., None]).flatten(2))
+        edges = self.semantic.map_last((neighbour + node[..., None]).flatten(2))
         return edges.view(n_pairs, hidden, n_clips, k).amax(dim=3)

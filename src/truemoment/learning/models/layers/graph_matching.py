@@ -1,4 +1,4 @@
-r"""Graph matching: clips and words hear of those beside, of those alike, and of the other kind.
+r"""Graph matching: clips and words are updated from neighbours, from similar nodes, and from the other kind.
 
 With nodes x of one kind and y of the other, and sub-networks O (over 3 nodes), S and M (over 1) for each kind,
 
@@ -61,7 +61,7 @@ class GraphMatching(nn.Module):
     neighbours
         Nearest nodes of a node, itself among them.
     groups, width
-        Of the sub-networks.
+        Groups and width of the sub-networks.
     reading
         What is read as the features of a neighbour.
     padding
@@ -86,7 +86,7 @@ class GraphMatching(nn.Module):
         self.last = nn.Conv1d(hidden, hidden, 1)
 
     def forward(self, clips: Tensor, words: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-        """Return clips (B, H, N) and words (B, H, L) that have heard of each other; `counts` (B, L) are real words."""
+        """Return updated clips (B, H, N) and words (B, H, L); `counts` (B, L) are real words."""
         alike = clips.transpose(1, 2) @ words
         of_word = alike.masked_fill(~counts[:, None], torch.finfo(alike.dtype).min).softmax(dim=2)
         of_clip = alike.softmax(dim=1)

@@ -43,8 +43,8 @@ def nearest_nodes(nodes: Tensor, k: int, counts: Tensor | None = None) -> Neares
         distance = torch.cdist(rows, rows, compute_mode="donot_use_mm_for_euclid_dist")
     if counts is not None:
         distance = distance.masked_fill(~(counts[:, :, None] & counts[:, None]), FAR)
-    found, position = distance.topk(min(k, nodes.shape[2]), dim=2, largest=False)
-    return NearestNodes(position, found)
+    nearest, position = distance.topk(min(k, nodes.shape[2]), dim=2, largest=False)
+    return NearestNodes(position, nearest)
 
 
 def node_rows(nodes: Tensor, reading: Reading) -> Tensor:

@@ -1,7 +1,7 @@
 r"""Location of a cell, as a fixed vector of sines and cosines.
 
-Row a of the map (the first clip) and column b (the last) each give half of the numbers, the row first. Of the h/2 for
-clip c of N, counted from 1, number i is
+Row a of the map (the first clip) and column b (the last) each give half of the numbers, the row first. Among the h/2
+for clip c of N, counted from 1, number i is
 
 .. math::
     \sin(2 \pi c / N \cdot 10000^{-2 \lfloor i / 2 \rfloor / (h / 2)}) \text{ for even } i, \cos \text{ for odd } i,
@@ -26,7 +26,7 @@ TEMPERATURE = 10000.0
 
 
 def _axis_codes(n_clips: int, hidden: int) -> Tensor:
-    """Codes of the clips of one axis, (N, H / 2)."""
+    """Return the codes of the clips of one axis, (N, H / 2)."""
     if hidden < 4 or hidden % 4:
         raise UsageError(f"got {hidden} hidden numbers, expected a multiple of 4: a sine and a cosine for each axis")
     return waves(2 * math.pi * torch.arange(1, n_clips + 1).double() / n_clips, hidden // 2).float()
@@ -65,7 +65,7 @@ def map_codes(n_clips: int, hidden: int) -> Tensor:
 def position_loss(predicted: Tensor, codes: Tensor) -> Tensor:
     """Return the Euclidean distance of predicted positions (B, C, H) to the codes (C, H), mean over cells and pairs.
 
-    As in TCN-DCM's code: not squared, and 1e-6 is added to each difference. (MDD, eq. 8, does not say how the distances
-    are reduced; one norm over all of them would outweigh the loss of the scores a hundred times.)
+    As in TCN-DCM's code: not squared, and 1e-6 is added to each difference. (MDD, eq. 8, does not define how
+    the distances are reduced; one norm over all of them would outweigh the loss of the scores a hundred times.)
     """
     return functional.pairwise_distance(predicted, codes.expand_as(predicted)).mean()

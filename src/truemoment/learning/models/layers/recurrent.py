@@ -97,4 +97,4 @@ class BidirectionalLSTM(BothDirections):
         """Return the states (2, B, T, H) of rows (2, B, T, D)."""
         with torch.autocast(rows.device.type, enabled=False):  # not every processor has an LSTM in bfloat16
             rows = rows.to(next(self.forth.parameters()).dtype)
-            return torch.stack([lstm(of)[0] for lstm, of in zip((self.forth, self.back), rows, strict=True)])
+            return torch.stack([lstm(inputs)[0] for lstm, inputs in zip((self.forth, self.back), rows, strict=True)])

@@ -1,4 +1,4 @@
-r"""Convolution over time that pads as TensorFlow's "same": on both sides if it can be even, else more on the right.
+r"""Convolution over time that pads as TensorFlow's "same": evenly on both sides, or one more on the right.
 
 .. math:: p = \max((\lceil n / s \rceil - 1) s + k - n, 0), \quad \text{left } \lfloor p / 2 \rfloor
 

@@ -49,7 +49,7 @@ class SentenceLocalizer(nn.Module):
     n_dimensions, n_vector
         Numbers of a row of features and of a word vector.
     hidden, n_layers, dropout
-        Of the GRUs.
+        Width, layers and dropout of the GRUs.
     mixer_dropout
         Between the layers after the contexts.
     """
@@ -94,7 +94,7 @@ class SentenceLocalizer(nn.Module):
             states.at(n - 1).transpose(0, 1).flatten(1) for states, n in ((seen, n_rows), (read, n_tokens))
         )
         sentence = self.norm_sentence(self.attend_sentence(read.outputs, of_video, n_tokens))
-        shown = self.norm_video(self.attend_video(seen.outputs, of_sentence, n_rows))
-        joined = self.join(torch.cat([sentence, shown], dim=1))
-        mixed: Tensor = self.mix(torch.cat([joined, sentence * shown, sentence + shown], dim=1))
+        attended = self.norm_video(self.attend_video(seen.outputs, of_sentence, n_rows))
+        joined = self.join(torch.cat([sentence, attended], dim=1))
+        mixed: Tensor = self.mix(torch.cat([joined, sentence * attended, sentence + attended], dim=1))
         return self.score(mixed), mixed

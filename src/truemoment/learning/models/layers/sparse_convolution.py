@@ -6,9 +6,9 @@ margin, 576 cells are convolved for 136 candidates. Here layer l has a row for e
 * the candidates reach in l layers (its factor is above 0), and
 * reaches a candidate in the layers that are left.
 
-A layer gathers the rows beside each cell and multiplies them with the weights of all places; or, where fewer cells go
-in than come out, multiplies first and adds up what falls on each cell. The sums are those of the dense convolution in
-another order.
+A layer gathers the rows beside each cell and multiplies them with the weights of all places. A layer with fewer cells
+of input than of output multiplies first and adds up the products of each cell. The sums are those of the dense
+convolution in another order.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from truemoment.learning.models.layers.cell_convolution import Stack
 
 @dataclass(frozen=True, eq=False)
 class _Layer:
-    """A layer: P cells come out of Q cells that go in; K places of the kernel.
+    """A layer from Q cells to P cells, with K places of the kernel.
 
     Parameters
     ----------
     source : (P, K)
         Row of the cell that each place reads; Q where there is none.
     weight : (K * H, H, 1, 1) or (H, K * H, 1, 1)
-        Of multiplying first, and of gathering first, as a convolution over single rows.
+        Weight for multiplying first, and for gathering first, as a convolution over single rows.
     bias : (H,)
     scale : (P, 1)
     n_in, n_out
@@ -50,7 +50,7 @@ class _Layer:
 
     @property
     def multiplies_first(self) -> bool:
-        """Whether fewer cells go in than come out."""
+        """Whether the input has fewer cells than the output."""
         return self.n_in < self.n_out
 
 
@@ -137,21 +137,21 @@ def _plan(stack: Stack) -> list[_Layer]:
     for _ in range(depth):
         needed.insert(0, _widened(needed[0], half))
     reached = [candidates, *(factor > 0 for factor in factors)]
-    kept = [reach & need for reach, need in zip(reached, needed, strict=True)]
-    rows = [_numbered(cells) for cells in kept]
+    cells_of = [reach & need for reach, need in zip(reached, needed, strict=True)]
+    rows = [_numbered(cells) for cells in cells_of]
     rows[0][first + margin, last + margin] = np.arange(len(first))  # in the order of the candidates
     rows[-1][first + margin, last + margin] = np.arange(len(first))
     return [
-        _layer(stack, number, kept[number : number + 2], rows[number : number + 2], factors[number])
+        _layer(stack, number, cells_of[number : number + 2], rows[number : number + 2], factors[number])
         for number in range(depth)
     ]
 
 
-def _layer(stack: Stack, number: int, kept: list[Bools], rows: list[Ints], factor: np.ndarray) -> _Layer:
-    """Lay out a layer of the cells that go in and come out."""
-    half, n_in, n_out = stack.kernel // 2, int(kept[0].sum()), int(kept[1].sum())
+def _layer(stack: Stack, number: int, cells: list[Bools], rows: list[Ints], factor: np.ndarray) -> _Layer:
+    """Lay out a layer from its cells of input and of output."""
+    half, n_in, n_out = stack.kernel // 2, int(cells[0].sum()), int(cells[1].sum())
     places = np.empty((n_out, 2), dtype=np.int64)
-    places[rows[1][kept[1]]] = np.argwhere(kept[1])
+    places[rows[1][cells[1]]] = np.argwhere(cells[1])
     steps = np.stack(np.meshgrid(*2 * [np.arange(-half, half + 1)], indexing="ij"), axis=-1).reshape(-1, 2)
     beside = places[:, None] + steps
     source = rows[0][beside[..., 0], beside[..., 1]]

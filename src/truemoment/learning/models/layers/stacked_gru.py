@@ -32,7 +32,7 @@ class StackedGRU(nn.Module):
     n_layers
         K.
     dropout
-        Of the states between layers.
+        Dropout of the states between layers.
     residual
         Whether a linear map of the rows, without bias, is added to the outputs.
     """

@@ -1,4 +1,4 @@
-r"""Convolution over the dependencies of a sentence: words hear of the words that they depend on, and that on them.
+r"""Convolution over the dependencies of a sentence: each word is updated from its heads and its dependents.
 
 .. math::
     e_{ij} = w^\top \text{ReLU}(W_1 [h_i \,\Vert\, h_j]), \quad
@@ -33,7 +33,7 @@ class SyntacticGraph(nn.Module):
         self.message = nn.Linear(hidden, hidden, bias=False)
 
     def forward(self, words: Tensor, heads: Tensor) -> Tensor:
-        """Return words (B, L, H) that have heard of each other.
+        """Return updated words (B, L, H).
 
         Parameters
         ----------

@@ -70,7 +70,7 @@ class ConvMoments(nn.Module):
 
     (Zhang et al. 2020, 2D-TAN, section 3.2, "conv".) Diagonal by diagonal of the map: a convolution over 1 clip first,
     then over 2 neighbours of the diagonal before, and over 3 in steps of 2 where the diagonals become coarser. Each
-    diagonal has weights of its own, without activations between them.
+    diagonal has its own weights, without activations between them.
     """
 
     cell_of: Tensor

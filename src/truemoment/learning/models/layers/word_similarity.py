@@ -21,8 +21,8 @@ def stem_numbers(words: Sequence[str]) -> list[int]:
     >>> stem_numbers(["opens", "door", "opening"])
     [0, 1, 0]
     """
-    known: dict[str, int] = {}
-    return [known.setdefault(stem(word), len(known)) for word in words]
+    number_of: dict[str, int] = {}
+    return [number_of.setdefault(stem(word), len(number_of)) for word in words]
 
 
 def meteor_scores(hypotheses: Tensor, references: Tensor, stems: Tensor) -> Tensor:
@@ -43,7 +43,7 @@ def meteor_scores(hypotheses: Tensor, references: Tensor, stems: Tensor) -> Tens
     pairs = pairs | _aligned(stems[hypotheses], stems[references], left, left_over)
     n_pairs = pairs.sum(dim=(1, 2)).double()
     n_chunks = n_pairs - (pairs[:, 1:, 1:] & pairs[:, :-1, :-1]).sum(dim=(1, 2))
-    n_words, n_others = ((of > 0).sum(dim=1).double() for of in (hypotheses, references))
+    n_words, n_others = ((stems_of > 0).sum(dim=1).double() for stems_of in (hypotheses, references))
     penalty = GAMMA * (n_chunks / n_pairs.clamp(min=1)) ** BETA
     return (1 - penalty) * n_pairs / (ALPHA * n_others + (1 - ALPHA) * n_words).clamp(min=1e-9)
 

@@ -1,4 +1,4 @@
-"""A prompt is data: what the model gets about a video, and how its answer is to be read.
+"""Prompts: the text and frames that a model gets, and the rules that read its answer.
 
 A prompt is a TOML file::
 
@@ -23,6 +23,7 @@ without ``{frames}`` shows none: it asks for a guess.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 import tomllib
@@ -87,21 +88,21 @@ class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
 
     def check(self, path: Path | None = None) -> None:
         """Refuse a prompt that cannot be filled."""
-        for field, known in (("user", USER_FIELDS), ("frame_label", LABEL_FIELDS), ("system", ())):
+        for field, fields in (("user", USER_FIELDS), ("frame_label", LABEL_FIELDS), ("system", ())):
             names = _names_in(getattr(self, field))
-            strange = next((name for name in names if name not in known), None)
+            strange = next((name for name in names if name not in fields), None)
             if strange is not None:
-                expected = ", ".join(f"{{{name}}}" for name in known) or "no placeholder"
-                hint = f"{{{{{strange}}}}} writes it as it stands"
+                expected = ", ".join(f"{{{name}}}" for name in fields) or "no placeholder"
+                hint = f"{{{{{strange}}}}} writes it as text"
                 raise InputError(f"got {{{strange}}}, expected {expected}", path=path, field=field, hint=hint)
         names = _names_in(self.user)
         if "sentence" not in names:
             raise InputError("expected {sentence} in it", path=path, field="user")
         if names.count("frames") > 1:
             raise InputError("got {frames} twice, expected it once or not at all", path=path, field="user")
-        lacking = next((name for name in names if name in FRAME_FIELDS), None)
-        if lacking and "frames" not in names:
-            raise InputError(f"got {{{lacking}}} without {{frames}}", path=path, field="user")
+        frame_field = next((name for name in names if name in FRAME_FIELDS), None)
+        if frame_field and "frames" not in names:
+            raise InputError(f"got {{{frame_field}}} without {{frames}}", path=path, field="user")
         if self.frame_label and "frames" not in names:
             raise InputError("got a label without {frames} in the user's text", path=path, field="frame_label")
         if not self.name.strip() or len(self.name) > 100:
@@ -137,8 +138,6 @@ class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
 
 def messages(prompt: Prompt, parts: Sequence[str | bytes]) -> list[dict[str, Any]]:
     """Return the messages of a request, frames as ``data:`` addresses."""
-    import base64  # noqa: PLC0415 - only asking needs it
-
     content: list[dict[str, Any]] = []
     for part in parts:
         if isinstance(part, str):
@@ -152,7 +151,7 @@ def messages(prompt: Prompt, parts: Sequence[str | bytes]) -> list[dict[str, Any
 
 
 def clock(time_s: float) -> str:
-    """Write seconds as a clock does, the second that has begun: MM:SS, from an hour on H:MM:SS.
+    """Return seconds as clock time, rounded down: MM:SS, from an hour on H:MM:SS.
 
     Examples
     --------
@@ -183,8 +182,8 @@ def _read(name: str, text: str, path: Path | None) -> Prompt:
     except RecursionError:
         raise InputError("is nested too deeply", path=path or name) from None
     except msgspec.ValidationError as error:
-        known = ", ".join(Prompt.__struct_fields__)
-        raise InputError(f"{error}; a prompt has {known}", path=path or name) from None
+        fields = ", ".join(Prompt.__struct_fields__)
+        raise InputError(f"{error}; a prompt has {fields}", path=path or name) from None
     except ValueError as error:  # no TOML, or a number of more digits than Python reads
         raise InputError(f"is no TOML ({error})", path=path or name) from None
     prompt.check(path)
@@ -193,9 +192,9 @@ def _read(name: str, text: str, path: Path | None) -> Prompt:
 
 def _names_in(text: str) -> list[str]:
     """Return the placeholders of a text, in order."""
-    return [found[2] for found in _PLACEHOLDER.finditer(text) if found[2]]
+    return [match[2] for match in _PLACEHOLDER.finditer(text) if match[2]]
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
     """Put values in place of placeholders, once: braces within a value stay as they are."""
-    return _PLACEHOLDER.sub(lambda found: found[1] or values[found[2]], text)
+    return _PLACEHOLDER.sub(lambda match: match[1] or values[match[2]], text)

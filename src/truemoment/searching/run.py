@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from truemoment.base.boundary.files import write_text
+from truemoment.base.request import function_of
 from truemoment.report.model import Report
 from truemoment.report.result import Result
 from truemoment.searching import report as reports
-from truemoment.searching.encoder_options import EncoderOptions
+from truemoment.searching.exporting.formats import check_ending, exported
+from truemoment.searching.exporting.moments import moments_of
 from truemoment.searching.index import Index
-from truemoment.searching.pictures import SearchResult, ranked
-from truemoment.searching.searcher import IndexSearcher, RankingOptions
-from truemoment.searching.session import SearchSession, SearchTarget
+from truemoment.searching.pictures import Pictures, SearchResult, ranked
+from truemoment.searching.request import MomentFiles, SentenceSearch
+from truemoment.searching.session import SearchSession, open_session
 from truemoment.searching.stopping import RetrievedMoments
 
 
@@ -61,6 +64,26 @@ class FoundMoments(Result):
             for result in self.moments
         ]
 
+    def csv(self) -> str:
+        """Return the moments as CSV, seconds in full."""
+        return reports.as_csv(self.query, self.moments)
+
+    def exported(self, file: Path, *, start: str | None = None, names_only: bool = False) -> str:
+        """Return the moments in the format of a file's ending.
+
+        Parameters
+        ----------
+        file
+            The file, which is not written.
+        start
+            Time code of a video's first frame; None for its own.
+        names_only
+            Whether timelines name video files without their folders.
+        """
+        with_paths = [replace(of, path=self.index.path_of(of.moment.video_id)) for of in self.moments]
+        moments = moments_of(self.query, with_paths, start)
+        return exported(moments, check_ending(file), names_only=names_only)
+
     def __repr__(self) -> str:
         """Return the sentence and the best moment, in one line."""
         if not self.moments:
@@ -69,17 +92,31 @@ class FoundMoments(Result):
         return f"Search for {self.query!r}: {best.start_s:.1f} to {best.end_s:.1f} s of {best.video_id}"
 
 
-def search(
-    query: str,
-    target: str | os.PathLike[str],
-    *,
-    top: int = 10,
-    apart_s: float = 5.0,
-    exact: bool = False,
-    model: str | None = None,
-    fps: float | None = None,
-    device: str | None = None,
-) -> FoundMoments:
+def write_moments(
+    found: FoundMoments,
+    files: MomentFiles,
+    track: Callable[[list[SearchResult]], Iterable[SearchResult]] = iter,
+) -> tuple[FoundMoments, Pictures]:
+    """Write the pictures, clips, table and export of moments, but no page; return the moments with their files.
+
+    `track` wraps the moments, e.g. in a progress bar.
+    """
+    pictures = Pictures(found.index, files.thumbnails, files.clips, in_memory=files.html is not None)
+    found = replace(found, moments=tuple(pictures.add(list(found.moments), track)))
+    if files.csv is not None and files.csv != Path("-"):
+        write_text(files.csv, found.csv())
+    if files.out is not None:
+        write_text(files.out, found.exported(files.out, start=files.start, names_only=files.names_only))
+    return found, pictures
+
+
+def find_moments(session: SearchSession, query: str) -> FoundMoments:
+    """Return the moments that a sentence describes, best first."""
+    answer = session.find(query)
+    return FoundMoments(query, tuple(ranked(session.index, answer.moments)), session.index, answer)
+
+
+def run(request: SentenceSearch) -> FoundMoments:
     """Find the moments of a video, or of an index of videos, that a sentence describes.
 
     Parameters
@@ -88,15 +125,6 @@ def search(
         The sentence.
     target
         A video, which is indexed beside it first, or an index.
-    top
-        Number of moments.
-    apart_s
-        Minimum time between two moments of a video, seconds.
-    exact
-        Whether all videos are scored exactly, and not only those that a first stage chooses.
-    model, fps, device
-        Model that embeds frames and sentences, frames per second of a video that is indexed, and device.
-        [default: those of the index; a CLIP model]
 
     Returns
     -------
@@ -110,8 +138,8 @@ def search(
     MissingFileError, InputError, MissingPackageError
         If there is no such video or index, it is damaged, or a package of the extra ``search`` is missing.
     """
-    options = EncoderOptions(model, fps, None, device)
-    index, videos = SearchTarget(Path(target), options).open_index()
-    searcher = IndexSearcher(index, RankingOptions(top, apart_s, exact, None), videos)
-    answer = SearchSession(searcher, options).find(query)
-    return FoundMoments(query, tuple(ranked(index, answer.moments)), index, answer)
+    with open_session(request.search_target(Path(request.target)), request) as session:
+        return find_moments(session, request.query)
+
+
+search = function_of(SentenceSearch, run, "search")

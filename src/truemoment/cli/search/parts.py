@@ -1,0 +1,28 @@
+"""What the searches share: what is searched, which is indexed first if it is a video, and notes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from truemoment.cli.index.videos import index_with_progress
+from truemoment.cli.outputs import say
+
+if TYPE_CHECKING:
+    from truemoment.searching.building import IndexReport
+    from truemoment.searching.request import VideoIndexing
+    from truemoment.searching.session import SearchTarget
+
+
+def target_of(request: VideoIndexing, path: Path, *, quiet: bool = False) -> SearchTarget:
+    """Return what is searched; a video is indexed with a progress bar, and notes go to standard error."""
+
+    def make_index(video: Path, out: Path) -> IndexReport:
+        return index_with_progress((video,), out, request.encoder, show=not quiet, partial=request.partial)[1]
+
+    return request.search_target(path, (lambda _: None) if quiet else note, make_index)
+
+
+def note(line: str) -> None:
+    """Write a note on standard error."""
+    say(f"note: {line}", err=True)
