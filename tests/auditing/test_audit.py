@@ -148,7 +148,8 @@ def test_without_a_training_split_only_floors_that_need_none_are_run(test, refer
     }
     verdict = finding(found, "better-than-guessing")
     assert verdict.verdict.endswith(
-        "No floor has learned where moments usually are: there is no training split (--fit-split, --fit-annotations)."
+        "No floor has learned where moments usually are, because there is no training split (--fit-split, "
+        "--fit-annotations)."
     )
     assert (verdict.level, verdict.holds) == ("warning", None)
 

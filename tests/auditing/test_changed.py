@@ -246,7 +246,9 @@ def test_controls_are_no_blind_baselines(asked):
     assert results.verdict.kind(0) == "better"
     assert uses_video.look(results).holds is False
     assert (
-        without_right_video.look(results).evidence[-1].endswith("not blind baselines, and are not counted among those")
+        without_right_video.look(results)
+        .evidence[-1]
+        .endswith("not blind baselines, and do not count among the floors")
     )
 
 

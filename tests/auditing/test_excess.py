@@ -82,7 +82,9 @@ def test_a_method_that_sees_finds_what_the_network_misses(plain_audit):
     assert found.holds is True
     assert found.figure == where.least <= where.excess  # a floor may find more of what the network misses
     missed, hit = 100 * where.where_missed[0], 100 * where.where_hit[0]
-    words = f"Where the sentence network misses, the method finds {missed:.0f} %; where it is right, {hit:.0f} %. "
+    words = (
+        f"The method hits {missed:.0f} % of the queries that the sentence network misses (where it hits: {hit:.0f} %). "
+    )
     assert found.verdict.startswith(words)
 
 
@@ -213,7 +215,7 @@ def test_networks_out_of_fold_never_answer_a_video_they_learned_from(unfitted):
     assert (found.n_hit, found.n_missed) == (n_hit, 60 - n_hit)
     assert (found.where_missed[0], found.where_missed[2], found.excess) == (1.0, 0.0, 1.0)
     assert Watched.fitted == 2 * check.N_FOLDS
-    assert "networks that learned from the others" in check.look(results).evidence[1]
+    assert "which learned from four fifths of the videos" in check.look(results).evidence[1]
 
 
 def test_networks_out_of_fold_are_kept(unfitted):

@@ -141,16 +141,16 @@ def _protocols(results: Results) -> Iterator[_Item]:
 def look(results: Results) -> AuditFinding:
     """State where the method is below a floor."""
     result, percent = results.cached(below_floor), results.setup.protocol.percent
-    tried = (
-        f"{counted(result.n_items, 'measure, class and protocol', 'measures, classes and protocols')}, "
-        f"{result.n_comparisons:,} comparisons with floors at a false discovery rate of {100 * LEVEL:.0f} % and the "
-        "verdict of each measure"
+    items = counted(result.n_items, "measure, class and protocol", "measures, classes and protocols")
+    rule = (
+        f"an item is below at a false discovery rate of {100 * LEVEL:.0f} % over {result.n_comparisons:,} comparisons "
+        'with floors; a measure also if its verdict is "worse"'
     )
     if not result.n_items:
         return AuditFinding(NAME, "note", "No measure is defined here, so the method is compared with no floor.")
     if not result.below:
         return AuditFinding(
-            NAME, "good", f"The method is nowhere shown to be below a floor ({tried}).", (), 0.0, holds=True
+            NAME, "good", f"The method is not shown to be below a floor on any of {items}.", (rule,), 0.0, holds=True
         )
     lines = tuple(
         f"{comparison.item}: {percent(comparison.method)} against {percent(comparison.of_floor)} ({comparison.floor}), "
@@ -160,9 +160,9 @@ def look(results: Results) -> AuditFinding:
     first = lines[0]
     others = len(lines) - 1
     more = f"; {counted(others, 'other', 'others')} in the evidence" if others else ""
-    verdict = f"The method is below a floor on {counted(len(lines), 'item', 'items')} of {tried}: {first}{more}."
+    verdict = f"The method is below a floor on {len(lines):,} of {items}: {first}{more}."
     largest = result.below[0].method - result.below[0].of_floor
-    return AuditFinding(NAME, "warning", verdict, lines, float(-largest), holds=False)
+    return AuditFinding(NAME, "warning", verdict, (*lines, rule), float(-largest), holds=False)
 
 
 def document(results: Results) -> dict[str, Any]:
