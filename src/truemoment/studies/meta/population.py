@@ -83,7 +83,7 @@ def variants(n: int, rng: np.random.Generator) -> tuple[SimulatedSystem, ...]:
     Every :data:`THRESHOLDS_A_TRAINING` variants are one training, with as many of the :data:`THRESHOLDS` of
     suppression. A training has a learning rate x decades off the best, uniform in [-1, 1], which costs found moments
     and ranking quality alike: ``found`` = 0.62 - 0.1 x², ``ranking`` = 0.12 (1 - 0.4 x²); and a capacity y, uniform in
-    [-1, 1], which sharpens boundaries at the expense of ranking and leans more on training moments:
+    [-1, 1], which sharpens boundaries at the expense of ranking and gives training moments more weight:
     ``boundary_error`` = 0.2 exp(-0.5 y), ``ranking`` times exp(-0.15 y), ``bias`` = 0.7 + 0.2 y. So no variant is best
     in everything, and the best one depends on the measure. Trainings share their draws on :data:`ALIKE` of the queries.
 

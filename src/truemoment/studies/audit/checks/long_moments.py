@@ -56,9 +56,9 @@ def look(results: Results) -> AuditFinding:
         f"{100 * of_score:.0f} % of the {unit} at {measure} {'are' if unit == 'hits' else 'is'} on references longer "
         f"than half the video, which are {100 * of_queries:.0f} % of the queries."
     )
-    leans = of_score > HALF_THE_VIDEO and of_score > of_queries + 0.1
-    level: Level = "warning" if leans else "note" if of_score > of_queries + 0.1 else "good"
-    return AuditFinding(NAME, level, verdict, (), of_score, not leans)
+    fails = of_score > HALF_THE_VIDEO and of_score > of_queries + 0.1
+    level: Level = "warning" if fails else "note" if of_score > of_queries + 0.1 else "good"
+    return AuditFinding(NAME, level, verdict, (), of_score, not fails)
 
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
