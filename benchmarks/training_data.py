@@ -10,7 +10,7 @@ import numpy as np
 
 from truemoment.base.records import Annotations
 from truemoment.data.datasets import load_annotations
-from truemoment.studies.audit.training_data import look_at
+from truemoment.studies.audit.training_data import training_coverage
 
 DATA = os.environ.get("TRUEMOMENT_DATA", "../shared/data")
 AUDITED = {
@@ -25,7 +25,7 @@ SIZES = (3000, 1000, 300, 100, 30, 5)
 
 def line(name: str, train: Annotations, audited: Annotations, *, foreign: bool = False) -> str:
     """Return a row of the table."""
-    of = look_at(train, audited, foreign=foreign)
+    of = training_coverage(train, audited, foreign=foreign)
     shares = " | ".join(f"{100 * share:.0f}" for share in (of.words, of.durations, of.alike))
     return f"| {name} | {shares} | {of.divergence:.3f} | {of.distance:.3f} | {'; '.join(of.faults) or '-'} |"
 

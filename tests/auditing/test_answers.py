@@ -218,7 +218,7 @@ def test_one_that_knows_where_nothing_is_is_told_from_one_that_does_not(train):
     always = Predictions.from_lists({q: [] for q in test.queries.query_id})
     mute = finding(audited(test, always, splits=Splits(train=train)), "abstention")
     assert (mute.level, mute.holds, mute.figure) == ("warning", False, 0.0)
-    assert "not shown to know which query has none" in mute.verdict
+    assert "does not show that it recognises queries without a moment" in mute.verdict
 
 
 def test_abstentions_where_every_query_has_a_moment(train):
@@ -244,7 +244,7 @@ def test_a_split_without_any_moment_is_refused():
     test = annotated("test", 5, without=10)
     with pytest.raises(UsageError, match="no query has a reference moment, which an audit needs"):
         audited(test, right(test))
-    with pytest.raises(UsageError, match="invented/none: no query has a reference moment; name another"):
+    with pytest.raises(UsageError, match="invented/none: no query has a reference moment; name another split"):
         audited(
             annotated("test", 5), right(annotated("test", 5)), splits=Splits(train=annotated("none", 5, without=10))
         )
@@ -361,7 +361,7 @@ def test_a_model_that_declines_without_frames_says_little(tmp_path, train):
         audited(test, right(test), splits=Splits(train=train), controls=Controls(text_only=silent)), "text-only"
     )
     assert (blind.level, blind.holds) == ("note", True)
-    assert "Without them it names a moment for only 20 of 60 queries" in blind.verdict
+    assert "Without them it predicts a moment for only 20 of 60 queries" in blind.verdict
     assert "answers without the frames: 20 parsed, 40 refused" in blind.evidence
 
 
@@ -395,10 +395,10 @@ def test_shuffled_answers_in_words(tmp_path, train):
     texts[6:12] = ["There is no such moment in the video."] * 6
     shuffled, _ = read(tmp_path, test, texts)
     found = audited(test, right(test), splits=Splits(train=train), controls=Controls(shuffled=shuffled))
-    moved = found.cached(changed_videos.shuffled).displacement
+    moved = found.cached(changed_videos.shuffled_control).displacement
     assert moved.left_out == {"answered on the original video only": 12}
     assert int(moved.compared.sum()) == 48
-    assert found.cached(changed_videos.shuffled).scores.value("R@1,IoU=0.5") == 48 / 60
+    assert found.cached(changed_videos.shuffled_control).scores.value("R@1,IoU=0.5") == 48 / 60
     evidence = finding(found, "uses-video").evidence
     assert any("could not be read, which count as wrong: 6 (on the original ones: 0)" in line for line in evidence)
 

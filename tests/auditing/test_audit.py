@@ -86,8 +86,8 @@ def test_the_floor_chosen_on_validation_is_evidence(plain_audit):
     own, there = results.scores.value(measure), results.floor(chosen).scores.value(measure)
     [line] = [line for line in plain_audit.findings[0].evidence if line.startswith("the strongest floor on val is ")]
     assert line == (
-        f"the strongest floor on val is {results.floor(chosen).called(m)} ({100 * validated[chosen]:.2f} there): the "
-        f"method is {100 * (own - there):+.1f} points from it here"
+        f"the strongest floor on val is {results.floor(chosen).called(m)} ({100 * validated[chosen]:.2f}); on "
+        f"{plain_audit.results.annotations.split} the method is {100 * (own - there):+.1f} points from it"
     )
 
 
@@ -148,7 +148,8 @@ def test_without_a_training_split_only_floors_that_need_none_are_run(test, refer
     }
     verdict = finding(found, "better-than-guessing")
     assert verdict.verdict.endswith(
-        "No floor has learned where moments usually are: there is no training split (--fit-split, --fit-annotations)."
+        "No floor has learned where moments usually are, because there is no training split (--fit-split, "
+        "--fit-annotations)."
     )
     assert (verdict.level, verdict.holds) == ("warning", None)
 

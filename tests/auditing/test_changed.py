@@ -17,7 +17,7 @@ from truemoment.media.features.changed import CHANGES
 from truemoment.report.render.html import page
 from truemoment.studies.audit import AuditSetup, Controls, Results, Splits, audit, report
 from truemoment.studies.audit.checks import better_than_guessing, changed_videos, uses_video, without_right_video
-from truemoment.studies.audit.shuffled import randomised
+from truemoment.studies.audit.shuffled import predict_on_changed
 from truemoment.worlds import ToyGrounder, make_world
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ def asked_again(perception, n_videos=240):
     world = make_world(n_videos, location_prior=0.0, query_prior=0.0, perception=perception, seed=0)
     train, val, test = (world.splits[name] for name in ("train", "val", "test-iid"))
     toy = ToyGrounder(world.features).fit(train, val)
-    changed = randomised(toy, test.queries, top=5, seed=0)
+    changed = predict_on_changed(toy, test.queries, top=5, seed=0)
     return AuditSetup(
         annotations=test,
         predictions=changed["original"],
@@ -67,7 +67,7 @@ def test_a_method_that_sees_loses_on_every_kind(audit_of_seeing, seeing):
     found = finding(audit_of_seeing, "looks-at-video")
     assert (found.level, found.holds) == ("good", True)
     assert finding(audit_of_seeing, "uses-video").holds is True
-    changed = audit_of_seeing.results.cached(changed_videos.changed)
+    changed = audit_of_seeing.results.cached(changed_videos.changed_videos)
     assert tuple(one.change for one in changed.controls) == CHANGES[1:]
     assert (changed.n_differing, changed.agrees) == (0, True)
     for one in changed.controls:
@@ -91,27 +91,27 @@ def test_a_method_that_sees_noise_is_not_shown_to_lose():
 
 
 def test_shuffled_answers_come_from_the_model_unless_given(audit_of_seeing, seeing):
-    assert audit_of_seeing.results.cached(changed_videos.shuffled).answers is not None
-    shuffled = audit_of_seeing.results.cached(changed_videos.shuffled).scores.value("R@1,IoU=0.5")
+    assert audit_of_seeing.results.cached(changed_videos.shuffled_control).answers is not None
+    shuffled = audit_of_seeing.results.cached(changed_videos.shuffled_control).scores.value("R@1,IoU=0.5")
     by_way = {
         one.change: one.scores.value("R@1,IoU=0.5")
-        for one in audit_of_seeing.results.cached(changed_videos.changed).controls
+        for one in audit_of_seeing.results.cached(changed_videos.changed_videos).controls
     }
     assert shuffled == by_way["shuffled"]
     given = audit(replaced(seeing, controls=dataclasses.replace(seeing.controls, shuffled=seeing.predictions)), seed=0)
-    assert given.results.cached(changed_videos.shuffled).displacement.share_unchanged == 1
+    assert given.results.cached(changed_videos.shuffled_control).displacement.share_unchanged == 1
     assert finding(given, "uses-video").holds is False
 
 
 def test_other_draws_stay_as_they_were(audit_of_seeing, seeing):
     """What changed videos draw is drawn apart: the rest of the audit has the intervals it has without them."""
     without = audit(replaced(seeing, controls=Controls(shuffled=seeing.controls.changed["shuffled"])), seed=0)
-    assert without.results.cached(changed_videos.changed) is None
+    assert without.results.cached(changed_videos.changed_videos) is None
     assert finding(without, "looks-at-video") is None
     assert np.array_equal(without.results.ci95, audit_of_seeing.results.ci95)
     assert np.array_equal(
-        without.results.cached(changed_videos.shuffled).fall.ci95,
-        audit_of_seeing.results.cached(changed_videos.shuffled).fall.ci95,
+        without.results.cached(changed_videos.shuffled_control).fall.ci95,
+        audit_of_seeing.results.cached(changed_videos.shuffled_control).fall.ci95,
     )
 
 
@@ -125,7 +125,7 @@ def moved_by(predictions, seconds, n):
 
 
 def n_differing(case):
-    return Results(case, 0).cached(changed_videos.changed).n_differing
+    return Results(case, 0).cached(changed_videos.changed_videos).n_differing
 
 
 def test_a_file_that_is_not_the_models_is_told(seeing):
@@ -134,7 +134,7 @@ def test_a_file_that_is_not_the_models_is_told(seeing):
     verdict = finding(found, "looks-at-video")
     assert (verdict.level, verdict.holds) == ("warning", None)
     assert "The file differs from what the model predicts now in 30 of " in verdict.verdict
-    assert found.results.cached(changed_videos.changed).n_differing == 30
+    assert found.results.cached(changed_videos.changed_videos).n_differing == 30
     assert finding(found, "uses-video") is None  # answers of a model that is not the file's say nothing of the file
     assert report.document(found)["changed"]["agrees"] is False
     # One in a hundred may differ, and by less than a thousandth of the video every one.
@@ -157,7 +157,7 @@ def test_reports_tell_every_way(audit_of_seeing, seeing):
     document = as_json(report.document(audit_of_seeing))["changed"]
     assert document["n_differing"] == 0
     assert [way["way"] for way in document["ways"]] == list(CHANGES[1:])
-    changed = audit_of_seeing.results.cached(changed_videos.changed)
+    changed = audit_of_seeing.results.cached(changed_videos.changed_videos)
     (frozen,) = (one for one in changed.controls if one.change == "frozen")
     told = next(way for way in document["ways"] if way["way"] == "frozen")
     assert told["measures"][0]["value"] == frozen.scores.value("R@1,IoU=0.5")
@@ -233,7 +233,7 @@ def test_what_remains_is_a_share_of_the_score(asked, n, level, holds):
     found = without_right_video.look(results)
     assert (found.level, found.holds, found.figure) == (level, holds, pytest.approx(n / 120))
     assert f"the model still has {100 * n / 120:.2f} of 100.00, 95 % interval" in found.verdict
-    [remaining] = results.cached(without_right_video.remaining)
+    [remaining] = results.cached(without_right_video.remaining_shares)
     assert remaining.ci95[0] <= n / 120 <= remaining.ci95[1]
     assert (remaining.ci95[0] < remaining.ci95[1]) == (0 < n < 120)
 
@@ -246,13 +246,15 @@ def test_controls_are_no_blind_baselines(asked):
     assert results.verdict.kind(0) == "better"
     assert uses_video.look(results).holds is False
     assert (
-        without_right_video.look(results).evidence[-1].endswith("not blind baselines, and are not counted among those")
+        without_right_video.look(results)
+        .evidence[-1]
+        .endswith("not blind baselines, and do not count among the floors")
     )
 
 
 def test_every_control_stands_beside_the_floor_and_the_worst_leads(audit_of_seeing, seeing):
     found = finding(audit_of_seeing, "without-right-video")
-    remaining = audit_of_seeing.results.cached(without_right_video.remaining)
+    remaining = audit_of_seeing.results.cached(without_right_video.remaining_shares)
     assert tuple(one.control.change for one in remaining) == CHANGES[1:]
 
     def value(way):

@@ -56,8 +56,8 @@ def planted(split, with_floors):
 def test_a_planted_class_is_found_and_nothing_else(planted):
     own, floor, results = planted
     found = below_floor.below_floor(results)
-    assert [(one.item, one.floor) for one in found.found] == [(f"{NAME} on first verb walk", "walker")]
-    (one,) = found.found
+    assert [(one.item, one.floor) for one in found.below] == [(f"{NAME} on first verb walk", "walker")]
+    (one,) = found.below
     walks = np.arange(240) % 4 == 2
     assert (one.method, one.of_floor) == pytest.approx((own[walks].mean(), floor[walks].mean()))
     finding = below_floor.look(results)
@@ -89,7 +89,7 @@ def test_a_measure_below_a_floor_is_found(split, with_floors):
         {q: list(reversed(of)) if k % 3 == 0 else of for k, (q, of) in enumerate(_lists(floor))}
     )
     results = with_floors(split, own, {"floor": floor}, measures=f"{NAME}; R@5,IoU=0.5")
-    found = {one.item for one in below_floor.below_floor(results).found}
+    found = {one.item for one in below_floor.below_floor(results).below}
     assert NAME in found
     assert "R@5,IoU=0.5" not in found
 
@@ -103,7 +103,7 @@ def test_a_measure_whose_own_verdict_is_worse_is_found(split, with_floors):
     results = with_floors(split, answers[0], {"floor": answers[1]})
     found = below_floor.below_floor(results)
     assert results.verdict.kind(0) == "worse"
-    assert NAME in {one.item for one in found.found}
+    assert NAME in {one.item for one in found.below}
 
 
 def _lists(predictions):
@@ -119,7 +119,7 @@ def test_a_floor_that_was_dealt_the_methods_hits_is_seldom_above(split, with_flo
         rng = np.random.default_rng(seed)
         both = [answers_that_hit(split, rng.random(240) < 0.4, name) for name in ("method", "floor")]
         results = with_floors(split, both[0], {"floor": both[1]}, seed=seed)
-        false += bool(below_floor.below_floor(results).found)
+        false += bool(below_floor.below_floor(results).below)
     assert false <= (0.05 + 3 * math.sqrt(0.05 * 0.95 / 60)) * 60
 
 
@@ -128,7 +128,7 @@ def test_nothing_to_look_at_is_no_finding(split, with_floors):
     own = answers_that_hit(split, np.ones(240, dtype=bool), "method")
     results = with_floors(split, own, {"floor": own}, measures="R@1,IoU=0.5,length=long")
     found = below_floor.below_floor(results)
-    assert (found.n_items, found.n_comparisons, found.found) == (0, 0, ())
+    assert (found.n_items, found.n_comparisons, found.below) == (0, 0, ())
     finding = below_floor.look(results)
     assert (finding.level, finding.holds, finding.figure) == ("note", None, None)
 
@@ -143,7 +143,7 @@ def test_a_planted_class_carries_the_score(split, with_floors):
     results = with_floors(
         split, answers_that_hit(split, own, "method"), {"floor": answers_that_hit(split, floor, "floor")}
     )
-    found = carrying_classes.carrying(results)
+    found = carrying_classes.carrying_classes(results)
     assert [(one.family, one.label) for one in found] == [("first verb", "sit")]
     (one,) = found
     sits = np.arange(240) % 4 == 3
@@ -162,7 +162,7 @@ def test_a_score_that_is_the_same_everywhere_is_carried_by_no_class(split, with_
     false = 0
     for seed in range(60):
         own = answers_that_hit(split, np.random.default_rng(seed).random(240) < 0.2, "method")
-        false += bool(carrying_classes.carrying(with_floors(split, own, {"floor": own}, seed=seed)))
+        false += bool(carrying_classes.carrying_classes(with_floors(split, own, {"floor": own}, seed=seed)))
     assert false <= (0.05 + 3 * math.sqrt(0.05 * 0.95 / 60)) * 60
 
 
@@ -179,7 +179,7 @@ def test_the_rest_of_the_queries_is_uncertain_too(split, with_floors, monkeypatc
         results = with_floors(split, own, {"floor": own}, seed=seed, resamples=200)
         number = np.random.default_rng(seed).permutation(240) % 2
         results._cache[slices.members] = [Membership("lot", ("one", "other"), number)]
-        false += bool(carrying_classes.carrying(results))
+        false += bool(carrying_classes.carrying_classes(results))
     assert false <= (0.05 + 0.033) * 400
 
 
@@ -190,5 +190,5 @@ def test_few_videos_are_no_class(split, with_floors):
     for n_videos in (19, 20):
         results = with_floors(split, own, {"floor": own})
         results._cache[slices.members] = [Membership("first", ("in", "out"), (np.arange(240) >= 4 * n_videos) * 1)]
-        found[n_videos] = any(one.label == "in" for one in carrying_classes.carrying(results))
+        found[n_videos] = any(one.label == "in" for one in carrying_classes.carrying_classes(results))
     assert (found[19], found[20]) == (False, True)

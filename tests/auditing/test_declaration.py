@@ -88,7 +88,9 @@ def test_a_declaration_that_stands_puts_the_context_floors_beside():
     assert len(found.results.floors) == len(every.results.floors) - 2
     assert "tried that read one sentence at most, as declared" in found.findings[0].verdict
     assert (of(found).level, of(found).holds) == ("good", True)
-    assert "beside, it reads the video's other sentences: Order table" in " ".join(found.findings[0].evidence)
+    assert "not counted, because it reads the video's other sentences: Order table" in " ".join(
+        found.findings[0].evidence
+    )
     document = as_json(reports.document(found))
     assert {floor["name"] for floor in document["context_floors"]} == CONTEXT
     assert (document["reads"]["declared"], document["reads"]["stands"]) == ("sentence", True)

@@ -54,7 +54,7 @@ def test_simulated_methods_are_recovered(share):
 def test_hits_are_counted_where_the_networks_of_the_floor_miss(plain_audit):
     """Against loops over the queries, with the answers of the two fitted networks by R@1."""
     results = plain_audit.results
-    found = results.cached(check.where_blind_misses)
+    found = results.cached(check.network_excess)
     assert (str(found.measure), found.out_of_fold) == ("R@1,IoU=0.5", False)
     queries = results.annotations.queries
     answers = [network.for_measures([MEASURE])[0].ground(queries) for network in results.networks]
@@ -78,11 +78,13 @@ def test_hits_are_counted_where_the_networks_of_the_floor_miss(plain_audit):
 
 def test_a_method_that_sees_finds_what_the_network_misses(plain_audit):
     [found] = [of for of in plain_audit.findings if of.check == check.NAME]
-    where = plain_audit.results.cached(check.where_blind_misses)
+    where = plain_audit.results.cached(check.network_excess)
     assert found.holds is True
     assert found.figure == where.least <= where.excess  # a floor may find more of what the network misses
     missed, hit = 100 * where.where_missed[0], 100 * where.where_hit[0]
-    words = f"Where the sentence network misses, the method finds {missed:.0f} %; where it is right, {hit:.0f} %. "
+    words = (
+        f"The method hits {missed:.0f} % of the queries that the sentence network misses (where it hits: {hit:.0f} %). "
+    )
     assert found.verdict.startswith(words)
 
 
@@ -109,15 +111,15 @@ def test_a_floor_that_hits_where_the_networks_miss_has_no_excess(invented, const
     early, late = constant(test, 0.0, 10.0), constant(test, 25.0, 35.0)
     monkeypatch.setattr(check, "network_answers", lambda *_: (early, early))
     results = with_floors(test, late, {"early": early, "late": late})
-    found, where = check.look(results), results.cached(check.where_blind_misses)
+    found, where = check.look(results), results.cached(check.network_excess)
     assert (where.excess, where.floor.name, where.floor.where_missed, where.floor.excess) == (1.0, "late", 1.0, 0.0)
     assert (found.figure, found.holds, found.level) == (0.0, False, "warning")
-    assert "The closest floor, late, finds 100 %: 0.0 points" in found.verdict
+    assert "The closest floor, late, hits 100 %: 0.0 points" in found.verdict
 
 
 def planted(results, ci95, *, n_missed=50, n_hit=50):
     nothing = np.full(3, math.nan)
-    results._cache[check.where_blind_misses] = check.WhereBlindMisses(
+    results._cache[check.network_excess] = check.NetworkExcess(
         measure=MEASURE,
         out_of_fold=False,
         n_missed=n_missed,
@@ -126,7 +128,7 @@ def planted(results, ci95, *, n_missed=50, n_hit=50):
         where_hit=np.array([0.8, 1.0, 0.7]) if n_hit else nothing,
         excess=0.2,
         ci95=np.array(ci95),
-        floor=check.FloorWhereBlindMisses("a floor", 0.05, 0.25, np.array(ci95) + 0.05),
+        floor=check.FloorExcess("a floor", 0.05, 0.25, np.array(ci95) + 0.05),
         probability=np.array([0.2, 0.6]),
         n_queries=np.array([50, 50]),
         hits=np.array([[0.3, 0.0, 0.1], [0.8, 1.0, 0.7]]),
@@ -152,13 +154,13 @@ def results(invented, constant, with_floors):
 def test_the_level_follows_the_interval(results, ci95, level, holds):
     found = planted(results, ci95)
     assert (found.level, found.holds, found.figure) == (level, holds, 0.2)
-    assert "A second sentence network finds 10 % of what the first one misses, so the excess is +20.0" in found.verdict
+    assert "A second sentence network hits 10 % of them, so the excess is +20.0" in found.verdict
 
 
 def test_a_network_that_misses_nothing_or_everything(results):
     assert planted(results, (math.nan, math.nan), n_missed=0).verdict.endswith("the sentence network misses no query.")
     found = planted(results, (0.1, 0.3), n_hit=0)
-    assert found.verdict.startswith("Where the sentence network misses, the method finds 30 %. A second ")
+    assert found.verdict.startswith("The method hits 30 % of the queries that the sentence network misses. A second ")
 
 
 # ---- Without a training split
@@ -206,24 +208,24 @@ def unfitted(invented, references_as_answers, with_floors, monkeypatch, tmp_path
 def test_networks_out_of_fold_never_answer_a_video_they_learned_from(unfitted):
     """Each query is answered once by each network, and with its own answer."""
     results = unfitted()
-    found = results.cached(check.where_blind_misses)
+    found = results.cached(check.network_excess)
     assert found.out_of_fold
     pairs = zip(results.annotations.query_id, results.annotations.start_s, strict=True)
     n_hit = sum(place_of(query_id)[0] == start for query_id, start in pairs)
     assert (found.n_hit, found.n_missed) == (n_hit, 60 - n_hit)
     assert (found.where_missed[0], found.where_missed[2], found.excess) == (1.0, 0.0, 1.0)
     assert Watched.fitted == 2 * check.N_FOLDS
-    assert "networks that learned from the others" in check.look(results).evidence[1]
+    assert "which learned from four fifths of the videos" in check.look(results).evidence[1]
 
 
 def test_networks_out_of_fold_are_kept(unfitted):
     """The same audit trains none of them again; one of another seed trains its own."""
-    first = unfitted().cached(check.where_blind_misses)
-    again = unfitted().cached(check.where_blind_misses)
+    first = unfitted().cached(check.network_excess)
+    again = unfitted().cached(check.network_excess)
     assert Watched.fitted == 2 * check.N_FOLDS
     assert (again.excess, again.n_missed) == (first.excess, first.n_missed)
     assert again.hits.tolist() == first.hits.tolist()
-    unfitted(seed=1).cached(check.where_blind_misses)
+    unfitted(seed=1).cached(check.network_excess)
     assert Watched.fitted == 4 * check.N_FOLDS
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from truemoment.base.errors import UsageError
 from truemoment.evaluation.measures import parse_measures
-from truemoment.studies.audit import AuditFinding, judge, read_gate, settled
+from truemoment.studies.audit import AuditFinding, judge, read_gate, resolve_conditions
 
 FINDINGS = (
     AuditFinding("sound", "good", "All is well.", holds=True, figure=0.25),
@@ -74,11 +74,11 @@ def test_what_cannot_be_read(gate, message):
 )
 def test_names_that_are_not_there(gate, message):
     with pytest.raises(UsageError, match=message):
-        settled(read_gate(gate), parse_measures("R@1,IoU=0.5; mIoU"))
+        resolve_conditions(read_gate(gate), parse_measures("R@1,IoU=0.5; mIoU"))
 
 
 def test_measures_may_be_written_otherwise():
-    (condition,) = settled(read_gate("R@1,IoU=0.50>=0.4"), parse_measures("R@1,IoU=0.5"))
+    (condition,) = resolve_conditions(read_gate("R@1,IoU=0.50>=0.4"), parse_measures("R@1,IoU=0.5"))
     assert condition.name == "R@1,IoU=0.5"
 
 

@@ -6,7 +6,7 @@ import pytest
 from truemoment.base.errors import UsageError
 from truemoment.base.records import Predictions
 from truemoment.media.features.changed import CHANGES, ChangedFeatures
-from truemoment.studies.audit.shuffled import SeesVideo, compare_shuffled, randomised
+from truemoment.studies.audit.shuffled import SeesVideo, compare_shuffled, predict_on_changed
 from truemoment.worlds import ToyGrounder, make_world
 
 
@@ -39,7 +39,7 @@ def world():
 def test_each_way_is_answered_on_its_own_features(world):
     queries = world.splits["test-iid"].queries
     told = []
-    found = randomised(Watcher(world.features), queries, top=2, seed=5, on_status=told.append)
+    found = predict_on_changed(Watcher(world.features), queries, top=2, seed=5, on_status=told.append)
     assert tuple(found) == CHANGES
     assert told == [f"{way} videos" for way in CHANGES]
     for way, answers in found.items():
@@ -47,7 +47,7 @@ def test_each_way_is_answered_on_its_own_features(world):
         alone = Watcher(store).ground(queries, 2)
         assert np.array_equal(answers.start_s, alone.start_s)
         assert np.array_equal(answers.score, alone.score)
-    some = randomised(Watcher(world.features), queries, top=2, seed=5, changes=("frozen", "original"))
+    some = predict_on_changed(Watcher(world.features), queries, top=2, seed=5, changes=("frozen", "original"))
     assert tuple(some) == ("frozen", "original")
     assert np.array_equal(some["frozen"].start_s, found["frozen"].start_s)
 
@@ -56,18 +56,18 @@ def test_the_toy_method_is_one_that_sees(world):
     toy = ToyGrounder(world.features).fit(world.splits["train"], world.splits["val"])
     assert isinstance(toy, SeesVideo)
     test = world.splits["test-iid"]
-    found = randomised(toy, test.queries, top=1, seed=0)
+    found = predict_on_changed(toy, test.queries, top=1, seed=0)
     assert np.array_equal(found["original"].start_s, toy.ground(test.queries, 1).start_s)
     for way in CHANGES[1:]:
         assert compare_shuffled(test, found["original"], found[way]).share_unchanged < 0.7
     # Of a frozen video every row is the same, so that only words and priors are left: the answer hangs on nothing else.
-    blind = randomised(toy, test.queries, top=1, seed=9, changes=("frozen",))["frozen"]
+    blind = predict_on_changed(toy, test.queries, top=1, seed=9, changes=("frozen",))["frozen"]
     assert np.array_equal(blind.start_s, found["frozen"].start_s)
 
 
 def test_what_cannot_be_run_is_refused(world):
     queries = world.splits["test-iid"].queries
-    with pytest.raises(UsageError, match="got way 'blurred', expected one of original"):
-        randomised(Watcher(world.features), queries, top=1, seed=0, changes=("original", "blurred"))
+    with pytest.raises(UsageError, match="got change 'blurred', expected one of original"):
+        predict_on_changed(Watcher(world.features), queries, top=1, seed=0, changes=("original", "blurred"))
     with pytest.raises(UsageError, match="watcher sees no video"):
-        randomised(Watcher(None), queries, top=1, seed=0)
+        predict_on_changed(Watcher(None), queries, top=1, seed=0)

@@ -13,7 +13,7 @@ from truemoment.base.errors import UsageError
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import get_protocol
 from truemoment.studies.audit import AuditSetup, Splits, audit, read_gate
-from truemoment.studies.audit.training_data import FEWEST_QUERIES, look_at
+from truemoment.studies.audit.training_data import FEWEST_QUERIES, training_coverage
 
 WORDS = ("opens", "door", "closes", "sits", "walks", "eats", "drinks", "reads", "book", "cup", "runs", "waits")
 
@@ -74,19 +74,19 @@ def test_what_is_covered_by_hand():
     test = Annotations.from_rows(
         [("b0", "b0", 33.0, "door opens", 0.0, 16.5), ("b1", "b1", 34.0, "door sits", 0.0, 17.0)]
     )
-    found = look_at(train, test)
+    found = training_coverage(train, test)
     assert (found.n_queries, found.n_videos, found.n_shared) == (5, 5, 0)
     assert (found.words, found.durations) == (3 / 4, 1 / 2)
     # Shares of the words: door 3/10 and 1/2, opens 3/10 and 1/4, sits 2/10 and 1/4, she 2/10 and 0.
     assert found.divergence == pytest.approx(scipy_divergence([0.3, 0.3, 0.2, 0.2], [0.5, 0.25, 0.25, 0.0]))
     assert found.distance == pytest.approx(0.0, abs=1e-12)
-    assert look_at(train, train).n_shared == 5
+    assert training_coverage(train, train).n_shared == 5
 
 
 def test_the_energy_distance_by_hand():
     # Two single moments: twice the distance of (start, end), 0 to 0.5 and 0.5 to 1: 2 sqrt(0.25 + 0.25).
     one, other = (Annotations.from_rows([("q", "v", 10.0, "x", start, start + 5.0)]) for start in (0.0, 5.0))
-    assert look_at(one, other).distance == pytest.approx(2 * np.sqrt(0.5))
+    assert training_coverage(one, other).distance == pytest.approx(2 * np.sqrt(0.5))
 
 
 @pytest.mark.usefixtures("few_floors")
@@ -131,7 +131,7 @@ def test_few_resamples_are_refused():
 
 
 def test_the_limit_of_size():
-    assert look_at(made("train", FEWEST_QUERIES // 2, 1), made("test", 60)).faults == ()
-    assert look_at(made("train", FEWEST_QUERIES // 2 - 1, 1), made("test", 60)).faults == (
+    assert training_coverage(made("train", FEWEST_QUERIES // 2, 1), made("test", 60)).faults == ()
+    assert training_coverage(made("train", FEWEST_QUERIES // 2 - 1, 1), made("test", 60)).faults == (
         "98 training queries, below 100",
     )

@@ -318,7 +318,7 @@ def test_at_most_a_little_better(told):
 def test_few_videos_are_a_warning_though_better(told):
     found, _ = told(np.ones(240), {"one": hits(0.3, 1)}, n_videos=49)
     assert (found.level, found.holds) == ("warning", True)
-    assert found.verdict.endswith(" With only 49 videos this depends much on which videos they are.")
+    assert found.verdict.endswith(" With only 49 videos, the verdict depends much on the choice of videos.")
     assert told(np.ones(240), {"one": hits(0.3, 1)}, n_videos=50)[0].level == "good"
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from truemoment.baselines.floors import remeasured
 from truemoment.studies.audit.checks import iid_ood_gap, shortcut_share
-from truemoment.studies.audit.checks.changed_videos import shuffled
+from truemoment.studies.audit.checks.changed_videos import shuffled_control
 
 from ..thorough import quick_are
 
@@ -88,7 +88,7 @@ def test_shortcut_share_rises_with_the_query_prior(world_audit):
 
 def test_shuffling_counts_for_a_method_that_sees(plain_audit):
     assert finding(plain_audit, "uses-video").holds is True
-    assert plain_audit.results.cached(shuffled).fall.ci95[1, 0] > 0
+    assert plain_audit.results.cached(shuffled_control).fall.ci95[1, 0] > 0
 
 
 def test_floors_fall_out_of_distribution(plain_audit):

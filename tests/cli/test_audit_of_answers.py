@@ -184,7 +184,7 @@ def test_the_terminal_says_it(call, files):
     status, out, err = call(*arguments(files, "--text-only", text_only, "--gate", "unread-share<0.1; text-only"))
     assert status == 1
     flat = " ".join(out.split())
-    assert "40 more queries without a moment, for this only" in flat
+    assert "40 more queries without a moment, used only for abstention" in flat
     assert "floors 13 baselines that never see the video; training split: train" in flat
     assert "Without the frames the same model has" in flat
     told = [line for line in err.splitlines() if line.startswith("gate ")]

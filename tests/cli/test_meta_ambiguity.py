@@ -117,7 +117,7 @@ def test_bad_options_are_one_line(fails, words, said):
 def test_too_few_people_are_refused(people, fails):
     people.write_text("".join(people.read_text().splitlines(keepends=True)[:20]))
     line = fails(2, "meta", "ambiguity", *WORDS, "--annotators", "people.jsonl")
-    assert "got 40 moments beside another annotator's" in line
+    assert "got 40 moments of queries with several annotators" in line
 
 
 @pytest.mark.usefixtures("three_runs")

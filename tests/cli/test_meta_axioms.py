@@ -57,7 +57,7 @@ def test_json_figures_and_page(call, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--measures", "mIoU; FalseAbstention"), "FalseAbstention is no measure of ranked moments, and the axioms"),
+        (("--measures", "mIoU; FalseAbstention"), "FalseAbstention is not a measure of ranked moments, and the axioms"),
         (("--measures", "mIoU@3"), "'mIoU@3': mIoU takes no @3"),
         (("--protocol", "nothing"), "unknown protocol 'nothing', expected one of"),
     ],

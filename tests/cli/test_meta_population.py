@@ -97,6 +97,6 @@ def test_nothing_is_written_over_or_left_half_written(fails, mine, tmp_path):
     said = fails(2, "meta", "population", *words, "-o", tmp_path / "no" / "folder")
     assert "cannot be made" in said
     said = fails(2, "meta", "population", *words, "--fit-split", "none", "-o", tmp_path / "blind")
-    assert "leans on where training moments lie" in said
+    assert "uses the locations of training moments" in said
     assert not (tmp_path / "blind").exists()
     assert not list(tmp_path.glob(".writing-*"))

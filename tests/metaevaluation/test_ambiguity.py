@@ -237,8 +237,8 @@ def test_refuses_what_is_no_study(annotations, answers) -> None:
 
     study()
     for said, arguments in (
-        ("got 0 of the two systems", {"of": {}}),
-        ("0 of the one level of noise", {"models": ()}),
+        ("got systems: 0,", {"of": {}}),
+        ("levels of noise: 0;", {"models": ()}),
         ("got published, shift, expected levels of one model", {"models": (shift, PublishedNoise(1))}),
         ("got 1 noisy sets, expected 2 or more", {"sets": 1}),
         ("expected 1 or more", {"workers": 0}),

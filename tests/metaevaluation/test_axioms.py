@@ -367,7 +367,7 @@ def test_a_measure_that_is_worse_where_it_is_better_is_counted_so():
 
 @pytest.mark.parametrize("measure", ["FalseAbstention", "CorrectAbstention", "HIT@1,min=VeryGood", "HL-mAP,min=Good"])
 def test_measures_of_something_else_are_refused(measure):
-    message = f"{parse_measure(measure)} is no measure of ranked moments, and the axioms speak of these only"
+    message = f"{parse_measure(measure)} is not a measure of ranked moments, and the axioms are only about these"
     with pytest.raises(MeasureError, match=re.escape(message)):
         check(f"mIoU; {measure}")
 

@@ -55,13 +55,13 @@ def outcome(number, **parts):
 def test_what_was_not_studied_is_not_looked_at():
     found = claims(made_up())
     assert [claim.outcome for claim in found] == ["not looked at"] * len(CLAIMS)
-    assert found[0].found == "agreement was not studied"
+    assert found[0].evidence == "agreement was not studied"
     assert [claim.section for claim in found] == SECTIONS
 
 
 def test_a_measure_that_is_missing_is_named():
     few = SimpleNamespace(systems=SimpleNamespace(measures=parse_measures("mIoU; R@1,IoU=0.5")), tau=np.eye(2))
-    assert claims(made_up(agreement=few))[0].found == "AxIoU@10 was not measured"
+    assert claims(made_up(agreement=few))[0].evidence == "AxIoU@10 was not measured"
 
 
 def test_agreement_with_all_recalls_counts_cases():
@@ -70,7 +70,7 @@ def test_agreement_with_all_recalls_counts_cases():
     tau[AT["AxIoU@10"], AT["R@10,IoU=0.3"]] = 0.35
     found = outcome(0, agreement=agreement(tau))
     assert found.outcome == "holds in part"
-    assert found.found == "8 of 9 cases; tau 0.35 to 0.50 (paper: 0.36 to 0.87)"
+    assert found.evidence == "8 of 9 cases; tau 0.35 to 0.50 (paper: 0.36 to 0.87)"
     assert outcome(0, agreement=agreement(tau_of(0.1))).outcome == "does not hold"
 
 
@@ -87,7 +87,7 @@ def test_axiou_must_agree_with_itself_better_than_recalls_do():
 def test_undefined_tau_is_left_out():
     tau = tau_of(0.5)
     tau[AT["AxIoU@10"], AT["R@10,IoU=0.3"]] = np.nan
-    assert outcome(0, agreement=agreement(tau)).found.startswith("8 of 8 cases")
+    assert outcome(0, agreement=agreement(tau)).evidence.startswith("8 of 8 cases")
 
 
 @pytest.mark.parametrize(("value", "said"), [(0.2, "holds"), (0.3, "does not hold")])
@@ -104,7 +104,7 @@ def test_stability_of_strict_recalls():
     strict = {name: 0.9 for name in NAMES if name.endswith("IoU=0.7")}
     found = outcome(4, stability=stability(per_measure(0.5, **strict)))
     assert found.outcome == "holds"
-    assert "K = 1: 0.50, 0.50, 0.90" in found.found
+    assert "K = 1: 0.50, 0.50, 0.90" in found.evidence
     assert outcome(4, stability=stability(per_measure(0.5))).outcome == "does not hold"
 
 
@@ -114,7 +114,7 @@ def test_stability_of_axiou_is_held_against_the_same_k():
     better["AxIoU@5"] = 0.4
     found = outcome(5, stability=stability(per_measure(0.5, **better)))
     assert found.outcome == "holds in part"
-    assert found.found.startswith("6 of 9 cases")
+    assert found.evidence.startswith("6 of 9 cases")
 
 
 def test_error_lies_between_loose_and_strict_recalls_at_the_highest_level():
@@ -126,7 +126,7 @@ def test_error_lies_between_loose_and_strict_recalls_at_the_highest_level():
     )
     found = outcome(6, ambiguity=(study,))
     assert found.outcome == "holds"
-    assert found.found.endswith("shift, K = 10: 1.0, 5.0, 9.0 points")
+    assert found.evidence.endswith("shift, K = 10: 1.0, 5.0, 9.0 points")
     study.levels = study.levels[::-1]
     assert outcome(6, ambiguity=(study,)).outcome == "does not hold"
 
@@ -136,9 +136,9 @@ def test_ties_of_axiou_and_of_recalls():
     few = per_measure(0.3, **{"AxIoU@1": 0.1, "AxIoU@5": 0.1, "AxIoU@10": 0.1, "R@10,IoU=0.3": 0.8, "R@1,IoU=0.7": 0.7})
     found = claims(made_up(ties=SimpleNamespace(systems=systems, all_tied=few)))
     assert found[7].outcome == "holds"
-    assert found[7].found.endswith("K = 10: 10.0 % of the queries against 30.0 to 80.0 %")
+    assert found[7].evidence.endswith("K = 10: 10.0 % of the queries against 30.0 to 80.0 %")
     assert found[8].outcome == "holds"
-    assert found[8].found.endswith("most tied: R@10,IoU=0.3 80.0 %, R@1,IoU=0.7 70.0 %, R@1,IoU=0.3 30.0 %")
+    assert found[8].evidence.endswith("most tied: R@10,IoU=0.3 80.0 %, R@1,IoU=0.7 70.0 %, R@1,IoU=0.3 30.0 %")
 
 
 def test_selection_asks_for_every_test_measure_and_for_no_other_choice():
@@ -150,7 +150,7 @@ def test_selection_asks_for_every_test_measure_and_for_no_other_choice():
     z[AT["R@5,IoU=0.5"]] = 1.0
     found = outcome(9, selection=selection)
     assert found.outcome == "holds in part"
-    assert "R@5,IoU=0.5, AxIoU@10" in found.found
+    assert "R@5,IoU=0.5, AxIoU@10" in found.evidence
     z[AT["AxIoU@10"], 0] = -0.1
     assert outcome(9, selection=selection).outcome == "does not hold"
 
@@ -165,8 +165,8 @@ def test_what_is_undefined_decides_nothing():
         )
     )
     assert [claim.outcome for claim in found] == ["not looked at"] * len(CLAIMS)
-    assert found[0].found == "tau is undefined: a measure ties all systems"
-    assert found[4].found == "R@5,IoU=0.3 is undefined here"
+    assert found[0].evidence == "tau is undefined: a measure ties all systems"
+    assert found[4].evidence == "R@5,IoU=0.3 is undefined here"
 
 
 def test_a_test_measure_by_which_all_choices_tie_judges_none():

@@ -122,7 +122,7 @@ def test_only_hits_and_several_systems():
     with pytest.raises(UsageError, match=r"mIoU is 0\.5 on query 'q0', expected a measure that is 0 or 1"):
         items(halves, halves.measures[0])
     both = systems_of(np.eye(2, 4), video, "ab")
-    with pytest.raises(UsageError, match="got 1 system beside the blind ones"):
+    with pytest.raises(UsageError, match="got 1 system besides the blind ones"):
         items(both, both.measures[0], ["b"])
 
 

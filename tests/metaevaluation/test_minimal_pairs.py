@@ -168,5 +168,7 @@ def test_the_same_generator_gives_the_same_pairs():
 def test_a_convention_without_differences_is_refused(monkeypatch):
     # A million seconds added to every denominator leave no IoU above 120 / 1e6.
     monkeypatch.setattr(minimal_pairs, "ROUNDS", 3)
-    with pytest.raises(UsageError, match=r"got 0 of 300 pairs of lists in 3 draws: by protocol default,epsilon=1e\+06"):
+    with pytest.raises(
+        UsageError, match=r"got 0 of 300 pairs of lists in 3 draws: with protocol default,epsilon=1e\+06"
+    ):
         drawn("MON", protocol=get_protocol("default,epsilon=1e6"))

@@ -393,7 +393,9 @@ def test_learns_nothing_from_videos_of_unknown_duration() -> None:
     learned = AnnotatorNoise.learn(Annotators.of(Annotations.from_rows(rows)))
     assert len(learned.marked_norm) == NEIGHBOURS == 50
     rows[2], rows[3] = ((q, v, nan, *rest) for q, v, _, *rest in rows[2:4])
-    with pytest.raises(InputError, match=r"own/all: got 48 moments beside another annotator's .* expected 50 or more"):
+    with pytest.raises(
+        InputError, match=r"own/all: got 48 moments of queries with several annotators .* expected 50 or more"
+    ):
         AnnotatorNoise.learn(Annotators.of(Annotations.from_rows(rows)))
 
 

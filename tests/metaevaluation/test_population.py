@@ -14,7 +14,7 @@ from truemoment.evaluation.scores import Scores
 from truemoment.studies.meta.population import (
     correlations,
     default_population,
-    of_two_models,
+    differ_in_model,
     variants,
 )
 from truemoment.studies.meta.simulation import SimulatedSystem, simulate_all
@@ -122,8 +122,8 @@ def test_a_measure_that_was_not_computed_is_refused():
 def test_systems_of_one_model_are_told_from_others():
     one = SimulatedSystem("map", "one")
     recipes = [one, replace(one, name="map nonms", model="map"), replace(one, name="other")]
-    assert of_two_models(recipes).tolist() == [False, True, True]
-    assert (~of_two_models(default_population())).sum() == 1 + 1 + 6  # map, map rand, and four forms of one model
+    assert differ_in_model(recipes).tolist() == [False, True, True]
+    assert (~differ_in_model(default_population())).sum() == 1 + 1 + 6  # map, map rand, and four forms of one model
 
 
 # --------------------------------------------------------------------------------------------- real data

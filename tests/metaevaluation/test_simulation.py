@@ -333,7 +333,7 @@ def test_an_unknown_duration_is_refused():
 
 
 def test_a_biased_system_needs_training_moments():
-    with pytest.raises(UsageError, match=r"seeing leans on where training moments lie \(bias 0.5\)"):
+    with pytest.raises(UsageError, match=r"seeing uses the locations of training moments \(bias 0.5\)"):
         answers(SEEING, fit=None)
 
 

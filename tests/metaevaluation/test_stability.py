@@ -395,7 +395,7 @@ def test_sizes_are_put_in_order_each_once() -> None:
 @pytest.mark.parametrize(
     ("sizes", "overlapping", "said"),
     [
-        ([0], False, r"a subset of 0, expected 1 to 30 \(in units of one query; .*share nothing"),
+        ([0], False, r"a subset of 0, expected 1 to 30 \(in units of one query; .*disjoint"),
         ([-2, 5], False, "a subset of -2, expected 1 to 30"),
         ([31], False, "a subset of 31, expected 1 to 30"),
         ([61], True, r"a subset of 61, expected 1 to 60 \(in units of one query; of the data\)"),

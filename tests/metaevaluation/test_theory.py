@@ -122,7 +122,7 @@ def test_simulated_axiou_is_the_closed_form(result, part):
 
 def test_standard_errors_are_those_of_means_over_draws():
     """Four errors 1, 1, -1, 3: mean 1, squared 1, 1, 1, 9; by hand."""
-    found = Errors.of_draws(np.array([1.0, 1.0, -1.0, 3.0]))
+    found = Errors.from_draws(np.array([1.0, 1.0, -1.0, 3.0]))
     assert (found.bias, found.variance, found.mse) == (1.0, 2.0, 3.0)
     assert found.bias_se == pytest.approx(math.sqrt(2.0) / 2)
     assert found.variance_se == pytest.approx(2.0 / 2)  # 0, 0, 4, 4 about 2

@@ -8,13 +8,13 @@ import time
 import pytest
 
 from truemoment.base.errors import InputError, UsageError
-from truemoment.studies.meta.workers import available_cores, done_in_order
+from truemoment.studies.meta.workers import available_cores, map_in_order
 
 
 @pytest.mark.parametrize("workers", [1, 2, 7, None])
 def test_results_come_in_the_order_of_the_pieces(workers) -> None:
     pieces = list(range(20))
-    found = done_in_order(lambda piece: piece * piece, pieces, workers=workers, what="squares", progress=False)
+    found = map_in_order(lambda piece: piece * piece, pieces, workers=workers, description="squares", progress=False)
     assert list(found) == [piece * piece for piece in pieces]
 
 
@@ -28,11 +28,11 @@ def test_a_piece_that_is_done_late_stands_in_its_place() -> None:
             second.set()
         return piece
 
-    assert list(done_in_order(work, [0, 1], workers=2, what="", progress=False)) == [0, 1]
+    assert list(map_in_order(work, [0, 1], workers=2, description="", progress=False)) == [0, 1]
 
 
 def test_nothing_to_do() -> None:
-    assert list(done_in_order(str, [], workers=3, what="", progress=False)) == []
+    assert list(map_in_order(str, [], workers=3, description="", progress=False)) == []
 
 
 def test_an_error_of_a_piece_comes_through_and_the_rest_is_left() -> None:
@@ -46,7 +46,7 @@ def test_an_error_of_a_piece_comes_through_and_the_rest_is_left() -> None:
         return piece
 
     with pytest.raises(InputError, match="piece 3 is wrong"):
-        list(done_in_order(work, range(1000), workers=1, what="", progress=False))
+        list(map_in_order(work, range(1000), workers=1, description="", progress=False))
     assert done[:3] == [0, 1, 2]
     assert len(done) < 999
 
@@ -54,15 +54,15 @@ def test_an_error_of_a_piece_comes_through_and_the_rest_is_left() -> None:
 @pytest.mark.parametrize("workers", [0, -1])
 def test_refuses_no_workers(workers) -> None:
     with pytest.raises(UsageError, match="expected 1 or more"):
-        list(done_in_order(str, [1], workers=workers, what="", progress=False))
+        list(map_in_order(str, [1], workers=workers, description="", progress=False))
 
 
 def test_progress_is_told_on_standard_error(capsys) -> None:
-    assert list(done_in_order(str, range(9), workers=1, what="counting sheep", progress=True))[-1] == "8"
+    assert list(map_in_order(str, range(9), workers=1, description="counting sheep", progress=True))[-1] == "8"
     out, err = capsys.readouterr()
     assert out == ""
     assert "counting sheep" in err
-    list(done_in_order(str, range(9), workers=1, what="counting sheep", progress=False))
+    list(map_in_order(str, range(9), workers=1, description="counting sheep", progress=False))
     assert capsys.readouterr().err == ""
 
 

@@ -161,7 +161,7 @@ def test_facts_count_floors_and_queries_without_a_moment(in_words):
     facts = dict(report.report(in_words).facts)
     n = len(in_words.results.floors)
     assert facts["floors"] == f"{n} baselines that never see the video; training split: train (30 queries)"
-    assert facts["abstaining"] == "6 more queries without a moment, for this only"
+    assert facts["abstaining"] == "6 more queries without a moment, used only for abstention"
 
 
 def test_the_gate_is_in_the_document(example):

@@ -119,7 +119,7 @@ def test_curves_are_r_and_dr(example):
 
 
 def test_hits_are_drawn_by_the_probability_that_the_network_is_right(example):
-    found = example.results.cached(excess_where_blind_misses.where_blind_misses)
+    found = example.results.cached(excess_where_blind_misses.network_excess)
     [axes] = excess_figure(found.probability, found.hits, found.measure).axes
     lines = {line.get_label(): line for line in axes.lines}
     assert list(lines) == ["the method", "sentence network", "a second network"]
@@ -149,7 +149,7 @@ def test_hits_and_misses_add_up_to_the_queries(example):
 def test_slices_show_method_floor_and_counts(example):
     own, floor = (
         [one for one in example.results.cached(of) if one.family == "reference length"]
-        for of in (slices.of_method, slices.of_floor)
+        for of in (slices.method_slices, slices.floor_slices)
     )
     [axes] = slices_figure(own, floor, 0, example.results.measure).axes
     dots = next(line for line in axes.lines if line.get_label() == "the method")

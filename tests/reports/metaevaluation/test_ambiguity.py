@@ -143,7 +143,7 @@ def test_document_holds_everything_and_no_nan(shown) -> None:
     assert (level["level"], level["mean_iou"], level["mean_of_median_iou"]) == ("variance 4 s²", 0.81, 0.84)
     assert level["rmse_over_spread"][1] is None
     (pair,) = level["pairs"]
-    assert pair["why"] == "null: the two tie as they are"
+    assert pair["why"] == "null: the two tie on the original labels"
     assert {key: pair[key] for key in pair if key != "why"} == {
         "first": "system 1",
         "second": "system 2",

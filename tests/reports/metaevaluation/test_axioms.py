@@ -136,7 +136,7 @@ def test_the_document_has_every_figure(shown):
         "value_before": 0.0,
         "value_after": 0.0,
     }
-    assert (nothing["holds"], nothing["why"]) == (None, "the measure looks at one answer")
+    assert (nothing["holds"], nothing["why"]) == (None, "the measure uses one answer")
     assert "counterexample" not in nothing
 
 

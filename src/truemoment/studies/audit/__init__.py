@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from truemoment.base.lazy import lazy
 
 if TYPE_CHECKING:
-    from truemoment.studies.audit.checks import CHECKS, settled
+    from truemoment.studies.audit.checks import CHECKS, resolve_conditions
     from truemoment.studies.audit.checks.base import Check
     from truemoment.studies.audit.findings import AuditFinding, Condition, Outcome, judge, read_gate
     from truemoment.studies.audit.request import AuditRequest, MethodReads
@@ -48,7 +48,7 @@ else:
             "judge": "findings",
             "read_gate": "findings",
             "segment_order": "shuffled",
-            "settled": "checks",
+            "resolve_conditions": "checks",
             "shuffle_features": "shuffled",
             "shuffle_segments": "shuffled",
         },
@@ -72,8 +72,8 @@ __all__ = [
     "generator_of",
     "judge",
     "read_gate",
+    "resolve_conditions",
     "segment_order",
-    "settled",
     "shuffle_features",
     "shuffle_segments",
 ]

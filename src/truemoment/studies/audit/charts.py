@@ -1,4 +1,4 @@
-"""What figures of several checks draw: intervals, the method beside its floor, an axis in percent."""
+"""Parts of figures that several checks draw: intervals, the method beside its floor, an axis in percent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def draw_interval(axes: Axes, at: float, ci95: Floats, *, colour: str = INK) -> float:
-    """Draw an interval, where there is one; return its upper end, 0 where there is none."""
+    """Draw an interval and return its upper end; draw nothing and return 0 if it is undefined."""
     if not np.all(np.isfinite(ci95)):
         return 0.0
     axes.hlines(at, ci95[0], ci95[1], color=PAPER, linewidth=2.4)
@@ -24,7 +24,7 @@ def draw_interval(axes: Axes, at: float, ci95: Floats, *, colour: str = INK) -> 
 
 
 def draw_dots(axes: Axes, own: Floats, floor: Floats, *, offset: float) -> None:
-    """Draw figures of the method and of the strongest floor, a row each, the one a little above the other."""
+    """Draw the figures of the method and of the strongest floor, one row per figure, with a vertical offset."""
     rows = np.arange(len(own))
     axes.plot(own, rows - offset, "o", color=METHOD, label="the method", clip_on=False)
     axes.plot(
@@ -56,7 +56,7 @@ def write_undefined(axes: Axes, values: Floats) -> None:
 
 
 def percent_axis(axes: Axes, values: Floats, intervals: Floats, label: str) -> None:
-    """Let the axis of a figure in percent begin at 0, with room for a number at its end."""
+    """Start the axis of a figure in percent at 0, and leave room for a number at its end."""
     reached = np.concatenate([np.ravel(values), 100 * np.ravel(intervals)])
     highest = float(np.max(reached[np.isfinite(reached)], initial=1.0))
     axes.set_xlim(0, highest * 1.14)

@@ -1,4 +1,4 @@
-"""What the checks of an audit write into the JSON document, where several write the same kind of entry."""
+"""Entries of the JSON document that several checks of an audit write."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from truemoment.base.intervals import Floats
 from truemoment.base.records import STATUSES, Annotations, Predictions
 from truemoment.evaluation.measures import Measure, why_undefined
 from truemoment.evaluation.scores import Scores
-from truemoment.studies.audit.resampling import Paired
+from truemoment.studies.audit.resampling import PairedDifference
 
 
 def measured(scores: Scores, ci95: Floats) -> list[Measured]:
@@ -26,7 +26,7 @@ def at_measure(value: Floats, ci95: Floats, measure: Measure, m: int) -> Measure
     return Measured(float(value[m]), why_undefined(measure), ci95[m].tolist())
 
 
-def difference(paired: Paired, measure: Measure, m: int) -> dict[str, Any]:
+def difference(paired: PairedDifference, measure: Measure, m: int) -> dict[str, Any]:
     """Return the difference of two systems at a measure with its interval and p values."""
     entry = at_measure(paired.difference, paired.ci95, measure, m).as_dict()
     entry = {"difference": entry.pop("value")} | entry | {"p": float(paired.p[m]), "p_holm": float(paired.p_holm[m])}
@@ -36,7 +36,7 @@ def difference(paired: Paired, measure: Measure, m: int) -> dict[str, Any]:
 
 
 def statuses(predictions: Predictions) -> dict[str, int] | None:
-    """Count answers in words by their status; None where moments were given as numbers."""
+    """Count answers in words by status; None if the predictions are numbers."""
     if predictions.status is None:
         return None
     counts = Counter(predictions.status.tolist())

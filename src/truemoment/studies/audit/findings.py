@@ -1,4 +1,4 @@
-"""What an audit finds: a sentence a check, with its evidence; and conditions on findings, which make a gate."""
+"""Findings of an audit, one sentence per check with its evidence, and the conditions of a gate."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class AuditFinding:
     verdict
         One sentence with its figures.
     figure
-        The number that the verdict depends on, a fraction; None where there is none.
+        The number that the verdict depends on, a fraction; None if there is none.
     holds
-        Whether the check passes; None where that is not known, or the check cannot fail.
+        Whether the check passes; None if that is unknown, or if the check cannot fail.
     ci95
-        95 % interval of the figure; None where it has none.
+        95 % interval of the figure; None if it has none.
     """
 
     check: str
@@ -48,7 +48,7 @@ _COMPARE = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operato
 class Condition(NamedTuple):
     """One condition of a gate: a check that must pass, or a figure that must lie on one side of a number.
 
-    A figure with an interval must lie there with both ends of it, unless `point` asks for the figure alone.
+    Both ends of a figure's interval must lie there too, unless `point` is true.
     """
 
     text: str
@@ -72,7 +72,7 @@ def read_gate(text: str) -> tuple[Condition, ...]:
     Raises
     ------
     UsageError
-        If there is none, or one cannot be read.
+        If the text contains no condition, or one that cannot be read.
 
     Examples
     --------
@@ -81,17 +81,17 @@ def read_gate(text: str) -> tuple[Condition, ...]:
     """
     conditions = []
     for part in filter(None, (part.strip() for part in text.split(";"))):
-        found = re.fullmatch(r"(.+?)\s*(<=|>=|<|>)\s*([^\s(]+)(\s*\(point\))?", part)
-        if found is None:
+        match = re.fullmatch(r"(.+?)\s*(<=|>=|<|>)\s*([^\s(]+)(\s*\(point\))?", part)
+        if match is None:
             conditions.append(Condition(part, part))
             continue
         try:
-            limit = float(found[3])
+            limit = float(match[3])
         except ValueError:
             limit = math.nan
         if not math.isfinite(limit):
-            raise UsageError(f"gate {part!r}: got {found[3]!r}, expected a number (fractions, not percent)")
-        conditions.append(Condition(part, found[1], found[2], limit, point=found[4] is not None))
+            raise UsageError(f"gate {part!r}: got {match[3]!r}, expected a number (fractions, not percent)")
+        conditions.append(Condition(part, match[1], match[2], limit, point=match[4] is not None))
     if not conditions:
         raise UsageError(f"gate {text!r}: got no condition, expected some separated by ';'")
     return tuple(conditions)
@@ -100,9 +100,9 @@ def read_gate(text: str) -> tuple[Condition, ...]:
 def judge(
     conditions: Sequence[Condition], findings: Sequence[AuditFinding], figures: Mapping[str, float]
 ) -> tuple[Outcome, ...]:
-    """Check conditions of :func:`read_gate` against findings, and against `figures` of measures by name (fractions).
+    """Check conditions of :func:`read_gate` on findings, and on `figures` of measures by name (fractions).
 
-    A condition that is undecided, or does not apply, fails.
+    A condition that is undecided or does not apply fails.
     """
     by_name = {finding.check: finding for finding in findings}
     outcomes = []
@@ -113,7 +113,7 @@ def judge(
             passed, why = False, f"{condition.name} does not apply here"
         elif condition.comparison:
             ci95 = None if finding is None or condition.point else finding.ci95
-            passed, why = _compared(condition, math.nan if figure is None else figure, ci95)
+            passed, why = _compare(condition, math.nan if figure is None else figure, ci95)
         else:
             passed = finding is not None and finding.holds is True
             undecided = finding is not None and finding.holds is None
@@ -122,8 +122,8 @@ def judge(
     return tuple(outcomes)
 
 
-def _compared(condition: Condition, value: float, ci95: tuple[float, float] | None) -> tuple[bool, str]:
-    """Return whether a figure, with its whole interval where it has one, lies on the right side; and its words."""
+def _compare(condition: Condition, value: float, ci95: tuple[float, float] | None) -> tuple[bool, str]:
+    """Return whether a figure and its interval lie on the right side of the limit, and a sentence about them."""
     if not math.isfinite(value):
         return False, f"{condition.name} is undefined"
     if ci95 is None:

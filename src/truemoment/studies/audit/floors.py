@@ -1,4 +1,4 @@
-"""The floors of an audit, among them the method's own answers on other videos, and the ceilings."""
+"""The floors of an audit, including the method's own answers on other videos, and the ceilings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TEXT_ONLY = "text-only"
 def fit_floors(
     setup: AuditSetup, seed: int, on_status: Callable[[str], None]
 ) -> tuple[tuple[FloorResult, ...], tuple[str, ...]]:
-    """Return every floor, PredictAll first, the model without its frames last; and in words what was left out."""
+    """Return every floor, PredictAll first and the model without its frames last, and notes on what was left out."""
     train, validation = setup.splits.train, setup.splits.validation
     setting = Setting(
         annotations=setup.annotations,
@@ -36,8 +36,8 @@ def fit_floors(
         protocol=setup.protocol,
         headline=setup.headline,
         top=answers_a_query(setup.predictions, setup.measures),
-        train=_of_known_duration(train),
-        validation=_of_known_duration(validation),
+        train=_with_known_duration(train),
+        validation=_with_known_duration(validation),
         engine=setup.engine,
         seed=seed,
         cache=setup.cache,
@@ -47,8 +47,8 @@ def fit_floors(
     on_status("the method's own answers on other videos")
     try:
         rng = stream(seed, "own answers")
-        given = (setup.annotations, setup.predictions, setup.measures, setup.protocol)
-        floors += own_answers_floors(*given, rng, cache=setup.cache)
+        inputs = (setup.annotations, setup.predictions, setup.measures, setup.protocol)
+        floors += own_answers_floors(*inputs, rng, cache=setup.cache)
     except InputError as error:
         left_out.append(f"own answers on other videos could not be used: {error}")
     if setup.controls.text_only is not None:
@@ -57,7 +57,7 @@ def fit_floors(
 
 
 def _text_only(setup: AuditSetup, predictions: Predictions) -> FloorResult:
-    """Make a floor of a model's answers to the same prompts without the frames."""
+    """Return a model's answers to the same prompts without the frames as a floor."""
     try:
         scores = evaluate(setup.annotations, predictions, setup.measures, setup.protocol)
     except ProtocolError as error:
@@ -65,8 +65,8 @@ def _text_only(setup: AuditSetup, predictions: Predictions) -> FloorResult:
     return FloorResult(TEXT_ONLY, "text only (no frames)", "floor", scores, predictions)
 
 
-def _of_known_duration(annotations: Annotations | None) -> Annotations | None:
-    """Leave out queries of videos of unknown duration: floors can neither learn from them nor answer them."""
+def _with_known_duration(annotations: Annotations | None) -> Annotations | None:
+    """Leave out queries of videos of unknown duration: floors neither learn from them nor answer them."""
     if annotations is None:
         return None
     known = np.asarray(annotations.queries.duration_s > 0)
@@ -104,25 +104,25 @@ def run_ceilings(
         "perfect": ("References clipped to the video", _references_within_video(annotations)),
     }
     return [
-        FloorResult(name, title, "ceiling", evaluate(annotations, of, measures, protocol), of)
-        for name, (title, of) in answers.items()
+        FloorResult(name, title, "ceiling", evaluate(annotations, predictions, measures, protocol), predictions)
+        for name, (title, predictions) in answers.items()
     ]
 
 
 def human_ceilings(
     annotations: Annotations, measures: Sequence[Measure], protocol: Protocol, scores: Scores
 ) -> tuple[list[FloorResult], int]:
-    """Compare annotators with each other, where several are named: how far people agree.
+    """Measure the agreement of annotators, if the annotations name several.
 
     ``human-others``: a random annotator against the others, as the protocol lets several references count;
     ``human-another``: a random annotator against one other; ``human-consensus``: the consensus of the others against
     one annotator (:func:`truemoment.studies.humans.scores.consensus_scores`), which is more than one person can do.
-    Moments identical to a person's own stay among the others': they are agreement. A person gives one answer, which is
-    all that R@5 finds.
+    Moments of the others that are identical to a person's own are agreement, so they count. A person gives one answer,
+    so R@5 equals R@1.
 
-    Returned with the number of queries with several annotators; other queries carry no weight. Against one annotator,
-    measures that look at sets of moments or define how references count carry none either. `scores` are those of any
-    method on the split.
+    The second value is the number of queries with several annotators; other queries have no weight. Against one
+    annotator, measures of sets of moments and those that define how references count have no weight either. `scores`
+    are those of any method on the split.
     """
     if not any(annotations.annotator):
         return [], 0
@@ -131,20 +131,20 @@ def human_ceilings(
     except UsageError:  # no query has several
         return [], 0
     marked = np.isin(scores.query_id.astype(str), annotators.annotations.queries.query_id.astype(str))
-    found = [("human-others", "Annotator against the others", against_the_others(annotators, measures, protocol))]
+    systems = [("human-others", "Annotator against the others", against_the_others(annotators, measures, protocol))]
     single = [measure for measure in measures if measure.needs == "overlaps" and measure.ref is None]
     if single:
         another = against_another(annotators, single, protocol)
-        found.append(("human-another", "Annotator against one other", another))
+        systems.append(("human-another", "Annotator against one other", another))
         consensus = consensus_against_another(annotators, single, protocol)
-        found.append(("human-consensus", "Consensus against one annotator", consensus))
+        systems.append(("human-consensus", "Consensus against one annotator", consensus))
     answers = _references_within_video(annotators.annotations)
     ceilings = []
-    for name, title, of in found:
+    for name, title, own in systems:
         numerator, weight = np.zeros((2, len(measures), len(scores)))
-        for row, measure in enumerate(of.measures):
+        for row, measure in enumerate(own.measures):
             m = measures.index(measure)
-            numerator[m, marked], weight[m, marked] = of.numerator[row], of.weight[row]
+            numerator[m, marked], weight[m, marked] = own.numerator[row], own.weight[row]
         on_threshold = np.full(len(measures), -1, dtype=np.int64)
         whole = replace(scores, numerator=numerator, weight=weight, on_threshold=on_threshold, touched={})
         ceilings.append(FloorResult(name, title, "ceiling", whole, answers))

@@ -1,21 +1,21 @@
 r"""Whether answers follow the order of a video's sentences, unknown to a method that reads one sentence at a time.
 
-Blind methods that read the order answer otherwise once a video's sentences are shuffled. With :math:`d_q` how far the
-order moves their answers to query q, and :math:`c_q` the centre of the answer that is tested, both as shares of the
-video,
+Blind methods that read the order give other answers if a video's sentences are shuffled. Let :math:`d_q` be the shift
+of their answers to query q by the order, and :math:`c_q` the centre of the answer under test, both as shares of the
+video. The model is
 
 .. math:: c_q = b \, d_q + h(z_q) + a_{v(q)} + \varepsilon_q
 
 over the queries that the tested answers miss. The share b is about 1 for answers of those blind methods, and 0 for a
-method that does not know the order: its misses depend on what it sees and on the sentence. So h is a function of where
-the true moment is, since who looks at the video errs near it, and of what the sentence network expects of the sentence;
-and :math:`a_v` is a constant of each video. b is that of least squares with a small penalty on h, and its p value the
-share of permutations of d within videos, less h and a, that have as large a b (Freedman and Lane 1983).
+method that does not know the order: its misses depend on what it sees and on the sentence. h is a function of the place
+of the true moment, because a method that looks at the video errs near it, and of the expectation of the sentence
+network. :math:`a_v` is a constant of each video. b is estimated by least squares with a small penalty on h. Its p value
+is the share of permutations of d within videos, less h and a, that have as large a b (Freedman and Lane 1983).
 
-:func:`in_other_orders` asks a model the same queries without the others of their video, and in shuffled order. A model
-that reads one sentence at a time answers the same.
+:func:`in_other_orders` returns a model's answers to the same queries without the others of their video, and in shuffled
+order. A model that reads one sentence at a time gives the same answers.
 
-``benchmarks/declaration.py`` measures its errors. Its limit: where the annotations themselves err by a tenth of the
+``benchmarks/declaration.py`` measures the error rates of the test. Its limit: if the annotations err by a tenth of the
 video or more, a method that sees the moments much better than the annotators follows the order too.
 
 References
@@ -37,29 +37,29 @@ from truemoment.data.language.paragraphs import Paragraphs
 from truemoment.studies.audit.shuffled import SeesVideo
 
 CONTRADICTED, LEAST_SHARE = 0.01, 0.1
-"""Level of the test, and share of the move by the order, that contradict together that the order is not known."""
+"""Maximum p value and minimum share b that together contradict that the method does not know the order."""
 
 PENALTY = 3.0
-"""Penalty of the terms, in units of their variance: as many queries count against them."""
+"""Penalty of the terms, in units of their variance: it weighs as much as this number of queries."""
 
 KNOTS = (0.2, 0.4, 0.6, 0.8)
-"""Where the cubic pieces of the term of the true centre meet."""
+"""Places where the cubic pieces of the term of the true centre meet, shares of the video."""
 
 FEWEST = 5
-"""Queries below which nothing is tested."""
+"""Minimum number of queries of a test."""
 
 
 class OrderFollowing(NamedTuple):
-    """How far misses follow the order of sentences.
+    """How closely misses follow the order of sentences.
 
     Parameters
     ----------
     share, ci95
-        b, and its 95 % interval from its spread between videos; NaN where nothing can be tested.
+        b, and its 95 % interval from its spread between videos; NaN without a test.
     p
-        One-sided p value; 1 where nothing can be tested.
+        One-sided p value; 1 without a test.
     n_queries, n_videos
-        Missed queries, in videos with two of them or more.
+        Number of missed queries in videos with at least two of them, and of these videos.
     """
 
     share: float
@@ -75,15 +75,15 @@ class OrderFollowing(NamedTuple):
 
 
 UNTESTED = OrderFollowing(np.nan, (np.nan, np.nan), 1.0, 0, 0)
-"""Where there is nothing to test."""
+"""The result if there is nothing to test."""
 
 
 def follow_order(
     centre_norm: Floats, moved_norm: Floats, terms: Floats, video: Ints, rng: np.random.Generator, *, permutations: int
 ) -> OrderFollowing:
-    """Return how far the centres of answers follow the moves by the order, (N,) both, beside terms (N, Z).
+    """Return how closely the centres of answers follow the shifts by the order, both (N,), given terms (N, Z).
 
-    `video` (N,) numbers the videos; those with one query are left out.
+    `video` (N,) numbers the videos; videos with one query are left out.
     """
     several = np.bincount(video)[video] > 1 if len(video) else np.zeros(0, dtype=bool)
     video = np.unique(video[several], return_inverse=True)[1]
@@ -93,9 +93,9 @@ def follow_order(
         return nothing
     design = _less_mean(terms[several], video)
     design = design / np.maximum(design.std(axis=0), 1e-6)
-    both = _less_mean(np.stack([centre_norm, moved_norm], axis=1)[several], video)
+    columns = _less_mean(np.stack([centre_norm, moved_norm], axis=1)[several], video)
     penalised = design.T @ design + PENALTY * np.eye(design.shape[1])
-    centre, moved = (both - design @ np.linalg.solve(penalised, design.T @ both)).T
+    centre, moved = (columns - design @ np.linalg.solve(penalised, design.T @ columns)).T
     size = float(moved @ moved)
     if size < 1e-9:
         return nothing
@@ -109,7 +109,7 @@ def follow_order(
 
 
 def terms_beside(true_norm: Floats, probability: Floats, cells_norm: Floats, answer_norm: Floats, iou: float) -> Floats:
-    """Return the terms of h, (N, 21): of the true moments and of what the sentence network expects.
+    """Return the terms of h, (N, 21): of the true moments and of the expectation of the sentence network.
 
     Parameters
     ----------
@@ -127,8 +127,8 @@ def terms_beside(true_norm: Floats, probability: Floats, cells_norm: Floats, ans
     centre, length = true_norm.mean(axis=1), true_norm[:, 1] - true_norm[:, 0]
     terms = [centre, centre**2, centre**3, *(np.maximum(centre - knot, 0) ** 3 for knot in KNOTS)]
     terms += [length, length**2, centre * length]
-    for of in (expected, if_missed, answer_norm.mean(axis=1)):
-        terms += [of, of**2, of * centre]
+    for place in (expected, if_missed, answer_norm.mean(axis=1)):
+        terms += [place, place**2, place * centre]
     return np.stack([*terms, spread, spread * centre, spread * expected], axis=1)
 
 
@@ -152,8 +152,8 @@ def in_other_orders(
 ) -> dict[str, Predictions]:
     """Return a model's answers to queries alone and in shuffled order, by :data:`ALONE` and :data:`SHUFFLED`.
 
-    Alone: the model is asked once for the first queries of all videos, once for the second ones, and so on. Empty where
-    no video has two queries.
+    For :data:`ALONE`, the model answers the first queries of all videos, then the second ones, and so on. The result is
+    empty if no video has two queries.
     """
     place, _ = Paragraphs.of(queries).place
     if not place.any():

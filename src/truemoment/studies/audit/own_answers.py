@@ -1,14 +1,14 @@
 """The method's own answers as floors: each query gets the answers that the method gave for another video.
 
-A prediction that ignores the video can be right by luck: on Charades-CD test-ood, where moments were moved away from
-those of training, the constant from 30 to 90 % of the video has R@1,IoU=0.5 of 34.2, and the strongest baseline that
-learns from training 22.0. What a method keeps with its answers on other videos does not depend on the video, so it is
-no evidence that the method looks. It is the agreement by chance of Cohen's kappa (Cohen 1960): the score that is
-expected if answers have the same places, but are independent of the video.
+A prediction that ignores the video can be right by luck. On Charades-CD test-ood, whose moments differ from those of
+training, the constant from 30 to 90 % of the video has R@1,IoU=0.5 of 34.2; the strongest baseline that learns from
+training has 22.0. The score of a method's answers on other videos does not depend on the video, so it does not show
+that the method looks at it. It is the agreement by chance of Cohen's kappa (Cohen 1960): the score that is expected if
+answers have the same places but are independent of the video.
 
 Answers are moved as shares of the video, so a constant share keeps its whole score. Two floors: answers from any other
-video, the mean of several draws; and answers to the most similar sentence of another video, which a method that reads
-only the sentence keeps.
+video, the mean of several draws; and answers to the most similar sentence of another video. A method that reads only
+the sentence keeps the score of the second.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from truemoment.evaluation.measures import Measure
 from truemoment.evaluation.protocols import Protocol
 
 DRAWS = 10
-"""Draws of the other video."""
+"""Number of draws of the other video."""
 
 OWN_ANSWERS = OTHER_VIDEOS, SIMILAR_SENTENCES = "own-answers", "own-answers-similar"
 
@@ -129,8 +129,8 @@ def similar_sentence(queries: Queries) -> Ints:
     video = numbers_of(queries.video_id)
     source = np.full(len(sentences), -1)
     for q in range(len(sentences)):
-        of = slice(bags.offsets[q], bags.offsets[q + 1])
-        cosine = known.cosines(bags.terms[of], weights[of], len(sentences))
+        terms = slice(bags.offsets[q], bags.offsets[q + 1])
+        cosine = known.cosines(bags.terms[terms], weights[terms], len(sentences))
         cosine[video == video[q]] = 0.0
         nearest = int(cosine.argmax())
         if cosine[nearest] > LEAST:

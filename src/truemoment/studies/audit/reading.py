@@ -1,4 +1,4 @@
-"""An audit of prediction files: reads the splits, the predictions and the model's answers that it needs."""
+"""Read the splits, the predictions and the model's answers of an audit, and run it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from truemoment.studies.audit.order_following import in_other_orders
 from truemoment.studies.audit.request import AuditRequest
 from truemoment.studies.audit.run import Audit, audit
 from truemoment.studies.audit.setup import OF_MOMENTS, AuditSetup, Controls, Splits
-from truemoment.studies.audit.shuffled import SeesVideo, randomised
+from truemoment.studies.audit.shuffled import SeesVideo, predict_on_changed
 from truemoment.studies.request import NO_OTHER_SPLITS, is_file, path_of
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ LoadModel = Callable[..., SeesVideo]
 
 
 def no_model(folder: Path, **_: Any) -> SeesVideo:  # noqa: ANN401 - of any loader
-    """Refuse a model where nothing opens it."""
+    """Refuse a model, because no function that opens it was passed."""
     raise UsageError(f"got the model {folder}, expected a function that opens it (load)")
 
 
 def run(request: AuditRequest, *, load: LoadModel = no_model, cache: Cache | None = None) -> Audit:
-    """Read what an audit needs, and run it.
+    """Read the inputs of an audit and run it.
 
-    `load` opens the model of the request. `cache` keeps floors, in place of the user's cache.
+    `load` opens the model of the request. `cache` replaces the user's cache of floors.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def run(request: AuditRequest, *, load: LoadModel = no_model, cache: Cache | Non
     controls = _read_controls(request, reference, match)
     sources = _sources(request)
     if request.model is not None:
-        controls, sources["model"] = _ask_model(
+        controls, sources["model"] = _predict_with_model(
             load, request, controls, reference, top=answers_a_query(answers, measures)
         )
     setup = AuditSetup(
@@ -91,11 +91,11 @@ def _read(
 
 
 def _read_splits(source: AnnotationSource | None, reference: Annotations, request: AuditRequest) -> Splits:
-    """Read the training split, the validation split and every other one that is there."""
+    """Read the training split, the validation split and all other splits of the dataset."""
     train = request.training(source or reference, reference)
     others = () if source is None else source.other_splits(train)
     validation = next(
-        (of for of in others if of.split == "val" and not set(of.query_id) & set(reference.query_id)), None
+        (other for other in others if other.split == "val" and not set(other.query_id) & set(reference.query_id)), None
     )
     if request.select_split is not None:
         validation = _other_split(source, reference, request.select_split, "--select-split")
@@ -125,17 +125,17 @@ def _read_controls(request: AuditRequest, reference: Annotations, match: MatchRe
     return Controls(shuffled, text_only, caution="" if match is None else " ".join(match.notes))
 
 
-def _ask_model(
+def _predict_with_model(
     load: LoadModel, request: AuditRequest, controls: Controls, reference: Annotations, *, top: int
 ) -> tuple[Controls, dict[str, str]]:
-    """Return a model's predictions on original and changed videos as controls, and which model it is."""
+    """Return a model's predictions on original and changed videos as controls, and its path, name and features."""
     request.on_status("loading the model")
     folder = Path(request.model or "")
     grounder = load(folder, features=request.features, data_dir=path_of(request.data_dir))
-    how: dict[str, Any] = {"top": top, "on_status": request.on_status}
-    changed = randomised(grounder, reference.queries, seed=request.seed, **how)
+    options: dict[str, Any] = {"top": top, "on_status": request.on_status}
+    changed = predict_on_changed(grounder, reference.queries, seed=request.seed, **options)
     rng = stream(request.seed, "queries in shuffled order")
-    orders = in_other_orders(grounder, reference.queries, rng=rng, **how)
+    orders = in_other_orders(grounder, reference.queries, rng=rng, **options)
     features = grounder.features
     caution = controls.caution or getattr(features, "caution", "")
     model = {
@@ -147,16 +147,16 @@ def _ask_model(
 
 
 def _sources(request: AuditRequest) -> dict[str, Any]:
-    """Return path and hash of each prediction file: of the audited one, and by option those beside it."""
+    """Return path and hash of the audited prediction file, and of each other one by option."""
     source = _source(request.predictions)
     files = {"iid": request.iid, "shuffled": request.shuffled, "text-only": request.text_only}
-    found = {option: _source(file) for option, file in files.items() if file is not None}
-    if "text-only" in found and "sha256" in source and found["text-only"].get("sha256") == source["sha256"]:
+    related = {option: _source(file) for option, file in files.items() if file is not None}
+    if "text-only" in related and "sha256" in source and related["text-only"].get("sha256") == source["sha256"]:
         raise UsageError(
-            f"--text-only: {found['text-only']['path']} has the same content as the audited predictions, expected "
+            f"--text-only: {related['text-only']['path']} has the same content as the audited predictions, expected "
             "those of the same model without the frames"
         )
-    return {**source, "beside": found} if found else source
+    return {**source, "beside": related} if related else source
 
 
 def _source(file: AnyPredictions) -> dict[str, Any]:

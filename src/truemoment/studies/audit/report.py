@@ -1,4 +1,4 @@
-"""The report of an audit, to which every check adds its finding, tables, drawings and JSON keys."""
+"""The report of an audit; every check adds its finding, tables, drawings and JSON keys."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from truemoment.studies.audit.checks.base import SECTIONS
 from truemoment.studies.audit.checks.reads import SENTENCE
 from truemoment.studies.audit.checks.verdict_section import key_figures
 from truemoment.studies.audit.entries import split
-from truemoment.studies.audit.findings import AuditFinding
+from truemoment.studies.audit.findings import AuditFinding, Outcome
 from truemoment.studies.audit.verdict import LITTLE
 from truemoment.studies.evaluate import report as evaluation
 
@@ -27,11 +27,11 @@ SCHEMA = "truemoment/audit/2"
 
 
 def document(audit: Audit) -> dict[str, Any]:
-    """Return what programs read: fractions, never percent."""
+    """Return the JSON document of an audit; figures are fractions."""
     results = audit.results
     setup, whole, scores = results.setup, results.whole, results.scores
     train, validation = setup.splits.train, setup.splits.validation
-    found: dict[str, Any] = {
+    entries: dict[str, Any] = {
         **document_head(SCHEMA),
         "dataset": scores.dataset,
         "split": scores.split,
@@ -51,21 +51,24 @@ def document(audit: Audit) -> dict[str, Any]:
         "caution": setup.controls.caution,
     }
     for check in CHECKS:
-        found |= check.document(results)
-    gate = [{"condition": of.condition.text, "passed": of.passed, "why": of.why} for of in audit.outcomes]
+        entries |= check.document(results)
+    gate = [
+        {"condition": outcome.condition.text, "passed": outcome.passed, "why": outcome.why}
+        for outcome in audit.outcomes
+    ]
     draws = {"resamples": setup.resamples, "permutations": setup.permutations, "seed": audit.seed}
     findings = [
-        {name: value for name, value in vars(of).items() if name != "ci95" or value is not None}
-        for of in audit.findings
+        {name: value for name, value in vars(finding).items() if name != "ci95" or value is not None}
+        for finding in audit.findings
     ]
-    return found | {"findings": findings, "gate": gate} | draws
+    return entries | {"findings": findings, "gate": gate} | draws
 
 
 # --------------------------------------------------------------------------------------------- report
 
 
 def report(audit: Audit) -> Report:
-    """Return what people read."""
+    """Return the report of an audit for people."""
     results = audit.results
     setup = results.setup
     draws = f"intervals:{setup.resamples} resamples of videos|tests:{setup.permutations} swaps|seed:{audit.seed}"
@@ -105,15 +108,13 @@ def _sections(audit: Audit) -> Iterator[Section]:
         if blocks := by_section[name]:
             yield Section(name, title, tuple(sorted(blocks, key=_place)))
     if audit.outcomes:
-        gate = (
-            Finding(
-                (f"{of.condition.text} {'passes' if of.passed else 'fails'}{f': {of.why}' if of.why else ''}",),
-                of.condition.text,
-                "good" if of.passed else "serious",
-            )
-            for of in audit.outcomes
-        )
-        yield Section("gate", "Gate", tuple(gate))
+        yield Section("gate", "Gate", tuple(_gate_finding(outcome) for outcome in audit.outcomes))
+
+
+def _gate_finding(outcome: Outcome) -> Finding:
+    condition = outcome.condition.text
+    verdict = f"{condition} {'passes' if outcome.passed else 'fails'}{f': {outcome.why}' if outcome.why else ''}"
+    return Finding((verdict,), condition, "good" if outcome.passed else "serious")
 
 
 def _place(block: Block) -> int:
@@ -124,7 +125,7 @@ def _place(block: Block) -> int:
 
 
 def _facts(audit: Audit) -> Iterator[tuple[str, str]]:
-    """Say what was audited, and what it was compared with."""
+    """List what was audited, and what it was compared with."""
     results, sources = audit.results, audit.sources
     setup, splits, scores = results.setup, results.setup.splits, results.scores
     path = str(sources.get("path", setup.predictions.name))
@@ -135,16 +136,19 @@ def _facts(audit: Audit) -> Iterator[tuple[str, str]]:
     else:
         yield from evaluation.facts(scores, setup.match, {"path": path})
     if nothing := int(results.whole.annotations.without_moment.sum()):
-        yield "abstaining", f"{counted(nothing, 'more query', 'more queries')} without a moment, for this only"
+        yield (
+            "abstaining",
+            f"{counted(nothing, 'more query', 'more queries')} without a moment, used only for abstention",
+        )
     yield "protocol", f"{setup.protocol.name}: {setup.protocol.summary}"
     learned = "without a training split: only those that do not need one"
     if splits.train is not None:
         learned = f"training split: {_sized(splits.train)}"
     yield "floors", f"{len(results.floors)} baselines that never see the video; {learned}"
     if results.declaration is not None:
-        stands = "" if results.declaration.stands else ", which its answers contradict"
-        yield "reads", f"{SENTENCE}{stands}"
-    elif setup.reads is None and any(of.reads == "paragraph" for of in results.floors):
+        contradicted = "" if results.declaration.holds else ", which its answers contradict"
+        yield "reads", f"{SENTENCE}{contradicted}"
+    elif setup.reads is None and any(floor.reads == "paragraph" for floor in results.floors):
         yield "reads", "not declared; --reads sentence if the method reads one sentence at a time"
     if results.n_annotated:
         people = f"on {results.n_annotated:,} of {len(scores):,} queries, which several people annotated"
@@ -159,7 +163,7 @@ def _facts(audit: Audit) -> Iterator[tuple[str, str]]:
 
 
 def _sized(annotations: Annotations) -> str:
-    """Name a split, or the file that is all one split, with its size."""
+    """Return the name of a split, or of a file without splits, with its size."""
     name = annotations.dataset if annotations.split == "all" else annotations.split
     return f"{name} ({counted(annotations.n_queries, 'query', 'queries')})"
 
@@ -168,9 +172,9 @@ def _hashes(audit: Audit) -> Iterator[tuple[str, str]]:
     setup, sources, whole = audit.results.setup, audit.sources, audit.results.whole.annotations
     if "sha256" in sources:
         yield "predictions", sources["sha256"]
-    for option, of in sources.get("beside", {}).items():
-        if "sha256" in of:
-            yield f"predictions, {option}", of["sha256"]
+    for option, source in sources.get("beside", {}).items():
+        if "sha256" in source:
+            yield f"predictions, {option}", source["sha256"]
     yield whole.split, whole.sha256
     if whole.without_moment.any():
         yield f"{whole.split}, queries with a moment", setup.annotations.sha256
@@ -198,8 +202,8 @@ def _reading(audit: Audit) -> Iterator[tuple[str, str]]:
     )
     yield (
         "p",
-        f"How often swapping two methods video by video ({setup.permutations:,} times, at random) gives a difference "
-        "as large. Against several floors it is the largest p value.",
+        f"The share of {setup.permutations:,} random swaps of two methods, video by video, that give a difference as "
+        "large. Against several floors it is the largest p value.",
     )
 
 
@@ -211,14 +215,14 @@ FLOORS = (
     ),
     (
         "Own answers on other queries",
-        "The method's answers, each given to a query of another video as the same share of the video: to any, and "
-        "to the most similar sentence. What remains of the score does not depend on the video; it shows that the "
-        "answers lie where moments are common here, which may be luck.",
+        "Each query gets the method's answer to a query of another video, as the same share of the video: of a random "
+        "query, and of the one with the most similar sentence. The score that remains does not depend on the video. "
+        "It shows that the answers lie where moments are common here, which may be luck.",
     ),
     (
         "Strongest floor",
-        "For each measure, the floor with the highest score on this split. Because it is chosen on the split under "
-        "test, the interval of the difference allows for the choice.",
+        "For each measure, the floor with the highest score on this split. It is chosen on the split under test, so "
+        "the interval of the difference allows for the choice.",
     ),
     (
         "Sentence network",
@@ -229,22 +233,22 @@ FLOORS = (
 
 CHANGED_VIDEOS = (
     "Changed videos",
-    "The same model for the same sentences, on videos whose segments are shuffled, that are played backwards, are "
-    "frozen, or are replaced by another one. References stay, so a model that looks at the video loses on each. These "
-    "predictions are controls and do not count among the floors.",
+    "The same model answers the same sentences on videos that are shuffled, played backwards, frozen, or replaced by "
+    "another video. The references do not change, so a model that looks at the video loses on each. These predictions "
+    "are controls and do not count among the floors.",
 )
 
 ANSWERS_IN_WORDS = (
     "Answers in words",
-    "Fixed rules read them. An answer that has two possible readings, gives only one end of a moment, declines or "
-    "contains no moment counts as unread. An answer that there is no such moment is an abstention.",
+    "Fixed rules read them. An answer counts as unread if it has two possible readings, gives only one end of a "
+    "moment, declines or contains no moment. An answer that there is no such moment is an abstention.",
 )
 
 FIGURES = (
     (
         "Better",
-        "The 95 % intervals of the differences to all floors lie above 0. It means better than the baselines tried, "
-        "and no more.",
+        "The 95 % intervals of the differences to all floors lie above 0. It means only: better than the baselines "
+        "tried.",
     ),
     (
         "Skill",
@@ -263,12 +267,12 @@ FIGURES = (
     ),
     (
         "Detectable",
-        "The smallest true difference that a split like this shows in 80 of 100 cases. A smaller one may exist without "
-        "being shown, so “not decided” does not mean equal.",
+        "The smallest true difference that can be detected with 80 % power on a split like this. A smaller difference "
+        "may exist without being detected, so “not decided” does not mean equal.",
     ),
     (
         "dR, AxIoU",
-        "dR counts a hit for less the further its ends are off (Closer Look, 2021). AxIoU is the mean over ranks of "
-        "the best IoU so far (Togashi et al., 2022).",
+        "dR gives a hit less weight if its ends are further from the reference (Closer Look, 2021). AxIoU is the mean "
+        "over ranks of the best IoU so far (Togashi et al., 2022).",
     ),
 )

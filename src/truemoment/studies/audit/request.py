@@ -1,4 +1,4 @@
-"""What an audit is asked for."""
+"""The options of an audit."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from truemoment.studies.request import AnyPredictions
 
 MethodReads = Literal["sentence", "paragraph"]
-"""What a method reads beside the video: one sentence at a time, or also the video's other sentences."""
+"""Text that a method reads: one sentence at a time, or also the video's other sentences."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Related(Request):
-    """What an audit may read beside the predictions."""
+    """Optional inputs of an audit besides the predictions."""
 
     HEADING = "Beside the audit"
 
@@ -44,7 +44,7 @@ class Related(Request):
 
 @dataclass(frozen=True)
 class AuditRequest(Data, Fitting, Related, Measuring, ReadingPredictions, Testing, Running):
-    """Predictions, what they are measured against, and what else is known of the method."""
+    """Options of an audit: predictions, annotations, and what the method reads."""
 
     predictions: In[AnyPredictions] = argument()
     _: KW_ONLY

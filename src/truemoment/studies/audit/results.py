@@ -1,7 +1,7 @@
-"""What the checks of an audit share, computed when it is first needed.
+"""Values that the checks of an audit share, each computed when it is first needed.
 
-A check computes what only it needs by a function of the results; :meth:`Results.cached` keeps its value too, so that a
-report shows the very numbers that a finding quotes.
+A check computes its own values by a function of the results. :meth:`Results.cached` keeps them too, so that a report
+shows the same numbers as the finding.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import Measure
 from truemoment.evaluation.scores import Scores
 from truemoment.evaluation.uncertainty import permutation_p_values, stream, sums_by_video
-from truemoment.studies.audit.declaration import Declaration, tested
+from truemoment.studies.audit.declaration import Declaration, check_declaration
 from truemoment.studies.audit.floors import TEXT_ONLY, fit_floors, human_ceilings, run_ceilings
-from truemoment.studies.audit.resampling import Paired, intervals, paired
+from truemoment.studies.audit.resampling import PairedDifference, intervals, paired
 from truemoment.studies.audit.setup import AuditSetup
-from truemoment.studies.audit.training_data import TrainingCoverage, look_at
+from truemoment.studies.audit.training_data import TrainingCoverage, training_coverage
 from truemoment.studies.audit.verdict import Verdict, judge_floors
 
 T = TypeVar("T")
 
 
 class Results:
-    """What is known about an audited method.
+    """Values computed about an audited method.
 
     Each draw has a random stream of its own, seeded by its name, so that a new check changes no other. `whole` is the
-    setup as given, `setup` the same without the queries that have no reference moment. A UsageError means that a split
+    original setup, `setup` the same without the queries that have no reference moment. A UsageError means that a split
     has no other query.
     """
 
@@ -51,16 +51,16 @@ class Results:
         """Return the value of a function of the results, which is called once."""
         if compute not in self._cache:
             self._cache[compute] = compute(self)
-        found: T = self._cache[compute]
-        return found
+        value: T = self._cache[compute]
+        return value
 
     def stream(self, name: str) -> np.random.Generator:
-        """Return the random generator of this name; each call returns one that draws the same."""
+        """Return a new random generator, seeded by the name: each call for a name gives the same draws."""
         return stream(self.stream_seed, name)
 
     @property
     def headline(self) -> int:
-        """Number of the measure that the verdict is about."""
+        """Row of the measure that the verdict is about."""
         return self.setup.headline
 
     @property
@@ -89,22 +89,22 @@ class Results:
 
     @functools.cached_property
     def declaration(self) -> Declaration | None:
-        """The declaration that the method reads one sentence at a time, tested; None without one."""
+        """The tested declaration that the method reads one sentence at a time; None without one."""
         if self.setup.reads != "sentence":
             return None
         floors = self._floors[0]
         self.on_status("the declaration")
-        return tested(self.setup, floors, self.stream("declaration"))
+        return check_declaration(self.setup, floors, self.stream("declaration"))
 
     @functools.cached_property
     def floors(self) -> tuple[FloorResult, ...]:
-        """Blind baselines that the verdict is against, PredictAll first; by a declaration that stands, no context."""
-        return tuple(of for of in self._floors[0] if of not in self.context)
+        """Blind baselines that the verdict counts, PredictAll first; all but those of `context`."""
+        return tuple(floor for floor in self._floors[0] if floor not in self.context)
 
     @functools.cached_property
     def context(self) -> tuple[FloorResult, ...]:
-        """Floors that read the video's other sentences, where the verdict is not against them."""
-        return self.declaration.context if self.declaration is not None and self.declaration.stands else ()
+        """Floors that the verdict leaves out, because the method is declared to read less than they do."""
+        return self.declaration.context if self.declaration is not None and self.declaration.holds else ()
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -112,36 +112,36 @@ class Results:
         return self._floors[1]
 
     def floor(self, name: str) -> FloorResult | None:
-        """Return a floor by name, also one beside the verdict; None where it was not run."""
+        """Return a floor by name, also one of `context`; None if it was not run."""
         return next((floor for floor in self._floors[0] if floor.name == name), None)
 
     @property
     def networks(self) -> tuple[ExpectedValue, ...]:
-        """The fitted sentence networks, one a seed; empty without a training split."""
+        """The fitted sentence networks, one per seed; empty without a training split."""
         network = self.floor(NETWORK)
         if network is None or network.floor is None:
             return ()
         fitted = (row[self.headline] for row in network.floor.fitted)
-        return tuple(of for of in fitted if isinstance(of, ExpectedValue))
+        return tuple(network for network in fitted if isinstance(network, ExpectedValue))
 
     @property
     def text_only(self) -> int | None:
-        """Number of the text-only floor; None where there is none."""
+        """Row of the text-only floor; None if there is none."""
         return next((number for number, floor in enumerate(self.floors) if floor.name == TEXT_ONLY), None)
 
     @functools.cached_property
     def _ceilings(self) -> tuple[tuple[FloorResult, ...], int]:
         setup = self.setup
         top = answers_a_query(setup.predictions, setup.measures)
-        found = run_ceilings(
+        ceilings = run_ceilings(
             setup.annotations, setup.measures, setup.protocol, top=top, cache=setup.cache, on_status=self.on_status
         )
         people, n_annotated = human_ceilings(setup.annotations, setup.measures, setup.protocol, self.scores)
-        return (*found, *people), n_annotated
+        return (*ceilings, *people), n_annotated
 
     @property
     def ceilings(self) -> tuple[FloorResult, ...]:
-        """The oracle, the references clipped to the video, and people where several annotated."""
+        """The oracle, the references clipped to the video, and people if several annotated."""
         return self._ceilings[0]
 
     @property
@@ -155,7 +155,7 @@ class Results:
 
     @functools.cached_property
     def verdict(self) -> Verdict:
-        """The method against every floor at once."""
+        """The verdict on the method, compared with every floor at once."""
         self.on_status("resampling videos")
         return judge_floors(
             self.scores,
@@ -165,24 +165,24 @@ class Results:
             self.stream("verdict"),
             resamples=self.setup.resamples,
             margin=np.array([floor.margin for floor in self.floors]),
-            untaught=() if self.training is None else self.training.faults,
+            training_faults=() if self.training is None else self.training.faults,
         )
 
     @functools.cached_property
     def training(self) -> TrainingCoverage | None:
-        """What the training split covers of the audited one; None without one."""
+        """How well the training split covers the audited one; None without a training split."""
         splits = self.setup.splits
         if splits.train is None:
             return None
-        return look_at(splits.train, self.setup.annotations, foreign=splits.foreign, cache=self.setup.cache)
+        return training_coverage(splits.train, self.setup.annotations, foreign=splits.foreign, cache=self.setup.cache)
 
     @functools.cached_property
     def strongest_scores(self) -> Scores:
-        """Scores of the strongest floor on the audited split, for each measure its own."""
+        """Scores of the strongest floor of each measure on the audited split."""
         return join_measures([(self.floors[f].scores, m) for m, f in enumerate(self.verdict.strongest)])
 
     def strongest(self, m: int) -> str:
-        """Return what the strongest floor at measure m is called."""
+        """Return the name of the strongest floor at measure m."""
         return self.floors[int(self.verdict.strongest[m])].called(m)
 
     @functools.cached_property
@@ -197,32 +197,32 @@ class Results:
 
     @functools.cached_property
     def p(self) -> Floats:
-        """P value against all floors, (M,): the largest of those against each, as all tests must succeed."""
+        """P value against all floors, (M,): the largest over the floors, because all tests must succeed."""
         return np.asarray(self.p_values.max(axis=0))
 
     @functools.cached_property
     def ci95(self) -> Floats:
-        """95 % intervals of the method, the floors, the ceilings and the floors beside them, (1 + F + C + B, M, 2)."""
-        systems = [self.scores, *(of.scores for of in (*self.floors, *self.ceilings, *self.context))]
+        """95 % intervals of the method, the floors, the ceilings and the floors of `context`, (1 + F + C + B, M, 2)."""
+        systems = [self.scores, *(baseline.scores for baseline in (*self.floors, *self.ceilings, *self.context))]
         return intervals(systems, self.stream("figures"), self.setup.resamples)
 
     @functools.cached_property
     def verbs(self) -> list[str]:
-        """First verb of each sentence, "" where it has none."""
+        """First verb of each sentence, "" if it has none."""
         self.on_status("verbs")
         return first_verbs(self.setup.annotations, self.setup.engine, self.setup.cache)
 
-    def paired(self, a: Scores, b: Scores, name: str) -> Paired:
+    def paired(self, a: Scores, b: Scores, name: str) -> PairedDifference:
         """Compare two systems; `name` seeds the draws."""
         return paired(a, b, self.stream(name), resamples=self.setup.resamples, permutations=self.setup.permutations)
 
 
 def first_verbs(annotations: Annotations, engine: str, cache: Cache) -> list[str]:
-    """Return the first verb of each sentence, "" where it has none."""
+    """Return the first verb of each sentence, "" if it has none."""
     sentences = annotations.queries.sentence.tolist()
     packed = cache.arrays(
         "verbs",
         {"engine": engine, "sentences": annotations.sha256},
-        lambda: {"verbs": pack_json([first_verb(of) for of in verbs_of(sentences, get_engine(engine))])},
+        lambda: {"verbs": pack_json([first_verb(verbs) for verbs in verbs_of(sentences, get_engine(engine))])},
     )
     return unpack_json(packed["verbs"], list[str])

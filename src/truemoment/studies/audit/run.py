@@ -1,4 +1,4 @@
-"""An audit: every check on one set of results."""
+"""Run every check of an audit on one set of results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from truemoment.report.model import Report
 from truemoment.report.result import Result
 from truemoment.studies.audit import report as reports
-from truemoment.studies.audit.checks import CHECKS, settled
+from truemoment.studies.audit.checks import CHECKS, resolve_conditions
 from truemoment.studies.audit.findings import AuditFinding, Condition, Outcome, judge
 from truemoment.studies.audit.results import Results
 from truemoment.studies.audit.setup import AuditSetup
@@ -17,17 +17,17 @@ from truemoment.studies.audit.setup import AuditSetup
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Audit(Result):
-    """The findings about a method, and the results that they are computed from: it reports itself.
+    """The findings about a method, and the results that they are computed from.
 
     Parameters
     ----------
     findings
-        One for each check that applies; the first one is the verdict.
+        One finding per check that applies; the first one is the verdict.
     outcomes
         Outcomes of a gate's conditions.
     sources
-        Files that were read: ``path`` and ``sha256`` of the predictions, ``beside`` other predictions by option,
-        ``model`` the model that predicted on changed videos.
+        Input files: ``path`` and ``sha256`` of the predictions, other predictions by option as ``beside``, and the
+        model that predicted on changed videos as ``model``.
     """
 
     results: Results
@@ -55,7 +55,7 @@ class Audit(Result):
         return reports.document(self)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row a system and measure: the method, every floor and every ceiling."""
+        """Return one row per system and measure: the method, every floor and every ceiling."""
         results = self.results
         systems = [("method", results.setup.predictions.name, results.scores)]
         systems += [("floor", floor.title, floor.scores) for floor in results.floors]
@@ -87,7 +87,7 @@ def audit(
     """Audit a method.
 
     `conditions` are those of a gate, as :func:`truemoment.studies.audit.read_gate` returns them. `sources` are the
-    files that were read, see :class:`Audit`. `on_status` is called with what is being done.
+    input files, see :class:`Audit`. `on_status` is called with the name of each step.
 
     Raises
     ------
@@ -96,9 +96,9 @@ def audit(
     InputError, MeasureError, ProtocolError
         As for :func:`truemoment.evaluate`.
     """
-    conditions = settled(conditions, setup.measures)
+    conditions = resolve_conditions(conditions, setup.measures)
     results = Results(setup, seed, on_status)
-    findings = tuple(finding for check in CHECKS if (finding := check.found(results)) is not None)
+    findings = tuple(finding for check in CHECKS if (finding := check.finding(results)) is not None)
     figures = {str(measure): results.scores.value(measure) for measure in results.setup.measures}
     outcomes = judge(conditions, findings, figures)
     on_status("")

@@ -1,4 +1,4 @@
-"""What is audited, and what there is to compare it with: checked here, before any work."""
+"""The inputs of an audit, checked before any work."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from truemoment.evaluation.protocols import Protocol
 from truemoment.studies.audit.request import MethodReads
 
 OF_MOMENTS = ("overlaps", "sets")
-"""What measures of an audit need: floors rate no clips, and never abstain."""
+"""Input that measures of an audit read: floors rate no clips, and never abstain."""
 
 FEWEST_RESAMPLES = 200
-"""Resamples of the videos below which no verdict is given: by fewer, its interval is a matter of luck."""
+"""Minimum number of resamples of the videos: with fewer, the interval of the verdict depends on luck."""
 
 ORIGINAL = "original"
-"""Among predictions on changed videos: those on the original ones."""
+"""Name of the original videos among the changes."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Splits:
     Parameters
     ----------
     train, validation
-        The floors are fitted on the first, and measured on the second too.
+        The floors are fitted on the first, and also measured on the second.
     foreign
-        Whether the training split is of another file or dataset, named by hand.
+        Whether the training split comes from another file or dataset, which the user named.
     others
-        Splits that are compared with the audited one: do they share videos or sentences?
+        Splits that are searched for videos and sentences of the audited one.
     """
 
     train: Annotations | None = None
@@ -49,29 +49,29 @@ class Splits:
 
     def located(self) -> Splits:
         """Return the training and validation splits without the queries that have no moment."""
-        train, validation = (None if of is None else _located(of) for of in (self.train, self.validation))
+        train, validation = (None if split is None else _located(split) for split in (self.train, self.validation))
         return replace(self, train=train, validation=validation)
 
 
 @dataclass(frozen=True)
 class Controls:
-    """Predictions of the same model with less to see than it has.
+    """Predictions of the same model with other inputs: shuffled or changed videos, no frames, other orders.
 
     Parameters
     ----------
     shuffled
-        On shuffled videos. If None, those of `changed` are used, provided that the model predicts on the original
-        videos what is audited.
+        Predictions on shuffled videos. If None, those of `changed` are used, if the model's predictions on the
+        original videos are the audited ones.
     text_only
-        For the same prompts without the frames.
+        Predictions for the same prompts without the frames.
     changed
-        On changed videos, by the kind of change, as :func:`truemoment.studies.audit.shuffled.randomised`
-        returns them: also on the ``original`` ones.
+        Predictions on changed videos and on the ``original`` ones, by change, as
+        :func:`truemoment.studies.audit.shuffled.predict_on_changed` returns them.
     orders
-        To the same queries alone and in shuffled order, as
+        Predictions for the same queries alone and in shuffled order, as
         :func:`truemoment.studies.audit.order_following.in_other_orders` returns them.
     caution
-        A warning that belongs to every figure, for instance about the features of the model; "" for none.
+        A warning about every figure, for instance about the features of the model; "" for none.
     """
 
     shuffled: Predictions | None = None
@@ -89,36 +89,37 @@ class Controls:
             )
 
     def predictions(self) -> Iterator[tuple[Predictions, str]]:
-        """Return all predictions, each with words for what they were made on."""
+        """Return all predictions, each with words for their input."""
         if self.shuffled is not None:
             yield self.shuffled, " on shuffled videos"
         if self.text_only is not None:
             yield self.text_only, " without the frames"
-        yield from ((of, f" on {kind} videos") for kind, of in self.changed.items())
-        yield from ((of, f" asked {how}") for how, of in self.orders.items())
+        yield from ((predictions, f" on {kind} videos") for kind, predictions in self.changed.items())
+        yield from ((predictions, f" for queries {order}") for order, predictions in self.orders.items())
 
     def located(self, annotations: Annotations) -> Controls:
-        """Return them without the queries that have no moment."""
+        """Return the controls without the queries that have no moment."""
         shuffled, text_only = (
-            None if of is None else _to_located(annotations, of) for of in (self.shuffled, self.text_only)
+            None if predictions is None else _to_located(annotations, predictions)
+            for predictions in (self.shuffled, self.text_only)
         )
-        changed = {kind: _to_located(annotations, of) for kind, of in self.changed.items()}
-        orders = {how: _to_located(annotations, of) for how, of in self.orders.items()}
+        changed = {kind: _to_located(annotations, predictions) for kind, predictions in self.changed.items()}
+        orders = {order: _to_located(annotations, predictions) for order, predictions in self.orders.items()}
         return replace(self, shuffled=shuffled, text_only=text_only, changed=changed, orders=orders)
 
 
 @dataclass(frozen=True, eq=False)
 class AuditSetup:
-    """What is to be audited, and what there is to compare it with.
+    """The inputs of an audit.
 
     Parameters
     ----------
     annotations, predictions
         The audited split and the predictions; the duration of every video with a moment is known.
     match
-        How the rows of the predictions matched queries; None if they came from no file.
+        Match of the rows of the predictions with queries; None if they come from no file.
     iid
-        Annotations and predictions of the test-iid split, where the audited one is test-ood.
+        Annotations and predictions of the test-iid split, if the audited one is test-ood.
     engine
         Engine that finds verbs.
     resamples, permutations
@@ -126,7 +127,7 @@ class AuditSetup:
     cache
         Cache of fitted floors, of their predictions and of verbs.
     reads
-        What the method is declared to read: ``sentence`` for one sentence at a time; None for no declaration.
+        Declaration of what the method reads: ``sentence`` for one sentence at a time; None for no declaration.
 
     Raises
     ------
@@ -151,7 +152,7 @@ class AuditSetup:
     reads: MethodReads | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be audited."""
+        """Refuse inputs that cannot be audited."""
         name = f"{self.annotations.dataset}/{self.annotations.split}"
         located = self.annotations.with_moments()
         queries = located.queries
@@ -178,10 +179,10 @@ class AuditSetup:
         if not self.measures or any(measure.needs not in OF_MOMENTS for measure in self.measures):
             raise UsageError("an audit needs measures of moments; floors rate no clips, and never abstain")
         self._refuse_dropped(located, self.predictions, "")
-        for predictions, which in self.controls.predictions():
-            self._refuse_dropped(located, predictions, which)
+        for predictions, words in self.controls.predictions():
+            self._refuse_dropped(located, predictions, words)
 
-    def _refuse_dropped(self, located: Annotations, predictions: Predictions, which: str) -> None:
+    def _refuse_dropped(self, located: Annotations, predictions: Predictions, condition: str) -> None:
         """Refuse predictions if the protocol leaves some of them out."""
         row = predictions.rows_of(located.queries.query_id)  # -1, the appended value, where a query has none
         unread = np.append(predictions.unreadable, False)[row]
@@ -192,7 +193,7 @@ class AuditSetup:
         ):
             if getattr(self.protocol, rule) == "drop" and dropped.any():
                 raise UsageError(
-                    f"protocol {self.protocol.name} drops the {int(dropped.sum()):,} queries {words}{which}, but "
+                    f"protocol {self.protocol.name} drops the {int(dropped.sum()):,} queries {words}{condition}, but "
                     f"floors answer all of them; set {rule}=worst in --protocol"
                 )
 
@@ -217,11 +218,15 @@ def _located(annotations: Annotations) -> Annotations:
     """Return the queries that have a reference moment."""
     located = annotations.with_moments()
     if annotations.n_queries and not located.n_queries:
-        raise UsageError(f"{annotations.dataset}/{annotations.split}: no query has a reference moment; name another")
+        raise UsageError(
+            f"{annotations.dataset}/{annotations.split}: no query has a reference moment; name another split"
+        )
     return located
 
 
 def _to_located(annotations: Annotations, predictions: Predictions) -> Predictions:
     """Leave out predictions for queries that have no reference moment."""
     nothing = set(annotations.queries.query_id[annotations.without_moment])
-    return predictions.select_queries(np.array([of not in nothing for of in predictions.query_id], dtype=bool))
+    return predictions.select_queries(
+        np.array([query_id not in nothing for query_id in predictions.query_id], dtype=bool)
+    )

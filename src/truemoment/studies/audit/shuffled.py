@@ -1,15 +1,15 @@
 """The randomised-video check: the change of the answers if the video is shuffled, or changed in another way.
 
-If a method uses the video, its figures fall and its answers move on shuffled segments. References are not moved.
+If a method uses the video, its figures fall and its answers move on shuffled segments. References do not move.
 
 With :math:`d^s = |s - s'|` and :math:`d^e = |e - e'|` between the first answers to the original and to the shuffled
 video, as fractions of the duration, an answer is *unchanged* if both are exactly 0. It is at most *slightly changed* if
 :math:`d^s + d^e` is below a bound (0.1, as in the authors' notebook for SCDM; 0.05 for 2D-TAN). Source: Hidden
 Challenges (Otani et al. 2020), section 4; supplement, Fig. F; mayu-ot/hidden-challenges-MR at e0c4546.
 
-:class:`~truemoment.media.features.changed.ChangedFeatures` lists the changes, and :func:`randomised` asks a model on
-them. :func:`~truemoment.media.features.shuffling.shuffle_features` shuffles features; :func:`segment_order` gives the
-order in which to join the segments of a real video.
+:class:`~truemoment.media.features.changed.ChangedFeatures` lists the changes, and :func:`predict_on_changed` runs a
+model on them. :func:`~truemoment.media.features.shuffling.shuffle_features` shuffles features; :func:`segment_order`
+returns the order in which to join the segments of a real video.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ __all__ = [
 ]
 
 SAME_PLACE_NORM = 0.001
-"""A first answer whose ends lie this far from another's, as a share of the video, counts as the same."""
+"""Two first answers count as the same if their ends differ by at most this share of the video."""
 
 MAY_DIFFER = 0.01
-"""Share of the first answers that may differ while the answers are still called a model's: machines round otherwise."""
+"""Share of the first answers of a file that may differ from the model's: machines round differently."""
 
 SLIGHT_NORM = 0.1
 """Displacement of start and end together, as a fraction of the video, below which an answer changed slightly."""
@@ -53,17 +53,17 @@ SLIGHT_NORM = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Displacement:
-    """How far first answers move when the video is shuffled.
+    """The displacement of first answers if the video is shuffled.
 
     Parameters
     ----------
     shift_start_norm, shift_end_norm : (Q,)
-        Start and end on the shuffled video less those on the original, as fractions of the video; NaN for
-        queries left out.
+        Start and end on the shuffled video less those on the original, as fractions of the video; NaN for queries that
+        are left out.
     unchanged : (Q,)
         Whether both are exactly 0.
     left_out
-        How many queries cannot be compared, by the reason.
+        Number of queries that cannot be compared, by reason.
     """
 
     shift_start_norm: Floats
@@ -88,7 +88,7 @@ class Displacement:
 
     @property
     def share_unchanged(self) -> float:
-        """Share of the compared queries whose answer is the same; NaN where none is compared."""
+        """Share of the compared queries whose answer is the same; NaN if none is compared."""
         return _mean(self.unchanged[self.compared])
 
     def share_within(self, bound: float = SLIGHT_NORM) -> float:
@@ -119,7 +119,7 @@ class DisplacementDensity(NamedTuple):
     counts : (B, B)
         Queries by displacement of the start (rows) and of the end (columns).
     density : (B, B)
-        The same with integral 1 over the square; NaN where there is nothing to count.
+        The same with integral 1 over the square; NaN if there is no query.
     """
 
     bounds: Floats
@@ -130,7 +130,7 @@ class DisplacementDensity(NamedTuple):
 def compare_shuffled(
     annotations: Annotations, original: Predictions, shuffled: Predictions, *, ranking: Ranking = "score"
 ) -> Displacement:
-    """Compare the first answers to the original and to the shuffled videos, by one method, to the same queries.
+    """Compare a method's first answers to the same queries on the original and on the shuffled videos.
 
     References are not used. `ranking` is as for :func:`~truemoment.studies.evaluate.first_answers.first_answers`.
 
@@ -142,39 +142,45 @@ def compare_shuffled(
     >>> moved.d_start.tolist(), moved.d_end.tolist(), moved.share_unchanged, moved.share_within(0.2)
     ([0.0], [0.1], 0.0, 1.0)
     """
-    before, after = (first_answers(annotations, answers, ranking=ranking) for answers in (original, shuffled))
+    original_answers, shuffled_answers = (
+        first_answers(annotations, answers, ranking=ranking) for answers in (original, shuffled)
+    )
     duration_s = annotations.queries.duration_s
     known = duration_s > 0
-    both = before.answered & after.answered
-    compared = both & known
-    shifts = np.full((2, len(both)), np.nan)
-    for row, (one, other) in enumerate(((before.start_s, after.start_s), (before.end_s, after.end_s))):
-        shifts[row, compared] = seconds_to_norm((other - one)[compared], duration_s[compared])
+    answered = original_answers.answered & shuffled_answers.answered
+    compared = answered & known
+    shifts = np.full((2, len(answered)), np.nan)
+    for row, (first, second) in enumerate(
+        ((original_answers.start_s, shuffled_answers.start_s), (original_answers.end_s, shuffled_answers.end_s))
+    ):
+        shifts[row, compared] = seconds_to_norm((second - first)[compared], duration_s[compared])
     reasons = {
-        "answered on neither video": ~before.answered & ~after.answered,
-        "answered on the original video only": before.answered & ~after.answered,
-        "answered on the shuffled video only": ~before.answered & after.answered,
-        "duration not known": both & ~known,
+        "answered on neither video": ~original_answers.answered & ~shuffled_answers.answered,
+        "answered on the original video only": original_answers.answered & ~shuffled_answers.answered,
+        "answered on the shuffled video only": ~original_answers.answered & shuffled_answers.answered,
+        "duration not known": answered & ~known,
     }
-    left_out = {reason: int(which.sum()) for reason, which in reasons.items() if which.any()}
-    if unknown := before.n_unknown + after.n_unknown:
+    left_out = {reason: int(queries.sum()) for reason, queries in reasons.items() if queries.any()}
+    if unknown := original_answers.n_unknown + shuffled_answers.n_unknown:
         left_out["not a query of the annotations"] = unknown
     return Displacement(shifts[0], shifts[1], np.all(shifts == 0, axis=0), left_out)
 
 
-def n_differing(annotations: Annotations, one: Predictions, other: Predictions, *, ranking: Ranking = "score") -> int:
+def n_differing(
+    annotations: Annotations, original: Predictions, changed: Predictions, *, ranking: Ranking = "score"
+) -> int:
     """Count the queries whose first answers differ by more than :data:`SAME_PLACE_NORM`, or of which one is missing."""
-    moved = compare_shuffled(annotations, one, other, ranking=ranking)
+    moved = compare_shuffled(annotations, original, changed, ranking=ranking)
     stays = np.maximum(moved.d_start, moved.d_end) <= SAME_PLACE_NORM  # NaN does not
     silent = moved.left_out.get("answered on neither video", 0)
     return annotations.n_queries - int(stays.sum()) - silent
 
 
 def segment_order(duration_s: float, segment_s: float, rng: np.random.Generator) -> list[tuple[float, float]]:
-    """Draw the order in which to join the segments of a real video: (start_s, end_s) of every segment once.
+    """Draw a random order of the segments of a real video: (start_s, end_s) of every segment once.
 
     The last segment may be shorter. The original order is returned only if there is one segment.
-    :func:`~truemoment.media.features.shuffling.generator_of` gives a generator for each video.
+    :func:`~truemoment.media.features.shuffling.generator_of` returns a generator for each video.
     """
     if not (0 < duration_s < math.inf and 0 < segment_s < math.inf):
         raise UsageError(f"got {duration_s} s and {segment_s} s a segment, expected seconds above 0")
@@ -190,16 +196,16 @@ def _mean(marked: Bools) -> float:
 
 @runtime_checkable
 class SeesVideo(Protocol):
-    """A fitted method that answers from frame features, and can be given others."""
+    """A fitted method that reads frame features, which can be replaced."""
 
     @property
     def name(self) -> str:
-        """What to call the method in reports."""
+        """Name of the method in reports."""
         ...
 
     @property
     def features(self) -> FeatureStore | None:
-        """What it looks at; None for a method that sees no video."""
+        """Features that the method reads; None for a method that sees no video."""
         ...
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
@@ -207,11 +213,11 @@ class SeesVideo(Protocol):
         ...
 
     def with_features(self, features: FeatureStore, /) -> Self:
-        """Return the same method, as it was fitted, looking at other features."""
+        """Return the same fitted method with other features."""
         ...
 
 
-def randomised(
+def predict_on_changed(
     grounder: SeesVideo,
     queries: Queries,
     *,
@@ -220,20 +226,20 @@ def randomised(
     changes: Sequence[str] = CHANGES,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Predictions]:
-    """Return the answers of a method to the same queries on original and on changed videos, in the order of `ways`.
+    """Return the answers of a method to the same queries on original and on changed videos, in the order of `changes`.
 
-    `ways` are any of :data:`~truemoment.media.features.changed.WAYS`. `seed` and the id of a video determine its
-    changes.
+    `changes` are any of :data:`~truemoment.media.features.changed.CHANGES`. `seed` and the id of a video determine how
+    it changes.
     """
     unknown = [change for change in changes if change not in CHANGES]
     if unknown:
-        raise UsageError(f"got way {unknown[0]!r}, expected one of {', '.join(CHANGES)}")
-    seen = grounder.features
-    if seen is None:
+        raise UsageError(f"got change {unknown[0]!r}, expected one of {', '.join(CHANGES)}")
+    features = grounder.features
+    if features is None:
         raise UsageError(f"{grounder.name} sees no video, so there is none to change")
     answers = {}
     for change in changes:
         on_status(f"{change} videos")
-        store = seen if change == "original" else ChangedFeatures(seen, change, seed)
+        store = features if change == "original" else ChangedFeatures(features, change, seed)
         answers[change] = grounder.with_features(store).ground(queries, top)
     return answers

@@ -1,4 +1,4 @@
-"""How the tables of an audit write a figure and its interval."""
+"""Cells of the tables of an audit: a figure with its interval."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNDEFINED = "undefined"
 def figure_cell(
     results: Results, measure: Measure, value: float, ci95: Floats, *, why: str = "", marked: bool = False
 ) -> Cell:
-    """Write a figure in percent as the protocol prints it, its interval below; or why it is undefined."""
+    """Return a figure in percent as the protocol prints it, with its interval; or why it is undefined."""
     if math.isnan(value):
         return Cell(UNDEFINED, why or why_undefined(measure))
     percent = results.setup.protocol.percent
@@ -28,12 +28,12 @@ def figure_cell(
 
 
 def points_cell(difference: float, ci95: Floats, measure: Measure) -> Cell:
-    """Write a difference of two figures in percentage points, its interval below; or why it is undefined."""
+    """Return a difference of two figures in percentage points, with its interval; or why it is undefined."""
     if math.isnan(difference):
         return Cell(UNDEFINED, why_undefined(measure))
     return Cell(points(difference, sign="+"), low_to_high(ci95, 1, times=100, sign="+") or NO_INTERVAL)
 
 
 def number_cell(value: float, ci95: Floats, why: str) -> Cell:
-    """Write a number that is no percentage, its interval below; or why it is undefined."""
+    """Return a number that is not a percentage, with its interval; or why it is undefined."""
     return Cell(UNDEFINED, why) if math.isnan(value) else Cell(number(value), low_to_high(ci95) or "interval undefined")

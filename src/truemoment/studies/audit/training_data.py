@@ -1,14 +1,14 @@
-"""Whether the floors had enough to learn from: the training split beside the audited one, before any verdict.
+"""Whether the training split is large and similar enough for the floors to learn from.
 
-A floor is as strong as its training data. Fitted on a split of other words, on a few rows or on one moment, floors are
-weak, and whoever learned from the true training split seems better than guessing. So the verdict is "not decided" below
-these limits, whatever the figures. On seven splits of Charades, ActivityNet and TACoS, 97 to 99 % of the words are
-known, 99 % or more of the videos are about as long as a training video, and words have a Jensen-Shannon divergence of
-up to 0.06 bits; of training splits of other datasets it is 0.41 or more (``benchmarks/training_data.py``).
+A floor is as strong as its training data. Floors that learn from other words, from a few rows or from one moment are
+weak, and a method that learned from the true training split then seems better than guessing. So the verdict is "not
+decided" outside these limits. On seven splits of Charades, ActivityNet and TACoS, 97 to 99 % of the words are known,
+99 % or more of the videos are about as long as a training video, and the Jensen-Shannon divergence of the words is at
+most 0.06 bits. For training splits of other datasets it is 0.41 or more (``benchmarks/training_data.py``).
 
-The distance between the moments of both splits counts for training annotations of another file or dataset, since the
-splits of a dataset may differ on purpose: it is 0.052 on Charades-CD test-ood, and 0.078 or more between datasets of
-other moments.
+The distance between the moments of both splits counts only for training annotations of another file or dataset, because
+the splits of a dataset may differ on purpose. It is 0.052 on Charades-CD test-ood, and 0.078 or more between datasets
+with different moments.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ MOST_ALIKE, MOST_DIVERGENCE, MOST_DISTANCE = 0.9, 0.25, 0.065
 """Limits: training queries, shares of words, of videos and of moments in one place, bits, energy distance."""
 
 ABOUT_AS_LONG = 1.1
-"""Ratio of durations up to which two videos are about as long."""
+"""Maximum ratio of the durations of two videos that are about as long."""
 
 FEWEST_SENTENCES = Training().fewest
-"""Training sentences that a word occurs in before the sentence network reads it."""
+"""Minimum number of training sentences with a word that the sentence network reads."""
 
 N_STEPS = 60
-"""Steps of a video: moments are gathered in cells of 1 2/3 % of it."""
+"""Number of steps of a video: moments are counted in cells of 1 2/3 % of it."""
 
 
 class TrainingCoverage(NamedTuple):
-    """What a training split covers of the audited one.
+    """How well a training split covers the audited one.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class TrainingCoverage(NamedTuple):
     n_shared
         Videos of the audited split that are in the training split.
     foreign
-        Whether the training annotations are of another file or dataset, named by hand.
+        Whether the training annotations come from another file or dataset, which the user named.
     """
 
     n_queries: int
@@ -82,7 +82,7 @@ class TrainingCoverage(NamedTuple):
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Return in words what is below a limit; empty where the floors had enough to learn from."""
+        """Limits that are exceeded, in words; empty if the floors had enough to learn from."""
         return tuple(self._faults())
 
     def _faults(self) -> Iterator[str]:
@@ -103,25 +103,25 @@ class TrainingCoverage(NamedTuple):
             yield f"the training moments have an energy distance of {self.distance:.3f}, above {MOST_DISTANCE:g}"
 
 
-def look_at(
+def training_coverage(
     train: Annotations, audited: Annotations, *, foreign: bool = False, cache: Cache = NO_CACHE
 ) -> TrainingCoverage:
-    """Compare a training split with the audited one; NaN where there is nothing to compare.
+    """Measure how well a training split covers the audited one; NaN if there is nothing to compare.
 
-    `foreign` says that it is of another file or dataset.
+    `foreign` marks training annotations of another file or dataset.
 
     Examples
     --------
     >>> rows = [(f"v{v}#0", f"v{v}", 30.0 + v, "a door opens", 1.0 * v, 2.0 * v + 5) for v in range(9)]
-    >>> train, test = (Annotations.from_rows(rows[of]) for of in (slice(6), slice(3, 9)))
-    >>> look_at(train, test).faults
+    >>> train, test = (Annotations.from_rows(rows[part]) for part in (slice(6), slice(3, 9)))
+    >>> training_coverage(train, test).faults
     ('6 training queries, below 100',)
     """
     videos = set(train.queries.video_id.tolist())
 
     def measured() -> dict[str, Array]:
         measures = (_words_known, _divergence, _durations_known, lambda train, _: _alike(train), _distance)
-        return {"figures": np.array([of(train, audited) for of in measures])}
+        return {"figures": np.array([figure(train, audited) for figure in measures])}
 
     key = {"train": train.sha256, "annotations": audited.sha256}
     words, divergence, durations, alike, distance = cache.arrays("training", key, measured)["figures"].tolist()
@@ -140,13 +140,13 @@ def _words_known(train: Annotations, audited: Annotations) -> float:
 
 def _divergence(train: Annotations, audited: Annotations) -> float:
     counts = [
-        Counter(word for sentence in of.queries.sentence.tolist() for word in tokenise(sentence))
-        for of in (train, audited)
+        Counter(word for sentence in split.queries.sentence.tolist() for word in tokenise(sentence))
+        for split in (train, audited)
     ]
     if not all(counts):
         return float("nan")
     words = sorted(counts[0] | counts[1])
-    shares = np.array([[of[word] for word in words] for of in counts], dtype=np.float64)
+    shares = np.array([[count[word] for word in words] for count in counts], dtype=np.float64)
     return float(jensen_shannon_bits(shares[0], shares[1]))
 
 
@@ -168,11 +168,11 @@ def _alike(train: Annotations) -> float:
 
 def _distance(train: Annotations, audited: Annotations) -> float:
     try:
-        both = [locations(of)[0] for of in (train, audited)]
+        moments = [locations(split)[0] for split in (train, audited)]
     except InputError:  # no moment within a video
         return float("nan")
-    own, other = (_counts(of) for of in both)
-    return float(energy_distances(own, other, np.concatenate(both), N_STEPS)[0])
+    own, other = (_counts(places) for places in moments)
+    return float(energy_distances(own, other, np.concatenate(moments), N_STEPS)[0])
 
 
 def _counts(start_end_norm: Floats) -> Floats:

@@ -16,7 +16,7 @@ from truemoment.base.records import Predictions
 from truemoment.baselines.floors import Setting
 from truemoment.data.formats import Reader
 from truemoment.evaluation.uncertainty import DrawSettings, holm, stream
-from truemoment.studies.audit.resampling import Paired, paired
+from truemoment.studies.audit.resampling import PairedDifference, paired
 from truemoment.studies.audit.shuffled import Displacement, compare_shuffled
 from truemoment.studies.compare.runs import FileRun, mean_interval, mean_scores, measure_runs
 
@@ -45,7 +45,7 @@ class ChangedMethod(NamedTuple):
     runs: Sequence[FileRun]
     value: Floats
     ci95: Floats
-    fall: Paired
+    fall: PairedDifference
     displacement: Displacement
 
 

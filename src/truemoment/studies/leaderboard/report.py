@@ -164,7 +164,7 @@ def _declared(results: Results) -> str:
     """Write that a system is declared to read one sentence at a time, and whether its answers contradict that."""
     if results.declaration is None:
         return ""
-    return "one sentence at a time" + ("" if results.declaration.stands else ", contradicted")
+    return "one sentence at a time" + ("" if results.declaration.holds else ", contradicted")
 
 
 def _figure(found: Leaderboard, number: int, m: int) -> Cell:
@@ -241,7 +241,7 @@ def document(found: Leaderboard) -> dict[str, Any]:
                 "date": None if entry.date is None else entry.date.isoformat(),
                 "sees_video": entry.sees_video,
                 "reads": entry.reads,
-                "reads_stands": None if declaration is None else declaration.stands,
+                "reads_stands": None if declaration is None else declaration.holds,
                 "files": [file.name for file in files],
                 "pages": addresses[number],
                 "verdict": verdict.kind(m),

@@ -1,25 +1,25 @@
-"""What measures are worth: whether they agree, hold still and reward what they should, and which to select by.
+"""Studies of measures: agreement, stability, axioms, label noise, ties, power, and model selection.
 
 ===========================================  =====================================================================
 :mod:`~truemoment.studies.meta.systems`      per-query statistics of several systems, from which all studies start
 :mod:`~truemoment.studies.meta.loading`      systems from files, simulated ones, baselines; variants of one
-:mod:`~truemoment.studies.meta.rankings`     how far two rankings agree: Kendall's tau-b
+:mod:`~truemoment.studies.meta.rankings`     agreement of two rankings: Kendall's tau-b
 :mod:`~truemoment.studies.meta.axioms`       does a measure ignore redundant answers and reward better ones?
 :mod:`~truemoment.studies.meta.agreement`    which measures rank systems alike
-:mod:`~truemoment.studies.meta.stability`    does a measure rank alike on other queries, and on fewer?
-:mod:`~truemoment.studies.meta.noise`        labels as others might have marked them
-:mod:`~truemoment.studies.meta.ambiguity`    what figures and rankings become under such labels
-:mod:`~truemoment.studies.meta.ties`         on how many queries a measure gives all systems the same value
+:mod:`~truemoment.studies.meta.stability`    does a measure give the same ranking on other or fewer queries?
+:mod:`~truemoment.studies.meta.noise`        noisy labels, as other annotators might mark them
+:mod:`~truemoment.studies.meta.ambiguity`    change of figures and rankings under such labels
+:mod:`~truemoment.studies.meta.ties`         number of queries on which all systems have the same value
 :mod:`~truemoment.studies.meta.theory`       bias and variance of measures under noise of the IoU
 :mod:`~truemoment.studies.meta.selection`    which validation measure selects variants that test well
 :mod:`~truemoment.studies.meta.power`        which differences can be shown with how many queries
-:mod:`~truemoment.studies.meta.simulation`   simulated systems: what a recipe makes of a query
-:mod:`~truemoment.studies.meta.population`   populations of them, and how alike their systems are
-:mod:`~truemoment.studies.meta.all_studies`  all studies of loaded systems, side by side
-:mod:`~truemoment.studies.meta.claims`       what the AxIoU paper found, compared with what is found here
+:mod:`~truemoment.studies.meta.simulation`   simulated systems: recipes and their answers
+:mod:`~truemoment.studies.meta.population`   populations of simulated systems, and their similarity
+:mod:`~truemoment.studies.meta.all_studies`  all studies of loaded systems
+:mod:`~truemoment.studies.meta.claims`       claims of the AxIoU paper, compared with the results here
 ===========================================  =====================================================================
 
-``minimal_pairs`` makes the counterexamples of ``axioms``; ``workers`` shares out long work.
+``minimal_pairs`` draws the lists of ``axioms``; ``workers`` runs long work in threads.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""Effectiveness and agreement: the systems by every measure, and how far each pair of measures ranks them alike.
+"""Effectiveness and agreement: the figures of the systems, and the agreement of the rankings by each two measures.
 
 The agreement of two measures is Kendall's tau-b (:mod:`truemoment.studies.meta.rankings`). All systems and measures
 use the same resamples of videos. Guide: ``docs/meta.md``. Source: AxIoU (Togashi et al. 2022), section 6.2, Fig. 4, 5.
@@ -17,28 +17,28 @@ from truemoment.studies.meta.rankings import order_of_pairs, tau_matrix
 from truemoment.studies.meta.systems import Systems
 
 _BLOCK = 1 << 23
-"""Numbers that are held at a time of each table of resamples, measures and pairs of systems."""
+"""Maximum number of values in memory of a table of resamples, measures and pairs of systems."""
 
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """How S systems fare by M measures, and how far the measures agree on them.
+    """Figures of S systems by M measures, and the agreement of the measures.
 
     Parameters
     ----------
     tau : (M, M)
-        Kendall's tau-b between the rankings by each pair of measures; 1 on the diagonal, NaN where a measure ties
-        all systems.
+        Kendall's tau-b between the rankings by each pair of measures; 1 on the diagonal, NaN if a measure ties all
+        systems.
     interval : (M, M, 2)
-        95 % percentile interval of each; NaN where tau is undefined in any resample. Noise and ties pull tau of a
-        resample towards 0, so that an interval may lie below its tau.
+        95 % percentile interval of each; NaN if tau is undefined in any resample. Noise and ties pull tau of a resample
+        towards 0, so that an interval may lie below its tau.
     figure_interval : (S, M, 2)
         95 % interval of each figure, a fraction.
     mean_interval : (M, 2)
         95 % interval of each measure's mean tau with the others.
     highest : (M,)
-        Share of the resamples in which its mean tau with the others is the highest of all; measures that share the
-        highest share the resample. 1 in sum, if any is defined.
+        Share of the resamples in which each measure has the highest mean tau with the others; measures that tie share
+        the resample. The sum is 1 if any is defined.
     """
 
     systems: Systems
@@ -51,14 +51,14 @@ class Agreement:
 
     @functools.cached_property
     def mean(self) -> Floats:
-        """Mean tau of each measure with the others, NaN with none; shape (M,)."""
+        """Mean tau of each measure with the others, NaN without others; shape (M,)."""
         return mean_with_others(self.tau)
 
 
 def agreement(
     systems: Systems, rng: np.random.Generator, *, resamples: int = 1000, progress: bool = False
 ) -> Agreement:
-    """Rank systems by every measure, and say how far the rankings agree.
+    """Rank systems by every measure, and compute the agreement of the rankings.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def agreement(
 
 
 def mean_with_others(tau: Floats) -> Floats:
-    """Mean tau of each measure with the others, (..., M, M) to (..., M); an undefined tau (NaN) does not count."""
+    """Return the mean tau of each measure with the others, (..., M, M) to (..., M); an undefined tau does not count."""
     counts = ~np.isnan(tau) & ~np.eye(tau.shape[-1], dtype=bool)
     number = counts.sum(axis=-1)
     total = np.where(counts, tau, 0).sum(axis=-1)
@@ -96,7 +96,7 @@ def mean_with_others(tau: Floats) -> Floats:
 
 
 def _taus(figures: Floats) -> Floats:
-    """Tau-b between measures, (..., M, M), of figures (..., S, M) where more is better; some resamples at a time."""
+    """Return tau-b between measures, (..., M, M), of figures (..., S, M) for which more is better, block by block."""
     by_measure = np.swapaxes(figures, -1, -2)
     if by_measure.ndim == 2:
         return tau_matrix(order_of_pairs(by_measure))
@@ -107,7 +107,7 @@ def _taus(figures: Floats) -> Floats:
 
 
 def _highest(mean: Floats) -> Floats:
-    """Share of resamples in which each measure's mean tau is the highest, (M,), of means (B, M)."""
+    """Return the share of resamples in which each measure's mean tau is the highest, (M,), of means (B, M)."""
     low = np.where(np.isnan(mean), -np.inf, mean)
     best = low.max(axis=-1, keepdims=True, initial=-np.inf)
     is_best = (low >= best - ROUNDING) & np.isfinite(low)

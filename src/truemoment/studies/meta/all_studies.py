@@ -1,4 +1,4 @@
-"""All studies of one set of systems, one after the other."""
+"""All studies of measures on one set of systems."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from truemoment.studies.meta.ties import Ties, ties
 
 @dataclass(frozen=True, eq=False)
 class Studies:
-    """What was found of measures, on the same systems.
+    """The results of the studies of measures on the same systems.
 
     Parameters
     ----------
     axioms
-        Which axioms each measure holds to; empty where that was not asked.
+        Whether each measure satisfies each axiom; empty if they were not checked.
     agreement, stability, ties, power, selection, theory
-        A study each; None where it was not made.
+        The result of each study; None if it was not run.
     ambiguity
-        A study for each model of label noise.
+        One result per model of label noise.
     simulated_variants
-        Whether the variants that were selected among are simulated.
+        Whether the variants of the selection are simulated.
     """
 
     systems: Systems
@@ -64,7 +64,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, kw_only=True)
 class Effort(Request):
-    """How much is drawn."""
+    """Numbers of draws of the studies."""
 
     trials: int = number("Stability: pairs of subsets of each size.", 5000, 2, 1_000_000)
     sets: int = number("Label noise: noisy sets per level.", 100, 2, MOST_RESAMPLES)
@@ -87,17 +87,17 @@ def all_studies(
     effort: Effort | None = None,
     on_status: Callable[[str], None] = ignore,
 ) -> Studies:
-    """Make every study that these systems allow; a note says why another is left out.
+    """Run every study that these systems allow; a note gives the reason for each study that is left out.
 
-    `noise` has the levels of each model of label noise. Simulated variants are selected on the split `validation`, if
-    any.
+    `noise` has the levels of each model of label noise. If there is a split `validation`, simulated variants are
+    selected on it.
     """
     effort = Effort() if effort is None else effort
     systems = loaded.systems
     _check_validation(loaded, validation)
     left_out: dict[str, str] = {}
 
-    def made(study: str, make: Callable[[np.random.Generator], Result]) -> Result | None:
+    def run(study: str, make: Callable[[np.random.Generator], Result]) -> Result | None:
         on_status(study)
         try:
             return make(stream(effort.seed, study))
@@ -115,22 +115,22 @@ def all_studies(
 
     ranking = [measure for measure in systems.measures if measure.needs in ("overlaps", "sets")]
     resamples = effort.resamples
-    found = Studies(
+    studies = Studies(
         systems,
-        axioms=made("axioms", lambda rng: check_axioms(ranking, rng, protocol=systems.first.protocol)) or (),
-        agreement=made("agreement", lambda rng: agreement(systems, rng, resamples=resamples)),
-        ties=made("ties", lambda rng: ties(systems, rng, resamples=resamples)),
-        power=made("power", lambda rng: power(systems, rng, repetitions=effort.repetitions)),
-        theory=made("theory", theory),
-        selection=made("selection", selected),
-        stability=made("stability", lambda rng: stability(systems, rng, trials=effort.trials, workers=effort.workers)),
-        ambiguity=tuple((made("ambiguity", noisy) if loaded.predictions else None) or ()),
+        axioms=run("axioms", lambda rng: check_axioms(ranking, rng, protocol=systems.first.protocol)) or (),
+        agreement=run("agreement", lambda rng: agreement(systems, rng, resamples=resamples)),
+        ties=run("ties", lambda rng: ties(systems, rng, resamples=resamples)),
+        power=run("power", lambda rng: power(systems, rng, repetitions=effort.repetitions)),
+        theory=run("theory", theory),
+        selection=run("selection", selected),
+        stability=run("stability", lambda rng: stability(systems, rng, trials=effort.trials, workers=effort.workers)),
+        ambiguity=tuple((run("ambiguity", noisy) if loaded.predictions else None) or ()),
         simulated_variants=True,
     )
     if unpredicted := [name for name in systems.names if name not in loaded.predictions]:
         left_out["ambiguity"] = f"no predictions in the saved scores {few(unpredicted)}"
     notes = (*loaded.notes, *(f"Not studied, {study}: {why}." for study, why in left_out.items()))
-    return replace(found, notes=notes)
+    return replace(studies, notes=notes)
 
 
 def _check_validation(loaded: LoadedSystems, validation: Annotations | None) -> None:

@@ -1,12 +1,13 @@
-r"""Label ambiguity: the change of figures and rankings under noisy labels, whose models have names.
+r"""Label ambiguity: the change of figures and rankings under models of label noise.
 
-For a measure :math:`\mu` and a system :math:`\sigma`, with :math:`\mu_0` on the labels as they are and :math:`\mu_n` on
-N sets of noisy labels (:mod:`~truemoment.studies.meta.noise`),
+For a measure :math:`\mu` and a system :math:`\sigma`, with :math:`\mu_0` on the original labels and :math:`\mu_n` on N
+sets of noisy labels (:mod:`~truemoment.studies.meta.noise`),
 
 .. math:: \mathrm{RMSE} = \sqrt{\frac{1}{N} \sum_{n=1}^N (\mu_n(\sigma) - \mu_0(\sigma))^2}
 
-A low RMSE alone is no merit, so it is also given relative to the spread of the systems, with the share of pairs of
-systems that change places. Guide: ``docs/meta.md``. Source: AxIoU (Togashi et al. 2022), section 6.4, Fig. 7.
+A low RMSE alone does not make a good measure, so it is also divided by the spread of the systems, and reported with the
+share of pairs of systems that change places. Guide: ``docs/meta.md``. Source: AxIoU (Togashi et al. 2022), section 6.4,
+Fig. 7.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from truemoment.studies.meta.noise import (
 )
 from truemoment.studies.meta.rankings import Signs, kendall_tau_b, order_of_pairs
 from truemoment.studies.meta.systems import direction_of
-from truemoment.studies.meta.workers import done_in_order
+from truemoment.studies.meta.workers import map_in_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,17 +53,17 @@ class NoiseLevel:
     Parameters
     ----------
     model, level
-        Which noise, and how much.
+        Names of the model of noise and of its level.
     mean_iou
-        Mean IoU of a noisy label with the label itself, over queries and sets.
+        Mean IoU of a noisy label with the original label, over queries and sets.
     median_iou
-        Each label's median IoU over the sets, then the mean over labels: what the paper seems to quote.
+        Each label's median IoU over the sets, then the mean over labels: probably the figure that the paper quotes.
     original : (S, M)
-        Figures on the labels as they are.
+        Figures on the original labels.
     figures : (N, S, M)
         Figures on each noisy set, fractions.
     direction : (M,)
-        1 for measures where more is better, -1 where less is.
+        1 for measures for which more is better, -1 for the others.
     """
 
     model: str
@@ -75,7 +76,7 @@ class NoiseLevel:
 
     @functools.cached_property
     def error(self) -> Floats:
-        """Difference from the figures on the labels as they are, (N, S, M)."""
+        """Difference from the figures on the original labels, (N, S, M)."""
         return np.asarray(self.figures - self.original)
 
     @functools.cached_property
@@ -85,41 +86,41 @@ class NoiseLevel:
 
     @functools.cached_property
     def bias(self) -> Floats:
-        """Mean error of each figure, (S, M): how far noise moves it one way."""
+        """Mean error of each figure, (S, M)."""
         return np.asarray(self.error.mean(axis=0))
 
     @functools.cached_property
     def relative_rmse(self) -> Floats:
-        """Mean RMSE over the systems, in standard deviations of the systems' figures; (M,), NaN where all are equal."""
+        """Mean RMSE over the systems, in standard deviations of the systems' figures; (M,), NaN if all are equal."""
         spread = self.original.std(axis=0)
         differs = spread > ROUNDING  # of equal figures, the deviation is only nearly 0
         return np.where(differs, self.rmse.mean(axis=0) / np.where(differs, spread, 1), np.nan)
 
     @property
     def _orders(self) -> tuple[Signs, Signs]:
-        """Who is better of each pair on the labels as they are, (M, P), and on each noisy set, (N, M, P)."""
+        """Order of each pair of systems on the original labels, (M, P), and on each noisy set, (N, M, P)."""
         tables = (self.original.T, self.figures.transpose(0, 2, 1))
-        before, after = (order_of_pairs(self.direction[:, None] * table) for table in tables)
-        return before, after
+        original, noisy = (order_of_pairs(self.direction[:, None] * table) for table in tables)
+        return original, noisy
 
     @functools.cached_property
     def flips(self) -> Floats:
-        """Share of sets in which each pair of systems changes places, (P, M); NaN where the two tie as they are."""
-        before, after = self._orders
-        turned = (after == -before).mean(axis=0)
-        return np.where(before != 0, turned, np.nan).T
+        """Share of sets in which each pair of systems changes places, (P, M); NaN for ties on the original labels."""
+        original, noisy = self._orders
+        turned = (noisy == -original).mean(axis=0)
+        return np.where(original != 0, turned, np.nan).T
 
     @functools.cached_property
     def mean_flips(self) -> Floats:
-        """Share of sets in which a pair changes places, mean over the pairs that do not tie as they are; (M,)."""
+        """Share of sets in which a pair changes places, mean over pairs without a tie on the original labels; (M,)."""
         counts = (~np.isnan(self.flips)).sum(axis=0)
         return np.where(counts > 0, np.nansum(self.flips, axis=0) / np.maximum(counts, 1), np.nan)
 
     @functools.cached_property
     def tau(self) -> Floats:
-        """Kendall's tau-b of rankings on noisy labels with that as they are, mean over sets, (M,); undefined is 0."""
-        before, after = self._orders
-        return np.asarray(np.nan_to_num(kendall_tau_b(after, before[None]), nan=0.0).mean(axis=0))
+        """Kendall's tau-b of the rankings on noisy and original labels, mean over sets, (M,); undefined counts as 0."""
+        original, noisy = self._orders
+        return np.asarray(np.nan_to_num(kendall_tau_b(noisy, original[None]), nan=0.0).mean(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,9 +130,9 @@ class Ambiguity:
     Parameters
     ----------
     levels
-        From little noise to much.
+        Levels of noise, from low to high.
     source
-        Where the model was learned, or "".
+        Dataset and split from which the model was learned, or "".
     """
 
     names: tuple[str, ...]
@@ -142,17 +143,17 @@ class Ambiguity:
 
     @property
     def model(self) -> str:
-        """Which noise."""
+        """Name of the model of noise."""
         return self.levels[0].model
 
     @property
     def original(self) -> Floats:
-        """Figures on the labels as they are, (S, M)."""
+        """Figures on the original labels, (S, M)."""
         return self.levels[0].original
 
     @property
     def sets(self) -> int:
-        """Noisy sets of a level."""
+        """Number of noisy sets per level."""
         return len(self.levels[0].figures)
 
 
@@ -169,14 +170,15 @@ def ambiguity(
     workers: int | None = 1,
     progress: bool = False,
 ) -> Ambiguity:
-    """Compare figures of systems on noisy labels with those on the labels as they are.
+    """Compare figures of systems on noisy labels with those on the original labels.
 
-    `models` are one kind of noise at rising levels. A set has a generator of its own, with the same seed at every
-    level, so the result does not depend on `workers`. Other parameters are as for :func:`truemoment.evaluate`.
+    `models` are one model of noise at rising levels. Each set has its own generator, with the same seed at every level,
+    so the result does not depend on `workers`. Other parameters are as for :func:`truemoment.evaluate`.
     """
     if len(answers) < 2 or not models:
         raise UsageError(
-            f"got {len(answers)} of the two systems or more, {len(models)} of the one level of noise or more"
+            f"got systems: {len(answers)}, levels of noise: {len(models)}; expected two systems or more and one level "
+            "or more"
         )
     if np.isnan(annotations.start_s).all():
         raise InputError(f"{annotations.dataset}/{annotations.split}: no query has a moment")
@@ -192,8 +194,8 @@ def ambiguity(
     def drawn(model: NoiseModel) -> tuple[Floats, Floats]:
         return model.draw(annotations, [np.random.default_rng(seed) for seed in seeds])
 
-    labels = list(done_in_order(drawn, models, workers=workers, what="drawing labels", progress=False))
-    as_they_are = annotations.start_s[None], annotations.end_s[None]
+    labels = list(map_in_order(drawn, models, workers=workers, description="drawing labels", progress=False))
+    original_times = annotations.start_s[None], annotations.end_s[None]
 
     def figures_of(piece: tuple[Predictions, tuple[Floats, Floats]]) -> Floats:
         predictions, (start_s, end_s) = piece
@@ -201,10 +203,12 @@ def ambiguity(
             annotations, predictions, start_s, end_s, measure_list, protocol=protocol, on_unknown=on_unknown
         )
 
-    pieces = [(predictions, of) for of in (as_they_are, *labels) for predictions in answers.values()]
-    found = list(done_in_order(figures_of, pieces, workers=workers, what=f"{models[0].name} noise", progress=progress))
+    pieces = [(predictions, times) for times in (original_times, *labels) for predictions in answers.values()]
+    figures = list(
+        map_in_order(figures_of, pieces, workers=workers, description=f"{models[0].name} noise", progress=progress)
+    )
     n = len(answers)
-    original = np.concatenate(found[:n])
+    original = np.concatenate(figures[:n])
     levels = []
     for at, (model, (start_s, end_s)) in enumerate(zip(models, labels, strict=True), start=1):
         iou = temporal_iou(start_s, end_s, annotations.start_s, annotations.end_s)[:, ~np.isnan(annotations.start_s)]
@@ -215,7 +219,7 @@ def ambiguity(
                 mean_iou=float(iou.mean()),
                 median_iou=float(np.median(iou, axis=0).mean()),
                 original=original,
-                figures=np.stack(found[at * n : (at + 1) * n], axis=1),
+                figures=np.stack(figures[at * n : (at + 1) * n], axis=1),
                 direction=direction,
             )
         )
@@ -228,7 +232,7 @@ NOISE = ("published", "shift", "annotators", "longer")
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseSource(Request):
-    """Which models of label noise are used."""
+    """Options for the models of label noise."""
 
     HEADING = "Noise"
 
@@ -272,7 +276,7 @@ def under_noise(
     workers: int | None = None,
     progress: bool = False,
 ) -> list[Ambiguity]:
-    """Measure the systems that have predictions under each model; each model has its own generator."""
+    """Study the systems with predictions under each model of noise; each model has its own generator."""
     if loaded.annotations is None:
         raise UsageError("noisy labels need annotations: give --dataset NAME with --split NAME, or --annotations FILE")
     return [

@@ -1,14 +1,13 @@
 """Axioms of a measure as executable checks: INV-k and MON-k, for any measure.
 
 On a minimal pair (:mod:`~truemoment.studies.meta.minimal_pairs`) that fulfils A.1 and A.2, INV-k requires the same
-value. On one that fulfils A.1 and A.3, MON-k requires a strict rise (a fall, where less is better). k covers the ranks
-that a measure uses. A check finds counterexamples and proves nothing. Guide: ``docs/meta.md``. Source: AxIoU (Togashi
-et al. 2022), section 5 and appendix A.
+value. On one that fulfils A.1 and A.3, MON-k requires a strict rise (a fall if less is better). k covers the ranks that
+a measure uses. A check finds counterexamples and proves nothing. Guide: ``docs/meta.md``. Source: AxIoU (Togashi et al.
+2022), section 5 and appendix A.
 
-*Shrinking* goes from a pair that breaks an axiom to the smallest one that still does, greedily and without chance: of
-all changes after which the axiom is still broken, the one with the smallest pair is made, until there is none. A change
-drops a moment or a reference, simplifies one time or all times of a value, or rounds, halves, shifts or mirrors all
-times.
+*Shrinking* searches greedily for the smallest pair that breaks an axiom, without random draws. Each step applies the
+change that gives the smallest pair among those that still break the axiom, until there is none. A change drops a moment
+or a reference, simplifies one time or all times of a value, or rounds, halves, shifts or mirrors all times.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ MEASURES = (
     "R@1,IoU=0.5; R@5,IoU=0.5; R@5,IoU=0.7; AxIoU@1; AxIoU@5; NCxIoU@5,p=geometric(0.5); NCxIoU@3,p=weights(1,0,1); "
     "AP@5,IoU=0.5; DCG@5; mIoU; dR@1,IoU=0.5; dR@5,IoU=0.5; mAP; mAP,IoU=0.5; SetIoU; F1,IoU=0.5"
 )
-"""The measures of the paper's appendix A, and measures for which the literature does not say which axioms hold."""
+"""The measures of the paper's appendix A, and measures whose axioms the literature does not state."""
 
 DEEPEST = 100
-"""Ranks beyond this one are not changed, however far a measure looks."""
+"""Maximum rank that is changed, also for deeper measures."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +51,7 @@ class MinimalPair:
     before, after : (K, 2)
         The lists, best first.
     rank
-        Where they differ, from 1.
+        Rank at which they differ, from 1.
     value_before, value_after
         The measure's values, fractions.
     iou_before, iou_after : (K,)
@@ -72,20 +71,20 @@ class MinimalPair:
 
 @dataclass(frozen=True, eq=False)
 class AxiomResult:
-    """Whether a measure holds to an axiom on the pairs tried.
+    """Whether a measure satisfies an axiom on the pairs that were tried.
 
     Parameters
     ----------
     rank : (K,)
-        Ranks at which lists were changed; none for INV and a measure that looks at one answer.
+        Ranks at which lists were changed; none for INV and a measure of one answer.
     pairs : (K,)
-        Pairs tried at each rank: those on which the measure is defined.
+        Number of pairs at each rank on which the measure is defined.
     broken : (K,)
-        Pairs on which it breaks the axiom.
+        Number of pairs on which it breaks the axiom.
     worse : (K,)
-        Pairs, among these, on which it ranks the worse list higher.
+        Number of pairs, among these, on which it ranks the worse list higher.
     counterexample
-        The smallest one found, None where none was: one of the `worse` where there are any and the axiom is MON.
+        The smallest counterexample, one of the `worse` if there are any and the axiom is MON; None if there is none.
     """
 
     measure: Measure
@@ -100,22 +99,22 @@ class AxiomResult:
 
     @property
     def n_pairs(self) -> int:
-        """Pairs tried."""
+        """Number of pairs that were tried."""
         return int(self.pairs.sum())
 
     @property
     def n_broken(self) -> int:
-        """Pairs on which the measure breaks the axiom."""
+        """Number of pairs on which the measure breaks the axiom."""
         return int(self.broken.sum())
 
     @property
     def n_worse(self) -> int:
-        """Pairs on which it ranks the worse list higher."""
+        """Number of pairs on which it ranks the worse list higher."""
         return int(self.worse.sum())
 
     @property
     def holds(self) -> bool:
-        """Whether no pair breaks the axiom; that is no proof."""
+        """Whether no pair breaks the axiom, which is not a proof."""
         return self.n_broken == 0
 
 
@@ -128,7 +127,7 @@ def check_axioms(
     references: int = 1,
     protocol: str | Protocol | None = None,
 ) -> tuple[AxiomResult, ...]:
-    """Check which axioms measures hold to: INV and MON of each measure in turn.
+    """Check which axioms each measure satisfies: INV, then MON.
 
     Measures are texts (``"R@1,IoU=0.5; mIoU"``) or values. The result of a measure does not depend on the others. Lists
     have up to `length` moments, 1 to 100, for measures of whole lists; for others, as many as they use.
@@ -148,26 +147,28 @@ def check_axioms(
     convention = get_protocol(protocol) if isinstance(protocol, str) else protocol
     seed = int(rng.integers(2**63))
     results: dict[tuple[Measure, Axiom], AxiomResult] = {}
-    for depth, of_depth in _by_depth(_checked(measures), length).items():
+    for depth, group in _by_depth(_parse_all(measures), length).items():
         for number, axiom in enumerate(get_args(Axiom)):
             ranks = np.arange(2 if axiom == "INV" else 1, depth + 1)
-            own = np.random.default_rng([seed, depth, number])
+            child = np.random.default_rng([seed, depth, number])
             rank = np.resize(ranks, pairs if len(ranks) else 0)
-            drawn = draw_pairs(axiom, rank, own, length=depth, references=references, protocol=convention)
-            for measure, result in zip(of_depth, _judged(of_depth, axiom, ranks, drawn, convention), strict=True):
+            drawn = draw_pairs(axiom, rank, child, length=depth, references=references, protocol=convention)
+            for measure, result in zip(group, _results(group, axiom, ranks, drawn, convention), strict=True):
                 results[measure, axiom] = result
-    return tuple(results[measure, axiom] for measure in _checked(measures) for axiom in get_args(Axiom))
+    return tuple(results[measure, axiom] for measure in _parse_all(measures) for axiom in get_args(Axiom))
 
 
-def _checked(measures: str | Sequence[Measure | str]) -> tuple[Measure, ...]:
+def _parse_all(measures: str | Sequence[Measure | str]) -> tuple[Measure, ...]:
     """Return the measures as values, each once."""
     if isinstance(measures, str):
         measure_list = parse_measures(measures)
     else:
-        measure_list = tuple(dict.fromkeys(parse_measure(one) if isinstance(one, str) else one for one in measures))
+        measure_list = tuple(
+            dict.fromkeys(parse_measure(measure) if isinstance(measure, str) else measure for measure in measures)
+        )
     for measure in measure_list:
         if measure.needs not in ("overlaps", "sets"):
-            raise MeasureError(f"{measure} is no measure of ranked moments, and the axioms speak of these only")
+            raise MeasureError(f"{measure} is not a measure of ranked moments, and the axioms are only about these")
     if not measure_list:
         raise MeasureError("got no measure, expected at least one")
     return measure_list
@@ -181,7 +182,7 @@ def _by_depth(measures: Sequence[Measure], length: int) -> dict[int, list[Measur
     return groups
 
 
-def _judged(
+def _results(
     measures: Sequence[Measure], axiom: Axiom, ranks: Ints, drawn: MinimalPairs, protocol: Protocol
 ) -> list[AxiomResult]:
     n_references = drawn.references.shape[1]
@@ -213,19 +214,19 @@ def _judged(
 def _smallest(measure: Measure, axiom: Axiom, drawn: MinimalPairs, rise: Floats, protocol: Protocol) -> MinimalPair:
     falls = axiom == "MON" and bool((rise < 0).any())
 
-    def sought(of_pairs: Floats) -> Bools:
-        return of_pairs < 0 if falls else _breaks(axiom, of_pairs)
+    def is_wanted(rises: Floats) -> Bools:
+        return rises < 0 if falls else _breaks(axiom, rises)
 
-    found = shrink(
-        drawn.take(sought(rise)),
+    pair = shrink(
+        drawn.take(is_wanted(rise)),
         allowed=lambda tried: fulfils(axiom, tried, protocol),
-        breaks=lambda tried: sought(_rises([measure], tried, protocol)[0]),
+        breaks=lambda tried: is_wanted(_rises([measure], tried, protocol)[0]),
     )
-    return _printed(found, measure, protocol)
+    return _with_values(pair, measure, protocol)
 
 
 def _rises(measures: Sequence[Measure], pairs: MinimalPairs, protocol: Protocol) -> Floats:
-    """Say what measures make of the change: 1 better, 0 as good, -1 worse, NaN undefined; shape (M, P)."""
+    """Return how each measure rates the change: 1 better, 0 equal, -1 worse, NaN undefined; shape (M, P)."""
     before, after = values(measures, pairs, protocol)
     direction = direction_of(measures)[:, None]
     slack = ROUNDING if protocol.precision == "float64" else 4 * float(np.finfo(protocol.precision).eps)
@@ -234,12 +235,12 @@ def _rises(measures: Sequence[Measure], pairs: MinimalPairs, protocol: Protocol)
 
 
 def values(measures: Sequence[Measure], pairs: MinimalPairs, protocol: Protocol) -> tuple[Floats, Floats]:
-    """Values of measures on the lists before and after the change.
+    """Return the values of measures on the lists before and after the change.
 
     Returns
     -------
     before, after : (M, P)
-        Fractions, NaN where a measure is undefined. Scores of a list fall by 1 from rank to rank.
+        Fractions, NaN if a measure is undefined. Scores of a list fall by 1 from rank to rank.
     """
     lists = np.concatenate([pairs.before, pairs.after])
     references = np.concatenate([pairs.references, pairs.references])
@@ -260,21 +261,23 @@ def values(measures: Sequence[Measure], pairs: MinimalPairs, protocol: Protocol)
 
 
 def _breaks(axiom: Axiom, rise: Floats) -> Bools:
-    """Say on which pairs a measure breaks an axiom, given what it makes of the change; undefined is not broken."""
+    """Return the pairs on which a measure breaks an axiom, given its ratings of the change; undefined is not broken."""
     return np.asarray((rise != 0) & ~np.isnan(rise) if axiom == "INV" else rise <= 0)
 
 
-def _by_rank(pairs: MinimalPairs, which: Bools, ranks: Ints) -> Ints:
+def _by_rank(pairs: MinimalPairs, selected: Bools, ranks: Ints) -> Ints:
     """Count some pairs by the rank at which they differ."""
-    return np.asarray(np.bincount(pairs.rank[which], minlength=int(ranks[-1]) + 1)[ranks])
+    return np.asarray(np.bincount(pairs.rank[selected], minlength=int(ranks[-1]) + 1)[ranks])
 
 
-def _printed(pair: MinimalPairs, measure: Measure, protocol: Protocol) -> MinimalPair:
-    """A single pair with the values of a measure on it."""
+def _with_values(pair: MinimalPairs, measure: Measure, protocol: Protocol) -> MinimalPair:
+    """Return a single pair with the values of a measure on it."""
     before, after = values([measure], pair, protocol)
     k, present = int(pair.length[0]), ~np.isnan(pair.references[0, :, 0])
     lists = (pair.before, pair.after)
-    iou = [relevance(one, pair.references, pair.duration_s, protocol)[0, :k].astype(np.float64) for one in lists]
+    iou = [
+        relevance(moments, pair.references, pair.duration_s, protocol)[0, :k].astype(np.float64) for moments in lists
+    ]
     return MinimalPair(
         float(pair.duration_s[0]),
         pair.references[0, present],
@@ -288,31 +291,31 @@ def _printed(pair: MinimalPairs, measure: Measure, protocol: Protocol) -> Minima
 
 
 Judge: TypeAlias = Callable[[MinimalPairs], Bools]
-"""Says something of each of some pairs, shape (P,)."""
+"""A test of each pair, shape (P,)."""
 
 STARTS = 12
-"""Pairs that are shrunk, the smallest first; the smallest outcome counts."""
+"""Number of pairs that are shrunk, the smallest first; the smallest outcome counts."""
 
 TRIED_AT_ONCE = 64
-"""Changes that are tried at a time, the best first."""
+"""Number of changes that are tried at a time, the best first."""
 
 
 def shrink(pairs: MinimalPairs, allowed: Judge, breaks: Judge) -> MinimalPairs:
-    """Return the smallest pair that is found from some pairs, each of which breaks an axiom.
+    """Shrink pairs that break an axiom, and return the smallest pair.
 
     `allowed` returns which pairs fulfil the conditions of the axiom, and `breaks` which of these break it.
     """
-    seen: dict[bytes, MinimalPairs] = {}  # from one that was seen before, the way is known
+    seen: dict[bytes, MinimalPairs] = {}  # the search from a pair seen before is known
     for start in np.argsort(cost(pairs), kind="stable")[:STARTS]:
         pair: MinimalPairs | None = pairs.take(np.array([start]))
-        while pair is not None and (key := pair.rank.tobytes() + _flat(pair).tobytes()) not in seen:
+        while pair is not None and (key := pair.rank.tobytes() + _to_rows(pair).tobytes()) not in seen:
             seen[key] = pair
-            pair = _smaller(pair, allowed, breaks)
+            pair = _shrink_once(pair, allowed, breaks)
     return min(seen.values(), key=lambda pair: float(cost(pair)[0]))
 
 
-def _smaller(pair: MinimalPairs, allowed: Judge, breaks: Judge) -> MinimalPairs | None:
-    parts = [*_without_one(pair), _mirrored(pair), _of_flat(_retimed(_flat(pair)[0]), pair)]
+def _shrink_once(pair: MinimalPairs, allowed: Judge, breaks: Judge) -> MinimalPairs | None:
+    parts = [*_drop_each(pair), _mirror(pair), _from_rows(_change_times(_to_rows(pair)[0]), pair)]
     tables = ("duration_s", "references", "before", "changed", "rank")
     changed = MinimalPairs(*(np.concatenate([getattr(part, name) for part in parts]) for name in tables))
     changed = changed.take(well_formed(changed) & (cost(changed) < cost(pair)))
@@ -320,15 +323,15 @@ def _smaller(pair: MinimalPairs, allowed: Judge, breaks: Judge) -> MinimalPairs 
     order = np.argsort(cost(changed), kind="stable")
     for low in range(0, len(order), TRIED_AT_ONCE):
         tried = changed.take(order[low : low + TRIED_AT_ONCE])
-        found = np.flatnonzero(breaks(tried))
-        if len(found):
-            return tried.take(found[:1])
+        broken = np.flatnonzero(breaks(tried))
+        if len(broken):
+            return tried.take(broken[:1])
     return None
 
 
 def cost(pairs: MinimalPairs) -> Floats:
-    """How hard pairs are to read: by their moments and references, different times, and times that are not round."""
-    times = _flat(pairs)
+    """Return how hard pairs are to read: by their moments and references, different times, and times not round."""
+    times = _to_rows(pairs)
     uneven = 4.0 * (times % 10 > 0) + 4.0 * (times % 5 > 0)
     different = (np.diff(np.sort(times, axis=1), axis=1) > 0).sum(axis=1)  # NaN last
     late = np.nansum(pairs.references, axis=(1, 2)) + np.nansum(times, axis=1)
@@ -337,7 +340,7 @@ def cost(pairs: MinimalPairs) -> Floats:
 
 
 def well_formed(pairs: MinimalPairs) -> Bools:
-    """Which pairs hold moments and disjoint references within their videos, shape (P,)."""
+    """Return which pairs have moments and disjoint references within their videos, shape (P,)."""
     moments = np.concatenate([pairs.references, pairs.before, pairs.changed[:, None]], axis=1)
     start, end = moments[:, :, 0], moments[:, :, 1]
     good = np.isnan(start) | ((start >= 0) & (start < end) & (end <= pairs.duration_s[:, None]))
@@ -345,15 +348,15 @@ def well_formed(pairs: MinimalPairs) -> Bools:
     return np.asarray(good.all(axis=1) & ~touch.any(axis=1) & ~np.isnan(pairs.references[:, 0, 0]))
 
 
-def _flat(pairs: MinimalPairs) -> Floats:
-    """All times of each pair in a row: duration, references, list, the new moment; (P, T)."""
+def _to_rows(pairs: MinimalPairs) -> Floats:
+    """Return all times of each pair in one row: duration, references, list, new moment; (P, T)."""
     tables = (pairs.references, pairs.before, pairs.changed[:, None])
     rows = [table.reshape(len(pairs), 2 * table.shape[1]) for table in tables]
     return np.concatenate([pairs.duration_s[:, None], *rows], axis=1)
 
 
-def _of_flat(times: Floats, like: MinimalPairs) -> MinimalPairs:
-    """Pairs of rows of times, all changed at the rank of one pair."""
+def _from_rows(times: Floats, like: MinimalPairs) -> MinimalPairs:
+    """Return pairs from rows of times, all changed at the rank of one pair."""
     n_references, n_places = like.references.shape[1], like.before.shape[1]
     middle = 1 + 2 * n_references
     return MinimalPairs(
@@ -365,31 +368,31 @@ def _of_flat(times: Floats, like: MinimalPairs) -> MinimalPairs:
     )
 
 
-def _without_one(pair: MinimalPairs) -> Iterator[MinimalPairs]:
-    """The pair without one of its moments, or without one of its references."""
+def _drop_each(pair: MinimalPairs) -> Iterator[MinimalPairs]:
+    """Return the pair without each of its moments, and without each of its references."""
     k = int(pair.rank[0]) - 1
     for place in range(int(pair.length[0])):
         if place != k:
-            before = _without(pair.before, place)
+            before = _drop_row(pair.before, place)
             yield MinimalPairs(pair.duration_s, pair.references, before, pair.changed, pair.rank - (place < k))
     for r in range(pair.references.shape[1]):
-        yield MinimalPairs(pair.duration_s, _without(pair.references, r), pair.before, pair.changed, pair.rank)
+        yield MinimalPairs(pair.duration_s, _drop_row(pair.references, r), pair.before, pair.changed, pair.rank)
 
 
-def _mirrored(pair: MinimalPairs) -> MinimalPairs:
+def _mirror(pair: MinimalPairs) -> MinimalPairs:
     references, before, changed = (
         pair.duration_s - table[..., ::-1] for table in (pair.references, pair.before, pair.changed)
     )
     return MinimalPairs(pair.duration_s, np.sort(references, axis=1), before, changed, pair.rank)
 
 
-def _without(table: Floats, place: int) -> Floats:
-    """A table (1, N, 2) without a row; the others move up, and the last is empty."""
+def _drop_row(table: Floats, place: int) -> Floats:
+    """Return a table (1, N, 2) without a row; the others move up, and the last is empty."""
     return np.concatenate([np.delete(table, place, axis=1), np.full((1, 1, 2), np.nan)], axis=1)
 
 
-def _retimed(times: Floats) -> Floats:
-    """Times (T,) with one of them, all of one value, or all put to simpler values; a row each."""
+def _change_times(times: Floats) -> Floats:
+    """Return times (T,) with one of them, all of one value, or all set to simpler values; one row each."""
     known = np.unique(times[~np.isnan(times)])
     simple = np.arange(0, known[-1] + 10, 5)
     targets = np.unique(np.concatenate([known, simple]))

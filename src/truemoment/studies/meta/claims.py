@@ -1,7 +1,7 @@
 """Claims of the AxIoU paper (Togashi et al. 2022) about measures, compared with the same studies here.
 
-Each claim is a comparison that figures decide, by the paper's twelve measures. A claim is not examined if its study or
-one of its measures is missing.
+Each claim compares figures of the paper's twelve measures. A claim is not examined if its study or one of its measures
+is missing.
 """
 
 from __future__ import annotations
@@ -24,53 +24,55 @@ THRESHOLDS = ("0.3", "0.5", "0.7")
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper and what became of it.
+    """A claim of the paper and its outcome here.
 
     Parameters
     ----------
-    said
-        What the paper says, in our words.
+    statement
+        The claim, in our words.
     outcome
-        Whether it holds here; in part where it holds for some of the cases it is about.
+        Whether it holds here; in part if it holds for some of its cases.
+    evidence
+        The figures that decide it, or why it is not examined.
     """
 
     section: str
     statement: str
     outcome: Outcome
-    found: str
+    evidence: str
 
 
 class _Missing(Exception):  # noqa: N818 - no error: a study or measure that was not requested
-    """What a claim is about was not checked."""
+    """The study or a measure of a claim is missing."""
 
 
 def claims(studies: Studies) -> tuple[Claim, ...]:
     """Compare every claim with the studies that are available."""
-    return tuple(_judged(section, statement, judge, studies) for section, statement, judge in CLAIMS)
+    return tuple(_judge(section, statement, judge, studies) for section, statement, judge in CLAIMS)
 
 
-def _judged(
+def _judge(
     section: str, statement: str, judge: Callable[[Studies], tuple[Sequence[bool], str]], studies: Studies
 ) -> Claim:
     try:
-        cases, found = judge(studies)
+        cases, evidence = judge(studies)
     except _Missing as missing:
         return Claim(section, statement, "not looked at", str(missing))
     outcome: Outcome = "holds" if all(cases) else "holds in part" if any(cases) else "does not hold"
     if len(cases) > 1:
-        found = f"{sum(cases)} of {len(cases)} cases; {found}"
-    return Claim(section, statement, outcome, found)
+        evidence = f"{sum(cases)} of {len(cases)} cases; {evidence}"
+    return Claim(section, statement, outcome, evidence)
 
 
 def _rows(measures: Sequence[Measure], *wanted: str) -> list[int]:
     names = [str(measure) for measure in measures]
-    if lacking := [name for name in wanted if name not in names]:
-        raise _Missing(f"{lacking[0]} was not measured")
+    if missing := [name for name in wanted if name not in names]:
+        raise _Missing(f"{missing[0]} was not measured")
     return [names.index(name) for name in wanted]
 
 
 def _defined(names: Sequence[str], values: Floats) -> Floats:
-    """Figures of some measures, each of which must have one."""
+    """Return figures of measures, all of which must be defined."""
     for name, value in zip(names, values.tolist(), strict=True):
         if not np.isfinite(value):
             raise _Missing(f"{name} is undefined here")
@@ -89,12 +91,12 @@ def _recalls(*ranks: int) -> list[str]:
 
 
 def _tau(studies: Studies, ones: Sequence[str], others: Sequence[str]) -> Floats:
-    """Tau of each of some measures with each of others, without those of a measure with itself."""
+    """Return tau of each of some measures with each of others, without that of a measure with itself."""
     if studies.agreement is None:
         raise _Missing("agreement was not studied")
     measures = studies.agreement.systems.measures
     table = studies.agreement.tau[np.ix_(_rows(measures, *ones), _rows(measures, *others))]
-    differ = np.array([[one != other for other in others] for one in ones])
+    differ = np.array([[row != column for column in others] for row in ones])
     values = table[differ]
     if not np.isfinite(values).any():
         raise _Missing("tau is undefined: a measure ties all systems")
@@ -134,7 +136,7 @@ def _strict_is_alone(studies: Studies) -> tuple[Sequence[bool], str]:
 
 
 def _self_agreement(studies: Studies, *names: str) -> Floats:
-    """Mean self-agreement over all sizes, a figure a measure."""
+    """Return the mean self-agreement over all sizes, one figure per measure."""
     if studies.stability is None:
         raise _Missing("stability was not studied")
     return _defined(names, studies.stability.mean.mean(axis=0)[_rows(studies.stability.measures, *names)])
@@ -152,9 +154,9 @@ def _strict_is_stable(studies: Studies) -> tuple[Sequence[bool], str]:
 def _axiou_is_stable(studies: Studies) -> tuple[Sequence[bool], str]:
     cases, figures = [], []
     for k in RANKS:
-        of_axiou, *of_recall = _self_agreement(studies, f"AxIoU@{k}", *_recalls(k))
-        cases += [bool(of_axiou > value) for value in of_recall]
-        figures.append(f"K = {k}: {of_axiou:.2f} against {max(of_recall):.2f} at best")
+        axiou, *recalls = _self_agreement(studies, f"AxIoU@{k}", *_recalls(k))
+        cases += [bool(axiou > value) for value in recalls]
+        figures.append(f"K = {k}: {axiou:.2f} against {max(recalls):.2f} at best")
     return cases, "; ".join(figures)
 
 
@@ -169,9 +171,9 @@ def _error_between(studies: Studies) -> tuple[Sequence[bool], str]:
         errors = study.levels[-1].rmse.mean(axis=0)
         for k in RANKS:
             names = (_recall(k, "0.3"), _recall(k, "0.7"), f"AxIoU@{k}")
-            loose, strict, of_axiou = _defined(names, errors[_rows(study.measures, *names)])
-            cases.append(bool(loose < of_axiou < strict))
-        figures.append(f"{study.model}, K = 10: {100 * loose:.1f}, {100 * of_axiou:.1f}, {100 * strict:.1f} points")
+            loose, strict, axiou = _defined(names, errors[_rows(study.measures, *names)])
+            cases.append(bool(loose < axiou < strict))
+        figures.append(f"{study.model}, K = 10: {100 * loose:.1f}, {100 * axiou:.1f}, {100 * strict:.1f} points")
     return cases, f"RMSE of R at 0.3, AxIoU, R at 0.7 under {'; '.join(figures)}"
 
 
@@ -187,18 +189,18 @@ def _all_tied(studies: Studies, *names: str) -> Floats:
 def _axiou_ties_less(studies: Studies) -> tuple[Sequence[bool], str]:
     cases, figures = [], []
     for k in RANKS:
-        of_axiou, *of_recall = _all_tied(studies, f"AxIoU@{k}", *_recalls(k))
-        cases.append(bool(of_axiou <= min(of_recall) and of_axiou < max(of_recall)))
-        span = f"{100 * min(of_recall):.1f} to {100 * max(of_recall):.1f} %"
-        figures.append(f"K = {k}: {100 * of_axiou:.1f} % of the queries against {span}")
+        axiou, *recalls = _all_tied(studies, f"AxIoU@{k}", *_recalls(k))
+        cases.append(bool(axiou <= min(recalls) and axiou < max(recalls)))
+        span = f"{100 * min(recalls):.1f} to {100 * max(recalls):.1f} %"
+        figures.append(f"K = {k}: {100 * axiou:.1f} % of the queries against {span}")
     return cases, "; ".join(figures)
 
 
 def _ends_tie_most(studies: Studies) -> tuple[Sequence[bool], str]:
-    of_recall = dict(zip(_recalls(), _all_tied(studies, *_recalls()), strict=True))
-    most = sorted(of_recall, key=of_recall.__getitem__, reverse=True)
+    shares = dict(zip(_recalls(), _all_tied(studies, *_recalls()), strict=True))
+    most = sorted(shares, key=shares.__getitem__, reverse=True)
     named = ("R@10,IoU=0.3", "R@1,IoU=0.7")
-    figures = ", ".join(f"{name} {100 * of_recall[name]:.1f} %" for name in most[:3])
+    figures = ", ".join(f"{name} {100 * shares[name]:.1f} %" for name in most[:3])
     return [name in most[:3] for name in named], f"most tied: {figures}"
 
 
@@ -208,14 +210,14 @@ def _ends_tie_most(studies: Studies) -> tuple[Sequence[bool], str]:
 def _only_axiou_is_safe(studies: Studies) -> tuple[Sequence[bool], str]:
     if studies.selection is None:
         raise _Missing("selection was not studied")
-    found = studies.selection
+    result = studies.selection
     recalls = [name for name in _recalls() if name != "R@10,IoU=0.3"]
-    tests = [at for at, name in enumerate(map(str, found.test)) if name in recalls and found.z[:, at].any()]
-    (row,) = _rows(found.validation, "AxIoU@10")
+    tests = [at for at, name in enumerate(map(str, result.test)) if name in recalls and result.z[:, at].any()]
+    (row,) = _rows(result.validation, "AxIoU@10")
     if not tests:
         raise _Missing("no R@K separates the choices on the test split")
-    above: Bools = np.asarray((found.z[:, tests] > 0).all(axis=1))
-    safe = [str(measure) for measure, is_safe in zip(found.validation, above, strict=True) if is_safe]
+    above: Bools = np.asarray((result.z[:, tests] > 0).all(axis=1))
+    safe = [str(measure) for measure, is_safe in zip(result.validation, above, strict=True) if is_safe]
     figures = f"above average under all {len(tests)} test measures: {', '.join(safe) or 'no choice'}"
     return [bool(above[row]), bool(above[row] and above.sum() == 1)], figures
 
@@ -236,8 +238,8 @@ CLAIMS: tuple[tuple[str, str, Callable[[Studies], tuple[Sequence[bool], str]]], 
     ("B", "R@10,IoU=0.3 and R@1,IoU=0.7 are among the three R@K that tie all systems most.", _ends_tie_most),
     (
         "6.6",
-        "What AxIoU@10 selects is above average by every test measure, and no other choice is.",
+        "The variant that AxIoU@10 selects is above average by every test measure, and no other choice is.",
         _only_axiou_is_safe,
     ),
 )
-"""Section, what the paper says, and what decides it: cases that hold or not, with figures."""
+"""Section, claim of the paper, and the function that decides it: cases that hold or not, with figures."""

@@ -1,18 +1,18 @@
-r"""How difficult a query is, and how easily it is guessed: an item-response model of hits.
+r"""Difficulty and guessability of queries: an item-response model of hits.
 
-System s hits query q of video v with the chance
+System s hits query q of video v with probability
 
 .. math:: P_{sq} = g_q + (1 - g_q)\, \sigma(a_s - t_q), \qquad t_q = d_q + u_v, \quad
           d_q \sim N(0, \tau^2), \; u_v \sim N(0, \omega^2)
 
 where :math:`\sigma(x) = 1 / (1 + e^{-x})`, a is the system's ability, t the query's difficulty with the part u that all
-queries of a video share, and g its *guessability*: the chance that a blind system hits it. The blind systems are fitted
-first, with g = 0; the guessability of a query is their mean chance of a hit, given which of them hit it. Without blind
-systems, g is 0.
+queries of a video share, and g its *guessability*: the probability that a blind system hits it. The blind systems are
+fitted first, with g = 0. The guessability of a query is their mean probability of a hit, given which of them hit it.
+Without blind systems, g is 0.
 
 Abilities and variances maximise the marginal likelihood, in which d and u are integrated over fixed grids (EM, Bock and
 Aitkin). Difficulties are posterior means with standard deviations: with few systems they lie near the mean. Standard
-errors of abilities come from the scores of whole videos.
+errors of abilities are computed from the scores of whole videos.
 
 References
 ----------
@@ -52,12 +52,12 @@ STEP_G = 0.02
 
 @dataclass(frozen=True, eq=False)
 class ItemModel:
-    """An item-response model that was fitted to S systems on Q queries of V videos.
+    """An item-response model, fitted to S systems on Q queries of V videos.
 
     Parameters
     ----------
     ability, ability_error : (S,)
-        Abilities and their standard errors; NaN where a system hits all, or no more than a guess does.
+        Abilities and their standard errors; NaN if a system hits all queries, or no more than a guess does.
     difficulty, difficulty_sd : (Q,)
         Posterior mean and standard deviation of t; 0 is the average query.
     video_difficulty : (V,)
@@ -65,7 +65,7 @@ class ItemModel:
     variance_within, variance_between : float
         Variances of difficulties within videos and between them.
     guessability : (Q,)
-        What was given.
+        Guessability that the fit used.
     """
 
     ability: Floats
@@ -89,11 +89,11 @@ class Items:
     seeing, blind
         Names of the systems of each kind.
     model
-        Of the systems that are not blind.
+        Model of the systems that are not blind.
     hits : (S, Q)
-        Hits of these systems, NaN where a query does not count.
+        Hits of these systems, NaN if a query does not count.
     guessability : (Q,)
-        The mean chance of the blind systems; NaN without any.
+        Mean probability of a hit by the blind systems; NaN without any.
     """
 
     systems: Systems
@@ -111,7 +111,7 @@ def items(systems: Systems, measure: Measure, blind: Sequence[str] = ()) -> Item
     Parameters
     ----------
     measure
-        One whose value is 0 or 1 on each query, such as ``R@1,IoU=0.5``.
+        A measure with the value 0 or 1 on each query, such as ``R@1,IoU=0.5``.
     blind
         Names of the systems that do not see the video.
 
@@ -124,38 +124,38 @@ def items(systems: Systems, measure: Measure, blind: Sequence[str] = ()) -> Item
     seeing = tuple(name for name in systems.names if name not in blind)
     if len(seeing) < 2:
         raise UsageError(
-            f"got {counted(len(seeing), 'system')} beside the blind ones ({', '.join(seeing) or 'none'}), expected two "
-            "or more"
+            f"got {counted(len(seeing), 'system')} besides the blind ones ({', '.join(seeing) or 'none'}), expected "
+            "two or more"
         )
     video = numbers_of(systems.first.video_id)
     hits = {name: _hits(systems, name, row) for name in systems.names}
     guessable: Floats = np.zeros(len(video))
     if blind:
         guessable = chances(_fit_distinct(np.stack([hits[name] for name in blind]), video))
-    of_seeing = np.stack([hits[name] for name in seeing])
+    seeing_hits = np.stack([hits[name] for name in seeing])
     return Items(
         systems=systems,
         measure=systems.measures[row],
         seeing=seeing,
         blind=tuple(blind),
-        model=_fit_distinct(of_seeing, video, guessable),
-        hits=of_seeing,
+        model=_fit_distinct(seeing_hits, video, guessable),
+        hits=seeing_hits,
         guessability=guessable if blind else np.full(len(video), np.nan),
     )
 
 
 def _fit_distinct(hits: Floats, video: Ints, guessability: Floats | None = None) -> ItemModel:
-    """Fit the model to the distinct rows of hits: a system twice says nothing new, and both have one ability."""
-    _, first, which = np.unique(np.nan_to_num(hits, nan=-1), axis=0, return_index=True, return_inverse=True)
+    """Fit the model to the distinct rows of hits; equal rows have the same ability and add no information."""
+    _, first, inverse = np.unique(np.nan_to_num(hits, nan=-1), axis=0, return_index=True, return_inverse=True)
     model = fit_items(hits[first], video, guessability)
-    at = which.reshape(-1)
+    at = inverse.reshape(-1)
     return replace(model, ability=model.ability[at], ability_error=model.ability_error[at])
 
 
 def chances(model: ItemModel) -> Floats:
-    """Return the mean chance over the systems of a model to hit each query, given its hits, (Q,).
+    """Return the mean probability that the systems of a model hit each query, given its hits, (Q,).
 
-    The logistic mean over a normal posterior is taken at the mean, with the slope of MacKay's approximation.
+    The logistic mean over a normal posterior is computed at the mean, with the slope of MacKay's approximation.
     """
     slope = 1 / np.sqrt(1 + np.pi / 8 * model.difficulty_sd**2)
     known = model.ability[~np.isnan(model.ability)]
@@ -168,11 +168,11 @@ def fit_items(hits: Floats, video: Ints, guessability: Floats | None = None) -> 
     Parameters
     ----------
     hits : (S, Q)
-        1, 0, or NaN where a query does not count.
+        1, 0, or NaN if a query does not count.
     video : (Q,)
         Number of each query's video, from 0.
     guessability : (Q,)
-        Chance of a hit by guessing, 0 to 1; 0 by default.
+        Probability of a hit by guessing, 0 to 1; 0 by default.
 
     Examples
     --------
@@ -182,14 +182,14 @@ def fit_items(hits: Floats, video: Ints, guessability: Floats | None = None) -> 
     (True, True)
     """
     hits, n_queries = np.asarray(hits, dtype=np.float64), len(video)
-    given = np.zeros(n_queries) if guessability is None else np.asarray(guessability)
-    fit = _ItemFit(hits, video, np.clip(np.round(given / STEP_G).astype(int), 0, int(0.98 / STEP_G)))
+    guesses = np.zeros(n_queries) if guessability is None else np.asarray(guessability)
+    fit = _ItemFit(hits, video, np.clip(np.round(guesses / STEP_G).astype(int), 0, int(0.98 / STEP_G)))
     ability: Floats = fit.start()
     within, between = 1.0, 0.5
     for _ in range(MOST_STEPS):
         posterior = fit.posterior(ability, within, between)
         new = (
-            fit.abilities(ability, posterior.of_total),
+            fit.abilities(ability, posterior.total),
             float(np.clip(posterior.squares_within, LEAST_VARIANCE, MOST_VARIANCE)),
             float(np.clip(posterior.squares_between, LEAST_VARIANCE, MOST_VARIANCE)),
         )
@@ -198,27 +198,27 @@ def fit_items(hits: Floats, video: Ints, guessability: Floats | None = None) -> 
         if change < ENOUGH:
             break
     posterior = fit.posterior(ability, within, between)
-    mean = posterior.of_total @ fit.total
-    sd = np.sqrt(np.maximum(posterior.of_total @ fit.total**2 - mean**2, 0))
+    mean = posterior.total @ fit.total
+    sd = np.sqrt(np.maximum(posterior.total @ fit.total**2 - mean**2, 0))
     determined = np.abs(ability) < FURTHEST_ABILITY - ROUNDING
     return ItemModel(
         ability=np.where(determined, ability, np.nan),
-        ability_error=np.where(determined, fit.errors(ability, posterior.of_total), np.nan),
+        ability_error=np.where(determined, fit.errors(ability, posterior.total), np.nan),
         difficulty=mean,
         difficulty_sd=sd,
-        video_difficulty=posterior.of_video,
+        video_difficulty=posterior.shared,
         variance_within=within,
         variance_between=between,
-        guessability=given,
+        guessability=guesses,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Posterior:
-    """What the hits say of the difficulties: (Q, T) of each query, the mean of u (V,), mean squares of d and u."""
+    """Posterior of the difficulties: t of each query (Q, T), the mean of u (V,), mean squares of d and u."""
 
-    of_total: Floats
-    of_video: Floats
+    total: Floats
+    shared: Floats
     squares_within: float
     squares_between: float
 
@@ -241,7 +241,7 @@ class _ItemFit:
         self.total = np.linspace(-FURTHEST, FURTHEST, N_TOTAL)
         self.shared_z = np.linspace(-4, 4, N_SHARED)
         self.shared_weight = _normalised(-(self.shared_z**2) / 2)
-        self.levels = [(of * STEP_G, level == of) for of in np.unique(level).tolist()]
+        self.levels = [(step * STEP_G, level == step) for step in np.unique(level).tolist()]
         self.hit = np.where(np.isnan(hits), 0.0, hits)  # (S, Q)
         self.missed = np.where(np.isnan(hits), 0.0, 1 - hits)
 
@@ -253,48 +253,53 @@ class _ItemFit:
     def posterior(self, ability: Floats, within: float, between: float) -> _Posterior:
         """Return the posterior of the difficulties, given the parameters."""
         log_likelihood = np.empty((self.hit.shape[1], N_TOTAL))
-        for guess, of in self.levels:
+        for guess, queries in self.levels:
             chance = _chance(ability, self.total, guess)  # (S, T)
-            log_likelihood[of] = self.hit[:, of].T @ np.log(chance) + self.missed[:, of].T @ np.log1p(-chance)
+            log_likelihood[queries] = self.hit[:, queries].T @ np.log(chance) + self.missed[:, queries].T @ np.log1p(
+                -chance
+            )
         log_likelihood -= log_likelihood.max(axis=1, keepdims=True)
         likelihood = np.exp(log_likelihood)
         shared = self.shared_z * np.sqrt(between)
         spread = _normalised(-((self.total[:, None] - shared) ** 2) / (2 * within), axis=0)  # (T, U)
-        of_query = likelihood @ spread  # (Q, U): the likelihood of u
-        log_video = np.stack([self._by_video(column) for column in np.log(of_query).T], axis=1)
-        of_video = _normalised(log_video + np.log(self.shared_weight), axis=1)  # (V, U)
-        weight = of_video[self.video] / of_query  # (Q, U)
-        of_total = likelihood * (weight @ spread.T)
+        query_likelihood = likelihood @ spread  # (Q, U): the likelihood of u
+        log_video = np.stack([self._by_video(column) for column in np.log(query_likelihood).T], axis=1)
+        shared_posterior = _normalised(log_video + np.log(self.shared_weight), axis=1)  # (V, U)
+        weight = shared_posterior[self.video] / query_likelihood  # (Q, U)
+        total_posterior = likelihood * (weight @ spread.T)
         squares = likelihood @ (spread * (self.total[:, None] - shared) ** 2)
         return _Posterior(
-            of_total=of_total,
-            of_video=of_video @ shared,
+            total=total_posterior,
+            shared=shared_posterior @ shared,
             squares_within=float((weight * squares).sum() / len(self.video)),
-            squares_between=float((of_video @ shared**2).mean()),
+            squares_between=float((shared_posterior @ shared**2).mean()),
         )
 
     def _by_video(self, values: Floats) -> Floats:
         return np.bincount(self.video, values, self.n_videos).astype(np.float64)
 
-    def abilities(self, ability: Floats, of_total: Floats) -> Floats:
-        """Return the abilities that make the hits most likely, given the posterior: a few Newton steps."""
+    def abilities(self, ability: Floats, posterior: Floats) -> Floats:
+        """Return the abilities with the highest likelihood, given the posterior, after a few Newton steps."""
         for _ in range(NEWTON_STEPS):
             gradient, curvature = np.zeros(len(ability)), np.full(len(ability), ROUNDING)
-            for guess, of in self.levels:
-                counts = self.hit[:, of] @ of_total[of], self.missed[:, of] @ of_total[of]  # (S, T) each
+            for guess, queries in self.levels:
+                counts = (
+                    self.hit[:, queries] @ posterior[queries],
+                    self.missed[:, queries] @ posterior[queries],
+                )  # (S, T) each
                 slope, information = _slopes(ability, self.total, guess)
                 gradient += (counts[0] * slope[0] + counts[1] * slope[1]).sum(axis=1)
                 curvature += ((counts[0] + counts[1]) * information).sum(axis=1)
             ability = np.clip(ability + np.clip(gradient / curvature, -1, 1), -FURTHEST_ABILITY, FURTHEST_ABILITY)
         return ability
 
-    def errors(self, ability: Floats, of_total: Floats) -> Floats:
+    def errors(self, ability: Floats, posterior: Floats) -> Floats:
         """Return standard errors of abilities from the scores of videos: the inverse of their summed products."""
         scores = np.zeros(self.hit.shape)
-        for guess, of in self.levels:
+        for guess, queries in self.levels:
             slope, _ = _slopes(ability, self.total, guess)
-            scores[:, of] = self.hit[:, of] * (slope[0] @ of_total[of].T) + self.missed[:, of] * (
-                slope[1] @ of_total[of].T
+            scores[:, queries] = self.hit[:, queries] * (slope[0] @ posterior[queries].T) + self.missed[:, queries] * (
+                slope[1] @ posterior[queries].T
             )
         by_video = np.stack([self._by_video(row) for row in scores])
         information = by_video @ by_video.T
@@ -308,7 +313,7 @@ def _chance(ability: Floats, total: Floats, guess: float) -> Floats:
 
 
 def _slopes(ability: Floats, total: Floats, guess: float) -> tuple[tuple[Floats, Floats], Floats]:
-    """Return d log P / d ability where it hits and where it misses, and the expected information; (S, T) each."""
+    """Return d log P / d ability for hits and for misses, and the expected information; (S, T) each."""
     logistic = _logistic(ability[:, None] - total)
     chance = guess + (1 - guess) * logistic
     slope = (1 - guess) * logistic * (1 - logistic)
@@ -326,7 +331,7 @@ def _normalised(logarithm: NDArray[np.floating[Any]], axis: int = -1) -> Floats:
 
 
 def _hits(systems: Systems, name: str, row: int) -> Floats:
-    """Return the hits of a system, 1, 0, or NaN where a query does not count, (Q,)."""
+    """Return the hits of a system, 1, 0, or NaN if a query does not count, (Q,)."""
     scores = systems.scores[name]
     weight = scores.weight[row]
     counts: Bools = weight > 0

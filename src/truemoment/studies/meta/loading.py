@@ -1,4 +1,4 @@
-"""Systems to study: read from files, simulated, or made by baselines; and variants of one system on two splits."""
+"""Load the systems of a study: files, simulated systems and baselines, or variants of one system on two splits."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def named_files(words: Sequence[str]) -> tuple[NamedFile, ...]:
             continue
         if named.is_named:
             raise UsageError(f"{path}: is a folder, whose files have their own names; leave out NAME=")
-        inside = sorted(of for of in named.path.iterdir() if not of.name.startswith(".") and not of.is_dir())
-        if not inside:
+        paths = sorted(file for file in named.path.iterdir() if not file.name.startswith(".") and not file.is_dir())
+        if not paths:
             raise UsageError(f"{path}: contains no file, expected predictions or saved scores")
-        if unread := next((of for of in inside if not of.is_file()), None):
+        if unread := next((file for file in paths if not file.is_file()), None):
             raise UsageError(f"{unread}: cannot be read as a file, expected predictions or saved scores")
-        files += [NamedFile.checked(NamedFile.own_name(of), of, is_named=False) for of in inside]
+        files += [NamedFile.checked(NamedFile.own_name(file), file, is_named=False) for file in paths]
     by_name: dict[str, NamedFile] = {}
     for file in files:
         if file.name in by_name:
@@ -94,36 +94,37 @@ def measured_files(
     on_status: Callable[[str], None],
     keep: dict[str, Predictions] | None = None,
 ) -> dict[str, Scores]:
-    """Load saved scores, then read and measure prediction files, whose references are `annotations`.
+    """Load saved scores, then read and measure prediction files with the references `annotations`.
 
-    `measures` are by default those of the saved scores, or else those of all studies. `keep` collects the predictions.
+    The default of `measures` is the measures of the saved scores, or those of all studies. `keep` collects the
+    predictions.
     """
     scores: dict[str, Scores] = {}
     for file in sorted(files, key=has_predictions):
         on_status(f"reading {file.name}")
         if not has_predictions(file):
-            one = _saved_scores(file.path, measures, protocol)
+            result = _saved_scores(file.path, measures, protocol)
         else:
             assert annotations is not None  # noqa: S101 - callers with prediction files read their annotations
             predictions, _ = how.read(file.path, annotations, progress=False)
             selected = measures or measures_for(scores, resolve_protocol(protocol, annotations))
-            one = evaluate(annotations, predictions, selected, protocol, on_unknown=how.on_unknown)
+            result = evaluate(annotations, predictions, selected, protocol, on_unknown=how.on_unknown)
             if keep is not None:
                 keep[file.name] = predictions
-        scores[file.name] = _sharing(one, next(iter(scores.values()), one))
+        scores[file.name] = _share_arrays(result, next(iter(scores.values()), result))
     return scores
 
 
 def measures_for(scores: Mapping[str, Scores], protocol: Protocol) -> tuple[Measure, ...]:
-    """Return the measures of the given scores, or else those of all studies that the protocol can compute."""
+    """Return the measures of `scores`; if it is empty, the measures of all studies that the protocol can compute."""
     if scores:
         return next(iter(scores.values())).measures
     pooled = protocol.references == "pooled"  # pooled references have no ends, which some measures need
-    return tuple(of for of in parse_measures(DEFAULT_MEASURES) if not (pooled and of.needs_duration))
+    return tuple(measure for measure in parse_measures(DEFAULT_MEASURES) if not (pooled and measure.needs_duration))
 
 
 def paired_systems(scores: Mapping[str, Scores], files: Sequence[NamedFile]) -> Systems:
-    """Pair scores; an error names the file of the system that does not fit."""
+    """Return systems with paired scores; an error names the file of the system that does not match."""
     names, paths = list(scores), {file.name: str(file.path) for file in files}
     for name in names[1:]:
         try:
@@ -137,8 +138,8 @@ def paired_systems(scores: Mapping[str, Scores], files: Sequence[NamedFile]) -> 
 def incomplete(scores: Mapping[str, Scores]) -> tuple[str, ...]:
     """Return a note for each system with unanswered queries, or with queries that the protocol changes."""
     notes = []
-    for name, of_system in scores.items():
-        touched = [f"{words}: {n:,} of {len(of_system):,} queries" for words, n in of_system.touched.items() if n]
+    for name, result in scores.items():
+        touched = [f"{words}: {n:,} of {len(result):,} queries" for words, n in result.touched.items() if n]
         notes += [f"{name}: {'; '.join(touched)}."] if touched else []
     return tuple(notes)
 
@@ -156,30 +157,30 @@ def _saved_scores(path: Path, measures: Sequence[Measure] | None, protocol: Prot
         raise UsageError(f"{path}: {error}") from None
 
 
-def _sharing(one: Scores, first: Scores) -> Scores:
-    """Return the same scores; what hundreds of systems have in common is in memory once."""
-    if not np.array_equal(one.query_id, first.query_id) or not np.array_equal(one.video_id, first.video_id):
-        return one
-    weight = first.weight if np.array_equal(one.weight, first.weight) else one.weight
-    return replace(one, query_id=first.query_id, video_id=first.video_id, weight=weight)
+def _share_arrays(scores: Scores, first: Scores) -> Scores:
+    """Return the same scores, which share equal arrays with `first` to save memory."""
+    if not np.array_equal(scores.query_id, first.query_id) or not np.array_equal(scores.video_id, first.video_id):
+        return scores
+    weight = first.weight if np.array_equal(scores.weight, first.weight) else scores.weight
+    return replace(scores, query_id=first.query_id, video_id=first.video_id, weight=weight)
 
 
 def ignore(_: str) -> None:
-    """Ignore a line about what is being done."""
+    """Ignore a status line."""
 
 
 @dataclass(frozen=True, eq=False)
 class LoadedSystems:
-    """Systems with what is known of them.
+    """Systems with their predictions, annotations and sources.
 
     Parameters
     ----------
     predictions
         Predictions by name of system; saved scores have none.
     annotations
-        The references; None where all systems are saved scores.
+        The references; None if all systems are saved scores.
     fitted_on
-        Annotations that baselines and simulated systems learned from; None for none.
+        Annotations from which baselines and simulated systems learned; None for none.
     sources
         ``name``, ``path`` and ``sha256`` of each file.
     incomplete
@@ -197,15 +198,15 @@ class LoadedSystems:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader has to know of the systems."""
+        """Notes on the systems for the reader of a report."""
         kinds = ((len(self.simulated), "simulated (see 'meta population')"), (len(self.baselines), "blind baselines"))
-        made = [f"{n} {'is' if n == 1 else 'are'} {kind}" for n, kind in kinds if n]
-        return (*([f"Of the {len(self.systems)} systems {' and '.join(made)}."] if made else []), *self.incomplete)
+        counts = [f"{n} {'is' if n == 1 else 'are'} {kind}" for n, kind in kinds if n]
+        return (*([f"Of the {len(self.systems)} systems {' and '.join(counts)}."] if counts else []), *self.incomplete)
 
 
 @dataclass(frozen=True)
 class SystemSource(Data, ReadingPredictions, FittedOn, VerbEngine, Measuring):
-    """Which systems are studied, and how they are measured.
+    """The systems of a study, and how they are measured.
 
     Prediction files of any format, saved scores (.npz), or folders of these; ``NAME=FILE`` names a system. Measures and
     protocol are text; None for the dataset's protocol and the measures of all studies.
@@ -266,13 +267,13 @@ class SystemSource(Data, ReadingPredictions, FittedOn, VerbEngine, Measuring):
         simulated: dict[str, Predictions] = {}
         blind: dict[str, Predictions] = {}
         if annotations is not None and with_made:
-            simulated, blind = self._made(annotations, fitted_on, seed, on_status)
-            if twice := sorted((simulated | blind).keys() & scores.keys()):
-                raise UsageError(f"{twice[0]!r} is the name of a simulated system or baseline; give NAME=FILE")
+            simulated, blind = self._make_systems(annotations, fitted_on, seed, on_status)
+            if repeated := sorted((simulated | blind).keys() & scores.keys()):
+                raise UsageError(f"{repeated[0]!r} is the name of a simulated system or baseline; give NAME=FILE")
             selected = measures or measures_for(scores, resolve_protocol(protocol, annotations))
-            for name, of_system in (simulated | blind).items():
+            for name, answers in (simulated | blind).items():
                 on_status(f"measuring {name}")
-                scores[name] = evaluate(annotations, of_system, selected, protocol)
+                scores[name] = evaluate(annotations, answers, selected, protocol)
         return LoadedSystems(
             systems=paired_systems(scores, files),
             predictions=predictions | simulated | blind,
@@ -284,7 +285,7 @@ class SystemSource(Data, ReadingPredictions, FittedOn, VerbEngine, Measuring):
             baselines=tuple(blind),
         )
 
-    def _made(
+    def _make_systems(
         self, annotations: Annotations, train: Annotations | None, seed: int, on_status: Callable[[str], None]
     ) -> tuple[dict[str, Predictions], dict[str, Predictions]]:
         from truemoment.baselines import (  # noqa: PLC0415 - only these systems need it, and importing takes time
@@ -301,7 +302,7 @@ class SystemSource(Data, ReadingPredictions, FittedOn, VerbEngine, Measuring):
             simulated = dict(simulate_all(default_population(), annotations, for_population, fit=train))
         if self.baselines:
             on_status("running baselines")
-            floors = [name for name, of in BASELINES.items() if of.kind == "floor"]
+            floors = [name for name, baseline in BASELINES.items() if baseline.kind == "floor"]
             for name, child in zip(floors, for_baselines.spawn(len(floors)), strict=True):
                 if BASELINES[name].learns and train is None:
                     continue
@@ -313,9 +314,9 @@ class SystemSource(Data, ReadingPredictions, FittedOn, VerbEngine, Measuring):
 
 @dataclass(frozen=True, kw_only=True)
 class VariantSource(ReadingPredictions):
-    """Variants of one system on a validation and a test split, to study model selection; equal names are one variant.
+    """Variants of one system on a validation and a test split, for model selection; equal names are one variant.
 
-    Measures that select and measures that judge are text; None for the defaults.
+    The measures for selection and for the test are text; None for the defaults.
     """
 
     HEADING = "Variants"
@@ -343,13 +344,13 @@ class VariantSource(ReadingPredictions):
     protocol: str | None = option("Evaluation convention. [default: the dataset's]", metavar="NAME[,FIELD=VALUE...]")
 
     def inputs(self) -> list[Path]:
-        """Files that are read; names on one side only are refused."""
+        """Return the files of both sides; refuse names on one side only."""
         validation, test = named_files(self.validation), named_files(self.test)
-        for side, ours, theirs in (("--validation", validation, test), ("--test", test, validation)):
-            known = {file.name for file in theirs}
-            if alone := [file.name for file in ours if file.name not in known]:
+        for side, files, others in (("--validation", validation, test), ("--test", test, validation)):
+            known = {file.name for file in others}
+            if unpaired := [file.name for file in files if file.name not in known]:
                 raise UsageError(
-                    f"{side}: {few(alone)} {'is' if len(alone) == 1 else 'are'} on this side only, "
+                    f"{side}: {few(unpaired)} {'is' if len(unpaired) == 1 else 'are'} on this side only, "
                     "expected files of the same names on both"
                 )
         return [file.path for file in (*validation, *test)]
@@ -360,12 +361,12 @@ class VariantSource(ReadingPredictions):
         return folders_of([*self.validation, *self.test])
 
     def load(self, on_status: Callable[[str], None] = ignore) -> tuple[Systems, LoadedSystems]:
-        """Read and measure the variants on validation and test."""
+        """Read and measure the variants on the validation and test splits."""
         selecting = None if self.measures is None else parse_measures(self.measures)
         judging = selecting if self.test_measures is None else parse_measures(self.test_measures)
         files = named_files(self.validation), named_files(self.test)
-        own, split = self.validation_annotations, self.validation_split
-        validation, _ = self._side("validation-", files[0], own, split, measures=selecting, on_status=on_status)
+        file, split = self.validation_annotations, self.validation_split
+        validation, _ = self._side("validation-", files[0], file, split, measures=selecting, on_status=on_status)
         test, annotations = self._side(
             "", files[1], self.annotations, self.split, measures=judging, on_status=on_status
         )
@@ -378,7 +379,7 @@ class VariantSource(ReadingPredictions):
         self,
         option: str,
         files: Sequence[NamedFile],
-        own: Path | None,
+        file: Path | None,
         split: str | None,
         *,
         measures: Sequence[Measure] | None,
@@ -387,11 +388,13 @@ class VariantSource(ReadingPredictions):
         protocol = None if self.protocol is None else get_protocol(self.protocol)
         annotations = None
         if any(map(has_predictions, files)):
-            if own is None and (self.dataset is None or split is None):
+            if file is None and (self.dataset is None or split is None):
                 raise UsageError(
                     f"which annotations? prediction files need --dataset NAME with --{option}split NAME, or "
                     f"--{option}annotations FILE"
                 )
-            annotations = AnnotationSource(None if own is not None else self.dataset, own, split, self.data_dir).read()
+            annotations = AnnotationSource(
+                None if file is not None else self.dataset, file, split, self.data_dir
+            ).read()
         scores = measured_files(files, annotations, self.how, measures=measures, protocol=protocol, on_status=on_status)
         return paired_systems({name: scores[name] for name in sorted(scores)}, files), annotations

@@ -1,15 +1,15 @@
 r"""Minimal pairs: two ranked lists of moments for one query that differ at one rank only.
 
-They are what the axioms of the AxIoU paper speak of. With :math:`r` the relevance of a moment, :math:`\sigma` the list
-before and :math:`\sigma'` the list after the change at rank k:
+The axioms of the AxIoU paper are about these. With :math:`r` the relevance of a moment, :math:`\sigma` the list before
+and :math:`\sigma'` the list after the change at rank k:
 
 * A.1 :math:`r(\sigma(k)) < r(\sigma'(k))`: the new moment is the better one;
 * A.2 :math:`r(\sigma'(k)) \le \max_{j < k} r(\sigma'(j))`: and no better than the best before it (INV-k, k > 1);
 * A.3 :math:`r(\sigma'(k)) > \max_{j < k} r(\sigma'(j))`: or better than all before it (MON-k).
 
-Ranks after k are free. Relevance is the IoU with the nearest reference, computed as the protocol does. Times are whole
-seconds, so that IoUs are fractions of small numbers: they are equal exactly, or at least :data:`GAP` apart. Floating
-point decides nothing.
+Ranks after k are free. Relevance is the IoU with the nearest reference, computed as in the protocol. Times are whole
+seconds, so that IoUs are fractions of small numbers: they are equal exactly, or differ by at least :data:`GAP`, so
+rounding errors do not matter.
 
 References
 ----------
@@ -32,16 +32,16 @@ Axiom = Literal["INV", "MON"]
 """INV-k, invariance against redundant moments, and MON-k, strict monotonicity with respect to the best moment."""
 
 GAP = 1e-3
-"""Relevances that differ do so by at least this much."""
+"""Minimum difference of two relevances that are not equal."""
 
 DURATION_S = (20, 120)
 """Shortest and longest video, whole seconds; longer where several references need the room."""
 
 JITTER_S = (0, 1, 4, 10)
-"""How far the ends of a moment may lie from those of what it was made of, seconds."""
+"""Maximum distances of the ends of a moment from those of its origin, seconds."""
 
 ROUNDS = 1000
-"""Draws after which it is given up to find pairs that fulfil the conditions."""
+"""Maximum number of draws to find pairs that fulfil the conditions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +53,13 @@ class MinimalPairs:
     duration_s : (P,)
         Of the video, seconds.
     references : (P, R, 2)
-        Start and end, seconds; disjoint and in order of time, NaN where there are fewer.
+        Start and end, seconds; disjoint and in order of time, NaN if there are fewer.
     before : (P, K, 2)
         The list before the change, best first; NaN after its end.
     changed : (P, 2)
-        The moment that takes the place at `rank`.
+        The new moment at `rank`.
     rank : (P,)
-        Which rank is changed, from 1.
+        Rank that is changed, from 1.
     """
 
     duration_s: Floats
@@ -80,7 +80,7 @@ class MinimalPairs:
 
     @property
     def length(self) -> Ints:
-        """How many moments the lists of each pair hold, (P,)."""
+        """Number of moments in the lists of each pair, (P,)."""
         return np.asarray((~np.isnan(self.before[:, :, 0])).sum(axis=1))
 
     def take(self, rows: Ints | Bools) -> MinimalPairs:
@@ -91,14 +91,14 @@ class MinimalPairs:
 
 
 def relevance(moments: Floats, references: Floats, duration_s: Floats, protocol: Protocol) -> Floats:
-    """IoU of moments, (P, N, 2), with their nearest reference, (P, R, 2), by a protocol: (P, N), 0 without a moment.
+    """Return the IoU of moments, (P, N, 2), with their nearest reference, (P, R, 2), by a protocol: (P, N).
 
-    Moments and references are in seconds, NaN where there is none.
+    Moments and references are in seconds, NaN for none; the IoU without a moment is 0.
     """
     if protocol.times == "normalised":
         moments, references = (seconds_to_norm(table, duration_s[:, None, None]) for table in (moments, references))
     moments, references = (table.astype(protocol.precision) for table in (moments, references))
-    of_reference = (
+    ious = (
         temporal_iou(
             moments[:, :, 0],
             moments[:, :, 1],
@@ -109,11 +109,11 @@ def relevance(moments: Floats, references: Floats, duration_s: Floats, protocol:
         )
         for r in range(references.shape[1])
     )
-    return functools.reduce(np.maximum, of_reference)
+    return functools.reduce(np.maximum, ious)
 
 
 def fulfils(axiom: Axiom, pairs: MinimalPairs, protocol: Protocol) -> Bools:
-    """Say which pairs fulfil the conditions of an axiom: A.1 and A.2 for INV, A.1 and A.3 for MON; shape (P,)."""
+    """Return which pairs fulfil the conditions of an axiom: A.1 and A.2 for INV, A.1 and A.3 for MON; shape (P,)."""
     lists = np.concatenate([pairs.before, pairs.changed[:, None]], axis=1)
     iou = relevance(lists, pairs.references, pairs.duration_s, protocol)
     old, new = iou[np.arange(len(pairs)), pairs.rank - 1], iou[:, -1]
@@ -142,18 +142,18 @@ def draw_pairs(
         np.empty((n_pairs, 2)),
         rank,
     )
-    lacking = np.arange(n_pairs)
+    missing = np.arange(n_pairs)
     for _ in range(ROUNDS):
-        if not len(lacking):
+        if not len(missing):
             return pairs
-        drawn = _draw(axiom, rank[lacking], rng, length=length, references=references, protocol=protocol)
+        drawn = _draw(axiom, rank[missing], rng, length=length, references=references, protocol=protocol)
         good = fulfils(axiom, drawn, protocol)
         for name in ("duration_s", "references", "before", "changed"):
-            getattr(pairs, name)[lacking[good]] = getattr(drawn, name)[good]
-        lacking = lacking[~good]
+            getattr(pairs, name)[missing[good]] = getattr(drawn, name)[good]
+        missing = missing[~good]
     raise UsageError(
-        f"got {n_pairs - len(lacking)} of {n_pairs} pairs of lists in {ROUNDS} draws: by protocol {protocol.name} too "
-        f"few moments differ in IoU by {GAP:g}"
+        f"got {n_pairs - len(missing)} of {n_pairs} pairs of lists in {ROUNDS} draws: with protocol {protocol.name} "
+        f"too few moments differ in IoU by {GAP:g}"
     )
 
 
@@ -182,8 +182,8 @@ def _moment(earlier: Floats, references: Ints, duration_s: Ints, rng: np.random.
     n_pairs, rows = len(duration_s), np.arange(len(duration_s))
     kind = rng.random(n_pairs)
     ends = rng.integers(0, duration_s[:, None] + 1, (n_pairs, 2)).astype(np.float64)
-    near = references[rows, rng.integers(0, references.shape[1], n_pairs)]
-    ends = np.where(kind[:, None] < 0.4, near, ends)
+    reference = references[rows, rng.integers(0, references.shape[1], n_pairs)]
+    ends = np.where(kind[:, None] < 0.4, reference, ends)
     if earlier.shape[1]:
         copied = earlier[rows, rng.integers(0, earlier.shape[1], n_pairs)]
         ends = np.where(kind[:, None] > 0.75, copied, ends)
@@ -194,7 +194,7 @@ def _moment(earlier: Floats, references: Ints, duration_s: Ints, rng: np.random.
 
 
 def _arrange(axiom: Axiom, moments: Floats, iou: Floats, rank: Ints, rng: np.random.Generator) -> None:
-    """Bring moments to the places that the conditions ask for; the last place holds the new one at rank k.
+    """Move moments to the places that the conditions require; the last place has the new moment at rank k.
 
     `moments` (P, K + 1, 2) and their `iou` (P, K + 1) are changed.
     """
@@ -202,9 +202,9 @@ def _arrange(axiom: Axiom, moments: Floats, iou: Floats, rank: Ints, rng: np.ran
     new = np.full(len(rank), places[-1])
     rivals = (places < rank[:, None]) | (places == places[-1])
 
-    def swap(one: Ints, other: Ints) -> None:
+    def swap(first: Ints, second: Ints) -> None:
         for table in (moments, iou):
-            table[rows, one], table[rows, other] = table[rows, other], table[rows, one]
+            table[rows, first], table[rows, second] = table[rows, second], table[rows, first]
 
     best = np.where(rivals, iou, -1).argmax(axis=1)
     if axiom == "INV":  # the best goes ahead of rank k; of the other two the better one is the new one

@@ -1,4 +1,4 @@
-"""Populations of simulated systems: different ones, variants of one, and how alike the systems of a population are."""
+"""Populations of simulated systems: different systems, variants of one system, and the similarity of the systems."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from truemoment.studies.meta.systems import Systems, figures_of
 
 
 def default_population() -> tuple[SimulatedSystem, ...]:
-    """Two dozen systems: six as in the AxIoU paper, and four ladders, each of which turns one dial.
+    """Return 24 systems: six as in the AxIoU paper, two guessers, and four series that each vary one parameter.
 
     The six represent those of Togashi et al. 2022 (section 6.1): a blind baseline, a good ranker whose lists are short
     of good further answers (SCDM), a proposal map (2D-TAN), and the map without suppression, on shuffled video, and
-    both. On Charades-STA's test split the 24 reach from 11 to 60 % by R@1,IoU=0.5 and from 42 to 92 % by R@5,IoU=0.5,
-    and by these two ``blind``, ``map`` and ``ranker`` lie within 4 points of what Prior-Only Blind, 2D-TAN and SCDM
-    publish there. Names are 16 characters at most: small figures cut there.
+    both. On Charades-STA's test split the 24 have R@1,IoU=0.5 of 11 to 60 % and R@5,IoU=0.5 of 42 to 92 %. At both,
+    ``blind``, ``map`` and ``ranker`` lie within 4 points of the published figures of Prior-Only Blind, 2D-TAN and SCDM.
+    Names have at most 16 characters, because small figures cut longer ones.
     """
     shuffled = SimulatedSystem("map rand", "as in the paper", found=0.3, boundary_error=0.35, ranking=0.05, bias=0.9)
     proposal_map = SimulatedSystem("map", "as in the paper", found=0.6, boundary_error=0.2, ranking=0.11, bias=0.8)
@@ -68,24 +68,24 @@ def default_population() -> tuple[SimulatedSystem, ...]:
 
 
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, None)
-"""Thresholds of suppression that variants try."""
+"""NMS thresholds of the variants."""
 
 THRESHOLDS_A_TRAINING = 4
-"""Variants that differ by suppression alone."""
+"""Number of variants of one training, which differ only in the NMS threshold."""
 
 ALIKE = 0.5
-"""Share of the queries on which trainings of one architecture go the same way."""
+"""Share of the queries on which trainings of one architecture have the same draws."""
 
 
 def variants(n: int, rng: np.random.Generator) -> tuple[SimulatedSystem, ...]:
-    r"""Variants of one proposal map (``map`` of :func:`default_population`), as a search for hyper-parameters leaves.
+    r"""Return variants of one proposal map (``map`` of :func:`default_population`), as in a hyper-parameter search.
 
     Every :data:`THRESHOLDS_A_TRAINING` variants are one training, with as many of the :data:`THRESHOLDS` of
     suppression. A training has a learning rate x decades off the best, uniform in [-1, 1], which costs found moments
     and ranking quality alike: ``found`` = 0.62 - 0.1 x², ``ranking`` = 0.12 (1 - 0.4 x²); and a capacity y, uniform in
-    [-1, 1], which sharpens boundaries at the expense of ranking and leans more on training moments:
+    [-1, 1], which sharpens boundaries at the expense of ranking and gives training moments more weight:
     ``boundary_error`` = 0.2 exp(-0.5 y), ``ranking`` times exp(-0.15 y), ``bias`` = 0.7 + 0.2 y. So no variant is best
-    in all, and what is best hangs on the measure. Trainings share their draws on :data:`ALIKE` of the queries.
+    in everything, and the best one depends on the measure. Trainings share their draws on :data:`ALIKE` of the queries.
 
     The AxIoU paper selects among 640 variants of 2D-TAN (section 6.6), by learning rate and threshold of suppression
     among others.
@@ -93,10 +93,10 @@ def variants(n: int, rng: np.random.Generator) -> tuple[SimulatedSystem, ...]:
     if n < 1:
         raise UsageError(f"got {n} variants, expected 1 or more")
     digits = len(str(-(-n // THRESHOLDS_A_TRAINING)))
-    made: list[SimulatedSystem] = []
-    while len(made) < n:
+    systems: list[SimulatedSystem] = []
+    while len(systems) < n:
         rate, capacity = rng.uniform(-1, 1, 2).tolist()
-        name = f"run {len(made) // THRESHOLDS_A_TRAINING + 1:0{digits}}"
+        name = f"run {len(systems) // THRESHOLDS_A_TRAINING + 1:0{digits}}"
         training = SimulatedSystem(
             name,
             f"variant (rate {rate:+.2f}, capacity {capacity:+.2f})",
@@ -110,8 +110,8 @@ def variants(n: int, rng: np.random.Generator) -> tuple[SimulatedSystem, ...]:
         )
         for number in np.sort(rng.choice(len(THRESHOLDS), THRESHOLDS_A_TRAINING, replace=False)):
             threshold = THRESHOLDS[number]
-            made.append(replace(training, name=f"{name} {_suppression(threshold)}", nms_threshold=threshold))
-    return tuple(made[:n])
+            systems.append(replace(training, name=f"{name} {_suppression(threshold)}", nms_threshold=threshold))
+    return tuple(systems[:n])
 
 
 def _suppression(threshold: float | None) -> str:
@@ -121,29 +121,29 @@ def _suppression(threshold: float | None) -> str:
 # --------------------------------------------------------------------------------------------- how alike they are
 
 
-def of_two_models(recipes: Sequence[SimulatedSystem]) -> Bools:
-    """Which pairs of systems, (P,), are of two models: those of one share all draws, and are alike by that."""
+def differ_in_model(recipes: Sequence[SimulatedSystem]) -> Bools:
+    """Return which pairs of systems, (P,), are of two models; systems of one model share all draws."""
     drawn_as = np.array([system.drawn_as for system in recipes], dtype=np.str_)
     first, second = pairs_of(len(recipes))
     return np.asarray(drawn_as[first] != drawn_as[second])
 
 
 def correlations(systems: Systems, measure: str | Measure = "mIoU") -> Floats:
-    """Correlation between the values of each two systems on single queries, (P,); NaN where one does not vary.
+    """Return the correlation of the per-query values of each two systems, (P,); NaN if one does not vary.
 
-    Pairs are in the order of :func:`~truemoment.studies.meta.rankings.pairs_of`. A query counts by the root of the
-    product of its weights for the two systems.
+    Pairs are in the order of :func:`~truemoment.studies.meta.rankings.pairs_of`. The weight of a query is the root of
+    the product of its weights for the two systems.
     """
     row = systems.first.row(measure)
     numerator, weight = (
-        np.stack([getattr(one, name)[row] for one in systems.scores.values()]) for name in ("numerator", "weight")
+        np.stack([getattr(scores, name)[row] for scores in systems.scores.values()]) for name in ("numerator", "weight")
     )
     value, root = np.nan_to_num(figures_of(numerator, weight)), np.sqrt(weight)
-    of_first, counted, squared = root * value, root @ root.T, (root * value**2) @ root.T
-    mean = figures_of(of_first @ root.T, counted)  # [a, b]: of a, on the queries of a and b
+    sums, counted, squared = root * value, root @ root.T, (root * value**2) @ root.T
+    mean = figures_of(sums @ root.T, counted)  # [a, b]: of a, on the queries of a and b
     variance = figures_of(squared, counted) - mean**2
-    covariance = figures_of(of_first @ of_first.T, counted) - mean * mean.T
+    covariance = figures_of(sums @ sums.T, counted) - mean * mean.T
     first, second = pairs_of(len(systems))
-    both = np.minimum(variance, variance.T) > ROUNDING
-    spread = np.sqrt(np.where(both, variance * variance.T, 1))
-    return np.asarray(np.where(both, covariance / spread, np.nan)[first, second])
+    vary = np.minimum(variance, variance.T) > ROUNDING
+    spread = np.sqrt(np.where(vary, variance * variance.T, 1))
+    return np.asarray(np.where(vary, covariance / spread, np.nan)[first, second])

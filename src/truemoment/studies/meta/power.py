@@ -41,35 +41,35 @@ from truemoment.studies.meta.rankings import pairs_of
 from truemoment.studies.meta.systems import Systems, Unit, figures_of
 
 FEWEST_UNITS = 30
-"""Videos below which the normal approximation is inaccurate for tails that Holm's method looks at."""
+"""Minimum number of videos: with fewer, the normal approximation is inaccurate in the tails that Holm's method uses."""
 
 LEAST_LEVEL = 1e-12
-"""Levels of tests, divided by the comparisons, are more than this: further out the normal tail means little."""
+"""Minimum level of a test, divided by the comparisons: beyond, the normal tail is not reliable."""
 
 DIFFERENCES = (0.01, 0.02, 0.03, 0.05, 0.1)
 """True differences (fractions) of the planning table."""
 
 QUANTILES = (0.5, 0.9)
-"""A typical and a hard pair: quantiles of the standard deviation over the pairs."""
+"""Quantiles of the standard deviation over the pairs: a typical and a hard pair."""
 
 _SIZES = tuple(step * 10**tens for tens in range(1, 8) for step in (1, 2, 5))
 
 _NEGLIGIBLE = 1e-12
-"""A sum of squared differences this small a part of the squares themselves is rounding: the two are alike."""
+"""Maximum ratio of a sum of squared differences to the squares that is rounding: the two systems are alike."""
 
 
 @dataclass(frozen=True, eq=False)
 class PairedTests:
-    """The P pairs of S systems tested by M measures on some queries. Differences are fractions.
+    """Tests of the P pairs of S systems by M measures on some queries. Differences are fractions.
 
     Parameters
     ----------
     difference : (P, M)
-        Figure of the first less that of the second, so that more is better; NaN where undefined.
+        Figure of the first less that of the second, so that more is better; NaN if undefined.
     p : (P, M)
-        Two-sided p value; 1 where the two score alike on every unit, NaN where the difference is undefined.
+        Two-sided p value; 1 if the two score alike on every unit, NaN if the difference is undefined.
     variance : (P, M)
-        Of the difference, by clusters, as it is.
+        Variance of the difference, with the observed difference as the true one; units are clusters.
     """
 
     difference: Floats
@@ -79,32 +79,32 @@ class PairedTests:
 
 @dataclass(frozen=True, eq=False)
 class Power:
-    """Which of P pairs of systems M measures separate on subsets of N sizes, and how many queries it takes.
+    """Share of P pairs of systems that M measures separate on subsets of N sizes, and the queries that this needs.
 
     Parameters
     ----------
     unit
-        What is drawn and what is independent in the test: videos, or single queries.
+        Unit that is drawn and that is independent in the test: videos, or single queries.
     sizes : (N,)
-        Queries requested, rising; the last is the whole split.
+        Requested numbers of queries, rising; the last one is the whole split.
     queries, units : (N,)
         Mean numbers of queries and of units in the subsets.
     separated : (N, M)
         Share of the pairs whose corrected p is at most `level`, mean over the subsets; NaN for a measure that is
         undefined for every system.
     separated_interval : (N, M, 2)
-        From where to where 95 % of the subsets lie.
+        Central 95 % of the subsets.
     wrong_way : (N, M)
-        Share of the pairs that are separated the other way round than the figures on the whole split are.
+        Share of the pairs that are separated in the direction opposite to the figures on the whole split.
     whole
         Tests on the whole split.
     p_holm : (P, M)
         p values on the whole split, corrected over the pairs of each measure.
     clustering : (M,)
-        Variance with clusters over the variance without, median over the pairs: so many times as many queries are
-        needed as if every query had a video of its own. NaN where no pair differs.
+        Variance with clusters over the variance without, median over the pairs: the factor on the number of queries
+        compared with one query per video. NaN if no pair differs.
     level, comparisons, power
-        Significance level; how many comparisons the planning is for; share of test sets in which a difference is found.
+        Significance level; number of comparisons of the planning; share of test sets in which a difference is shown.
     """
 
     systems: Systems
@@ -125,16 +125,16 @@ class Power:
 
     @functools.cached_property
     def sigma(self) -> Floats:
-        """Standard deviation of a pair's difference a query, clustering by video in it, (P, M); a fraction."""
+        """Standard deviation of a pair's difference per query, with the clustering by video, (P, M); a fraction."""
         return np.asarray(np.sqrt(self.whole.variance * len(self.systems.first)))
 
     @functools.cached_property
     def needed(self) -> Floats:
-        """Queries that separate each pair if its true difference is the one that was seen, (P, M).
+        """Number of queries that separate each pair if the observed difference is the true one, (P, M).
 
-        As one of P comparisons (level / P, near what Holm's method asks), and never below :data:`FEWEST_UNITS` units.
-        Infinite for a pair that scores alike on every unit; NaN where the difference is undefined. Differences that
-        were seen are larger than true ones on average, the more the fewer pairs are separated, so this is too low.
+        The level is that of P comparisons (level / P, near Holm's method), and the number is never below
+        :data:`FEWEST_UNITS` units. It is infinite for a pair that scores alike on every unit, and NaN if the difference
+        is undefined. Observed differences are larger than the true ones on average, so the number is too low.
         """
         needed = queries_needed(
             self.whole.difference, self.sigma, level=self.level, power=self.power, comparisons=len(self.p_holm)
@@ -143,23 +143,23 @@ class Power:
 
     @property
     def least_queries(self) -> float:
-        """Queries in as few units as are tested."""
+        """Number of queries in the minimum number of units."""
         return FEWEST_UNITS * float(self.queries[-1] / self.units[-1])
 
     @functools.cached_property
     def needed_median(self) -> Floats:
-        """Median over the pairs of `needed`, (M,): comparable between measures, since the pairs are the same."""
+        """Median over the pairs of `needed`, (M,): comparable between measures, because the pairs are the same."""
         return np.asarray(np.nanmedian(np.where(np.isnan(self.needed), np.inf, self.needed), axis=0))
 
     def planned(self, differences: Sequence[float] = DIFFERENCES) -> Floats:
-        """Queries that show K true differences for a typical (median deviation) and a hard pair (90 %): (K, M, 2).
+        """Return the queries that show K true differences for a typical (median) and a hard pair (90 %): (K, M, 2).
 
-        NaN for a measure by which no pair differs; never below :data:`FEWEST_UNITS` units.
+        They are NaN for a measure by which no pair differs, and never below :data:`FEWEST_UNITS` units.
         """
         sigma = self.sigma
         spread = np.full((len(sigma[0]), len(QUANTILES)), np.nan)
-        for row, of_measure in enumerate(sigma.T):
-            differing = of_measure[of_measure > 0]  # neither 0 nor NaN
+        for row, deviations in enumerate(sigma.T):
+            differing = deviations[deviations > 0]  # neither 0 nor NaN
             if len(differing):
                 spread[row] = np.quantile(differing, QUANTILES)
         planned = queries_needed(
@@ -175,7 +175,7 @@ class Power:
 def queries_needed(
     difference: Floats, sigma: Floats, *, level: float = LEVEL, power: float = 0.8, comparisons: int = 1
 ) -> Floats:
-    """Queries on which a true difference is significant in a share `power` of test sets; infinite where it is 0.
+    """Return the queries on which a true difference is significant in a share `power` of test sets; infinite for 0.
 
     `difference` and `sigma`, the standard deviation of the difference per query, have the same unit. `level` is that of
     the two-sided test; it is divided by `comparisons`.
@@ -218,9 +218,9 @@ def power(
         Queries of a subset, approximately, because whole units are drawn. None for steps of 1, 2 and 5 from 100 upwards
         that are 30 units or more. The whole split is always added. Smaller subsets are parts of larger ones.
     level
-        Corrected p values at or below it separate a pair.
+        Maximum corrected p value of a separated pair.
     power
-        Share of test sets in which a planned difference is found.
+        Share of test sets in which a planned difference is shown.
     """
     if repetitions < 2:
         raise UsageError(f"got {repetitions} repetitions, expected 2 or more")
@@ -228,20 +228,20 @@ def power(
     numerator, weight = systems.units(unit)
     video = systems.first.video_id
     counts = np.ones(len(video), dtype=np.int64) if unit == "query" else np.bincount(numbers_of(video))
-    sizes = _checked(sizes, counts, unit)
+    sizes = _check_sizes(sizes, counts, unit)
     sums = _Sums.of(numerator, weight)
-    whole = sums.total().tested(systems.direction, len(counts))
+    whole = sums.total().test(systems.direction, len(counts))
     undefined = np.isnan(whole.p).all(axis=0)
     separated = np.empty((len(sizes), repetitions, len(systems.measures)))
     turned, queries, units = np.empty_like(separated), np.empty(separated.shape[:2]), np.empty(separated.shape[:2])
     for repetition in _with_progress(range(repetitions), show=progress):
         order = rng.permutation(len(counts))
         ends = _ends(counts[order], sizes)
-        found = [
-            one.tested(systems.direction, int(end))
-            for one, end in zip(sums.first(order, ends[:-1]), ends[:-1], strict=True)
+        subsets = [
+            products.test(systems.direction, int(end))
+            for products, end in zip(sums.first(order, ends[:-1]), ends[:-1], strict=True)
         ]
-        for row, (tested, end) in enumerate(zip([*found, whole], ends, strict=True)):
+        for row, (tested, end) in enumerate(zip([*subsets, whole], ends, strict=True)):
             corrected = holm(tested.p) <= level  # NaN is not
             separated[row, repetition] = np.where(undefined, np.nan, corrected.mean(axis=0))
             turned[row, repetition] = (corrected & (tested.difference * whole.difference < 0)).mean(axis=0)
@@ -267,9 +267,10 @@ def power(
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """Numerators and weights by measure, unit and system, (M, U, S); whether all systems have the same weights.
+    """Numerators and weights by measure, unit and system, (M, U, S).
 
-    And half of the step in which swaps move the sums of each measure, (M,).
+    `alike`: all systems have the same weights. `half_step`: half of the step in which swaps move the sums of each
+    measure, (M,).
     """
 
     numerator: Floats
@@ -285,18 +286,18 @@ class _Sums:
         return cls(by_measure[0], by_measure[1], alike, counts.astype(np.float64))
 
     def total(self) -> _Products:
-        """Products over all units."""
+        """Return the products over all units."""
         return self._products(slice(None))
 
     def first(self, order: Ints, ends: Ints) -> list[_Products]:
-        """Products over the first `end` units of an order, for each of rising `ends`: each unit is taken once."""
-        found: list[_Products] = []
+        """Return the products over the first `end` units of an order, for each of rising `ends`, in one pass."""
+        products: list[_Products] = []
         begin = 0
         for end in ends:
             step = self._products(order[begin:end])
-            found.append(found[-1] + step if found else step)
+            products.append(products[-1] + step if products else step)
             begin = int(end)
-        return found
+        return products
 
     def _products(self, rows: Ints | slice) -> _Products:
         x = self.numerator[:, rows]
@@ -330,7 +331,7 @@ class _Products:
             self.half_step,
         )
 
-    def tested(self, direction: Floats, n_units: int) -> PairedTests:
+    def test(self, direction: Floats, n_units: int) -> PairedTests:
         """Test all pairs on `n_units` units."""
         n_systems = self.x.shape[1]
         x = self.x
@@ -338,10 +339,10 @@ class _Products:
         defined = w > NO_WEIGHT
         over = 1 / np.where(defined, w, 1)  # each system's sums are divided by its own weight
         figure = figures_of(x * defined, w * defined)
-        both = over[:, :, None] * over[:, None, :]
-        xx, square = self.xx * both, (n_systems, n_systems)
-        xw = np.broadcast_to(self.xw, (len(x), *square)) * both
-        ww = np.broadcast_to(self.ww, (len(x), *square)) * both
+        scale = over[:, :, None] * over[:, None, :]
+        xx, square = self.xx * scale, (n_systems, n_systems)
+        xw = np.broadcast_to(self.xw, (len(x), *square)) * scale
+        ww = np.broadcast_to(self.ww, (len(x), *square)) * scale
         a, b = pairs_of(n_systems)
         difference = figure[:, a] - figure[:, b]
         largest = xx[:, a, a] + xx[:, b, b]
@@ -352,9 +353,9 @@ class _Products:
         swapped = d_x - 2 * middle * d_xw + middle**2 * d_w
         f_a, f_b = figure[:, a], figure[:, b]
         # The square of (x_a - f_a w_a) - (x_b - f_b w_b), with what is in d_x taken out.
-        of_w = f_a**2 * ww[:, a, a] + f_b**2 * ww[:, b, b] - 2 * f_a * f_b * ww[:, a, b]
-        of_xw = f_a * (xw[:, a, a] - xw[:, b, a]) + f_b * (xw[:, b, b] - xw[:, a, b])
-        around = d_x - 2 * of_xw + of_w
+        w_part = f_a**2 * ww[:, a, a] + f_b**2 * ww[:, b, b] - 2 * f_a * f_b * ww[:, a, b]
+        xw_part = f_a * (xw[:, a, a] - xw[:, b, a]) + f_b * (xw[:, b, b] - xw[:, a, b])
+        around = d_x - 2 * xw_part + w_part
         alike = swapped <= _NEGLIGIBLE * largest
         swapped, around = np.where(alike, 0, swapped), np.where(alike | (around < 0), 0, around)
         away = np.abs(difference) - self.half_step[:, None] * over[:, :1]
@@ -366,8 +367,8 @@ class _Products:
         return PairedTests(signed.T, np.where(undefined, np.nan, p).T, variance.T)
 
 
-def _checked(sizes: Sequence[int] | Ints | None, counts: Ints, unit: Unit) -> Ints:
-    """Sizes, each once and rising, the whole split last."""
+def _check_sizes(sizes: Sequence[int] | Ints | None, counts: Ints, unit: Unit) -> Ints:
+    """Return the sizes, each once and rising, the whole split last."""
     whole, each = int(counts.sum()), float(counts.mean())
     units = "videos" if unit == "video" else "queries"
     if len(counts) < FEWEST_UNITS:
@@ -388,7 +389,7 @@ def _checked(sizes: Sequence[int] | Ints | None, counts: Ints, unit: Unit) -> In
 
 
 def _ends(counts: Ints, sizes: Ints) -> Ints:
-    """How many units in their order hold about so many queries, (N,): whichever end comes closest, the first if two."""
+    """Return the number of units, in order, with about `sizes` queries, (N,): the closest one, the smaller of two."""
     cumulative = np.cumsum(counts)
     after = np.minimum(np.searchsorted(cumulative, sizes), len(cumulative) - 1)
     before = np.maximum(after - 1, 0)
@@ -396,12 +397,12 @@ def _ends(counts: Ints, sizes: Ints) -> Ints:
 
 
 def _clustering(systems: Systems, whole: PairedTests) -> Floats:
-    """Variance of the difference with clusters over that without, median over the pairs, (M,)."""
-    single = _Sums.of(*systems.units("query")).total().tested(systems.direction, len(systems.first)).variance
+    """Return the variance of the difference with clusters over that without, median over the pairs, (M,)."""
+    single = _Sums.of(*systems.units("query")).total().test(systems.direction, len(systems.first)).variance
     differ = (single > 0) & (whole.variance > 0)
     ratio = np.where(differ, whole.variance / np.where(differ, single, 1), np.nan)
-    kept = [column[~np.isnan(column)] for column in ratio.T]
-    return np.array([np.median(column) if len(column) else np.nan for column in kept])
+    ratios = [column[~np.isnan(column)] for column in ratio.T]
+    return np.array([np.median(column) if len(column) else np.nan for column in ratios])
 
 
 def _with_progress(numbers: range, *, show: bool) -> Iterable[int]:

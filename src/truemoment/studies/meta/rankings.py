@@ -1,10 +1,10 @@
-r"""Kendall's tau-b: how far two rankings of the same systems agree.
+r"""Kendall's tau-b: the agreement of two rankings of the same systems.
 
 With :math:`a_p, b_p \in \{-1, 0, 1\}` the order of each of :math:`P = S (S - 1) / 2` pairs of systems in two rankings,
 
 .. math:: \tau_b = \frac{\sum_p a_p b_p}{\sqrt{\sum_p a_p^2 \; \sum_p b_p^2}}
 
-It is undefined where one ranking ties all systems. Figures within 1e-12 tie.
+It is undefined if one ranking ties all systems. Figures within 1e-12 tie.
 
 References
 ----------
@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from truemoment.base.intervals import Floats, Ints
 from truemoment.evaluation.uncertainty import ROUNDING
 
-Signs = NDArray[np.int8]  # who is better of each pair of systems: 1 the first, -1 the second, 0 neither
+Signs = NDArray[np.int8]  # which system of each pair is better: 1 the first, -1 the second, 0 neither
 
 
 def pairs_of(n_systems: int) -> tuple[Ints, Ints]:
-    """Numbers of the first and second system of each pair, (P,) each, the first before the second."""
+    """Return the rows of the first and second system of each pair, (P,) each, the first before the second."""
     first, second = np.triu_indices(n_systems, k=1)
     return first, second
 
@@ -40,9 +40,9 @@ def order_of_pairs(figures: Floats) -> Signs:
 
 
 def kendall_tau_b(a: Signs, b: Signs) -> Floats:
-    """Kendall's tau-b of two rankings from the orders of pairs, (..., P), of :func:`order_of_pairs`.
+    """Return Kendall's tau-b of two rankings from the orders of pairs, (..., P), of :func:`order_of_pairs`.
 
-    NaN where either ranking ties all systems.
+    It is NaN if either ranking ties all systems.
 
     Examples
     --------
@@ -50,14 +50,16 @@ def kendall_tau_b(a: Signs, b: Signs) -> Floats:
     >>> float(kendall_tau_b(ours, theirs).round(4))  # 2 of the pairs, and one that only ours separates
     0.8165
     """
-    agree, of_a, of_b = (np.einsum("...p,...p->...", x, y, dtype=np.float64) for x, y in ((a, b), (a, a), (b, b)))
-    return _tau_b(agree, of_a, of_b)
+    agree, untied_a, untied_b = (
+        np.einsum("...p,...p->...", x, y, dtype=np.float64) for x, y in ((a, b), (a, a), (b, b))
+    )
+    return _tau_b(agree, untied_a, untied_b)
 
 
 def tau_matrix(signs: Signs) -> Floats:
-    """Kendall's tau-b between each two of M rankings, (..., M, P) to (..., M, M), in one product of matrices.
+    """Return Kendall's tau-b between each two of M rankings, (..., M, P) to (..., M, M).
 
-    `signs` are those of :func:`order_of_pairs`; NaN where one ranking ties all systems.
+    `signs` are those of :func:`order_of_pairs`. Tau is NaN if one ranking ties all systems.
 
     Examples
     --------
@@ -70,7 +72,7 @@ def tau_matrix(signs: Signs) -> Floats:
     return _tau_b(agree, untied[..., :, None], untied[..., None, :])
 
 
-def _tau_b(agree: Floats, of_a: Floats, of_b: Floats) -> Floats:
-    """Tau-b of the three sums of its formula; NaN where a ranking ties all pairs."""
-    both = of_a * of_b
-    return np.asarray(np.where(both > 0, agree / np.sqrt(np.where(both > 0, both, 1)), np.nan))
+def _tau_b(agree: Floats, untied_a: Floats, untied_b: Floats) -> Floats:
+    """Return tau-b from the three sums of its formula; NaN if a ranking ties all pairs."""
+    product = untied_a * untied_b
+    return np.asarray(np.where(product > 0, agree / np.sqrt(np.where(product > 0, product, 1)), np.nan))

@@ -1,12 +1,12 @@
 r"""Model selection: the test figures of the variants that validation measures choose.
 
-Of N variants of a method, each validation measure j chooses the best one on the validation split. Each test measure t
-judges the choices. Ties (within 1e-12) are broken by lot: figures are means over the tied variants.
+Each validation measure j chooses the best of N variants of a method on the validation split. Each test measure t
+judges the choices. Ties (within 1e-12) are broken at random: figures are means over the tied variants.
 
-*Z-score* (Fig. 8 of the paper): :math:`z_{j t} = (x_{j t} - \bar x_t) / s_t` over the choices (ddof 0), 0 where all are
-equal. *Regret*: the best of all N figures minus that of the choice. For measures where less is better, both have the
-opposite sign. The choices are repeated on resamples of the validation videos. Guide: ``docs/meta.md``. Source: AxIoU
-(Togashi et al. 2022), section 6.6.
+*Z-score* (Fig. 8 of the paper): :math:`z_{j t} = (x_{j t} - \bar x_t) / s_t` over the choices (ddof 0), 0 if all are
+equal. *Regret*: the best of all N figures minus that of the choice. For measures for which less is better, both have
+the opposite sign. The choices are repeated on resamples of the validation videos. Guide: ``docs/meta.md``. Source:
+AxIoU (Togashi et al. 2022), section 6.6.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from truemoment.report.words import few
 from truemoment.studies.meta.systems import Systems
 
 SATURATED = "R@10,IoU=0.3"
-"""What the paper leaves out of the test measures, since nearly everything scores it."""
+"""The measure that the paper leaves out of the test measures, because nearly every variant reaches its maximum."""
 
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """What Mv validation measures chose of N variants, under Mt test measures. Figures are fractions, NaN undefined.
+    """Choices of Mv validation measures among N variants, judged by Mt test measures; fractions, NaN if undefined.
 
     Parameters
     ----------
@@ -37,15 +37,15 @@ class Selection:
     validation_figures : (N, Mv)
     test_figures : (N, Mt)
     selected : (Mv,)
-        Number of the variant that each validation measure chooses; the first of those that tie.
+        Row of the variant that each validation measure chooses; the first one of a tie.
     tied : (Mv,)
-        How many variants share the best figure; 1 where none ties.
+        Number of variants with the best figure; 1 without a tie.
     selected_figures : (Mv, Mt)
         Figure of each choice under each test measure; the mean over those that tie.
     z, regret : (Mv, Mt)
-        Z-score of each choice among all choices, higher is better; and what it loses to the best variant, 0 or more.
+        Z-score of each choice among all choices, higher is better; and its loss to the best variant, 0 or more.
     by_lot : (Mt,)
-        Mean regret of all variants: what one drawn by lot loses.
+        Mean regret of all variants: the loss of a random choice.
     regret_mean : (Mv, Mt)
         Mean regret of the choices on resamples of the validation videos.
     regret_interval : (Mv, Mt, 2)
@@ -53,8 +53,8 @@ class Selection:
     lost : (resamples, Mv)
         Mean over the test measures of the regret in each resample, the same resamples for all: differences are paired.
     stays : (Mv,)
-        How often a resample chooses the same variant as the whole split, where either chooses by lot among those that
-        tie; mean over the resamples.
+        Probability that a resample chooses the same variant as the whole split, with ties broken at random; mean over
+        the resamples.
     """
 
     validation_systems: Systems
@@ -90,22 +90,22 @@ class Selection:
 
     @property
     def mean_lost(self) -> Floats:
-        """What the choices of each validation measure lose on average over the resamples, (Mv,)."""
+        """Mean loss of the choices of each validation measure over the resamples, (Mv,)."""
         return np.asarray(self.lost.mean(axis=0))
 
     @property
     def mean_lost_interval(self) -> Floats:
-        """Where 95 % of the resamples lie, (Mv, 2)."""
+        """95 % interval of the loss over the resamples, (Mv, 2)."""
         return interval95(self.lost)
 
     @property
     def order(self) -> Ints:
-        """Numbers of the validation measures, the one whose choices lose least (`lost`, on average) first, (Mv,)."""
+        """Rows of the validation measures, smallest mean loss first, (Mv,)."""
         return np.asarray(np.argsort(self.mean_lost, kind="stable"))
 
     @property
     def behind(self) -> Floats:
-        """95 % interval of how much more each validation measure loses than the first of `order`, (Mv, 2)."""
+        """95 % interval of the loss of each validation measure less that of the first of `order`, (Mv, 2)."""
         return interval95(self.lost - self.lost[:, self.order[:1]])
 
     @property
@@ -117,7 +117,7 @@ class Selection:
 def select(
     validation: Systems, test: Systems, rng: np.random.Generator, *, resamples: int = 1000, progress: bool = False
 ) -> Selection:
-    """Let each validation measure choose a variant, and judge the choices on the test split.
+    """Choose a variant by each validation measure, and judge the choices on the test split.
 
     Both sides have the same variants in the same order; their measures may differ.
 
@@ -172,14 +172,14 @@ def select(
 
 
 def best_of(figures: Floats) -> Bools:
-    """Which variants have the highest figure within 1e-12, (N, ...); an undefined figure (NaN) is never the best."""
+    """Return which variants have the highest figure within 1e-12, (N, ...); an undefined figure is never the best."""
     return np.asarray(figures >= np.fmax.reduce(figures, axis=0) - ROUNDING)  # NaN is in no order
 
 
 def mean_over(among: Bools, figures: Floats) -> Floats:
-    """Mean figures, (N, Mt), over the variants that share the best place, (N, ...): (..., Mt).
+    """Return the means of figures, (N, Mt), over the variants that tie as the best, (N, ...): (..., Mt).
 
-    NaN where one of them is undefined, or none shares the place.
+    They are NaN if one of these figures is undefined, or no variant is the best.
     """
     share = np.moveaxis(among, 0, -1).astype(np.float64)
     total, undefined = share @ np.nan_to_num(figures, nan=0.0), share @ np.isnan(figures)
@@ -189,29 +189,29 @@ def mean_over(among: Bools, figures: Floats) -> Floats:
 
 
 def same_by_lot(among: Bools, among_resampled: Bools) -> Floats:
-    """Chance that two choices are the same variant, each by lot among those that share its best place.
+    """Return the probability that two choices are the same variant, with ties broken at random.
 
     Parameters
     ----------
     among : (N, Mv)
-        Which of N variants share it in one choice.
+        Which of N variants tie as the best in one choice.
     among_resampled : (N, R, Mv)
-        And in R others.
+        Which of N variants tie as the best in R other choices.
 
     Returns
     -------
     array, shape (R, Mv)
-        0 where one of the two chooses nothing.
+        0 if one of the two chooses nothing.
     """
-    both = (among[:, None] & among_resampled).sum(axis=0)
+    shared = (among[:, None] & among_resampled).sum(axis=0)
     n_pairs = among.sum(axis=0) * among_resampled.sum(axis=0)
-    return np.asarray(np.where(n_pairs > 0, both / np.maximum(n_pairs, 1), 0.0))
+    return np.asarray(np.where(n_pairs > 0, shared / np.maximum(n_pairs, 1), 0.0))
 
 
 def z_scores(figures: Floats) -> Floats:
-    """Z-scores down each column of figures, (Mv, Mt), with their standard deviation (ddof 0); 0 where all are equal.
+    """Return the Z-scores within each column of figures, (Mv, Mt), with ddof 0; 0 if all are equal.
 
-    NaN where a column contains NaN.
+    They are NaN if a column contains NaN.
     """
     away = figures - figures.mean(axis=0)
     spread = figures.std(axis=0)
@@ -220,11 +220,11 @@ def z_scores(figures: Floats) -> Floats:
 
 
 def _check_same(validation: tuple[str, ...], test: tuple[str, ...]) -> None:
-    for side, ours, theirs in (("validation", validation, set(test)), ("test", test, set(validation))):
-        if alone := [name for name in ours if name not in theirs]:
-            raise UsageError(f"got {few(alone)} on the {side} side only, expected the same variants on both")
+    for side, names, others in (("validation", validation, set(test)), ("test", test, set(validation))):
+        if unpaired := [name for name in names if name not in others]:
+            raise UsageError(f"got {few(unpaired)} on the {side} side only, expected the same variants on both")
     if validation != test:
-        at = next(at for at, (ours, theirs) in enumerate(zip(validation, test, strict=True)) if ours != theirs)
+        at = next(at for at, (name, other) in enumerate(zip(validation, test, strict=True)) if name != other)
         raise UsageError(
             f"got variant {validation[at]!r} of the validation side where the test side has {test[at]!r}, expected the "
             "same order on both"
@@ -235,12 +235,12 @@ def _check_defined(figures: Floats, measures: tuple[Measure, ...], side: str) ->
     undefined: Bools = np.asarray(np.isnan(figures).all(axis=0))
     for measure, nowhere in zip(measures, undefined, strict=True):
         if nowhere:
-            raise UsageError(f"{measure}: is defined for no variant on the {side} side, so nothing is best by it")
+            raise UsageError(f"{measure}: is defined for no variant on the {side} side, so it can choose none")
 
 
 def without_saturated(systems: Systems) -> Systems:
-    """Leave out the measure that gives all variants the same value (:data:`SATURATED`), if others are left."""
-    kept = [measure for measure in systems.measures if str(measure) != SATURATED]
-    if not kept or len(kept) == len(systems.measures):
+    """Leave out the measure that gives all variants the same value (:data:`SATURATED`), if there are others."""
+    measures = [measure for measure in systems.measures if str(measure) != SATURATED]
+    if not measures or len(measures) == len(systems.measures):
         return systems
-    return Systems({name: one.only(kept) for name, one in systems.scores.items()})
+    return Systems({name: scores.only(measures) for name, scores in systems.scores.items()})

@@ -40,42 +40,42 @@ from truemoment.baselines.prior_only import start_duration_norm
 from truemoment.evaluation.references import pad
 
 TOP = 10
-"""Answers a query, unless asked otherwise: the deepest measures in use look at ten."""
+"""Default number of answers per query: the deepest measures in use evaluate ten."""
 
 PLACES = 12
-"""Places of a video that a system considers."""
+"""Number of places of a video that a system considers."""
 
 COPIES = 5
-"""Candidates at each place."""
+"""Number of candidates at each place."""
 
 COPY_SPREAD = 0.15
 """Standard deviation of the ends of the copies of a place, as a share of its length."""
 
 VIDEO_SHARE = 0.25
-"""Share of the variance of a query's difficulty that is its video's."""
+"""Share of the variance of a query's difficulty that all queries of the video share."""
 
 DIFFICULTY_IN_FOUND = 0.5
-"""Share of the variance of whether a moment is found that is the query's difficulty."""
+"""Share of the variance of finding a moment that the query's difficulty explains."""
 
 DIFFICULTY_SPREAD = 0.5
-"""Logarithm by which a query one standard deviation harder multiplies boundary errors."""
+"""Logarithm of the factor on boundary errors of a query that is one standard deviation harder."""
 
 COMMON_CHANCE = 0.9
-"""Share of a candidate's chance that is its place's; the rest is its own."""
+"""Share of a candidate's random score that all candidates of its place have in common."""
 
 SHORTEST_NORM = 0.005
-"""No candidate is shorter than this share of the video."""
+"""Minimum length of a candidate, as a share of the video."""
 
 GRID = 64
-"""Cells an axis in which the density of training moments is looked up."""
+"""Number of cells per axis in which the density of training moments is tabulated."""
 
 BLOCK = 2048
-"""Queries at a time. Each block has draws of its own, so it is part of what a seed means."""
+"""Number of queries per block. Each block has its own draws, so the draws of a seed depend on it."""
 
 
 @dataclass(frozen=True)
 class SimulatedSystem:
-    """A recipe for the answers of a system, see the head of this module.
+    """A recipe for the answers of a system; the docstring of this module describes it.
 
     Parameters
     ----------
@@ -85,16 +85,16 @@ class SimulatedSystem:
         Standard deviation of each end of the candidate that is the moment, as a share of the moment's length; normal,
         0 or more.
     ranking
-        How far the score depends on the IoU: 0 nothing, 1 all.
+        Weight of the IoU in the score, 0 to 1.
     bias
-        How much wrong candidates and scores lean on where training moments lie, 0 to 1.
+        Weight of the density of training moments in wrong candidates and scores, 0 to 1.
     nms_threshold
-        IoU above which the lower-ranked of two answers goes; None keeps near-duplicates.
+        NMS threshold: maximum IoU between two answers; None keeps near-duplicates.
     model
-        Systems of one model share all draws; by default a system is a model of its own.
+        Systems of one model share all draws; by default a system is its own model.
     lineage, alike
-        On the share `alike` of the queries the draws are those of all models of that lineage: as trainings of one
-        architecture go wrong on the same queries in the same way.
+        On the share `alike` of the queries all models of that lineage share their draws, as trainings of one
+        architecture fail on the same queries in the same way.
 
     Examples
     --------
@@ -126,17 +126,17 @@ class SimulatedSystem:
 
     @property
     def drawn_as(self) -> str:
-        """The model whose draws it has: its own name, unless it names a model."""
+        """Name of the model whose draws it uses; its own name by default."""
         return self.model or self.name
 
     @property
     def sees(self) -> bool:
-        """Whether its answers hang on the references at all."""
+        """Whether its answers depend on the references."""
         return self.found > 0 or self.ranking > 0
 
     @property
     def recipe(self) -> dict[str, object]:
-        """Every field by name, as a file says how it was made."""
+        """Every field by name, for the documents."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
@@ -149,7 +149,7 @@ def simulate_all(
     top: int = TOP,
     progress: bool = False,
 ) -> dict[str, Predictions]:
-    """Simulate several systems, and hold the answers of all, by name; see :func:`simulate_each`."""
+    """Simulate several systems, and return the answers of all by name; see :func:`simulate_each`."""
     return dict(simulate_each(systems, references, rng, fit=fit, top=top, progress=progress))
 
 
@@ -164,21 +164,22 @@ def simulate_each(
 ) -> Iterator[tuple[str, Predictions]]:
     """Simulate the answers of systems one at a time: (name, predictions) for all queries, in the order of `systems`.
 
-    Like the oracle, systems read the references. A query without a moment in the video gets wrong places only. Scores
+    Like the oracle, systems read the references. A query without a moment in the video has only wrong places. Scores
     fall strictly; NMS may leave fewer than `top` answers. One number is drawn from `rng`, the seed of the population,
     so a system has the same answers alone or among others.
     """
     listed = list(systems)
     names = [system.name for system in listed]
-    twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
-    if twice is not None:
-        raise UsageError(f"got two simulated systems called {twice!r}, expected each name once")
+    repeated = next((name for number, name in enumerate(names) if name in names[:number]), None)
+    if repeated is not None:
+        raise UsageError(f"got two simulated systems called {repeated!r}, expected each name once")
     if not 1 <= top <= PLACES * COPIES:
         raise UsageError(f"got {top} answers a query, expected 1 to {PLACES * COPIES}, the number of candidates")
     biased = next((system for system in listed if system.bias > 0), None)
     if biased is not None and fit is None:
         raise UsageError(
-            f"{biased.name} leans on where training moments lie (bias {biased.bias:g}), expected training annotations"
+            f"{biased.name} uses the locations of training moments (bias {biased.bias:g}), expected training "
+            "annotations"
         )
     stage = _Stage.of(references, fit, int(rng.integers(1 << 62)))
     return _answers_of_each(listed, stage, top, progress=progress)
@@ -198,9 +199,9 @@ def _answers_of_each(
 
 @dataclass(frozen=True, eq=False)
 class _Usual:
-    """How usual a place is, and draws of usual places.
+    """Density of training moments, and draws from it.
 
-    `share` (GRID, GRID) is, by start and end of a moment, the share of training moments in no denser a cell.
+    `share` (GRID, GRID) is the share of training moments in cells that are not denser, by start and end of a moment.
     """
 
     density: Density  # of (start, duration)
@@ -208,7 +209,7 @@ class _Usual:
 
     @classmethod
     def of(cls, train: Annotations) -> _Usual:
-        """Fit it to training moments."""
+        """Fit the density to training moments."""
         points = start_duration_norm(train)[0]
         density = fit_density(points, train)
         middle = (np.arange(GRID) + 0.5) / GRID
@@ -224,7 +225,7 @@ class _Usual:
         return np.stack([start, start + np.minimum(np.clip(drawn[:, 1], 0, 1), 1 - start)], axis=1)
 
     def at(self, start: Floats, end: Floats) -> Floats:
-        """Share of training moments in no denser a place, of moments of any shape."""
+        """Return the share of training moments at places that are not denser, of moments of any shape."""
         return np.asarray(self.share[_cell(start), _cell(end)])
 
 
@@ -234,7 +235,7 @@ def _cell(time_norm: Floats) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class _Stage:
-    """What all systems of a population share."""
+    """Data that all systems of a population share."""
 
     references: Annotations
     start: Floats  # (Q, R) of the references, as shares of the video; NaN where there is none
@@ -245,7 +246,7 @@ class _Stage:
 
     @classmethod
     def of(cls, references: Annotations, fit: Annotations | None, seed: int) -> _Stage:
-        """Set the stage."""
+        """Compute the shared data."""
         queries = references.queries
         if not np.all(queries.duration_s > 0):
             query_id = queries.query_id[~(queries.duration_s > 0)][0]
@@ -257,8 +258,8 @@ class _Stage:
             for time_s in (references.start_s, references.end_s)
         )
         start, end = (pad(references.offsets, np.where(end > start, time, np.nan)) for time in (start, end))
-        of_queries = _number("\n".join(queries.query_id))  # else luck on one split would be that on another
-        seeds = (seed, of_queries)
+        query_number = _number("\n".join(queries.query_id))  # otherwise two splits would have the same draws
+        seeds = (seed, query_number)
         difficulty = _difficulty(numbers_of(queries.video_id), np.random.default_rng([*seeds, 0]))
         return cls(references, start, end, difficulty, None if fit is None else _Usual.of(fit), seeds)
 
@@ -269,10 +270,10 @@ def _number(text: str) -> int:
 
 
 def _difficulty(video: Ints, rng: np.random.Generator) -> Floats:
-    """Difficulty of each query, standard normal; `video` is the number of its video, (Q,)."""
-    of_video = rng.standard_normal(int(video.max(initial=-1)) + 1)[video]
-    of_query = rng.standard_normal(len(video))
-    return np.asarray(math.sqrt(VIDEO_SHARE) * of_video + math.sqrt(1 - VIDEO_SHARE) * of_query)
+    """Draw the difficulty of each query, standard normal; `video` is the number of its video, (Q,)."""
+    shared = rng.standard_normal(int(video.max(initial=-1)) + 1)[video]
+    single = rng.standard_normal(len(video))
+    return np.asarray(math.sqrt(VIDEO_SHARE) * shared + math.sqrt(1 - VIDEO_SHARE) * single)
 
 
 # ------------------------------------------------------------------------------------------ what one system does
@@ -280,10 +281,10 @@ def _difficulty(video: Ints, rng: np.random.Generator) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _ModelDraws:
-    """All that is drawn for a model on n queries, before any dial is examined."""
+    """All draws of a model on n queries, independent of its parameters."""
 
     seeing: Floats  # (n,) normal: whether the moment is found
-    which: Floats  # (n,) in [0, 1): which of the references is seen
+    choice: Floats  # (n,) in [0, 1): which of the references is seen
     ends: Floats  # (n, 2) normal: how far its ends are off
     usual: Floats  # (n, PLACES, 2) places drawn from the density
     even: Floats  # (n, PLACES, 2) places drawn evenly
@@ -293,7 +294,7 @@ class _ModelDraws:
 
     @classmethod
     def draw(cls, n: int, usual: _Usual | None, rng: np.random.Generator) -> _ModelDraws:
-        """Draw it. What hangs on the training moments has a stream of its own, and leaves the rest as it is."""
+        """Draw the values. Draws that depend on training moments have their own stream, so they change no other."""
         even = np.sort(rng.random((n, PLACES, 2)), axis=2)
         copies = rng.standard_normal((n, PLACES, COPIES, 2))
         copies[:, :, 0] = 0
@@ -308,27 +309,27 @@ class _ModelDraws:
             COMMON_CHANCE * rng.random((n, PLACES, 1)) + (1 - COMMON_CHANCE) * rng.random((n, PLACES, COPIES)),
         )
 
-    def replaced(self, by: _ModelDraws, where: Bools) -> _ModelDraws:
-        """Take those of another model on some of the queries; `where` is (n,)."""
+    def replaced(self, source: _ModelDraws, where: Bools) -> _ModelDraws:
+        """Return the draws with those of another model on some of the queries; `where` is (n,)."""
         drawn = {}
         for field in fields(self):
-            mine, theirs = getattr(self, field.name), getattr(by, field.name)
-            drawn[field.name] = np.where(where.reshape(-1, *[1] * (mine.ndim - 1)), theirs, mine)
+            values, others = getattr(self, field.name), getattr(source, field.name)
+            drawn[field.name] = np.where(where.reshape(-1, *[1] * (values.ndim - 1)), others, values)
         return _ModelDraws(**drawn)
 
 
 def _chance(system: SimulatedSystem, stage: _Stage, block: int, n: int) -> _ModelDraws:
-    """What a block of n queries holds for a system."""
+    """Return the draws of a system for a block of n queries."""
 
-    def stream(of: str, name: str) -> np.random.Generator:
-        return np.random.default_rng([*stage.seed, 1, _number(f"{of}:{name}"), block])
+    def stream(kind: str, name: str) -> np.random.Generator:
+        return np.random.default_rng([*stage.seed, 1, _number(f"{kind}:{name}"), block])
 
     rng = stream("model", system.drawn_as)
-    own = _ModelDraws.draw(n, stage.usual, rng)
+    draws = _ModelDraws.draw(n, stage.usual, rng)
     if not system.alike:
-        return own
+        return draws
     common = _ModelDraws.draw(n, stage.usual, stream("lineage", system.lineage))
-    return own.replaced(common, rng.random(n) < system.alike)
+    return draws.replaced(common, rng.random(n) < system.alike)
 
 
 def _answers(system: SimulatedSystem, stage: _Stage, top: int) -> Predictions:
@@ -339,9 +340,11 @@ def _answers(system: SimulatedSystem, stage: _Stage, top: int) -> Predictions:
         chance = _chance(system, stage, block, len(stage.difficulty[rows]))
         candidates = _candidates(system, stage, rows, chance)
         score = _scores(system, stage, rows, candidates, chance.luck)
-        start, end, score, kept = _ranked(*candidates, score, system.nms_threshold, top)
+        start, end, score, answered = _ranked(*candidates, score, system.nms_threshold, top)
         duration_s = queries.duration_s[rows, None]
-        parts.append((kept.sum(axis=1), *(table[kept] for table in (start * duration_s, end * duration_s, score))))
+        parts.append(
+            (answered.sum(axis=1), *(table[answered] for table in (start * duration_s, end * duration_s, score)))
+        )
     lengths, start_s, end_s, score = (
         np.concatenate([np.zeros(0), *column]) for column in (zip(*parts, strict=True) if parts else [()] * 4)
     )
@@ -350,47 +353,47 @@ def _answers(system: SimulatedSystem, stage: _Stage, top: int) -> Predictions:
 
 
 def _candidates(system: SimulatedSystem, stage: _Stage, rows: slice, chance: _ModelDraws) -> tuple[Floats, Floats]:
-    """Start and end of all candidates of some queries, as shares of the video; (n, PLACES * COPIES) each."""
+    """Return start and end of all candidates of some queries, as shares of the video; (n, PLACES * COPIES) each."""
     place = np.where((chance.leaning < system.bias)[:, :, None], chance.usual, chance.even)
-    seen, found = _seen(system, stage, rows, chance)
-    place[:, 0] = np.where(found[:, None], seen, place[:, 0])
+    seen, is_seen = _see(system, stage, rows, chance)
+    place[:, 0] = np.where(is_seen[:, None], seen, place[:, 0])
     length = np.maximum(place[:, :, 1] - place[:, :, 0], SHORTEST_NORM)
     copies = place[:, :, None] + COPY_SPREAD * length[:, :, None, None] * chance.copies
     return _within_video(copies.reshape(len(place), PLACES * COPIES, 2))
 
 
-def _seen(system: SimulatedSystem, stage: _Stage, rows: slice, chance: _ModelDraws) -> tuple[Floats, Bools]:
-    """The moment as the system sees it, (n, 2), and whether it does, (n,)."""
+def _see(system: SimulatedSystem, stage: _Stage, rows: slice, chance: _ModelDraws) -> tuple[Floats, Bools]:
+    """Return the moment with the system's error, (n, 2), and whether the system finds it, (n,)."""
     start, end, difficulty = stage.start[rows], stage.end[rows], stage.difficulty[rows]
     n_references = (~np.isnan(start)).sum(axis=1)
     order = np.argsort(np.isnan(start), axis=1, kind="stable")  # references within the video first
-    selected = np.take_along_axis(order, (chance.which * n_references).astype(np.int64)[:, None], axis=1)
+    selected = np.take_along_axis(order, (chance.choice * n_references).astype(np.int64)[:, None], axis=1)
     moment = np.stack([np.take_along_axis(time, selected, axis=1)[:, 0] for time in (start, end)], axis=1)
     ease = np.sqrt(DIFFICULTY_IN_FOUND) * -difficulty + np.sqrt(1 - DIFFICULTY_IN_FOUND) * chance.seeing
-    found = (ease > _quantile(1 - system.found)) & (n_references > 0)
+    is_seen = (ease > _quantile(1 - system.found)) & (n_references > 0)
     harder = np.exp(DIFFICULTY_SPREAD * difficulty - DIFFICULTY_SPREAD**2 / 2)
     off = system.boundary_error * harder * (moment[:, 1] - moment[:, 0])
-    return np.asarray(moment + off[:, None] * chance.ends), np.asarray(found)
+    return np.asarray(moment + off[:, None] * chance.ends), np.asarray(is_seen)
 
 
 def _quantile(share: float) -> float:
-    """Quantile of the standard normal, infinite at 0 and 1."""
+    """Return a quantile of the standard normal, infinite at 0 and 1."""
     if share <= 0 or share >= 1:
         return -math.inf if share <= 0 else math.inf
     return NormalDist().inv_cdf(share)
 
 
 def _within_video(ends: Floats) -> tuple[Floats, Floats]:
-    """Put the earlier end first, both within [0, 1] and :data:`SHORTEST_NORM` or more apart; (..., 2)."""
-    one, other = (np.clip(ends[..., side], 0, 1) for side in (0, 1))
-    start = np.minimum(np.minimum(one, other), 1 - SHORTEST_NORM)
-    return start, np.minimum(np.maximum(np.maximum(one, other), start + SHORTEST_NORM), 1)
+    """Sort the two ends, clip them to [0, 1], and make moments at least :data:`SHORTEST_NORM` long; (..., 2)."""
+    first, second = (np.clip(ends[..., side], 0, 1) for side in (0, 1))
+    start = np.minimum(np.minimum(first, second), 1 - SHORTEST_NORM)
+    return start, np.minimum(np.maximum(np.maximum(first, second), start + SHORTEST_NORM), 1)
 
 
 def _scores(
     system: SimulatedSystem, stage: _Stage, rows: slice, candidates: tuple[Floats, Floats], luck: Floats
 ) -> Floats:
-    """Score of each candidate, in [0, 1]; shape (n, PLACES * COPIES)."""
+    """Return the score of each candidate, in [0, 1]; shape (n, PLACES * COPIES)."""
     start, end = candidates
     guess = (1 - system.bias) * luck.reshape(start.shape)
     if system.bias and stage.usual is not None:
@@ -399,8 +402,8 @@ def _scores(
         return np.asarray(guess)
     iou = np.zeros_like(start)
     for reference_start, reference_end in zip(stage.start[rows].T, stage.end[rows].T, strict=True):
-        of_one = temporal_iou(start, end, reference_start[:, None], reference_end[:, None])
-        np.fmax(iou, of_one, out=iou)
+        overlap = temporal_iou(start, end, reference_start[:, None], reference_end[:, None])
+        np.fmax(iou, overlap, out=iou)
     ranking = system.ranking ** np.exp(DIFFICULTY_SPREAD * stage.difficulty[rows, None])
     return np.asarray(ranking * iou + (1 - ranking) * guess)
 
@@ -408,7 +411,7 @@ def _scores(
 def _ranked(
     start: Floats, end: Floats, score: Floats, nms_threshold: float | None, top: int
 ) -> tuple[Floats, Floats, Floats, Bools]:
-    """Rank candidates, (n, C) each, and say which are answered.
+    """Rank candidates, (n, C) each, and mark the answers.
 
     Scores of equal candidates are distinguished by 1e-9 a rank.
     """

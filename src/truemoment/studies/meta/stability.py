@@ -22,13 +22,13 @@ from truemoment.base.intervals import Floats, Ints
 from truemoment.evaluation.measures import Measure
 from truemoment.studies.meta.rankings import kendall_tau_b, order_of_pairs
 from truemoment.studies.meta.systems import Systems, Unit, figures_of
-from truemoment.studies.meta.workers import done_in_order
+from truemoment.studies.meta.workers import map_in_order
 
 BLOCK_TRIALS = 25
-"""Trials that share a generator."""
+"""Number of trials that share a generator."""
 
 SMALLEST = 50
-"""Queries of the smallest subset, unless others are requested."""
+"""Default number of queries of the smallest subset."""
 
 N_SIZES = 10
 
@@ -46,7 +46,7 @@ class Stability:
     queries : (N,)
         Queries of a subset, on average.
     mean, variance : (N, M)
-        Of Kendall's tau-b over the trials.
+        Mean and variance of Kendall's tau-b over the trials.
     undefined : (N, M)
         Share of trials in which all systems tie on a subset; they count as 0.
 
@@ -66,12 +66,12 @@ class Stability:
 
     @property
     def middle(self) -> int:
-        """Number of the size in the middle, by which measures are compared in words."""
+        """Row of the middle size, which the sentences use."""
         return len(self.sizes) // 2
 
 
 def default_sizes(n_units: int, *, overlapping: bool = False) -> Ints:
-    """Sizes of subsets in equal steps of their logarithm, up to half of the units, or all where they may overlap."""
+    """Return sizes in equal steps of their logarithm, up to half of the units, or up to all if subsets may overlap."""
     largest = n_units if overlapping else n_units // 2
     return np.unique(np.geomspace(min(SMALLEST, largest), largest, N_SIZES).round().astype(np.int64))
 
@@ -87,7 +87,7 @@ def stability(
     workers: int | None = 1,
     progress: bool = False,
 ) -> Stability:
-    """Rank the systems on pairs of subsets of the queries, and measure how far the rankings agree.
+    """Rank the systems on pairs of subsets of the queries, and compute the agreement of the rankings.
 
     `sizes` are units of a subset, by default :func:`default_sizes`. With `overlapping`, the two subsets are drawn
     independently; else they are disjoint. The result does not depend on `workers`.
@@ -96,7 +96,7 @@ def stability(
         raise UsageError(f"got {trials} trials, expected 2 or more")
     numerator, weight = systems.units(unit)
     n_units, n_systems, n_measures = numerator.shape
-    sizes = _checked(sizes, n_units, unit, overlapping=overlapping)
+    sizes = _check_sizes(sizes, n_units, unit, overlapping=overlapping)
     always = bool((weight == 1).all())  # then the weights of a subset are its size
     table = np.concatenate([numerator, weight], axis=1) if not always else numerator
     table = np.ascontiguousarray(table.transpose(0, 2, 1)).reshape(n_units, -1)  # (U, M x S) or (U, M x 2 S)
@@ -109,18 +109,18 @@ def stability(
         for trial in range(n_trials):
             orders = []
             drawn = child.permutation(n_units)
-            other = child.permutation(n_units)[:largest] if overlapping else drawn[largest : 2 * largest]
-            for rows in (drawn[:largest], other):
+            second = child.permutation(n_units)[:largest] if overlapping else drawn[largest : 2 * largest]
+            for rows in (drawn[:largest], second):
                 sums = running_sums(table, rows, sizes).reshape(len(sizes), n_measures, -1)
-                of_weight = sizes[:, None, None].astype(np.float64) if always else sums[..., n_systems:]
-                orders.append(order_of_pairs(direction * figures_of(sums[..., :n_systems], of_weight)))
+                weights = sizes[:, None, None].astype(np.float64) if always else sums[..., n_systems:]
+                orders.append(order_of_pairs(direction * figures_of(sums[..., :n_systems], weights)))
             tau[trial] = kendall_tau_b(*orders)
         return np.nan_to_num(tau, nan=0.0), np.isnan(tau)
 
     counts = [BLOCK_TRIALS] * (trials // BLOCK_TRIALS) + [trials % BLOCK_TRIALS] * bool(trials % BLOCK_TRIALS)
     blocks = list(zip(rng.spawn(len(counts)), counts, strict=True))
-    found = list(done_in_order(tau_of, blocks, workers=workers, what="drawing subsets", progress=progress))
-    tau, undefined = (np.concatenate([of[part] for of in found]) for part in (0, 1))
+    results = list(map_in_order(tau_of, blocks, workers=workers, description="drawing subsets", progress=progress))
+    tau, undefined = (np.concatenate([result[part] for result in results]) for part in (0, 1))
     nowhere = np.where(np.isnan(systems.figures).all(axis=0), np.nan, 0.0)
     return Stability(
         measures=systems.measures,
@@ -137,7 +137,7 @@ def stability(
 
 
 def units_of(queries: Sequence[int], systems: Systems, unit: Unit, *, overlapping: bool = False) -> Ints:
-    """How many units hold some numbers of queries, on average; 1 at least."""
+    """Return the numbers of units with the requested numbers of queries, on average; 1 at least."""
     most = len(systems.first)
     if max(queries) > most:
         raise UsageError(f"got a subset of {max(queries):,} queries, expected at most the {most:,} that there are")
@@ -146,22 +146,22 @@ def units_of(queries: Sequence[int], systems: Systems, unit: Unit, *, overlappin
     if not overlapping and units.max() > n_units // 2:
         raise UsageError(
             f"got a subset of {max(queries):,} queries, expected at most {most // 2:,}, half of those that there are: "
-            "two subsets share nothing"
+            "the two subsets are disjoint"
         )
     return np.unique(units)
 
 
 def running_sums(table: Floats, rows: Ints, sizes: Ints) -> Floats:
-    """Sums of the first n of some rows of a table, (U, C), for every n of the rising `sizes`: (N, C).
+    """Return the sums of the first n of some rows of a table, (U, C), for every n of the rising `sizes`: (N, C).
 
-    `rows` are the numbers of rows, in the order in which they are taken.
+    `rows` are the numbers of rows, in order.
     """
     taken = np.take(table, rows[: sizes[-1]], axis=0)
     return np.asarray(np.cumsum(np.add.reduceat(taken, np.append(0, sizes[:-1]), axis=0), axis=0))
 
 
-def _checked(sizes: Sequence[int] | Ints | None, n_units: int, unit: Unit, *, overlapping: bool) -> Ints:
-    """Sizes, each once and rising."""
+def _check_sizes(sizes: Sequence[int] | Ints | None, n_units: int, unit: Unit, *, overlapping: bool) -> Ints:
+    """Return the sizes, each once and rising."""
     most = n_units if overlapping else n_units // 2
     if most < 1:
         raise UsageError(f"got {n_units} {unit}, expected 2 or more to draw two subsets of")
@@ -170,7 +170,7 @@ def _checked(sizes: Sequence[int] | Ints | None, n_units: int, unit: Unit, *, ov
     counts = np.unique(np.asarray(sizes, dtype=np.int64))
     wrong = counts[(counts < 1) | (counts > most)]
     if len(counts) == 0 or len(wrong):
-        of_what = "of the data" if overlapping else "of the data, two subsets that share nothing"
-        came = "no size" if len(counts) == 0 else f"a subset of {wrong[0]}"
-        raise UsageError(f"got {came}, expected 1 to {most:,} (in units of one {unit}; {of_what})")
+        unit_words = "of the data" if overlapping else "of the data, two disjoint subsets"
+        got = "no size" if len(counts) == 0 else f"a subset of {wrong[0]}"
+        raise UsageError(f"got {got}, expected 1 to {most:,} (in units of one {unit}; {unit_words})")
     return counts

@@ -1,4 +1,4 @@
-"""Systems side by side: the per-query statistics that every study of measures starts from."""
+"""Per-query statistics of several systems, from which every study of measures starts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from truemoment.evaluation.scores import Scores
 from truemoment.evaluation.uncertainty import check_paired, sums_by_video
 
 Unit = Literal["query", "video"]
-"""What is drawn: single queries, or videos with all of their queries."""
+"""Unit that is drawn: single queries, or videos with all their queries."""
 
 RECALLS = tuple(f"R@{k},IoU={theta}" for k in (1, 5, 10) for theta in (0.3, 0.5, 0.7))
 DEFAULT_MEASURES = "; ".join((*RECALLS, "AxIoU@1", "AxIoU@5", "AxIoU@10", "dR@1,IoU=0.5", "dR@1,IoU=0.7"))
@@ -43,8 +43,8 @@ class Systems:
 
     def __post_init__(self) -> None:
         if len(self.scores) < 2:
-            came = f"one system ({next(iter(self.scores))})" if self.scores else "no system"
-            raise UsageError(f"got {came}, expected two or more")
+            got = f"one system ({next(iter(self.scores))})" if self.scores else "no system"
+            raise UsageError(f"got {got}, expected two or more")
         check_paired(list(self.scores.values()))
         if not self.first.measures:
             raise UsageError("got systems without any measure, expected one or more")
@@ -59,7 +59,7 @@ class Systems:
 
     @property
     def first(self) -> Scores:
-        """Scores of the first system: they name data, measures and convention."""
+        """Scores of the first system, with the data, measures and convention of all."""
         return next(iter(self.scores.values()))
 
     @property
@@ -69,38 +69,39 @@ class Systems:
 
     @functools.cached_property
     def figures(self) -> Floats:
-        """Figures, fractions, NaN where undefined; shape (S, M)."""
-        return np.array([[one.value(measure) for measure in self.measures] for one in self.scores.values()])
+        """Figures, fractions, NaN if undefined; shape (S, M)."""
+        return np.array([[scores.value(measure) for measure in self.measures] for scores in self.scores.values()])
 
     @property
     def direction(self) -> Floats:
-        """1 for measures where more is better, -1 where less is; shape (M,)."""
+        """1 for measures for which more is better, -1 for the others; shape (M,)."""
         return direction_of(self.measures)
 
     def units(self, unit: Unit) -> tuple[Floats, Floats]:
-        """Sums of numerators and of weights over the queries of each unit that is drawn.
+        """Return the sums of numerators and of weights over the queries of each unit.
 
         Returns
         -------
         numerator, weight : (U, S, M)
-            A row a query or a video, in the order in which they first occur.
+            One row per query or video, in the order in which they first occur.
         """
         if unit == "video":
-            sums = [sums_by_video(one) for one in self.scores.values()]
-            return np.stack([one[0] for one in sums], axis=1), np.stack([one[1] for one in sums], axis=1)
+            sums = [sums_by_video(scores) for scores in self.scores.values()]
+            return np.stack([pair[0] for pair in sums], axis=1), np.stack([pair[1] for pair in sums], axis=1)
         tables = (
-            np.stack([getattr(one, name).T for one in self.scores.values()], axis=1) for name in ("numerator", "weight")
+            np.stack([getattr(scores, name).T for scores in self.scores.values()], axis=1)
+            for name in ("numerator", "weight")
         )
         numerator, weight = tables
         return numerator, weight
 
 
 def direction_of(measures: Sequence[Measure]) -> Floats:
-    """1 for measures where more is better, -1 where less is; shape (M,)."""
+    """Return 1 for measures for which more is better, -1 for the others; shape (M,)."""
     return np.array([-1.0 if lower_is_better(measure) else 1.0 for measure in measures])
 
 
 def figures_of(numerator: Floats, weight: Floats) -> Floats:
-    """Figures of sums of numerators and weights, whose shapes broadcast; NaN where there is no weight."""
+    """Return figures from sums of numerators and weights, whose shapes broadcast; NaN without weight."""
     defined = weight > 0
     return np.asarray(np.where(defined, numerator / np.where(defined, weight, 1), np.nan))

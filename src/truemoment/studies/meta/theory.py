@@ -40,22 +40,22 @@ LIST_THRESHOLDS = (0.3, 0.5, 0.7)
 """Thresholds of R@K, those of the paper."""
 
 CORRELATIONS = (0.0, 0.5, 1.0)
-"""Correlations of the noise between ranks: of its own at each, half and half, the same at all."""
+"""Correlations of the noise between ranks: independent, half in common, the same at all."""
 
 CUT_IOUS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
-"""True IoUs at which cut noise is examined."""
+"""True IoUs for clipped noise."""
 
 LEAST_NOISE = 1e-6
-"""Standard deviations below this are none: what they do is lost in rounding."""
+"""Minimum standard deviation of noise: below it, rounding errors are larger."""
 
 MOST_NOISE = 10.0
-"""Standard deviation beyond which noise is a mistake: IoUs lie from 0 to 1."""
+"""Maximum standard deviation of noise; IoUs lie from 0 to 1."""
 
 MOST_NUMBERS = 10_000_000
-"""Draws times answers: half a gigabyte."""
+"""Maximum number of draws times answers: half a gigabyte."""
 
 DRAWS = 20_000
-"""Draws of the noise."""
+"""Default number of draws of the noise."""
 
 LENGTH_NORM = 0.3
 """Length of prediction and reference, as a share of the video, in the geometry of dR; about that of Charades-STA."""
@@ -68,7 +68,7 @@ class Errors:
     Parameters
     ----------
     bias, variance, mse
-        Mean error, variance, and mean squared error: bias squared and variance together.
+        Mean error, variance, and mean squared error (squared bias plus variance).
     bias_se, variance_se, mse_se
         Standard errors of the three; 0 in closed form.
     """
@@ -82,14 +82,14 @@ class Errors:
 
     @classmethod
     def exact(cls, bias: Floats, variance: Floats) -> Errors:
-        """Errors in closed form."""
+        """Return errors in closed form."""
         none = np.zeros(np.broadcast_shapes(np.shape(bias), np.shape(variance)))
         bias, variance = bias + none, variance + none
         return cls(bias, variance, bias**2 + variance, none, none, none)
 
     @classmethod
-    def of_draws(cls, error: Floats) -> Errors:
-        """Errors of N draws, shape (N, ...)."""
+    def from_draws(cls, error: Floats) -> Errors:
+        """Return the errors of N draws, shape (N, ...)."""
         bias, mse = error.mean(axis=0), (error**2).mean(axis=0)
         spread = (error - bias) ** 2
         root = math.sqrt(len(error))
@@ -103,15 +103,15 @@ class Errors:
         )
 
     @classmethod
-    def stacked(cls, parts: Sequence[Errors]) -> Errors:
-        """Errors of several, along a new first axis."""
+    def stack(cls, parts: Sequence[Errors]) -> Errors:
+        """Return several errors along a new first axis."""
         names = ("bias", "variance", "mse", "bias_se", "variance_se", "mse_se")
         return cls(*(np.stack([getattr(part, name) for part in parts]) for name in names))
 
 
 @dataclass(frozen=True, eq=False)
 class CutNoise:
-    """AxIoU@1 where the noisy IoU is cut to [0, 1]: true IoUs (R,), errors (G, R)."""
+    """AxIoU@1 if the noisy IoU is clipped to [0, 1]: true IoUs (R,), errors (G, R)."""
 
     ious: Floats
     axiou: Errors
@@ -148,7 +148,7 @@ class NoisyLists:
 
 
 @dataclass(frozen=True, eq=False)
-class Discounted:
+class DiscountedErrors:
     """dR@1 of an answer of length `length_norm`, shifted: true values (T,), errors (G, T), simulated."""
 
     length_norm: float
@@ -158,7 +158,7 @@ class Discounted:
 
 @dataclass(frozen=True, eq=False)
 class Theory:
-    """What noise in the IoU does to measures, see the head of this module.
+    """Errors of measures under noise in the IoU; the docstring of this module describes the model.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ class Theory:
     simulated_recall, simulated_axiou
         The same, simulated.
     cut, lists, discounted
-        What goes beyond the paper.
+        Results beyond the paper.
     """
 
     iou: float
@@ -186,7 +186,7 @@ class Theory:
     simulated_axiou: Errors
     cut: CutNoise
     lists: NoisyLists
-    discounted: Discounted
+    discounted: DiscountedErrors
 
 
 def theory(
@@ -210,7 +210,7 @@ def theory(
     _check_ious([iou, *listed], thresholds)
     _check_noise(gammas, length_norm, draws, len(listed))
     noise, levels = rng.standard_normal(draws), np.array(gammas, dtype=np.float64)
-    at, of_list = np.array(thresholds, dtype=np.float64), np.array(listed, dtype=np.float64)
+    at, true_ious = np.array(thresholds, dtype=np.float64), np.array(listed, dtype=np.float64)
     noisy = [iou + gamma * noise for gamma in levels]
     return Theory(
         iou=iou,
@@ -219,53 +219,53 @@ def theory(
         draws=draws,
         recall=recall_errors(iou, levels[:, None], at),
         axiou=Errors.exact(np.zeros_like(levels), levels**2),
-        simulated_recall=Errors.stacked(
-            [Errors.of_draws((one[:, None] >= at) - is_hit(iou, at).astype(np.float64)) for one in noisy]
+        simulated_recall=Errors.stack(
+            [Errors.from_draws((observed[:, None] >= at) - is_hit(iou, at).astype(np.float64)) for observed in noisy]
         ),
-        simulated_axiou=Errors.stacked([Errors.of_draws(one - iou) for one in noisy]),
+        simulated_axiou=Errors.stack([Errors.from_draws(observed - iou) for observed in noisy]),
         cut=_cut_noise(levels, noise),
-        lists=noisy_lists(of_list, levels, rng, draws=draws),
+        lists=noisy_lists(true_ious, levels, rng, draws=draws),
         discounted=_discounted(iou, levels, at, length_norm, noise),
     )
 
 
 def is_hit(iou: Floats | float, threshold: Floats | float) -> Floats:
-    """Whether an IoU is at least the threshold, as the paper counts it; equal to rounding is equal."""
+    """Return whether an IoU is at least the threshold, as in the paper, with a tolerance for rounding."""
     return np.asarray(np.asarray(iou) >= np.asarray(threshold) - TIE)
 
 
 def normal_cdf(x: Floats) -> Floats:
-    """Distribution function of the standard normal, accurate in its lower tail."""
+    """Return the distribution function of the standard normal, accurate in its lower tail."""
     return normal_tail(-np.asarray(x))
 
 
 def normal_density(x: Floats) -> Floats:
-    """Density of the standard normal."""
+    """Return the density of the standard normal."""
     return np.asarray(np.exp(-(np.asarray(x) ** 2) / 2) / math.sqrt(math.tau))
 
 
 def recall_errors(iou: float, gamma: Floats, threshold: Floats) -> Errors:
-    r"""Errors of R@1,IoU=θ in closed form: bias :math:`p - 1\{r \ge \theta\}`, variance :math:`p (1 - p)`."""
+    r"""Return errors of R@1,IoU=θ in closed form: bias :math:`p - 1\{r \ge \theta\}`, variance :math:`p (1 - p)`."""
     lower, upper = normal_cdf((threshold - iou) / gamma), normal_cdf((iou - threshold) / gamma)  # 1 - p and p
     truth = is_hit(iou, threshold)
     return Errors.exact(np.where(truth, -lower, upper), lower * upper)
 
 
 def cut_axiou_errors(iou: Floats, gamma: Floats) -> Errors:
-    """Errors of AxIoU@1 in closed form where the noisy IoU is cut to [0, 1]; `iou` and `gamma` broadcast."""
+    """Return errors of AxIoU@1 in closed form if the noisy IoU is clipped to [0, 1]; `iou` and `gamma` broadcast."""
     a, b = -iou / gamma, (1 - iou) / gamma
-    inside, above = normal_cdf(b) - normal_cdf(a), normal_cdf(-b)
+    share_inside, share_above = normal_cdf(b) - normal_cdf(a), normal_cdf(-b)
     slope = normal_density(a) - normal_density(b)
-    mean = iou * inside + gamma * slope + above
-    square = (iou**2 + gamma**2) * inside + 2 * iou * gamma * slope + above
+    mean = iou * share_inside + gamma * slope + share_above
+    square = (iou**2 + gamma**2) * share_inside + 2 * iou * gamma * slope + share_above
     square = square + gamma**2 * (a * normal_density(a) - b * normal_density(b))
     return Errors.exact(mean - iou, np.maximum(square - mean**2, 0))
 
 
 def _cut_noise(gammas: Floats, noise: Floats) -> CutNoise:
     ious = np.array(CUT_IOUS)
-    simulated = [Errors.of_draws(np.clip(ious + gamma * noise[:, None], 0, 1) - ious) for gamma in gammas]
-    return CutNoise(ious, cut_axiou_errors(ious, gammas[:, None]), Errors.stacked(simulated))
+    simulated = [Errors.from_draws(np.clip(ious + gamma * noise[:, None], 0, 1) - ious) for gamma in gammas]
+    return CutNoise(ious, cut_axiou_errors(ious, gammas[:, None]), Errors.stack(simulated))
 
 
 def noisy_lists(
@@ -282,54 +282,56 @@ def noisy_lists(
     All `gammas` and correlations have the same draws of noise.
     """
     at = np.array(thresholds, dtype=np.float64)
-    common, own = rng.standard_normal((draws, 1)), rng.standard_normal((draws, len(ious)))
+    common, independent = rng.standard_normal((draws, 1)), rng.standard_normal((draws, len(ious)))
     true_best = running_best(ious[None])
     true_axiou, true_recall = _mean_so_far(true_best)[0], is_hit(true_best[0, :, None], at).astype(np.float64)
     axiou, recall = [], []
     for gamma in gammas:
-        of_axiou, of_recall = [], []
+        axious, recalls = [], []
         for rho in correlations:
-            best = running_best(ious + gamma * (math.sqrt(rho) * common + math.sqrt(1 - rho) * own))
-            of_axiou.append(Errors.of_draws(_mean_so_far(best) - true_axiou))
-            of_recall.append(_recall_of_lists(best, at, true_recall))
-        axiou.append(Errors.stacked(of_axiou))
-        recall.append(Errors.stacked(of_recall))
+            best = running_best(ious + gamma * (math.sqrt(rho) * common + math.sqrt(1 - rho) * independent))
+            axious.append(Errors.from_draws(_mean_so_far(best) - true_axiou))
+            recalls.append(_recall_of_lists(best, at, true_recall))
+        axiou.append(Errors.stack(axious))
+        recall.append(Errors.stack(recalls))
     return NoisyLists(
-        ious, np.array(correlations), at, true_axiou, Errors.stacked(axiou), true_recall, Errors.stacked(recall)
+        ious, np.array(correlations), at, true_axiou, Errors.stack(axiou), true_recall, Errors.stack(recall)
     )
 
 
 def _recall_of_lists(best: Floats, thresholds: Floats, truth: Floats) -> Errors:
-    """Errors of R@k, (K, T), of running bests (N, K), a threshold at a time."""
-    parts = [Errors.of_draws((best >= of) - truth[:, t]) for t, of in enumerate(thresholds)]
-    return Errors(*(np.moveaxis(table, 0, -1) for table in vars(Errors.stacked(parts)).values()))
+    """Return the errors of R@k, (K, T), of running bests (N, K), one threshold at a time."""
+    parts = [Errors.from_draws((best >= threshold) - truth[:, t]) for t, threshold in enumerate(thresholds)]
+    return Errors(*(np.moveaxis(table, 0, -1) for table in vars(Errors.stack(parts)).values()))
 
 
 def _mean_so_far(best: Floats) -> Floats:
-    """AxIoU@k for every k, of running bests (N, K)."""
+    """Return AxIoU@k for every k, of running bests (N, K)."""
     return np.asarray(np.cumsum(best, axis=1) / np.arange(1, best.shape[1] + 1))
 
 
 def discounted_recall(iou: Floats, threshold: Floats, length_norm: float) -> Floats:
-    """dR@1 of a prediction shifted so far that its IoU is `iou`, 0 to 1; shapes broadcast."""
+    """Return dR@1 of a prediction that is shifted until its IoU is `iou`, 0 to 1; shapes broadcast."""
     shift_norm = length_norm * (1 - iou) / (1 + iou)
     return np.asarray(is_hit(iou, threshold) * (1 - shift_norm) ** 2)
 
 
-def _discounted(iou: float, gammas: Floats, thresholds: Floats, length_norm: float, noise: Floats) -> Discounted:
+def _discounted(iou: float, gammas: Floats, thresholds: Floats, length_norm: float, noise: Floats) -> DiscountedErrors:
     truth = discounted_recall(np.array(iou), thresholds, length_norm)
     simulated = [
-        Errors.of_draws(discounted_recall(np.clip(iou + gamma * noise[:, None], 0, 1), thresholds, length_norm) - truth)
+        Errors.from_draws(
+            discounted_recall(np.clip(iou + gamma * noise[:, None], 0, 1), thresholds, length_norm) - truth
+        )
         for gamma in gammas
     ]
-    return Discounted(length_norm, truth, Errors.stacked(simulated))
+    return DiscountedErrors(length_norm, truth, Errors.stack(simulated))
 
 
 def _check_ious(ious: Sequence[float], thresholds: Sequence[float]) -> None:
-    for what, several, values in (("an IoU", "IoUs", ious), ("a threshold", "thresholds", thresholds)):
+    for name, several, values in (("an IoU", "IoUs", ious), ("a threshold", "thresholds", thresholds)):
         wrong = [value for value in values if not 0 <= value <= 1]
         if wrong or not values:
-            got = f"{what} of {wrong[0]:g}" if wrong else f"no {several}"
+            got = f"{name} of {wrong[0]:g}" if wrong else f"no {several}"
             raise UsageError(f"got {got}, expected 0 to 1")
 
 

@@ -1,16 +1,16 @@
-r"""On how many queries a measure is uninformative: all systems score the same.
+r"""Ties: the number of queries on which a measure gives all systems the same value.
 
 The all-tied query ratio of a measure is the share of queries on which every system has exactly the same value,
 
 .. math:: \frac{\#\{q : x_{1 q} = x_{2 q} = ... = x_{S q}\}}{Q}
 
-with :math:`x_{s q}` the numerator over the weight of system s on query q. Such a query distinguishes no two systems,
-whatever their figures are. It is tied for one of two reasons, which call for opposite cures: all systems fail (the
-measure demands too much), or all are fully right (it demands too little). Beside it stands the mean share of *pairs* of
-systems that tie on a query, which does not fall by itself as systems are added.
+with :math:`x_{s q}` the numerator over the weight of system s on query q. Such a query distinguishes no two systems. It
+is tied for one of two opposite reasons: all systems fail (the measure is too strict), or all are fully right (it is too
+loose). The second figure is the mean share of *pairs* of systems that tie on a query, which does not fall by itself as
+systems are added.
 
-Values tie that differ by no more than 1e-12. Queries on which no system has weight do not count; a system without
-weight on a query that others have weight on ties with none.
+Values tie if they differ by at most 1e-12. Queries on which no system has weight do not count. A system without weight
+on a query on which others have weight ties with none.
 
 References
 ----------
@@ -32,7 +32,7 @@ from truemoment.studies.meta.systems import Systems, figures_of
 
 @dataclass(frozen=True, eq=False)
 class Ties:
-    """How often M measures tie S systems. Shares are fractions of the queries that count, NaN where none does.
+    """Frequency of ties of S systems by M measures. Shares are fractions of the queries that count, NaN without any.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Ties:
     pairs_tied : (M,)
         Share of pairs of systems that tie on a query, mean over queries.
     n_queries : (M,)
-        Queries that count.
+        Number of queries that count.
     """
 
     systems: Systems
@@ -59,7 +59,7 @@ class Ties:
 
 
 def ties(systems: Systems, rng: np.random.Generator, *, resamples: int = 1000) -> Ties:
-    """Count on how many queries each measure ties all systems.
+    """Count the queries on which each measure ties all systems.
 
     Examples
     --------
@@ -74,14 +74,14 @@ def ties(systems: Systems, rng: np.random.Generator, *, resamples: int = 1000) -
     """
     n_systems, n_measures = len(systems), len(systems.measures)
     n_pairs = n_systems * (n_systems - 1) / 2
-    counted, everybody, zero, one, pairs = (np.zeros((len(systems.first), n_measures)) for _ in range(5))
+    counted, everybody, at_zero, at_one, pairs = (np.zeros((len(systems.first), n_measures)) for _ in range(5))
     for row in range(n_measures):
         value = _values(systems, row)
         low, groups = value[0], _pairs_tied(value)
         same = groups == n_pairs
         counted[:, row] = ~np.isnan(value).all(axis=0)
         everybody[:, row], pairs[:, row] = same, groups / n_pairs
-        zero[:, row], one[:, row] = same & (np.abs(low) <= ROUNDING), same & (np.abs(low - 1) <= ROUNDING)
+        at_zero[:, row], at_one[:, row] = same & (np.abs(low) <= ROUNDING), same & (np.abs(low - 1) <= ROUNDING)
     n_queries = counted.sum(axis=0)
     by_video = np.concatenate([_by_video(systems, table) for table in (everybody, counted)], axis=1)
     drawn = resample_sums(by_video, rng, resamples=resamples)
@@ -89,8 +89,8 @@ def ties(systems: Systems, rng: np.random.Generator, *, resamples: int = 1000) -
         systems=systems,
         all_tied=figures_of(everybody.sum(axis=0), n_queries),
         interval=interval95(figures_of(drawn[:, :n_measures], drawn[:, n_measures:])),
-        at_zero=figures_of(zero.sum(axis=0), n_queries),
-        at_one=figures_of(one.sum(axis=0), n_queries),
+        at_zero=figures_of(at_zero.sum(axis=0), n_queries),
+        at_one=figures_of(at_one.sum(axis=0), n_queries),
         pairs_tied=figures_of(pairs.sum(axis=0), n_queries),
         n_queries=n_queries.astype(np.int64),
         resamples=resamples,
@@ -98,28 +98,28 @@ def ties(systems: Systems, rng: np.random.Generator, *, resamples: int = 1000) -
 
 
 def _values(systems: Systems, row: int) -> Floats:
-    """Value of each query by each system, sorted from low to high, (S, Q); NaN, last, where there is no weight."""
+    """Return the values of the systems on each query, sorted from low to high, (S, Q); NaN, last, without weight."""
     numerator, weight = (
-        np.stack([getattr(one, name)[row] for one in systems.scores.values()]) for name in ("numerator", "weight")
+        np.stack([getattr(scores, name)[row] for scores in systems.scores.values()]) for name in ("numerator", "weight")
     )
     return np.sort(figures_of(numerator, weight), axis=0)
 
 
 def _pairs_tied(value: Floats) -> Ints:
-    """How many pairs of systems tie on each query, (Q,), of values sorted by query, (S, Q).
+    """Return the number of pairs of systems that tie on each query, (Q,), of values sorted by query, (S, Q).
 
     A value ties with the earlier values of its run: neighbours that differ by rounding only.
     """
-    before = np.zeros(value.shape[1], dtype=np.int64)  # how many of the run are before the value
-    tied = np.zeros_like(before)
+    earlier = np.zeros(value.shape[1], dtype=np.int64)  # how many of the run are before the value
+    tied = np.zeros_like(earlier)
     same: Bools = np.diff(value, axis=0) <= ROUNDING  # false beside NaN
     for step in same:
-        before = np.where(step, before + 1, 0)
-        tied += before
+        earlier = np.where(step, earlier + 1, 0)
+        tied += earlier
     return tied
 
 
 def _by_video(systems: Systems, table: Floats) -> Floats:
-    """Sums over the queries of each video, (V, M), of one row a query."""
+    """Return the sums over the queries of each video, (V, M), of a table with one row per query."""
     video = numbers_of(systems.first.video_id)
     return np.stack([np.bincount(video, column) for column in table.T], axis=1)

@@ -1,4 +1,4 @@
-"""Work in pieces by several threads, with the same result for any number of them.
+"""Work in pieces by several threads, with the same result for any number of threads.
 
 Threads suffice, because nearly all time is spent in NumPy. Each piece draws from its own generator.
 """
@@ -16,8 +16,8 @@ Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
 
-def done_in_order(
-    work: Callable[[Piece], Result], pieces: Sequence[Piece], *, workers: int | None, what: str, progress: bool
+def map_in_order(
+    work: Callable[[Piece], Result], pieces: Sequence[Piece], *, workers: int | None, description: str, progress: bool
 ) -> Iterator[Result]:
     """Do every piece of work and yield the results in the order of the pieces."""
     workers = available_cores() if workers is None else workers
@@ -26,22 +26,22 @@ def done_in_order(
     with ThreadPoolExecutor(min(workers, max(len(pieces), 1))) as pool:
         running = [pool.submit(work, piece) for piece in pieces]
         try:
-            for one in _with_progress(running, what, show=progress):
-                yield one.result()
+            for future in _with_progress(running, description, show=progress):
+                yield future.result()
         finally:
-            for one in running:
-                one.cancel()  # after Ctrl-C or an error: what has not begun is not begun
+            for future in running:
+                future.cancel()  # after Ctrl-C or an error, waiting pieces do not start
 
 
 def available_cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _with_progress(items: Sequence[Piece], what: str, *, show: bool) -> Iterator[Piece]:
+def _with_progress(items: Sequence[Piece], description: str, *, show: bool) -> Iterator[Piece]:
     if not show or len(items) < 8:
         yield from items
         return
     from tqdm import tqdm  # noqa: PLC0415 - only long work needs it, and importing takes time
 
-    yield from tqdm(items, desc=what, unit="block", leave=False)
+    yield from tqdm(items, desc=description, unit="block", leave=False)

@@ -1,8 +1,8 @@
-"""The checks of an audit, a file each: what it computes, its finding, its tables and figures, its part of the JSON.
+"""The checks of an audit, one file each, with its computation, finding, tables, figures and JSON keys.
 
-To add one, write a file with a ``CHECK`` and name it in :data:`CHECKS`. A check returns a finding, or None where it
-does not apply. It never calls two things equal because no difference was found: it gives the difference, its interval,
-and what the split can show.
+To add one, write a file with a ``CHECK`` and name it in :data:`CHECKS`. A check returns a finding, or None if it does
+not apply. It never calls two figures equal because no difference was found: it reports the difference, its interval,
+and the smallest difference that the split can show.
 """
 
 from __future__ import annotations
@@ -74,12 +74,14 @@ _OWN = (
     references,
     errors,
 )
-CHECKS: tuple[Check, ...] = tuple(Registry("checks", {of.CHECK.name: of.CHECK for of in _OWN}, Check).values())
+CHECKS: tuple[Check, ...] = tuple(
+    Registry("checks", {module.CHECK.name: module.CHECK for module in _OWN}, Check).values()
+)
 """Every check, in the order of a report; the first one is its headline."""
 
 
-def settled(conditions: Sequence[Condition], measures: Sequence[Measure]) -> tuple[Condition, ...]:
-    """Return a gate's conditions with the names of checks and measures as they are written here.
+def resolve_conditions(conditions: Sequence[Condition], measures: Sequence[Measure]) -> tuple[Condition, ...]:
+    """Return a gate's conditions with the canonical names of checks and measures.
 
     Raises
     ------
@@ -89,7 +91,7 @@ def settled(conditions: Sequence[Condition], measures: Sequence[Measure]) -> tup
     """
     checks = {check.name: check for check in CHECKS}
     known = [str(measure) for measure in measures]
-    found = []
+    resolved = []
     for condition in conditions:
         check, name = checks.get(condition.name), condition.name
         if check is None:
@@ -111,5 +113,5 @@ def settled(conditions: Sequence[Condition], measures: Sequence[Measure]) -> tup
             raise UsageError(f"gate {condition.text!r}: figures are fractions from 0 to 1, not percent")
         if condition.comparison and check is not None and not check.figure:
             raise UsageError(f"gate {condition.text!r}: {name} has no figure to compare")
-        found.append(condition._replace(name=name))
-    return tuple(found)
+        resolved.append(condition._replace(name=name))
+    return tuple(resolved)

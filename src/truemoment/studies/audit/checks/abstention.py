@@ -1,4 +1,4 @@
-"""Whether the method abstains where there is no moment, and not where there is one."""
+"""Whether the method abstains on queries without a moment, and only on these."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from truemoment.studies.audit.results import Results
 NAME = "abstention"
 
 
-class Abstaining(NamedTuple):
-    """CorrectAbstention and FalseAbstention over the whole split, and abstentions without and with a moment."""
+class AbstentionCounts(NamedTuple):
+    """CorrectAbstention and FalseAbstention over the whole split, and the counts behind them."""
 
     scores: Scores
     n_rightly: int
@@ -37,13 +37,13 @@ class Abstaining(NamedTuple):
 
     @property
     def worth(self) -> float:
-        """CorrectAbstention less FalseAbstention: 0 on average for one that abstains always, never or at random."""
+        """CorrectAbstention less FalseAbstention: 0 on average for a method that abstains always, never or randomly."""
         correct, false = figures(self.scores)
         return float(correct - false)
 
 
-def abstaining(results: Results) -> Abstaining | None:
-    """Count abstentions over the whole split; None where every query has a moment and the method never abstains."""
+def count_abstentions(results: Results) -> AbstentionCounts | None:
+    """Count abstentions over the whole split; None if every query has a moment and the method never abstains."""
     whole = results.whole
     annotations, predictions = whole.annotations, whole.predictions
     without = annotations.without_moment
@@ -53,7 +53,7 @@ def abstaining(results: Results) -> Abstaining | None:
     scores = evaluate(annotations, predictions, [CorrectAbstention(), FalseAbstention()], whole.protocol)
     drawn = bootstrap(scores, results.stream(NAME), resamples=whole.resamples)
     ci95 = interval95(np.column_stack([drawn, drawn[:, 0] - drawn[:, 1]]))
-    return Abstaining(
+    return AbstentionCounts(
         scores,
         int((abstains & without).sum()),
         int(without.sum()),
@@ -65,71 +65,73 @@ def abstaining(results: Results) -> Abstaining | None:
 
 def look(results: Results) -> AuditFinding | None:
     """State how often the method abstains rightly and wrongly."""
-    found = results.cached(abstaining)
-    if found is None:
+    abstentions = results.cached(count_abstentions)
+    if abstentions is None:
         return None
-    correct, false = figures(found.scores).tolist()
-    queries = counted(found.n_with, "query", "queries")
-    if not found.n_without:
+    correct, false = figures(abstentions.scores).tolist()
+    queries = counted(abstentions.n_with, "query", "queries")
+    if not abstentions.n_without:
         verdict = (
-            f"The method answers that there is no such moment for {found.n_wrongly:,} of {queries} "
-            f"({100 * false:.1f} %); all have one."
+            f"The method answers that there is no such moment for {abstentions.n_wrongly:,} of {queries} "
+            f"({100 * false:.1f} %), but every query has one."
         )
         level: Level = "warning" if false > TOLERABLE else "note"
         lines = ("every query of this split has a moment, so right abstentions cannot be counted",)
         return AuditFinding(NAME, level, verdict, lines)
-    without = counted(found.n_without, "query", "queries")
+    others = counted(abstentions.n_without, "query", "queries")
     verdict = (
-        f"The method abstains rightly on {found.n_rightly:,} of {without} without a moment ({percent(correct, 1)}), "
-        f"and wrongly on {found.n_wrongly:,} of {queries} with one ({percent(false, 1)})"
+        f"The method abstains rightly on {abstentions.n_rightly:,} of {others} without a moment "
+        f"({percent(correct, 1)}), and wrongly on {abstentions.n_wrongly:,} of {queries} with one ({percent(false, 1)})"
     )
-    worth = found.worth
-    if not found.n_rightly and not found.n_wrongly:
+    worth = abstentions.worth
+    if not abstentions.n_rightly and not abstentions.n_wrongly:
         verdict += ": it never abstains"
     elif np.isfinite(worth):
-        verdict += f": a difference of {points(worth, sign='+')} points, {interval95_points(found.ci95[2], sign='+')}"
-    shown = bool(found.ci95[2, 0] > 0)
-    known = np.isfinite(worth) and bool(np.all(np.isfinite(found.ci95[2])))
-    if known and not shown and (found.n_rightly or found.n_wrongly):
-        verdict += "; it is not shown to know which query has none"
+        verdict += (
+            f": a difference of {points(worth, sign='+')} points, {interval95_points(abstentions.ci95[2], sign='+')}"
+        )
+    shown = bool(abstentions.ci95[2, 0] > 0)
+    known = np.isfinite(worth) and bool(np.all(np.isfinite(abstentions.ci95[2])))
+    if known and not shown and (abstentions.n_rightly or abstentions.n_wrongly):
+        verdict += "; this does not show that it recognises queries without a moment"
     return AuditFinding(
         NAME,
         "good" if shown and not false > TOLERABLE else "note" if shown else "warning",
         f"{verdict}.",
-        tuple(_rates(found)),
+        tuple(_rates(abstentions)),
         float(worth) if np.isfinite(worth) else None,
         shown if known else None,
     )
 
 
-def _rates(found: Abstaining) -> Iterator[str]:
-    """Write both rates with their intervals, and what they mean together."""
-    for figure, ci95 in zip(found.scores.measured(), found.ci95, strict=False):
+def _rates(abstentions: AbstentionCounts) -> Iterator[str]:
+    """Return both rates with their intervals, and the meaning of their difference."""
+    for figure, ci95 in zip(abstentions.scores.measured(), abstentions.ci95, strict=False):
         value = figure.why if figure.value is None else f"{100 * figure.value:.1f} %, {interval95_points(ci95)}"
         yield f"{figure.measure}: {value} ({counted(figure.n_queries or 0, 'query', 'queries')})"
-    yield "a method that abstains always, never or at random has a difference of 0"
+    yield "a method that abstains always, never or randomly has a difference of 0"
     yield "queries without a moment count in no other figure of this audit"
 
 
 def document(results: Results) -> dict[str, Any]:
     """Return the counts and rates of abstentions."""
-    found = results.cached(abstaining)
-    if found is None:
+    abstentions = results.cached(count_abstentions)
+    if abstentions is None:
         return {"abstention": None}
-    rates = found.scores.measured()
+    rates = abstentions.scores.measured()
     measures = [
         dataclasses.replace(figure, ci95=ci95, on_threshold=None)
-        for figure, ci95 in zip(rates, found.ci95[:2].tolist(), strict=True)
+        for figure, ci95 in zip(rates, abstentions.ci95[:2].tolist(), strict=True)
     ]
     why = next((figure.why for figure in rates if figure.why), "")
     return {
         "abstention": {
-            "n_without_moment": found.n_without,
-            "n_rightly": found.n_rightly,
-            "n_with_moment": found.n_with,
-            "n_wrongly": found.n_wrongly,
+            "n_without_moment": abstentions.n_without,
+            "n_rightly": abstentions.n_rightly,
+            "n_with_moment": abstentions.n_with,
+            "n_wrongly": abstentions.n_wrongly,
             "measures": measures,
-            "worth": Measured(found.worth, why, found.ci95[2].tolist()),
+            "worth": Measured(abstentions.worth, why, abstentions.ci95[2].tolist()),
         }
     }
 
@@ -137,9 +139,9 @@ def document(results: Results) -> dict[str, Any]:
 CHECK = Check(
     name=NAME,
     title="Abstaining",
-    looks_at="where the method answers that there is no such moment, and where there is none",
+    looks_at="the queries for which the method answers that there is no such moment, and those without a moment",
     look=look,
-    passes="more often where there is none, significantly",
+    passes="it abstains significantly more often on queries without a moment",
     figure="CorrectAbstention less FalseAbstention",
     document=document,
 )

@@ -1,4 +1,4 @@
-"""Whether the answers look as if they did not depend on video and sentence, more than the references do."""
+"""Whether the answers are alike for many queries, more than the references are."""
 
 from __future__ import annotations
 
@@ -15,60 +15,62 @@ from truemoment.studies.evaluate.first_answers import NEAR_IOU, AnswerPattern, N
 NAME = "answer-pattern"
 
 EXCESS = 0.2
-"""Answers may be that much more alike than references are, as a share of the queries."""
+"""Share of the queries by which answers may be more alike than references are."""
 
 MOST_NEAR = {1: 0.5, 3: 0.8}
-"""Share of the answers that may be near one place, or one of three, unless more references are."""
+"""Maximum share of the answers near one place, or near one of three, unless more references are."""
 
 
 def pattern(results: Results) -> AnswerPattern:
-    """Return what the first answers have in common."""
+    """Return the pattern of the first answers: grids, repetitions, common places."""
     setup = results.setup
     return answer_pattern(setup.annotations, setup.predictions, ranking=setup.protocol.ranking)
 
 
 def reference_pattern(results: Results) -> AnswerPattern:
-    """Return what the references have in common."""
+    """Return the pattern of the references."""
     return answer_pattern(results.setup.annotations, results.ceiling("perfect").predictions)
 
 
 def look(results: Results) -> AuditFinding:
     """Compare the pattern of the answers with that of the references."""
-    found, of_references = results.cached(pattern), results.cached(reference_pattern)
-    if found.n_answered == 0 or not found.most_common:
+    answers, references = results.cached(pattern), results.cached(reference_pattern)
+    if answers.n_answered == 0 or not answers.most_common:
         return AuditFinding(NAME, "serious", "No query is answered.", _same_text(results), None, holds=False)
-    common = found.most_common[0]
-    expected = of_references.most_common[0].share if of_references.most_common else 0.0
+    common = answers.most_common[0]
+    expected = references.most_common[0].share if references.most_common else 0.0
     place = f"{100 * common.start_norm:.0f}-{100 * common.end_norm:.0f} % of the video"
     problems, lines = [], []
     if common.share > expected + EXCESS:
         problems.append(f"{100 * common.share:.0f} % of the first answers are {place}")
     else:
-        problems += _near(found.near, of_references.near)
-    for name, share in found.on_grid.items():
-        there = of_references.on_grid[name]
-        lines.append(f"{name}: {100 * share:.1f} % of first answers, {100 * there:.1f} % of references")
-        if share > max(0.5, there + EXCESS):
-            problems.append(f"{100 * share:.0f} % of the first answers are {name} (references: {100 * there:.0f} %)")
+        problems += _near(answers.near, references.near)
+    for name, share in answers.on_grid.items():
+        reference_share = references.on_grid[name]
+        lines.append(f"{name}: {100 * share:.1f} % of first answers, {100 * reference_share:.1f} % of references")
+        if share > max(0.5, reference_share + EXCESS):
+            problems.append(
+                f"{100 * share:.0f} % of the first answers are {name} (references: {100 * reference_share:.0f} %)"
+            )
     lines += [
         f"{100 * answer.start_norm:.0f}-{100 * answer.end_norm:.0f} % of the video: {100 * answer.share:.1f} %"
-        for answer in found.most_common
+        for answer in answers.most_common
     ]
     lines.append(
-        f"near 1 or 3 places (IoU of {NEAR_IOU:g} or more): {_shares(found.near)} of first answers, "
-        f"{_shares(of_references.near)} of references"
+        f"near 1 or 3 places (IoU of {NEAR_IOU:g} or more): {_shares(answers.near)} of first answers, "
+        f"{_shares(references.near)} of references"
     )
-    different = counted(found.n_distinct, "different answer", "different answers")
-    lines.append(f"{different} to {counted(found.n_answered, 'query', 'queries')}, at 1 % of the video")
-    if found.n_comparable:
+    different = counted(answers.n_distinct, "different answer", "different answers")
+    lines.append(f"{different} to {counted(answers.n_answered, 'query', 'queries')}, at 1 % of the video")
+    if answers.n_comparable:
         lines.append(
-            f"same answer as another sentence of the same video: {100 * found.repeated:.1f} % of "
-            f"{found.n_comparable:,} queries; same reference: {100 * found.repeated_references:.1f} %"
+            f"same answer as another sentence of the same video: {100 * answers.repeated:.1f} % of "
+            f"{answers.n_comparable:,} queries; same reference: {100 * answers.repeated_references:.1f} %"
         )
-        if found.repeated > found.repeated_references + EXCESS:
+        if answers.repeated > answers.repeated_references + EXCESS:
             problems.append(
-                f"for {100 * found.repeated:.0f} % of queries the answer equals that to another query on the same "
-                f"video (references: {100 * found.repeated_references:.0f} %)"
+                f"for {100 * answers.repeated:.0f} % of queries the answer equals that to another query on the same "
+                f"video (references: {100 * answers.repeated_references:.0f} %)"
             )
     same_text = _identical_share(results)
     lines += _same_text(results)
@@ -82,14 +84,14 @@ def look(results: Results) -> AuditFinding:
     return AuditFinding(NAME, "good", verdict, tuple(lines), common.share, holds=True)
 
 
-def _near(found: tuple[NearPlace, ...], of_references: tuple[NearPlace, ...]) -> list[str]:
-    """Return what to report if the answers are near one place, or near three, more than references are."""
+def _near(answers: tuple[NearPlace, ...], references: tuple[NearPlace, ...]) -> list[str]:
+    """Return a problem if more answers than references are near one place, or near one of three."""
     for n, most in MOST_NEAR.items():
-        share, there = (sum(place.share for place in places[:n]) for places in (found, of_references))
-        if share > max(most, there + EXCESS):
-            named = ", ".join(f"{100 * place.start_norm:.0f}-{100 * place.end_norm:.0f} %" for place in found[:n])
-            near = f"{100 * share:.0f} % of the first answers are near {named} of the video"
-            return [f"{near} (IoU of {NEAR_IOU:g} or more; references: {100 * there:.0f} %)"]
+        share, reference_share = (sum(place.share for place in places[:n]) for places in (answers, references))
+        if share > max(most, reference_share + EXCESS):
+            named = ", ".join(f"{100 * place.start_norm:.0f}-{100 * place.end_norm:.0f} %" for place in answers[:n])
+            problem = f"{100 * share:.0f} % of the first answers are near {named} of the video"
+            return [f"{problem} (IoU of {NEAR_IOU:g} or more; references: {100 * reference_share:.0f} %)"]
     return []
 
 
@@ -98,7 +100,7 @@ def _shares(places: tuple[NearPlace, ...]) -> str:
 
 
 def _identical_share(results: Results) -> float | None:
-    """Share of the answers whose text is the most frequent one; None where no answers in words were read."""
+    """Return the share of the answers with the most frequent text; None if no answers in words were read."""
     match = results.setup.match
     if match is None or match.parsing is None:
         return None
@@ -113,20 +115,20 @@ def _same_text(results: Results) -> tuple[str, ...]:
 
 
 def document(results: Results) -> dict[str, Any]:
-    """Return what the first answers have in common, and how answers in words were read."""
-    found = results.cached(pattern)
+    """Return the pattern of the first answers, and the statuses of answers in words."""
+    answers = results.cached(pattern)
     no_pair = "no video has two queries"
     return {
         "answers": {
-            "n_queries": found.n_queries,
-            "n_answered": found.n_answered,
-            "n_different": found.n_distinct,
-            "on_grid": {name: Measured(share, "no query is answered") for name, share in found.on_grid.items()},
-            "n_comparable": found.n_comparable,
-            "repeated": Measured(found.repeated, no_pair),
-            "repeated_references": Measured(found.repeated_references, no_pair),
-            "most_common": found.most_common,
-            "near": found.near,
+            "n_queries": answers.n_queries,
+            "n_answered": answers.n_answered,
+            "n_different": answers.n_distinct,
+            "on_grid": {name: Measured(share, "no query is answered") for name, share in answers.on_grid.items()},
+            "n_comparable": answers.n_comparable,
+            "repeated": Measured(answers.repeated, no_pair),
+            "repeated_references": Measured(answers.repeated_references, no_pair),
+            "most_common": answers.most_common,
+            "near": answers.near,
             "statuses": statuses(results.whole.predictions),
         }
     }
@@ -135,8 +137,8 @@ def document(results: Results) -> dict[str, Any]:
 CHECK = Check(
     name=NAME,
     title="Pattern of the answers",
-    looks_at="answers on a coarse grid, the same or nearly the same for many queries, in the same words, or for other "
-    "sentences of a video",
+    looks_at="answers on a coarse grid, and answers that are equal or nearly equal for many queries, for several "
+    "sentences of a video, or word by word",
     look=look,
     passes="none of these more than among references",
     figure="share of the most frequent answer",

@@ -1,4 +1,4 @@
-"""What a check is."""
+"""The definition of a check."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ SECTIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Check:
-    """One check of an audit: its finding, and what it adds to the report and to the JSON document.
+    """One check of an audit: its finding, its blocks of the report, and its keys of the JSON document.
 
     Parameters
     ----------
     name, title
         Its name in a gate, and its title in the report.
     looks_at, passes, figure
-        What it looks at, when it passes ("" where it cannot fail), and what its figure is, a fraction ("" for none).
+        What it examines; when it passes ("" if it cannot fail); its figure, a fraction ("" for none).
     look
-        Returns its finding, or None where it does not apply.
+        Returns its finding, or None if it does not apply.
     blocks
         Returns its tables and drawings by section, a key of :data:`SECTIONS`.
     document
         Returns its keys of the JSON document, each in every audit.
     against_floors
-        Whether it passes by being above floors: not where these had too little to learn from.
+        Whether the check compares with floors; it then has no outcome if these had too little to learn from.
     """
 
     name: str
@@ -51,9 +51,9 @@ class Check:
     document: Callable[[Results], Mapping[str, Any]] = lambda _: {}
     against_floors: bool = False
 
-    def found(self, results: Results) -> AuditFinding | None:
-        """Return its finding; without figure and outcome if it rests on floors that had too little to learn from."""
+    def finding(self, results: Results) -> AuditFinding | None:
+        """Return the finding, without figure and outcome if it depends on floors that had too little to learn from."""
         finding = self.look(results)
-        if finding is None or not (self.against_floors and results.verdict.untaught):
+        if finding is None or not (self.against_floors and results.verdict.training_faults):
             return finding
         return replace(finding, figure=None, holds=None, ci95=None)

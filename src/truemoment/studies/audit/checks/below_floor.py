@@ -1,10 +1,10 @@
-r"""Where the method is below a floor: measures, classes of queries, and the headline of other protocols.
+r"""Measures, classes of queries and protocols on which the method is below a floor.
 
-A method that is above every floor on the whole may be below one on short moments, or by another measure. Each item is
-compared with every floor; of all these comparisons, those are reported that Benjamini and Hochberg's procedure (1995)
-keeps at a false discovery rate of 5 %: among them at most one in twenty is expected to be wrong. One-sided p values
-come from the studentised bootstrap of videos (:meth:`truemoment.evaluation.studentised.Ratios.p_values`). A measure is
-also reported if its own verdict is "worse".
+A method that is above every floor on the whole split may be below one on short moments, or at another measure. Each
+item is compared with every floor. Benjamini and Hochberg's procedure (1995) selects the reported comparisons at a false
+discovery rate of 5 %: at most one in twenty of them is expected to be wrong. One-sided p values are computed by the
+studentised bootstrap of videos (:meth:`truemoment.evaluation.studentised.Ratios.p_values`). A measure is also reported
+if its own verdict is "worse".
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from truemoment.studies.audit.results import Results
 NAME = "below-floor"
 
 FEWEST_VIDEOS = 20
-"""Videos of a class below which it is not compared."""
+"""Minimum number of videos of a class that is compared."""
 
 
 class AgainstFloor(NamedTuple):
-    """The figures of the method and a floor on one item, a measure, class or protocol in words."""
+    """The figures of the method and a floor on one item: a measure, class or protocol."""
 
     item: str
     floor: str
     method: float
     of_floor: float
-    p: float  # one-sided, of the method being below the floor
+    p: float  # one-sided: the method is below the floor
 
 
 class BelowFloor(NamedTuple):
@@ -51,7 +51,7 @@ class BelowFloor(NamedTuple):
 
     n_items: int
     n_comparisons: int
-    found: tuple[AgainstFloor, ...]
+    below: tuple[AgainstFloor, ...]
 
 
 class _Item(NamedTuple):
@@ -70,34 +70,36 @@ def below_floor(results: Results) -> BelowFloor:
     if not items:
         return BelowFloor(0, 0, ())
     drawn = resample_ratios(
-        np.concatenate([of.sums[0] - of.sums[1:] for of in items]).T,
-        np.stack([of.weight for of in items]).T,
+        np.concatenate([item.sums[0] - item.sums[1:] for item in items]).T,
+        np.stack([item.weight for item in items]).T,
         results.stream(NAME),
         resamples=results.setup.resamples,
-        below=np.repeat(np.arange(len(items)), [len(of.floors) for of in items]),
+        below=np.repeat(np.arange(len(items)), [len(item.floors) for item in items]),
     )
     p_values = iter(drawn.p_values()[0].tolist())
     comparisons: list[AgainstFloor] = []
-    for of in items:
-        own, *figures = (float(sums.sum() / of.weight.sum()) for sums in of.sums)
-        floors = zip(of.floors, figures, strict=True)
-        comparisons += [AgainstFloor(of.name, floor, own, figure, next(p_values)) for floor, figure in floors]
-    kept = false_discoveries(np.array([one.p for one in comparisons]), LEVEL)
+    for item in items:
+        own, *figures = (float(sums.sum() / item.weight.sum()) for sums in item.sums)
+        floors = zip(item.floors, figures, strict=True)
+        comparisons += [AgainstFloor(item.name, floor, own, figure, next(p_values)) for floor, figure in floors]
+    discoveries = false_discoveries(np.array([comparison.p for comparison in comparisons]), LEVEL)
     worst: dict[str, AgainstFloor] = {}
-    for one in (one for one, is_kept in zip(comparisons, kept, strict=True) if is_kept):
-        if one.item not in worst or one.of_floor > worst[one.item].of_floor:
-            worst[one.item] = one
-    by_place = {(one.item, one.floor): one for one in comparisons}
+    for comparison in (comparison for comparison, is_kept in zip(comparisons, discoveries, strict=True) if is_kept):
+        if comparison.item not in worst or comparison.of_floor > worst[comparison.item].of_floor:
+            worst[comparison.item] = comparison
+    by_place = {(comparison.item, comparison.floor): comparison for comparison in comparisons}
     for m, measure in enumerate(results.setup.measures):
         if results.verdict.kind(m) == "worse":
             strongest = results.floors[results.verdict.strongest[m]].called(m)
             worst.setdefault(str(measure), by_place[str(measure), strongest])
-    found = sorted(worst.values(), key=lambda one: one.method - one.of_floor)
-    return BelowFloor(len(items), len(comparisons), tuple(found))
+    below = sorted(worst.values(), key=lambda comparison: comparison.method - comparison.of_floor)
+    return BelowFloor(len(items), len(comparisons), tuple(below))
 
 
 def _measures(results: Results) -> Iterator[_Item]:
-    systems = np.stack([sums_by_video(of)[0] for of in (results.scores, *(floor.scores for floor in results.floors))])
+    systems = np.stack(
+        [sums_by_video(scores)[0] for scores in (results.scores, *(floor.scores for floor in results.floors))]
+    )
     weight = sums_by_video(results.scores)[1]
     for m, measure in enumerate(results.setup.measures):
         if weight[:, m].any():
@@ -126,52 +128,52 @@ def _protocols(results: Results) -> Iterator[_Item]:
             continue
         try:
             of_systems = [
-                sums_by_video(evaluate(setup.annotations, of, [results.measure], protocol))
-                for of in (setup.predictions, *(floor.predictions for floor in results.floors))
+                sums_by_video(evaluate(setup.annotations, answers, [results.measure], protocol))
+                for answers in (setup.predictions, *(floor.predictions for floor in results.floors))
             ]
         except (ProtocolError, MeasureError):  # it refuses missing answers, or the measure is not defined in it
             continue
-        sums, weight = np.stack([of[0][:, 0] for of in of_systems]), of_systems[0][1][:, 0]
+        sums, weight = np.stack([pair[0][:, 0] for pair in of_systems]), of_systems[0][1][:, 0]
         if weight.any():
             yield _Item(f"{results.measure} by {protocol.name}", names, sums, weight)
 
 
 def look(results: Results) -> AuditFinding:
     """State where the method is below a floor."""
-    found, percent = results.cached(below_floor), results.setup.protocol.percent
-    tried = (
-        f"{counted(found.n_items, 'measure, class and protocol', 'measures, classes and protocols')}, "
-        f"{found.n_comparisons:,} comparisons with floors at a false discovery rate of {100 * LEVEL:.0f} % and the "
-        "verdict of each measure"
+    result, percent = results.cached(below_floor), results.setup.protocol.percent
+    items = counted(result.n_items, "measure, class and protocol", "measures, classes and protocols")
+    rule = (
+        f"an item is below at a false discovery rate of {100 * LEVEL:.0f} % over {result.n_comparisons:,} comparisons "
+        'with floors; a measure also if its verdict is "worse"'
     )
-    if not found.n_items:
+    if not result.n_items:
         return AuditFinding(NAME, "note", "No measure is defined here, so the method is compared with no floor.")
-    if not found.found:
+    if not result.below:
         return AuditFinding(
-            NAME, "good", f"The method is nowhere shown to be below a floor ({tried}).", (), 0.0, holds=True
+            NAME, "good", f"The method is not shown to be below a floor on any of {items}.", (rule,), 0.0, holds=True
         )
     lines = tuple(
-        f"{one.item}: {percent(one.method)} against {percent(one.of_floor)} ({one.floor}), "
-        f"{points(one.method - one.of_floor, sign='+')} points"
-        for one in found.found
+        f"{comparison.item}: {percent(comparison.method)} against {percent(comparison.of_floor)} ({comparison.floor}), "
+        f"{points(comparison.method - comparison.of_floor, sign='+')} points"
+        for comparison in result.below
     )
     first = lines[0]
     others = len(lines) - 1
     more = f"; {counted(others, 'other', 'others')} in the evidence" if others else ""
-    verdict = f"The method is below a floor on {counted(len(lines), 'item', 'items')} of {tried}: {first}{more}."
-    largest = found.found[0].method - found.found[0].of_floor
-    return AuditFinding(NAME, "warning", verdict, lines, float(-largest), holds=False)
+    verdict = f"The method is below a floor on {len(lines):,} of {items}: {first}{more}."
+    largest = result.below[0].method - result.below[0].of_floor
+    return AuditFinding(NAME, "warning", verdict, (*lines, rule), float(-largest), holds=False)
 
 
 def document(results: Results) -> dict[str, Any]:
     """Return every item on which the method is below a floor."""
-    found = results.cached(below_floor)
+    result = results.cached(below_floor)
     return {
         "below_floor": {
-            "n_items": found.n_items,
-            "n_comparisons": found.n_comparisons,
+            "n_items": result.n_items,
+            "n_comparisons": result.n_comparisons,
             "false_discovery_rate": LEVEL,
-            "found": found.found,
+            "found": result.below,
         }
     }
 

@@ -21,10 +21,10 @@ from truemoment.studies.audit.verdict import LITTLE
 NAME = "better-than-guessing"
 
 FEW_VIDEOS = 50
-"""Videos below which a verdict comes with a warning."""
+"""Number of videos below which a verdict has a warning."""
 
 OFTEN = 0.05
-"""Share of resamples in which a floor must be the strongest to be named."""
+"""Minimum share of resamples in which a floor is the strongest for it to be named."""
 
 
 def look(results: Results) -> AuditFinding:
@@ -32,14 +32,14 @@ def look(results: Results) -> AuditFinding:
     setup, verdict, m = results.setup, results.verdict, results.headline
     if not np.isfinite(verdict.difference[m]):
         return AuditFinding(NAME, "note", f"{results.measure} is undefined here, so there is no verdict.")
-    where, tried = compared(results, m), baselines(results)
+    where, tried = comparison(results, m), baselines(results)
     level: Level
     holds: bool | None
-    if why := too_few(results):
+    if why := why_undecided(results):
         level, holds, words = "warning", None, f"Not decided: {why}; {where}."
-    elif verdict.untaught:
+    elif verdict.training_faults:
         level, holds = "warning", None
-        words = f"Not decided: the floors had too little to learn from ({'; '.join(verdict.untaught)}); {where}."
+        words = f"Not decided: the floors had too little to learn from ({'; '.join(verdict.training_faults)}); {where}."
     elif verdict.kind(m) == "worse":
         level, holds, words = "serious", False, f"Worse than the strongest of the {tried}: {where}."
     elif verdict.kind(m) == "better" and verdict.is_little(m):
@@ -53,41 +53,41 @@ def look(results: Results) -> AuditFinding:
     if setup.splits.train is None:
         level, holds = ("warning", None) if holds else (level, holds)
         words += (
-            " No floor has learned where moments usually are: there is no training split (--fit-split, "
+            " No floor has learned where moments usually are, because there is no training split (--fit-split, "
             "--fit-annotations)."
         )
     n_videos = setup.annotations.n_videos
     if n_videos < FEW_VIDEOS and holds is not None:
         level = "warning" if level == "good" else level
-        words += f" With only {n_videos} videos this depends much on which videos they are."
+        words += f" With only {n_videos} videos, the verdict depends much on the choice of videos."
     low, high = verdict.ci95[m].tolist()
     figure = float(verdict.difference[m])
     return AuditFinding(NAME, level, words, tuple(_evidence(results)), figure, holds, (low, high))
 
 
 def baselines(results: Results) -> str:
-    """Write how many floors were tried, and how many of them read more than the sentence."""
+    """Return the number of floors, and of those that read more than the sentence, in words."""
     tried = counted(len(results.floors), "blind baseline tried", "blind baselines tried")
     if results.context:
         return f"{tried} that read one sentence at most, as declared"
-    n_context = sum(of.reads == "paragraph" for of in results.floors)
+    n_context = sum(floor.reads == "paragraph" for floor in results.floors)
     return f"{tried}, {n_context} of which read the video's other sentences" if n_context else tried
 
 
 def _why_not_decided(results: Results) -> str:
-    """Write what the difference does not exceed: what another training of a floor makes, or what can be detected."""
+    """Return why nothing is decided: another training of a floor may explain the difference, or it is too small."""
     verdict, m = results.verdict, results.headline
     close = verdict.within_margin(m)
     if close is None:
-        return detectable(float(verdict.resolves[m]))
+        return detectable_difference(float(verdict.resolves[m]))
     return (
-        f"another training of {results.floors[close].called(m)} could make such a difference: its interval is not "
-        f"beyond {points(float(verdict.margin[close]))} points, twice the standard deviation between trainings"
+        f"another training of {results.floors[close].called(m)} could cause this difference: its interval does not "
+        f"exceed {points(float(verdict.margin[close]))} points, twice the standard deviation between trainings"
     )
 
 
-def compared(results: Results, m: int) -> str:
-    """Write the method's figure beside that of the strongest floor at measure m."""
+def comparison(results: Results, m: int) -> str:
+    """Return the difference between the method and the strongest floor at measure m, in words."""
     verdict, percent = results.verdict, results.setup.protocol.percent
     difference, measure = float(verdict.difference[m]), results.setup.measures[m]
     own, floor = results.scores.value(measure), results.strongest_scores.value(measure)
@@ -102,8 +102,8 @@ def compared(results: Results, m: int) -> str:
     )
 
 
-def too_few(results: Results) -> str:
-    """Return why no difference could be shown, however large; "" where one could."""
+def why_undecided(results: Results) -> str:
+    """Return why even a large difference could not be shown; "" if it could."""
     n_videos, permutations = len(set(results.scores.video_id)), results.setup.permutations
     if smallest_p(n_videos, 10_000) >= LEVEL:
         return f"{counted(n_videos, 'video is', 'videos are')} too few for any difference to be shown"
@@ -114,8 +114,8 @@ def too_few(results: Results) -> str:
     return ""
 
 
-def detectable(resolves: float) -> str:
-    """Write the smallest difference that a split can show."""
+def detectable_difference(resolves: float) -> str:
+    """Return the smallest difference that a split can show, in words."""
     if not np.isfinite(resolves):
         return "the smallest detectable difference is undefined"
     return f"the smallest difference that can be detected with 80 % power is {points(resolves)} points"
@@ -126,7 +126,7 @@ def _evidence(results: Results) -> Iterator[str]:
     percent = setup.protocol.percent
     for i, measure in enumerate(setup.measures):
         if np.isfinite(verdict.difference[i]):
-            yield f"{measure}: {verdict.kind(i)}, {compared(results, i)}, {p_value(float(results.p[i]))}"
+            yield f"{measure}: {verdict.kind(i)}, {comparison(results, i)}, {p_value(float(results.p[i]))}"
     for f, floor in enumerate(results.floors):
         if np.isfinite(verdict.against[f, m]):
             drawn = f", spread over {len(floor.draws)} draws {points(float(floor.spread[m]))}" if floor.draws else ""
@@ -141,14 +141,14 @@ def _evidence(results: Results) -> Iterator[str]:
         value = floor.scores.value(results.measure)
         difference = results.scores.value(results.measure) - value
         yield (
-            f"beside, it reads the video's other sentences: {floor.called(m)}: {percent(value)}; the method is "
-            f"{points(difference, sign='+')} points from it"
+            f"not counted, because it reads the video's other sentences: {floor.called(m)}: {percent(value)}; the "
+            f"method is {points(difference, sign='+')} points from it"
         )
     often = [(share, f) for f, share in enumerate(verdict.strongest_in[:, m].tolist()) if share >= OFTEN]
     names = (f"{results.floors[f].called(m)} in {100 * share:.0f} %" for share, f in sorted(often, reverse=True))
     yield f"the strongest floor in resamples of the videos: {', '.join(names)}"
     if setup.splits.validation is not None:
-        yield _validated(results)
+        yield _validation(results)
     yield (
         f"the interval against the strongest floor has the lowest lower end of all {len(results.floors)} comparisons "
         f"at level {LEVEL:g}, and the lowest upper end at level {LEVEL:g} / {len(results.floors)}"
@@ -156,36 +156,40 @@ def _evidence(results: Results) -> Iterator[str]:
     yield f"little: a skill below {LITTLE:g}, fewer than one in five of the moments that the strongest floor misses"
     if (train := setup.splits.train) is not None:
         yield f"floors were fitted on {train.dataset}/{train.split} ({train.n_queries:,} queries)"
-        yield from _covered(results)
+        yield from _coverage(results)
         _, order = results.cached(orders)
         if order is not None and not order.informs:
             yield f"floors that read the video's other sentences were not run: {why_order_predicts_nothing(order)}"
     yield from (f"left out: {line}" for line in results.left_out)
 
 
-def _covered(results: Results) -> Iterator[str]:
-    """Write what the training split covers of the audited one, beside the limits."""
-    if (of := results.training) is not None:
+def _coverage(results: Results) -> Iterator[str]:
+    """Return how well the training split covers the audited one, with the limits."""
+    if (coverage := results.training) is not None:
         yield (
-            f"in it: {100 * of.words:.1f} % of the words of the audited split, in three sentences or more (limit "
-            f"{100 * LEAST_WORDS:.0f} %); words {of.divergence:.3f} bits apart (limit {MOST_DIVERGENCE:g}); a video "
-            f"about as long for {100 * of.durations:.1f} % of its videos (limit {100 * LEAST_DURATIONS:.0f} %); energy "
-            f"distance of the moments {of.distance:.4f} (limit {MOST_DISTANCE:g} for annotations of another file); "
-            f"{of.n_shared:,} of its videos"
+            f"the training split contains {100 * coverage.words:.1f} % of the words of the audited split, in three "
+            f"sentences or more (limit {100 * LEAST_WORDS:.0f} %), a video about as long for "
+            f"{100 * coverage.durations:.1f} % of its videos (limit {100 * LEAST_DURATIONS:.0f} %), and "
+            f"{coverage.n_shared:,} of its videos"
+        )
+        yield (
+            f"Jensen-Shannon divergence of the words {coverage.divergence:.3f} bits (limit {MOST_DIVERGENCE:g}); "
+            f"energy distance of the moments {coverage.distance:.4f} (limit {MOST_DISTANCE:g} for annotations of "
+            "another file)"
         )
 
 
-def _validated(results: Results) -> str:
-    """Write which floor the validation split would have chosen, and what the method has above it."""
+def _validation(results: Results) -> str:
+    """Return the strongest floor on the validation split, and the method's difference to it, in words."""
     setup, m = results.setup, results.headline
-    values = [np.nan if of.validated is None else of.validated.value(results.measure) for of in results.floors]
+    values = [np.nan if floor.validated is None else floor.validated.value(results.measure) for floor in results.floors]
     if setup.splits.validation is None or not np.isfinite(values).any():
         return "no floor has a figure on the validation split"
     strongest = int(np.nanargmax(values))
     return (
         f"the strongest floor on {setup.splits.validation.split} is {results.floors[strongest].called(m)} "
-        f"({setup.protocol.percent(values[strongest])} there): the method is "
-        f"{points(results.verdict.against[strongest, m], sign='+')} points from it here"
+        f"({setup.protocol.percent(values[strongest])}); on {setup.annotations.split} the method is "
+        f"{points(results.verdict.against[strongest, m], sign='+')} points from it"
     )
 
 

@@ -1,4 +1,4 @@
-"""Classes of queries that carry the score: on which the method scores far above the rest."""
+"""Classes of queries that carry the score: the method scores far more on them than on other queries."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 NAME = "carrying-classes"
 
 TIMES = 1.5
-"""A class carries the score where its share of the score is this many times its share of the queries."""
+"""A class carries the score if its share of the score is at least this multiple of its share of the queries."""
 
 N_NAMED = 3
 
 FEW_VIDEOS = "fewer than 2 videos"
-"""Why a class has no interval."""
+"""Reason for a class without an interval."""
 
 
-class Carrying(NamedTuple):
+class CarryingClass(NamedTuple):
     """A class of queries that carries the score; fractions."""
 
     family: str
@@ -52,22 +52,22 @@ class Carrying(NamedTuple):
     of_score: float
 
 
-def carrying(results: Results) -> tuple[Carrying, ...]:
-    """Find the classes, largest share of the score over share of the queries first."""
+def carrying_classes(results: Results) -> tuple[CarryingClass, ...]:
+    """Return the classes, largest ratio of share of the score to share of the queries first."""
     m, video = results.headline, numbers_of(results.scores.video_id)
     own, weight = results.scores.numerator[m], results.scores.weight[m]
     floor = results.strongest_scores.numerator[m]
     n_videos, total = int(video.max(initial=-1)) + 1, own.sum()
     overall = own - own.sum() / max(weight.sum(), NO_WEIGHT) * weight  # what each query has above the whole score
-    found, above = [], []
+    classes, above = [], []
     for member in results.cached(slices.members):
         for label, mask in zip(member.labels, member.masks, strict=True):
             inside, outside = weight[mask].sum(), weight[~mask].sum()
             if not (inside > 0 and outside > 0 and total > 0) or len(np.unique(video[mask])) < FEWEST_VIDEOS:
                 continue
             elsewhere = own[~mask].sum() / outside
-            found.append(
-                Carrying(
+            classes.append(
+                CarryingClass(
                     family=member.family,
                     label=label,
                     value=float(own[mask].sum() / inside),
@@ -80,57 +80,62 @@ def carrying(results: Results) -> tuple[Carrying, ...]:
             # Sums to (value - elsewhere) inside outside / (inside + outside), and varies as that difference does.
             share = np.where(mask, outside, -inside) / weight.sum()
             above.append(np.bincount(video, overall * share, n_videos))
-    if not found:
+    if not classes:
         return ()
     drawn = resample_ratios(
         np.array(above, dtype=np.float64).T,
-        np.broadcast_to(np.bincount(video, weight, n_videos)[:, None], (n_videos, len(found))),
+        np.broadcast_to(np.bincount(video, weight, n_videos)[:, None], (n_videos, len(classes))),
         results.stream(NAME),
         resamples=results.setup.resamples,
     )
-    kept = false_discoveries(drawn.p_values()[1], LEVEL)
-    carry = [of for of, is_kept in zip(found, kept, strict=True) if is_kept and of.of_score > TIMES * of.of_queries]
-    return tuple(sorted(carry, key=lambda of: of.of_queries / of.of_score))
+    discoveries = false_discoveries(drawn.p_values()[1], LEVEL)
+    carry = [
+        part
+        for part, is_kept in zip(classes, discoveries, strict=True)
+        if is_kept and part.of_score > TIMES * part.of_queries
+    ]
+    return tuple(sorted(carry, key=lambda part: part.of_queries / part.of_score))
 
 
 def look(results: Results) -> AuditFinding | None:
     """Name the classes that carry the score."""
-    found, percent = results.cached(carrying), results.setup.protocol.percent
-    if not found:
+    parts, percent = results.cached(carrying_classes), results.setup.protocol.percent
+    if not parts:
         return None
     lines = tuple(
-        f"{of.family} {of.label}: {percent(of.value)} against {percent(of.elsewhere)} elsewhere (strongest floor: "
-        f"{percent(of.floor)}); {100 * of.of_queries:.0f} % of the queries, {100 * of.of_score:.0f} % of the score"
-        for of in found
+        f"{part.family} {part.label}: {percent(part.value)} against {percent(part.elsewhere)} elsewhere (strongest "
+        f"floor: {percent(part.floor)}); {100 * part.of_queries:.0f} % of the queries, "
+        f"{100 * part.of_score:.0f} % of the score"
+        for part in parts
     )
     named = "; ".join(lines[:N_NAMED])
-    classes = counted(len(found), "class carries", "classes carry")
-    verdict = f"{classes} more of {results.measure} than {'its' if len(found) == 1 else 'their'} share: {named}."
-    return AuditFinding(NAME, "note", verdict, lines, found[0].of_score)
+    classes = counted(len(parts), "class carries", "classes carry")
+    verdict = f"{classes} more of {results.measure} than {'its' if len(parts) == 1 else 'their'} share: {named}."
+    return AuditFinding(NAME, "note", verdict, lines, parts[0].of_score)
 
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     """Show the headline measure by class of query."""
-    own, floor = results.cached(slices.of_method), results.cached(slices.of_floor)
+    own, floor = results.cached(slices.method_slices), results.cached(slices.floor_slices)
     words = f"{results.measure} of the method (dot) and of the strongest floor (hollow diamond), with 95 % intervals."
     tables = Details("The same as tables", tuple(_tables(results, own, floor)))
     drawings = slice_drawings(own, floor, results.headline, results.measure)
-    return {CLASSES: (*(of._replace(caption=words) for of in drawings[:1]), *drawings[1:], tables)}
+    return {CLASSES: (*(drawing._replace(caption=words) for drawing in drawings[:1]), *drawings[1:], tables)}
 
 
 def _tables(results: Results, own: list[Slice], floor: list[Slice]) -> list[Table]:
-    """Make a table of each family."""
+    """Return one table per family."""
     m, measure = results.headline, results.measure
     rows_of: dict[str, list[tuple[Cell, ...]]] = {}
-    for one, of_floor in zip(own, floor, strict=True):
-        why = FEW_VIDEOS if one.n_videos < 2 else ""
-        rows_of.setdefault(one.family, []).append(
+    for part, floor_part in zip(own, floor, strict=True):
+        why = FEW_VIDEOS if part.n_videos < 2 else ""
+        rows_of.setdefault(part.family, []).append(
             (
-                Cell(one.label),
-                Cell(f"{one.n_queries:,}"),
-                Cell(f"{one.n_videos:,}"),
-                figure_cell(results, measure, float(one.value[m]), one.ci95[m], why=why),
-                figure_cell(results, measure, float(of_floor.value[m]), of_floor.ci95[m], why=why),
+                Cell(part.label),
+                Cell(f"{part.n_queries:,}"),
+                Cell(f"{part.n_videos:,}"),
+                figure_cell(results, measure, float(part.value[m]), part.ci95[m], why=why),
+                figure_cell(results, measure, float(floor_part.value[m]), floor_part.ci95[m], why=why),
             )
         )
     headings = ("queries", "videos", "the method, %", "strongest floor, %")
@@ -141,9 +146,9 @@ def _tables(results: Results, own: list[Slice], floor: list[Slice]) -> list[Tabl
 
 def document(results: Results) -> dict[str, Any]:
     """Return the classes that carry the score, and the figures of every class."""
-    pairs = zip(results.cached(slices.of_method), results.cached(slices.of_floor), strict=True)
+    pairs = zip(results.cached(slices.method_slices), results.cached(slices.floor_slices), strict=True)
     return {
-        "carrying_classes": results.cached(carrying),
+        "carrying_classes": results.cached(carrying_classes),
         "slices": [
             {
                 "family": own.family,
@@ -158,11 +163,11 @@ def document(results: Results) -> dict[str, Any]:
     }
 
 
-def _figures(results: Results, of: Slice) -> list[Measured]:
-    why = FEW_VIDEOS if of.n_videos < 2 else NO_INTERVAL
+def _figures(results: Results, part: Slice) -> list[Measured]:
+    why = FEW_VIDEOS if part.n_videos < 2 else NO_INTERVAL
     return [
         Measured(float(value), why_undefined(measure), ci95.tolist(), measure=str(measure), no_interval=why)
-        for measure, value, ci95 in zip(results.setup.measures, of.value, of.ci95, strict=True)
+        for measure, value, ci95 in zip(results.setup.measures, part.value, part.ci95, strict=True)
     ]
 
 
@@ -180,10 +185,10 @@ FAMILIES = {
 
 
 def slice_drawings(own: Sequence[Slice], floor: Sequence[Slice], m: int, measure: Measure) -> list[Drawing]:
-    """Return a figure of measure m for each family of several classes."""
+    """Return one figure of measure m per family with several classes."""
     drawings = []
-    for family in dict.fromkeys(of.family for of in own):
-        in_own, in_floor = ([of for of in slices if of.family == family] for slices in (own, floor))
+    for family in dict.fromkeys(part.family for part in own):
+        in_own, in_floor = ([part for part in slices if part.family == family] for slices in (own, floor))
         if len(in_own) > 1:
             name = f"slices-{re.sub(r'[^a-z]+', '-', family).strip('-')}"
             title = FAMILIES.get(family, f"By {family}")
@@ -196,20 +201,20 @@ def slices_figure(own: Sequence[Slice], floor: Sequence[Slice], m: int, measure:
     with drawing_style():
         figure = new_figure(1.05 + 0.235 * len(own))
         axes = figure.add_subplot()
-        for row, (one, other) in enumerate(zip(own, floor, strict=True)):
-            draw_interval(axes, row + 0.14, 100 * other.ci95[m], colour=FLOOR)
-            draw_interval(axes, row - 0.14, 100 * one.ci95[m], colour=METHOD)
-            write_beside(axes, f"{one.n_queries:,}", 1, row, share_of_width=True, color=SOFT)
-        values = 100 * np.array([one.value[m] for one in own])
-        of_floor = 100 * np.array([one.value[m] for one in floor])
-        draw_dots(axes, values, of_floor, offset=0.14)
+        for row, (part, floor_part) in enumerate(zip(own, floor, strict=True)):
+            draw_interval(axes, row + 0.14, 100 * floor_part.ci95[m], colour=FLOOR)
+            draw_interval(axes, row - 0.14, 100 * part.ci95[m], colour=METHOD)
+            write_beside(axes, f"{part.n_queries:,}", 1, row, share_of_width=True, color=SOFT)
+        values = 100 * np.array([part.value[m] for part in own])
+        floor_values = 100 * np.array([part.value[m] for part in floor])
+        draw_dots(axes, values, floor_values, offset=0.14)
         write_undefined(axes, values)
         write_beside(axes, "queries", 1, -0.85, share_of_width=True, color=SOFT)
-        axes.set_yticks(range(len(own)), [wrapped(one.label, 20) for one in own])
+        axes.set_yticks(range(len(own)), [wrapped(part.label, 20) for part in own])
         axes.set_ylim(len(own) - 0.4, -0.6)
         axes.tick_params(axis="y", length=0, pad=7)
-        intervals = np.stack([one.ci95[m] for one in (*own, *floor)])
-        percent_axis(axes, np.concatenate([values, of_floor]), intervals, f"{measure}, %")
+        intervals = np.stack([part.ci95[m] for part in (*own, *floor)])
+        percent_axis(axes, np.concatenate([values, floor_values]), intervals, f"{measure}, %")
         axes.grid(axis="y")
         figure.legend(loc="outside upper center", ncols=2, columnspacing=1.2, handletextpad=0.3)
     return figure

@@ -1,4 +1,4 @@
-"""How much the figure depends on the evaluator."""
+"""The dependence of the headline figure on the evaluator."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 NAME = "conventions"
 
 EVALUATORS = tuple(protocol for protocol in PROTOCOLS.values() if protocol.empty != "abstain")
-"""Named protocols that may give different figures where there is a moment to find."""
+"""Named protocols that may give different figures for queries with a moment."""
 
 LARGE = 0.01
 """Difference between evaluators that is a warning."""
 
 
 def conventions(results: Results) -> dict[str, float]:
-    """Measure the headline under the audit's protocol and each named one that accepts these predictions.
+    """Measure the headline under the audit's protocol and under each named protocol that accepts these predictions.
 
-    One that pools all answers of a list into one is left out where lists are ranked alternatives.
+    A protocol that pools all answers of a list is left out if lists are ranked alternatives.
     """
-    setup, found = results.setup, {}
+    setup, values = results.setup, {}
     ranked = setup.predictions.lengths.max(initial=0) > 1
     for protocol in dict.fromkeys([setup.protocol, *EVALUATORS]):
         if ranked and protocol.references == "pooled":
@@ -46,8 +46,8 @@ def conventions(results: Results) -> dict[str, float]:
             scores = evaluate(setup.annotations, setup.predictions, [results.measure], protocol)
         except (ProtocolError, MeasureError):  # it refuses missing answers, or the measure is not defined in it
             continue
-        found[protocol.name] = scores.value(results.measure)
-    return found
+        values[protocol.name] = scores.value(results.measure)
+    return values
 
 
 def look(results: Results) -> AuditFinding:
@@ -91,9 +91,9 @@ def conventions_figure(results: Results, figures: Mapping[str, float]) -> Figure
         figure = new_figure(0.75 + 0.185 * max(len(names), 1))
         axes = figure.add_subplot()
         for row, name in enumerate(names):
-            own = name == protocol
-            axes.plot(defined[name], row, "o" if own else "D", color=METHOD, mfc=METHOD if own else PAPER)
-            weight = "bold" if own else "normal"
+            is_own = name == protocol
+            axes.plot(defined[name], row, "o" if is_own else "D", color=METHOD, mfc=METHOD if is_own else PAPER)
+            weight = "bold" if is_own else "normal"
             write_beside(axes, f"{defined[name]:.2f}", 1, row, share_of_width=True, fontweight=weight)
         if not names:
             axes.text(0.5, 0, "undefined under every convention", ha="center", va="center", color=SOFT)

@@ -1,4 +1,4 @@
-"""What the wrong first answers are, and what correcting each kind would give."""
+"""The kinds of wrong first answers, and the gain of correcting each kind."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ERRORS = {
     "hidden": "of the queries have a right prediction that is not ranked first",
     "hidden by duplicates": "of the queries have a right prediction after repetitions of a wrong one",
 }
-"""What kinds of error are, in words after a share."""
+"""Descriptions of the kinds of error, after a share."""
 
 
 def errors(results: Results) -> ErrorKinds:
@@ -53,7 +53,7 @@ def errors(results: Results) -> ErrorKinds:
 
 
 def threshold_of(headline: Measure) -> float:
-    """Return the IoU from which an answer is a hit, for kinds of error beside a headline measure."""
+    """Return the minimum IoU of a hit for the kinds of error, given the headline measure."""
     return headline.iou if isinstance(headline, Recall | DiscountedRecall) else 0.5
 
 
@@ -81,27 +81,27 @@ def look(results: Results) -> AuditFinding:
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     """Draw the gain of correcting each kind of error; show examples."""
-    found = results.cached(errors)
+    kinds = results.cached(errors)
     drawing = Drawing(
         "errors",
         "Kinds of error of the first answers",
-        "Gain of each measure if one kind of error were corrected and all else stayed; queries in brackets. 'Hidden' "
-        "are hits at a lower rank, moved to rank 1; they are counted among the other kinds too.",
-        partial(errors_figure, found),
+        "Gain of each measure if one kind of error were corrected; number of queries in brackets. 'Hidden' are hits at "
+        "a lower rank, moved to rank 1; they also count among the other kinds.",
+        partial(errors_figure, kinds),
     )
-    shown = examples(results, found)
+    shown = examples(results, kinds)
     if not shown:
         return {SCORE: (drawing,)}
     rule = Paragraph(
-        "Chosen by a rule, not by hand: hits where the strongest floor misses, one of each kind of miss, a hit at a "
-        "lower rank, an answer past the end of its video; among equal queries, by the SHA-256 of their ids. The floor "
-        f"is {results.strongest(results.headline)}."
+        "A fixed rule selects the examples: hits where the strongest floor misses, one of each kind of miss, a hit at "
+        "a lower rank, and an answer past the end of its video. The SHA-256 of the ids decides between equal queries. "
+        f"The floor is {results.strongest(results.headline)}."
     )
     return {SCORE: (drawing,), EXAMPLES: (rule, Examples(shown))}
 
 
 def errors_figure(kinds: ErrorKinds) -> Figure:
-    """Draw what correcting each kind of error would add to R@1, mIoU and AxIoU."""
+    """Draw the gain in R@1, mIoU and AxIoU from correcting each kind of error."""
     lines = [line for line in kinds.table if line.n_queries and line.kind != "hit"]
     looks = ((METHOD, METHOD, None), (METHOD_FAINT, METHOD, "////"), (PAPER, OTHER, "\\\\\\\\"))
     with drawing_style():
@@ -129,29 +129,29 @@ def errors_figure(kinds: ErrorKinds) -> Figure:
 
 def document(results: Results) -> dict[str, Any]:
     """Return the kinds of error and the gain of correcting each."""
-    found = results.cached(errors)
+    kinds = results.cached(errors)
     entry = {
-        "threshold": found.threshold,
-        "depth": found.depth,
-        "references": found.references,
-        "measures": found.measures,
-        "figures": found.figures,
-        "kinds": found.table,
+        "threshold": kinds.threshold,
+        "depth": kinds.depth,
+        "references": kinds.references,
+        "measures": kinds.measures,
+        "figures": kinds.figures,
+        "kinds": kinds.table,
     }
-    return {"errors": entry if np.all(np.isfinite(found.figures)) else entry | {"why": "no query counts"}}
+    return {"errors": entry if np.all(np.isfinite(kinds.figures)) else entry | {"why": "no query counts"}}
 
 
 N_EXAMPLES = 8
 N_SHOWN = 3
-"""Predictions, and references, of an example that are drawn."""
+"""Maximum number of predictions, and of references, that an example shows."""
 
 
 def examples(results: Results, errors: ErrorKinds) -> tuple[Example, ...]:
-    """Return at most 8 queries with their moments, the same for the same audit.
+    """Return at most 8 queries with their moments, the same ones for the same audit.
 
-    Two hits where the floor misses, one of each kind of wrong answer (most frequent kind first), a hit hidden at a
-    lower rank, an answer past the end of its video, and then hits. Among equal queries, those with the smallest
-    SHA-256 of their ids.
+    They are two hits where the floor misses, one of each kind of wrong answer (most frequent kind first), a hit hidden
+    at a lower rank, an answer past the end of its video, and then hits. Among equal queries, the smallest SHA-256 of
+    the ids comes first.
     """
     setup, annotations = results.setup, results.annotations
     ranking, queries = setup.protocol.ranking, annotations.queries
@@ -167,17 +167,19 @@ def examples(results: Results, errors: ErrorKinds) -> tuple[Example, ...]:
         if row[query] >= 0:
             answers = slice(predictions.offsets[row[query]], predictions.offsets[row[query] + 1])
             predicted = np.stack([predictions.start_s[answers], predictions.end_s[answers]], axis=1)
-        of_floor = np.array([first.start_s[query], first.end_s[query]])
+        floor_moment = np.array([first.start_s[query], first.end_s[query]])
         bars = [*_reference_bars(references), *_bars(predicted, int(errors.rank_of_hit[query]), references)]
-        if np.all(np.isfinite(of_floor)):
-            bars.append(_bar("floor", "floor", of_floor, references))
-        query_id, video_id, sentence = (str(of[query]) for of in (queries.query_id, queries.video_id, queries.sentence))
+        if np.all(np.isfinite(floor_moment)):
+            bars.append(_bar("floor", "floor", floor_moment, references))
+        query_id, video_id, sentence = (
+            str(column[query]) for column in (queries.query_id, queries.video_id, queries.sentence)
+        )
         shown.append(Example(why, query_id, video_id, sentence, float(queries.duration_s[query]), tuple(bars)))
     return tuple(shown)
 
 
 def _reference_bars(references: Floats) -> list[Bar]:
-    """Return the first references, with a remark on further ones."""
+    """Return the first references, with a note on further ones."""
     bars = [Bar("reference", "reference", start_s, end_s) for start_s, end_s in references[:N_SHOWN].tolist()]
     if len(references) > N_SHOWN:
         bars[-1] = bars[-1]._replace(note=f"and {len(references) - N_SHOWN} more references")
@@ -185,7 +187,7 @@ def _reference_bars(references: Floats) -> list[Bar]:
 
 
 def _bars(predicted: Floats, rank_of_hit: int, references: Floats) -> list[Bar]:
-    """Return the first predictions, and the one that hits further down the list."""
+    """Return the first predictions, and the hit further down the list."""
     ranks = [rank for rank in range(1, len(predicted) + 1) if rank <= N_SHOWN or rank == rank_of_hit]
     return [_bar("prediction", f"answer {rank}", predicted[rank - 1], references) for rank in ranks]
 
@@ -198,7 +200,7 @@ def _bar(kind: Literal["prediction", "floor"], label: str, moment: Floats, refer
 
 
 def _by_rule(results: Results, errors: ErrorKinds) -> dict[int, str]:
-    """Return the chosen queries by number, each with why it is shown."""
+    """Return the selected queries by row, each with the reason."""
     setup, measure = results.setup, results.measure
     hit = (errors.kind == KINDS.index(HIT)) & errors.counts
     first = first_answers(setup.annotations, setup.predictions, ranking=setup.protocol.ranking)
@@ -228,7 +230,7 @@ def _by_rule(results: Results, errors: ErrorKinds) -> dict[int, str]:
 CHECK = Check(
     name=NAME,
     title="Kinds of error",
-    looks_at="kinds of wrong first answers, and what correcting each would give",
+    looks_at="kinds of wrong first answers, and the gain of correcting each",
     look=look,
     figure="share of the queries of the main error",
     blocks=blocks,

@@ -1,14 +1,13 @@
-"""What the method finds where the sentence network misses: its excess over a second network, and over every floor.
+"""Hits of the method where the sentence network misses: its excess there over a second network, and over every floor.
 
-The excess is that of :mod:`truemoment.baselines.network_row`. For a method that finds a share t of the moments and
-guesses the others as well as the networks do, it is t times the share that the second network misses of what the first
-one misses.
+:mod:`truemoment.baselines.network_row` defines the excess. For a method that finds a share t of the moments and guesses
+the others as well as the networks do, it is t times the share of the first network's misses that the second one misses.
 
-A blind method of another kind hits more of what the networks miss: on Charades-STA a constant, by luck, 11 points more.
-So the method is compared with every floor as with the second network, and the least of these differences is the figure.
+A blind method of another kind hits more of the networks' misses: on Charades-STA a constant hits 11 points more, by
+luck. So the method is also compared with every floor, and the smallest of these differences is the figure.
 
-A hit is R@1 at the IoU of the headline measure. Networks are fitted on the training split; where there is none, out of
-fold on the audited split itself: each fifth of its videos is answered by networks that learned from the others.
+A hit is R@1 at the IoU of the headline measure. Networks are fitted on the training split. Without one they are fitted
+out of fold on the audited split: networks that learned from four fifths of its videos answer the other fifth.
 """
 
 from __future__ import annotations
@@ -44,14 +43,14 @@ if TYPE_CHECKING:
 NAME = "excess-where-blind-misses"
 
 N_FOLDS, TRAINING = 5, Training(members=(1, 1))
-"""Parts of the audited split where networks learn from it, and how: ten in all, so one member each."""
+"""Number of folds of the audited split if networks learn from it, and their training: one member per network."""
 
 N_CLASSES = 10
-"""Classes of queries by the probability that the network is right."""
+"""Number of classes of queries by the probability that the network is right."""
 
 
-class FloorWhereBlindMisses(NamedTuple):
-    """Share of the queries that the first network misses that a floor hits, and the method's excess over it there."""
+class FloorExcess(NamedTuple):
+    """A floor's share of hits on the queries that the first network misses, and the method's excess over it."""
 
     name: str
     where_missed: float
@@ -60,12 +59,12 @@ class FloorWhereBlindMisses(NamedTuple):
 
     @property
     def low(self) -> float:
-        """Lower end of the interval; the excess itself where it does not vary from video to video."""
+        """Lower end of the interval; the excess itself if it does not vary from video to video."""
         return float(self.ci95[0] if np.isfinite(self.ci95[0]) else self.excess)
 
 
-class WhereBlindMisses(NamedTuple):
-    """Hits of the method, the first and the second network, by those of the first one; fractions.
+class NetworkExcess(NamedTuple):
+    """Hits of the method and of two networks, where the first network misses and where it hits; fractions.
 
     Parameters
     ----------
@@ -74,9 +73,9 @@ class WhereBlindMisses(NamedTuple):
     where_missed, where_hit : (3,)
         Share of the queries that the first network misses, and hits, that each of the three hits.
     excess, ci95
-        Method less second network where the first one misses, and its 95 % interval.
+        Method less second network on the queries that the first one misses, and its 95 % interval.
     floor
-        The floor over which the lower end of the method's excess is lowest; None without floors.
+        The floor for which the lower end of the method's excess is lowest; None without floors.
     probability, n_queries, hits : (D,), (D,), (D, 3)
         By class of queries: mean probability that the first network is right, number of queries, share of hits.
     """
@@ -89,57 +88,57 @@ class WhereBlindMisses(NamedTuple):
     where_hit: Floats
     excess: float
     ci95: Floats
-    floor: FloorWhereBlindMisses | None
+    floor: FloorExcess | None
     probability: Floats
     n_queries: Ints
     hits: Floats
 
     @property
     def least(self) -> float:
-        """The excess over the second network or over the floor, whichever is less."""
+        """The smaller of the excesses over the second network and over the floor."""
         return self.excess if self.floor is None else min(self.excess, self.floor.excess)
 
     @property
     def low(self) -> float:
-        """Lower end of the interval against the second network or the floor, whichever is less."""
+        """The smaller lower end of the intervals against the second network and the floor."""
         low = float(self.ci95[0])
         return low if self.floor is None else min(low, self.floor.low)
 
 
-def where_blind_misses(results: Results) -> WhereBlindMisses | None:
-    """Compare the hits of the method with those of two sentence networks; None where none can be fitted."""
+def network_excess(results: Results) -> NetworkExcess | None:
+    """Compare the hits of the method with those of two sentence networks; None if none can be fitted."""
     setup, measure = results.setup, hit_of(results.measure)
     answers = results.cached(network_answers)
     if answers is None:
         return None
     results.on_status("where the sentence network misses")
-    of_method, first, second = (_hits(results, of, measure) for of in (setup.predictions, *answers))
-    of_floors = [_hits(results, floor.predictions, measure) for floor in results.floors]
+    method, first, second = (_hits(results, predictions, measure) for predictions in (setup.predictions, *answers))
+    floor_hits = [_hits(results, floor.predictions, measure) for floor in results.floors]
     rng = results.stream(NAME)
-    found, *beside = hits_beside([of_method], first, [second, *of_floors], rng, resamples=setup.resamples)
+    excess, *floor_excesses = hits_beside([method], first, [second, *floor_hits], rng, resamples=setup.resamples)
     floors = [
-        FloorWhereBlindMisses(floor.title, shares_of_hits([hits], first)[0], of.excess, of.ci95)
-        for floor, hits, of in zip(results.floors, of_floors, beside, strict=True)
+        FloorExcess(floor.title, shares_of_hits([hits], first)[0], over_floor.excess, over_floor.ci95)
+        for floor, hits, over_floor in zip(results.floors, floor_hits, floor_excesses, strict=True)
     ]
-    systems = [shares_of_hits([of], first) for of in (of_method, first, second)]
+    systems = [shares_of_hits([system], first) for system in (method, first, second)]
     n_missed, n_hit = count_hits(first)
     row = answers[0].rows_of(setup.annotations.queries.query_id)
     probability = answers[0].score[answers[0].offsets[row]]
-    hits = np.stack([of.numerator[0] for of in (of_method, first, second)], axis=1)
-    classes = [of for of in np.array_split(np.argsort(probability, kind="stable"), N_CLASSES) if len(of)]
-    return WhereBlindMisses(
+    hits = np.stack([system.numerator[0] for system in (method, first, second)], axis=1)
+    classes = [rows for rows in np.array_split(np.argsort(probability, kind="stable"), N_CLASSES) if len(rows)]
+    return NetworkExcess(
         measure=measure,
         out_of_fold=setup.splits.train is None,
         n_missed=n_missed,
         n_hit=n_hit,
         where_missed=np.array([missed for missed, _ in systems]),
         where_hit=np.array([hit for _, hit in systems]),
-        excess=found.excess,
-        ci95=found.ci95,
-        floor=min(floors, key=lambda of: of.low, default=None),
-        probability=np.array([probability[of].mean() for of in classes]),
-        n_queries=np.array([len(of) for of in classes]),
-        hits=np.stack([hits[of].mean(axis=0) for of in classes]),
+        excess=excess.excess,
+        ci95=excess.ci95,
+        floor=min(floors, key=lambda floor: floor.low, default=None),
+        probability=np.array([probability[rows].mean() for rows in classes]),
+        n_queries=np.array([len(rows) for rows in classes]),
+        hits=np.stack([hits[rows].mean(axis=0) for rows in classes]),
     )
 
 
@@ -148,8 +147,8 @@ def _hits(results: Results, predictions: Predictions, measure: Recall) -> Scores
 
 
 def network_answers(results: Results) -> tuple[Predictions, Predictions] | None:
-    """Return the answers of two networks of different seeds by R@1; None where none can be fitted."""
-    measure, found = hit_of(results.measure), []
+    """Return the answers of two networks with different seeds by R@1; None if none can be fitted."""
+    measure, answers = hit_of(results.measure), []
     network = results.floor(NETWORK)
     if network is not None and network.floor is not None and measure in results.setup.measures:
         column = results.setup.measures.index(measure)
@@ -159,19 +158,22 @@ def network_answers(results: Results) -> tuple[Predictions, Predictions] | None:
         fitted = results.networks[number] if results.networks else None
         if fitted is not None:
             (by_hits,) = fitted.for_measures([measure])
-            found.append(by_hits.ground(results.annotations.queries))
+            answers.append(by_hits.ground(results.annotations.queries))
         elif results.setup.splits.train is None:
             try:
-                found.append(_out_of_fold(results, measure, f"{NETWORK} out of fold {number}"))
+                answers.append(_out_of_fold(results, measure, f"{NETWORK} out of fold {number}"))
             except InputError:
                 return None
         else:
             return None
-    return found[0], found[1]
+    return answers[0], answers[1]
 
 
 def _out_of_fold(results: Results, measure: Recall, name: str) -> Predictions:
-    """Answer each part of the audited split by a network that learned from the other parts; `name` seeds them."""
+    """Return answers for each fold of the audited split by a network that learned from the other folds.
+
+    `name` seeds the networks.
+    """
     annotations, protocol = results.annotations, results.setup.protocol
     for_folds, *children = results.stream(name).spawn(1 + N_FOLDS)
     fold = deal_folds(annotations.queries.video_id, N_FOLDS, for_folds)
@@ -192,86 +194,86 @@ def _out_of_fold(results: Results, measure: Recall, name: str) -> Predictions:
 
 
 def look(results: Results) -> AuditFinding | None:
-    """State what the method finds where the sentence network misses."""
-    found = results.cached(where_blind_misses)
-    if found is None:
+    """State how many queries the method hits where the sentence network misses."""
+    result = results.cached(network_excess)
+    if result is None:
         return None
-    if not found.n_missed or not np.all(np.isfinite(found.ci95)):
-        why = "misses no query" if not found.n_missed else "differs too little from video to video"
-        return AuditFinding(NAME, "note", f"There is no excess to state: the sentence network {why}.")
-    missed, hit = 100 * found.where_missed, 100 * found.where_hit
-    right = f"; where it is right, {hit[0]:.0f} %" if found.n_hit else ""
+    if not result.n_missed or not np.all(np.isfinite(result.ci95)):
+        why = "misses no query" if not result.n_missed else "differs too little from video to video"
+        return AuditFinding(NAME, "note", f"The excess is undefined: the sentence network {why}.")
+    missed, hit = 100 * result.where_missed, 100 * result.where_hit
+    right = f" (where it hits: {hit[0]:.0f} %)" if result.n_hit else ""
     verdict = (
-        f"Where the sentence network misses, the method finds {missed[0]:.0f} %{right}. A second sentence network "
-        f"finds {missed[2]:.0f} % of what the first one misses, so the excess is "
-        f"{points(found.excess, sign='+')} points, {interval95_points(found.ci95, sign='+')}."
+        f"The method hits {missed[0]:.0f} % of the queries that the sentence network misses{right}. A second sentence "
+        f"network hits {missed[2]:.0f} % of them, so the excess is "
+        f"{points(result.excess, sign='+')} points, {interval95_points(result.ci95, sign='+')}."
     )
-    if (of := found.floor) is not None and of.low < found.ci95[0]:
+    if (floor := result.floor) is not None and floor.low < result.ci95[0]:
         verdict += (
-            f" The closest floor, {of.name}, finds {100 * of.where_missed:.0f} %: {points(of.excess, sign='+')} "
-            f"points, {interval95_points(of.ci95, sign='+')}."
+            f" The closest floor, {floor.name}, hits {100 * floor.where_missed:.0f} %: "
+            f"{points(floor.excess, sign='+')} points, {interval95_points(floor.ci95, sign='+')}."
         )
-    low, high = found.low, found.ci95[1]
+    low, high = result.low, result.ci95[1]
     level: Level = "good" if low > 0.1 else "note" if low > 0 else "warning" if high > 0.1 else "serious"
     fitted = "fitted on the training split"
-    if found.out_of_fold:
+    if result.out_of_fold:
         split = results.annotations.split
-        fitted = f"each fifth of the videos of {split} answered by networks that learned from the others"
+        fitted = f"which learned from four fifths of the videos of {split} and answered the other fifth"
     lines = [
-        f"{found.measure}; {counted(found.n_missed, 'query', 'queries')} that the first network misses, "
-        f"{found.n_hit:,} that it hits",
+        f"{result.measure}; {counted(result.n_missed, 'query', 'queries')} that the first network misses, "
+        f"{result.n_hit:,} that it hits",
         f"networks of two seeds, {fitted}",
     ]
     lines += [
         f"probability {100 * p:.0f} % that the network is right ({n:,} queries): method {100 * own:.0f} %, network "
         f"{100 * first:.0f} %, second network {100 * second:.0f} %"
         for p, n, (own, first, second) in zip(
-            found.probability.tolist(), found.n_queries.tolist(), found.hits.tolist(), strict=True
+            result.probability.tolist(), result.n_queries.tolist(), result.hits.tolist(), strict=True
         )
     ]
-    return AuditFinding(NAME, level, verdict, tuple(lines), found.least, bool(low > 0), (low, float(high)))
+    return AuditFinding(NAME, level, verdict, tuple(lines), result.least, bool(low > 0), (low, float(high)))
 
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     """Draw the hits by the probability that the network is right."""
-    found = results.cached(where_blind_misses)
-    if found is None:
+    result = results.cached(network_excess)
+    if result is None:
         return {}
     drawing = Drawing(
         "where-blind-misses",
         "Hits by the probability that the sentence network is right",
-        "Queries in ten classes by the probability that a network that reads only the sentence and the duration is "
-        "right. A method that guesses follows the networks; one that looks at the video also hits where they miss, at "
-        "the left.",
-        partial(excess_figure, found.probability, found.hits, found.measure),
+        "Ten classes of queries by the probability that the sentence network, which reads only the sentence and the "
+        "duration, is right. A method that guesses follows the networks. A method that looks at the video also hits "
+        "where they miss, at the left.",
+        partial(excess_figure, result.probability, result.hits, result.measure),
     )
     return {SCORE: (drawing,)}
 
 
 def document(results: Results) -> dict[str, Any]:
-    """Return the hits of the method and of both networks where the first one misses, and the excess."""
-    found = results.cached(where_blind_misses)
-    if found is None:
+    """Return the hits of the method and of both networks where the first network misses, and the excess."""
+    result = results.cached(network_excess)
+    if result is None:
         return {"where_blind_misses": None}
     systems, no_query = ("method", "network", "second_network"), "the network misses no query"
-    floor = found.floor and {
-        "name": found.floor.name,
-        "where_missed": found.floor.where_missed,
-        "excess": Measured(found.floor.excess, no_query, found.floor.ci95.tolist()),
+    floor = result.floor and {
+        "name": result.floor.name,
+        "where_missed": result.floor.where_missed,
+        "excess": Measured(result.floor.excess, no_query, result.floor.ci95.tolist()),
     }
     return {
         "where_blind_misses": {
-            "measure": str(found.measure),
-            "out_of_fold": found.out_of_fold,
-            "n_missed": found.n_missed,
-            "n_hit": found.n_hit,
-            "where_missed": dict(zip(systems, found.where_missed, strict=True)),
-            "where_hit": dict(zip(systems, found.where_hit, strict=True)),
-            "excess": Measured(found.excess, no_query, found.ci95.tolist()),
+            "measure": str(result.measure),
+            "out_of_fold": result.out_of_fold,
+            "n_missed": result.n_missed,
+            "n_hit": result.n_hit,
+            "where_missed": dict(zip(systems, result.where_missed, strict=True)),
+            "where_hit": dict(zip(systems, result.where_hit, strict=True)),
+            "excess": Measured(result.excess, no_query, result.ci95.tolist()),
             "floor": floor,
             "by_probability": [
                 {"probability": p, "n_queries": n, **dict(zip(systems, hits, strict=True))}
-                for p, n, hits in zip(found.probability, found.n_queries, found.hits, strict=True)
+                for p, n, hits in zip(result.probability, result.n_queries, result.hits, strict=True)
             ],
         }
     }
@@ -287,8 +289,8 @@ def excess_figure(probability: Floats, hits: Floats, measure: Measure) -> Figure
     with drawing_style():
         figure = new_figure(3.2)
         axes = figure.add_subplot()
-        for (label, colour, marker, face), of_system in zip(looks, hits.T, strict=True):
-            axes.plot(100 * probability, 100 * of_system, color=colour, marker=marker, mfc=face, label=label)
+        for (label, colour, marker, face), system in zip(looks, hits.T, strict=True):
+            axes.plot(100 * probability, 100 * system, color=colour, marker=marker, mfc=face, label=label)
         axes.set_xlim(left=0)
         axes.set_ylim(0, max(1.0, 105 * float(hits.max(initial=0))))
         axes.set_xlabel("probability that the sentence network is right, %")
@@ -304,7 +306,7 @@ CHECK = Check(
     looks_at="hits where the sentence network misses, less those of a second sentence network and of every floor",
     look=look,
     passes="the 95 % intervals against all of them lie above 0",
-    figure="the least of these differences",
+    figure="the smallest of these differences",
     blocks=blocks,
     document=document,
     against_floors=True,

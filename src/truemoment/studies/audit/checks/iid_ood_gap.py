@@ -1,4 +1,4 @@
-"""How far the method falls from test-iid to the audited split."""
+"""The fall of the method's figures from test-iid to the audited split."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAME = "iid-ood-gap"
 
 
 class Gap(NamedTuple):
-    """Figures on test-iid beside those on the audited split, by measure; the two are resampled independently."""
+    """Figures on test-iid, and the fall to the audited split, by measure; the two are resampled independently."""
 
     iid: Floats  # (M,), of the method
     floor_iid: Floats  # (M,), of the floor that is the strongest on the audited split
@@ -34,26 +34,24 @@ class Gap(NamedTuple):
 
 
 def gap(results: Results) -> Gap | None:
-    """Measure the method and the strongest floor on test-iid; None where it was not given."""
+    """Measure the method and the strongest floor on test-iid; None without predictions on it."""
     setup = results.setup
     if setup.iid is None:
         return None
     results.on_status("test-iid")
     annotations, predictions = setup.iid
-    there = evaluate(annotations, predictions, setup.measures, setup.protocol)
+    iid = evaluate(annotations, predictions, setup.measures, setup.protocol)
     drawn = [
-        bootstrap(of, results.stream(f"{NAME} {name}"), resamples=setup.resamples)
-        for name, of in (("iid", there), ("here", results.scores))
+        bootstrap(scores, results.stream(f"{NAME} {name}"), resamples=setup.resamples)
+        for name, scores in (("iid", iid), ("here", results.scores))
     ]
     few = min(annotations.n_videos, setup.annotations.n_videos) < 2
     ci95 = interval95(drawn[0] - drawn[1])
-    return Gap(
-        figures(there), _floor_there(results, annotations, predictions), np.full_like(ci95, np.nan) if few else ci95
-    )
+    return Gap(figures(iid), _floor_iid(results, annotations, predictions), np.full_like(ci95, np.nan) if few else ci95)
 
 
-def _floor_there(results: Results, annotations: Annotations, predictions: Predictions) -> Floats:
-    """Measure the floors that are the strongest on the audited split on test-iid, (M,); NaN for a text-only model."""
+def _floor_iid(results: Results, annotations: Annotations, predictions: Predictions) -> Floats:
+    """Measure the strongest floors of the audited split on test-iid, (M,); NaN for a text-only model."""
     setup, values = results.setup, np.full(len(results.setup.measures), np.nan)
     strongest = [results.floors[f] for f in results.verdict.strongest.tolist()]
     own: dict[str, Scores] = {}
@@ -74,44 +72,44 @@ def _floor_there(results: Results, annotations: Annotations, predictions: Predic
 
 
 def look(results: Results) -> AuditFinding | None:
-    """State how far the method falls."""
-    found, setup, m = results.cached(gap), results.setup, results.headline
-    if found is None or setup.iid is None:
+    """State the fall of the method and of the strongest floor."""
+    gaps, setup, m = results.cached(gap), results.setup, results.headline
+    if gaps is None or setup.iid is None:
         return None
     measure, percent = results.measure, setup.protocol.percent
-    there, here = float(found.iid[m]), results.scores.value(measure)
-    floor_there, floor_here = float(found.floor_iid[m]), results.strongest_scores.value(measure)
-    fall, ci95 = there - here, found.fall_ci95[m]
+    iid, value = float(gaps.iid[m]), results.scores.value(measure)
+    floor_iid, floor_value = float(gaps.floor_iid[m]), results.strongest_scores.value(measure)
+    fall, ci95 = iid - value, gaps.fall_ci95[m]
     if not np.isfinite(fall):
-        return AuditFinding(NAME, "note", f"{measure} is undefined on one of the splits, so there is no gap to state.")
+        return AuditFinding(NAME, "note", f"{measure} is undefined on one of the splits, so the gap is undefined.")
 
-    def moves(one: float, other: float) -> str:
-        change = f"{'falls' if one >= other else 'rises'} by {points(abs(one - other))}"
-        return f"{change} points ({percent(one)} to {percent(other)})"
+    def moves(first: float, second: float) -> str:
+        change = f"{'falls' if first >= second else 'rises'} by {points(abs(first - second))}"
+        return f"{change} points ({percent(first)} to {percent(second)})"
 
     splits = f"From {setup.iid[0].split} to {setup.annotations.split}"
-    verdict = f"{splits} {measure} {moves(there, here)}, {interval95_points(ci95)}"
-    if np.isfinite(floor_there) and np.isfinite(floor_here):
-        verdict += f"; {results.strongest(m)} {moves(floor_there, floor_here)}"
+    verdict = f"{splits} {measure} {moves(iid, value)}, {interval95_points(ci95)}"
+    if np.isfinite(floor_iid) and np.isfinite(floor_value):
+        verdict += f"; {results.strongest(m)} {moves(floor_iid, floor_value)}"
     falls = bool(ci95[0] > 0)
     holds = None if not np.all(np.isfinite(ci95)) else not falls
     return AuditFinding(NAME, "warning" if falls else "note", f"{verdict}.", (), fall, holds)
 
 
 def document(results: Results) -> dict[str, Any]:
-    """Return the figures on test-iid and the fall from there."""
-    found, setup = results.cached(gap), results.setup
-    if found is None or setup.iid is None:
+    """Return the figures on test-iid and the fall to the audited split."""
+    gaps, setup = results.cached(gap), results.setup
+    if gaps is None or setup.iid is None:
         return {"gap": None}
     measures = []
     for m, measure in enumerate(setup.measures):
-        fall, why = float(found.iid[m]) - results.scores.value(measure), why_undefined(measure)
+        fall, why = float(gaps.iid[m]) - results.scores.value(measure), why_undefined(measure)
         measures.append(
             {
                 "measure": str(measure),
-                "iid": Measured(float(found.iid[m]), why),
-                "floor_iid": Measured(float(found.floor_iid[m]), why),
-                "fall": Measured(fall, why, found.fall_ci95[m].tolist()),
+                "iid": Measured(float(gaps.iid[m]), why),
+                "floor_iid": Measured(float(gaps.floor_iid[m]), why),
+                "fall": Measured(fall, why, gaps.fall_ci95[m].tolist()),
             }
         )
     return {"gap": {"annotations": split(setup.iid[0]), "measures": measures}}

@@ -1,11 +1,11 @@
-r"""Sentences with an order in time, a negation, a count or an anaphor: where the method gains more over the network.
+r"""The gain over the sentence network on sentences with an order in time, a negation, a count or an anaphor.
 
 On each of these classes the method is compared with the sentence network, the strongest learner that never sees the
-video, and its gain there with its gain on all other queries. The network is that of
+video. The gain on the class is then compared with the gain on all other queries. The network is that of
 :mod:`truemoment.studies.audit.checks.excess_where_blind_misses`: fitted on the training split, or out of fold without
 one.
 
-With d the method's numerators less the blind one's and w the weights, the gain in class c is
+With d the method's numerators less the network's and w the weights, the gain in class c is
 
 .. math:: g_c = \sum_{q \in c} d_q / \sum_{q \in c} w_q,
 
@@ -13,11 +13,11 @@ the gain elsewhere :math:`g_{\bar c}` is the same over the other queries, and th
 :math:`g_c - g_{\bar c}`. A hard class has a low figure and a class that is easy to guess a high one; neither moves the
 contrast unless the method gains more or less there.
 
-Intervals and p values come from the studentised bootstrap of videos (:mod:`truemoment.evaluation.studentised`). That of
-the contrast uses its linearised value of each video,
+Intervals and p values are computed by the studentised bootstrap of videos (:mod:`truemoment.evaluation.studentised`).
+That of the contrast uses its linearised value of each video,
 :math:`\sum_{q \in v \cap c} (d_q - g_c w_q) / \sum_c w - \sum_{q \in v \setminus c} (d_q - g_{\bar c} w_q) / \sum_{\bar
-c} w`. A query is often in several classes, and videos join all of them, so q values are those of Benjamini and
-Yekutieli, which are valid however the tests depend on each other.
+c} w`. A query is often in several classes, and a video has queries in many, so the tests depend on each other. The q
+values of Benjamini and Yekutieli are valid under any dependence.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ from truemoment.studies.audit.table_cells import points_cell
 from truemoment.studies.evaluate.slices import Membership, membership
 
 FEWEST_VIDEOS = 20
-"""Videos inside and outside a class below which it is not compared."""
+"""Minimum number of videos inside, and outside, a class that is compared."""
 
 
-class Tested(NamedTuple):
+class DifferenceTest(NamedTuple):
     """A difference of two figures with its 95 % interval (2,), two-sided p value and q value; fractions."""
 
     value: float
@@ -60,16 +60,16 @@ class Tested(NamedTuple):
 
 
 class ClassGain(NamedTuple):
-    """A method and a blind one on a class of queries; fractions.
+    """The gain of a method over a blind method on a class of queries; fractions.
 
     Parameters
     ----------
     value, blind
         Figures of the two.
     gain
-        The method less the blind one.
+        Figure of the method less that of the blind method.
     elsewhere
-        That difference on all other queries.
+        The gain on all other queries.
     contrast
         `gain` less `elsewhere`.
     """
@@ -80,9 +80,9 @@ class ClassGain(NamedTuple):
     n_videos: int
     value: float
     blind: float
-    gain: Tested
+    gain: DifferenceTest
     elsewhere: float
-    contrast: Tested
+    contrast: DifferenceTest
 
 
 def gains_by_class(
@@ -94,15 +94,15 @@ def gains_by_class(
     m: int = 0,
     resamples: int = 1000,
 ) -> list[ClassGain]:
-    """Compare a method with a blind one on classes of queries, and each class with all other queries.
+    """Compare a method with a blind method on classes of queries, and each class with all other queries.
 
     Parameters
     ----------
     own, blind
         Scores of the two over the same queries.
     classes
-        Family, label and members (Q,) of each class; see :func:`classes_of`. Those with fewer than 20 videos inside or
-        outside are left out.
+        Family, label and members (Q,) of each class; see :func:`classes_of`. Classes with fewer than 20 videos inside
+        or outside are left out.
     m
         Row of the measure in both scores.
     """
@@ -110,7 +110,9 @@ def gains_by_class(
     weight, video = own.weight[m], numbers_of(own.video_id)
     weighs = weight > NO_WEIGHT
     classes = [
-        of for of in classes if min(len(np.unique(video[weighs & part])) for part in (of[2], ~of[2])) >= FEWEST_VIDEOS
+        group
+        for group in classes
+        if min(len(np.unique(video[weighs & part])) for part in (group[2], ~group[2])) >= FEWEST_VIDEOS
     ]
     if not classes:
         return []
@@ -134,7 +136,7 @@ def gains_by_class(
     )
     contrasts = np.stack(columns, axis=1)
     tested = [
-        _tested(resample_ratios(numerator, denominator, stream, resamples=resamples))
+        _difference_tests(resample_ratios(numerator, denominator, stream, resamples=resamples))
         for numerator, denominator, stream in (
             (gains, weights, for_gains),
             (contrasts, np.ones_like(contrasts), for_contrasts),
@@ -149,15 +151,15 @@ def gains_by_class(
             value=float(own.numerator[m][inside].sum() / weight[inside].sum()),
             blind=float(blind.numerator[m][inside].sum() / weight[inside].sum()),
             gain=gain,
-            elsewhere=float(other),
+            elsewhere=float(rest),
             contrast=contrast,
         )
-        for (family, label, inside), other, gain, contrast in zip(classes, elsewhere, *tested, strict=True)
+        for (family, label, inside), rest, gain, contrast in zip(classes, elsewhere, *tested, strict=True)
     ]
 
 
 def classes_of(members: Sequence[Membership]) -> list[tuple[str, str, Bools]]:
-    """List the classes of families; of a family of two, the last, as the first is all other queries."""
+    """Return the classes of all families; only the last one of a family of two, because they are complements."""
     return [
         (member.family, label, mask)
         for member in members
@@ -166,10 +168,12 @@ def classes_of(members: Sequence[Membership]) -> list[tuple[str, str, Bools]]:
     ]
 
 
-def _tested(drawn: Ratios) -> list[Tested]:
+def _difference_tests(drawn: Ratios) -> list[DifferenceTest]:
     p = np.minimum(2 * drawn.p_values().min(axis=0), 1)
     ci95 = np.stack(drawn.bounds(LEVEL), axis=-1)
-    return [Tested(*of) for of in zip(drawn.value.tolist(), ci95, p.tolist(), q_values(p).tolist(), strict=True)]
+    return [
+        DifferenceTest(*row) for row in zip(drawn.value.tolist(), ci95, p.tolist(), q_values(p).tolist(), strict=True)
+    ]
 
 
 NAME = "language-classes"
@@ -180,18 +184,18 @@ WORDS = {
     "counting": "that count things or times",
     "anaphora": "that refer to another sentence",
 }
-"""What the sentences of each class are called."""
+"""Descriptions of the sentences of each class."""
 
 
 def language_gains(results: Results) -> tuple[ClassGain, ...]:
-    """Compare the method with the sentence network by class of sentence; nothing where no network can be fitted."""
+    """Compare the method with the sentence network by class of sentence; empty if no network can be fitted."""
     setup, network = results.setup, _network_scores(results)
     if network is None:
         return ()
     results.on_status("classes of sentences")
     marks = _marks(setup.annotations, setup.engine, setup.cache)
     members = membership(setup.annotations, families=list(marks), marks=marks)
-    classes = [of for of in classes_of(members) if of[1] == "yes"]
+    classes = [group for group in classes_of(members) if group[1] == "yes"]
     return tuple(
         gains_by_class(
             results.scores, network, classes, results.stream(NAME), m=results.headline, resamples=setup.resamples
@@ -210,29 +214,29 @@ def _marks(annotations: Annotations, engine: str, cache: Cache) -> dict[str, Boo
     """Return which sentences have each mark, (Q,)."""
     sentences = annotations.queries.sentence.tolist()
     key = {"engine": engine, "sentences": annotations.sha256}
-    found = cache.arrays("marks", key, lambda: dict(marks_of(sentences, get_engine(engine))))
-    return {mark: np.asarray(found[mark], dtype=bool) for mark in MARKS}
+    arrays = cache.arrays("marks", key, lambda: dict(marks_of(sentences, get_engine(engine))))
+    return {mark: np.asarray(arrays[mark], dtype=bool) for mark in MARKS}
 
 
 def look(results: Results) -> AuditFinding | None:
-    """Name the classes on which the gain over the network differs from the gain elsewhere."""
-    found = results.cached(language_gains)
-    if not found:
+    """Name the classes on which the gain over the network differs from the gain on other sentences."""
+    gains = results.cached(language_gains)
+    if not gains:
         return None
-    differ = [of for of in found if of.contrast.q <= LEVEL]
-    lines = tuple(_line(of) for of in found)
+    differ = [row for row in gains if row.contrast.q <= LEVEL]
+    lines = tuple(_line(row) for row in gains)
     if not differ:
         verdict = (
-            f"No class of sentences ({listed([of.family for of in found])}) is shown to gain more or less over the "
+            f"No class of sentences ({listed([row.family for row in gains])}) is shown to gain more or less over the "
             f"sentence network at {results.measure} than other sentences, at a false discovery rate of 5 %."
         )
         return AuditFinding(NAME, "note", verdict, lines)
-    differ.sort(key=lambda of: of.contrast.value)
+    differ.sort(key=lambda row: row.contrast.value)
     parts = "; ".join(
-        f"{points(of.gain.value, sign='+')} points on sentences {WORDS[of.family]} ({points(of.elsewhere, sign='+')} "
-        f"elsewhere; difference {points(of.contrast.value, sign='+')}, "
-        f"{interval95_points(of.contrast.ci95, sign='+')})"
-        for of in differ
+        f"{points(row.gain.value, sign='+')} points on sentences {WORDS[row.family]} "
+        f"({points(row.elsewhere, sign='+')} elsewhere; difference {points(row.contrast.value, sign='+')}, "
+        f"{interval95_points(row.contrast.ci95, sign='+')})"
+        for row in differ
     )
     verdict = f"The gain over the sentence network at {results.measure} depends on the sentence: {parts}."
     return AuditFinding(
@@ -240,42 +244,42 @@ def look(results: Results) -> AuditFinding | None:
     )
 
 
-def _line(of: ClassGain) -> str:
+def _line(row: ClassGain) -> str:
     return (
-        f"{of.family}: {of.n_queries:,} queries, gain {points(of.gain.value, sign='+')} points "
-        f"(q {p_number(of.gain.q)}), difference from elsewhere {points(of.contrast.value, sign='+')}, "
-        f"{interval95_points(of.contrast.ci95, sign='+')} (p {p_number(of.contrast.p)}, q {p_number(of.contrast.q)})"
+        f"{row.family}: {row.n_queries:,} queries, gain {points(row.gain.value, sign='+')} points "
+        f"(q {p_number(row.gain.q)}), difference from elsewhere {points(row.contrast.value, sign='+')}, "
+        f"{interval95_points(row.contrast.ci95, sign='+')} (p {p_number(row.contrast.p)}, q {p_number(row.contrast.q)})"
     )
 
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     """Show the figures by class."""
-    found, percent = results.cached(language_gains), results.setup.protocol.percent
-    if not found:
+    gains, percent = results.cached(language_gains), results.setup.protocol.percent
+    if not gains:
         return {}
     rows = tuple(
         (
-            Cell(of.family),
-            Cell(f"{of.n_queries:,}"),
-            Cell(percent(of.value)),
-            Cell(percent(of.blind)),
-            points_cell(of.gain.value, of.gain.ci95, results.measure),
-            Cell(points(of.elsewhere, sign="+")),
-            points_cell(of.contrast.value, of.contrast.ci95, results.measure),
-            Cell(p_number(of.contrast.q), _judged(of.contrast)),
+            Cell(row.family),
+            Cell(f"{row.n_queries:,}"),
+            Cell(percent(row.value)),
+            Cell(percent(row.blind)),
+            points_cell(row.gain.value, row.gain.ci95, results.measure),
+            Cell(points(row.elsewhere, sign="+")),
+            points_cell(row.contrast.value, row.contrast.ci95, results.measure),
+            Cell(p_number(row.contrast.q), _judgement(row.contrast)),
         )
-        for of in found
+        for row in gains
     )
     words = Paragraph(
-        "Sentences that order events in time, negate, count, or refer to another sentence, a class each; a sentence is "
-        "in all classes that apply. The gain is the method less the sentence network, with 95 % intervals. The "
-        "difference is the gain on the class less the gain elsewhere; q is its false discovery rate."
+        "The classes are sentences that order events in time, negate, count, or refer to another sentence; a sentence "
+        "can be in several. The gain is the method less the sentence network, with 95 % intervals. The difference is "
+        "the gain on the class less the gain elsewhere; q is its false discovery rate."
     )
     headings = ("queries", "method, %", "network, %", "gain", "gain elsewhere", "difference", "q")
     return {CLASSES: (words, Table(f"{results.measure} by class of sentence", ("class", *headings), (("", rows),)))}
 
 
-def _judged(contrast: Tested) -> str:
+def _judgement(contrast: DifferenceTest) -> str:
     if not contrast.q <= LEVEL:
         return "not shown"
     return "less than elsewhere" if contrast.value < 0 else "more than elsewhere"
@@ -286,22 +290,22 @@ def document(results: Results) -> dict[str, Any]:
     return {
         "language_classes": [
             {
-                "class": of.family,
-                "n_queries": of.n_queries,
-                "n_videos": of.n_videos,
-                "method": of.value,
-                "network": of.blind,
-                "gain": _document(of.gain),
-                "gain_elsewhere": of.elsewhere,
-                "difference": _document(of.contrast),
+                "class": row.family,
+                "n_queries": row.n_queries,
+                "n_videos": row.n_videos,
+                "method": row.value,
+                "network": row.blind,
+                "gain": _document(row.gain),
+                "gain_elsewhere": row.elsewhere,
+                "difference": _document(row.contrast),
             }
-            for of in results.cached(language_gains)
+            for row in results.cached(language_gains)
         ]
     }
 
 
-def _document(of: Tested) -> dict[str, Any]:
-    return Measured(of.value, ci95=of.ci95.tolist()).as_dict() | {"p": of.p, "q": of.q}
+def _document(difference: DifferenceTest) -> dict[str, Any]:
+    return Measured(difference.value, ci95=difference.ci95.tolist()).as_dict() | {"p": difference.p, "q": difference.q}
 
 
 CHECK = Check(
@@ -312,7 +316,7 @@ CHECK = Check(
         f"less the gain on others (classes of {FEWEST_VIDEOS} videos or more)"
     ),
     look=look,
-    figure="the lowest such difference that is found",
+    figure="the lowest of the differences that are shown",
     blocks=blocks,
     document=document,
 )

@@ -1,4 +1,4 @@
-"""Whether other splits contain the audited videos or sentences."""
+"""Whether other splits contain videos or sentences of the audited one."""
 
 from __future__ import annotations
 
@@ -14,49 +14,49 @@ NAME = "leakage"
 
 
 class Leak(NamedTuple):
-    """What another split shares with the audited one."""
+    """Videos and sentences that another split shares with the audited one."""
 
     split: str
     n_videos: int
-    n_sentences: int  # audited queries whose sentence is there too, but for case, outer blanks and a last full stop
+    n_sentences: int  # audited queries whose sentence is in it, ignoring case, outer blanks and a last full stop
 
 
 def leaks(results: Results) -> tuple[Leak, ...]:
-    """Compare the audited split with every other one."""
+    """Compare the audited split with every other split."""
     whole = results.whole
     videos = set(whole.annotations.video_id)
     sentences = [normalised_sentence(sentence) for sentence in whole.annotations.queries.sentence]
-    found = []
+    leaks = []
     for other in whole.splits.others:
         known = {normalised_sentence(sentence) for sentence in other.queries.sentence}
         shared = sum(sentence in known for sentence in sentences)
-        found.append(Leak(other.split, len(videos & set(other.video_id)), shared))
-    return tuple(found)
+        leaks.append(Leak(other.split, len(videos & set(other.video_id)), shared))
+    return tuple(leaks)
 
 
 def look(results: Results) -> AuditFinding | None:
     """State which splits share videos or sentences."""
-    split, found = results.whole.annotations, results.cached(leaks)
-    if not found:
+    split, overlaps = results.whole.annotations, results.cached(leaks)
+    if not overlaps:
         return None
     n_queries, n_videos = split.n_queries, split.n_videos
-    shared = [leak for leak in found if leak.n_videos]
-    worst = max(found, key=lambda leak: leak.n_sentences)
+    shared = [leak for leak in overlaps if leak.n_videos]
+    worst = max(overlaps, key=lambda leak: leak.n_sentences)
     verbatim = worst.n_sentences / n_queries
     lines = tuple(
         f"{leak.split}: {leak.n_videos:,} of {n_videos:,} videos, {leak.n_sentences:,} of {n_queries:,} sentences"
-        for leak in found
+        for leak in overlaps
     )
     if shared:
-        which = " and ".join(f"{leak.split} ({leak.n_videos:,} of {n_videos:,})" for leak in shared)
+        names = " and ".join(f"{leak.split} ({leak.n_videos:,} of {n_videos:,})" for leak in shared)
         verdict = (
-            f"Videos of {split.split} are also in {which}: whatever was trained or chosen there was trained or chosen "
-            f"on the videos under test."
+            f"Videos of {split.split} are also in {names}, so a model that is trained or selected there has seen "
+            "videos under test."
         )
         most = max(leak.n_videos for leak in shared)
         return AuditFinding(NAME, "serious", verdict, lines, most / n_videos, holds=False)
     level: Level = "warning" if verbatim > 0.2 else "note" if verbatim > 0 else "good"
-    others = ", ".join(leak.split for leak in found)
+    others = ", ".join(leak.split for leak in overlaps)
     verdict = (
         f"No video of {split.split} is in {others}; {100 * verbatim:.0f} % of its sentences ({worst.n_sentences:,} of "
         f"{n_queries:,}) are verbatim in {worst.split}."
@@ -65,7 +65,7 @@ def look(results: Results) -> AuditFinding | None:
 
 
 def document(results: Results) -> dict[str, Any]:
-    """Return what each other split shares with the audited one."""
+    """Return the numbers of videos and sentences that each other split shares with the audited one."""
     return {"leaks": results.cached(leaks)}
 
 

@@ -1,4 +1,4 @@
-"""How much of the score comes from references longer than half the video."""
+"""The share of the score on references longer than half the video."""
 
 from __future__ import annotations
 
@@ -33,13 +33,15 @@ def is_long(results: Results) -> Bools:
 
 
 def by_length(results: Results) -> tuple[SuccessByLength, SuccessByLength] | None:
-    """Count hits and misses of the method and of the strongest floor; None if the headline is no recall."""
+    """Count hits and misses of the method and of the strongest floor; None if the headline is not a recall."""
     measure, floor = results.measure, results.floors[int(results.verdict.strongest[results.headline])]
     if not isinstance(measure, Recall):
         return None
-    of_floor = floor.draws[0] if floor.draws else floor.scores
-    own, other = (success_by_length(of, results.annotations, measure) for of in (results.scores, of_floor))
-    return own, other
+    floor_scores = floor.draws[0] if floor.draws else floor.scores
+    method, strongest = (
+        success_by_length(scores, results.annotations, measure) for scores in (results.scores, floor_scores)
+    )
+    return method, strongest
 
 
 def look(results: Results) -> AuditFinding:
@@ -49,27 +51,26 @@ def look(results: Results) -> AuditFinding:
         return AuditFinding(NAME, "note", f"The score at {measure} is 0, so it has no share on long references.")
     long = is_long(results)
     of_score, of_queries = float(earned[long].sum() / earned.sum()), float(np.mean(long))
-    what = "hits" if isinstance(measure, Recall) else "score"
+    unit = "hits" if isinstance(measure, Recall) else "score"
     verdict = (
-        f"{100 * of_score:.0f} % of the {what} at {measure} {'are' if what == 'hits' else 'is'} on references longer "
+        f"{100 * of_score:.0f} % of the {unit} at {measure} {'are' if unit == 'hits' else 'is'} on references longer "
         f"than half the video, which are {100 * of_queries:.0f} % of the queries."
     )
-    leans = of_score > HALF_THE_VIDEO and of_score > of_queries + 0.1
-    level: Level = "warning" if leans else "note" if of_score > of_queries + 0.1 else "good"
-    return AuditFinding(NAME, level, verdict, (), of_score, not leans)
+    fails = of_score > HALF_THE_VIDEO and of_score > of_queries + 0.1
+    level: Level = "warning" if fails else "note" if of_score > of_queries + 0.1 else "good"
+    return AuditFinding(NAME, level, verdict, (), of_score, not fails)
 
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     """Draw hits and misses by length of the reference."""
-    found = results.cached(by_length)
-    if found is None:
+    counts = results.cached(by_length)
+    if counts is None:
         return {}
     drawing = Drawing(
         "by-length",
         f"{results.measure}: hits and misses by length of the reference",
-        "A method that hits where its floor hits, and nowhere else, has learned lengths. After Hidden Challenges, "
-        "Fig. 6.",
-        partial(by_length_figure, *(of.norm for of in found)),
+        "A method that hits only where the floor hits has learned lengths. After Hidden Challenges, Fig. 6.",
+        partial(by_length_figure, *(system.norm for system in counts)),
     )
     return {SCORE: (drawing,)}
 
@@ -94,10 +95,10 @@ def by_length_figure(own: LengthCounts, floor: LengthCounts) -> Figure:
 
 
 def _stacked(axes: Axes, counts: LengthCounts, colour: str) -> None:
-    left, width = counts.bounds[:-1], np.diff(counts.bounds)
-    axes.bar(left, counts.success, width, align="edge", color=colour, edgecolor=PAPER, linewidth=0.4, label="hits")
+    start, width = counts.bounds[:-1], np.diff(counts.bounds)
+    axes.bar(start, counts.success, width, align="edge", color=colour, edgecolor=PAPER, linewidth=0.4, label="hits")
     axes.bar(
-        left,
+        start,
         counts.failure,
         width,
         counts.success,
@@ -112,11 +113,11 @@ def _stacked(axes: Axes, counts: LengthCounts, colour: str) -> None:
 
 def document(results: Results) -> dict[str, Any]:
     """Return hits and misses by length of the reference."""
-    found = results.cached(by_length)
-    if found is None:
+    counts = results.cached(by_length)
+    if counts is None:
         return {"by_length": None}
-    own, floor = ({"share_of_video": of.norm, "seconds": of.seconds} for of in found)
-    return {"by_length": {"measure": found[0].measure, "method": own, "floor": floor}}
+    own, floor = ({"share_of_video": system.norm, "seconds": system.seconds} for system in counts)
+    return {"by_length": {"measure": counts[0].measure, "method": own, "floor": floor}}
 
 
 CHECK = Check(

@@ -1,4 +1,4 @@
-"""What the whole video as the answer scores at the lowest threshold."""
+"""The score of the whole video as the answer, at the lowest threshold."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from truemoment.studies.evaluate.curves import Curves, curves_figure, recall_cur
 NAME = "loose-threshold"
 
 LOOSE = 0.4
-"""A figure of the whole video as the answer from which a threshold is called loose."""
+"""Minimum score of the whole video as the answer at a threshold that is called loose."""
 
 
 def curves(results: Results) -> tuple[tuple[str, Curves], ...]:
@@ -30,11 +30,11 @@ def curves(results: Results) -> tuple[tuple[str, Curves], ...]:
     strongest = int(results.verdict.strongest[results.headline])
     shown = dict.fromkeys([strongest, 0, *([] if results.text_only is None else [results.text_only])])
     answered = [(setup.predictions.name, setup.predictions), *((floors[f].title, floors[f].predictions) for f in shown)]
-    return tuple((name, recall_curves(setup.annotations, of, setup.protocol)) for name, of in answered)
+    return tuple((name, recall_curves(setup.annotations, answers, setup.protocol)) for name, answers in answered)
 
 
 def _value(results: Results, measure: Measure) -> float:
-    """Return the figure of PredictAll; NaN where the protocol does not define the measure."""
+    """Return the figure of PredictAll; NaN if the protocol does not define the measure."""
     try:
         scores = evaluate(results.annotations, results.floors[0].predictions, [measure], results.setup.protocol)
     except MeasureError:
@@ -43,20 +43,20 @@ def _value(results: Results, measure: Measure) -> float:
 
 
 def look(results: Results) -> AuditFinding:
-    """State what PredictAll scores at the lowest threshold among the measures; at 0.3 where there is none."""
+    """State the score of PredictAll at the lowest threshold among the measures; at 0.3 if they have none."""
     percent = results.setup.protocol.percent
     thresholds = [m.iou for m in results.setup.measures if isinstance(m, Recall) and m.n == 1 and m.length is None]
     lowest = min(thresholds, default=0.3)
     recall, discounted = Recall(1, lowest), DiscountedRecall(1, lowest)
-    of_recall, of_discounted = _value(results, recall), _value(results, discounted)
-    verdict = f"The whole video as the answer scores {percent(of_recall)} at {recall}"
-    if np.isfinite(of_discounted):
-        verdict += f" and {percent(of_discounted)} at {discounted}, which penalises distant ends"
+    recall_value, discounted_value = _value(results, recall), _value(results, discounted)
+    verdict = f"The whole video as the answer scores {percent(recall_value)} at {recall}"
+    if np.isfinite(discounted_value):
+        verdict += f" and {percent(discounted_value)} at {discounted}, which penalises distant ends"
     lines = (
         "Closer Look (2021), section 3.2: low thresholds reward long answers where references are long",
         f"references longer than half the video: {100 * np.mean(is_long(results)):.1f} % of the queries",
     )
-    return AuditFinding(NAME, "warning" if of_recall >= LOOSE else "note", f"{verdict}.", lines, of_recall)
+    return AuditFinding(NAME, "warning" if recall_value >= LOOSE else "note", f"{verdict}.", lines, recall_value)
 
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
@@ -64,7 +64,7 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     drawing = Drawing(
         "curves",
         "R@1 and dR@1 against the threshold",
-        "Where a solid line (R@1) lies far above its dashed one (dR@1), hits have ends far from those of the "
+        "If a solid line (R@1) lies far above its dashed line (dR@1), the ends of hits are far from those of the "
         "reference. After Closer Look, Fig. 8.",
         partial(curves_figure, results.cached(curves)),
     )
@@ -73,24 +73,24 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
 
 def document(results: Results) -> dict[str, Any]:
     """Return R and dR against the threshold."""
-    return {"curves": [{"of": name} | _curves(of) for name, of in results.cached(curves)]}
+    return {"curves": [{"of": name} | _curves(curve) for name, curve in results.cached(curves)]}
 
 
-def _curves(found: Curves) -> dict[str, Any]:
+def _curves(curve: Curves) -> dict[str, Any]:
     entry = {
-        "thresholds": found.thresholds,
-        "ranks": found.ranks,
-        "recall": found.recall,
-        "discounted": found.discounted,
+        "thresholds": curve.thresholds,
+        "ranks": curve.ranks,
+        "recall": curve.recall,
+        "discounted": curve.discounted,
     }
-    defined = np.all(np.isfinite(found.recall)) and np.all(np.isfinite(found.discounted))
-    return entry if defined else entry | {"why": found.why or "no query counts"}
+    defined = np.all(np.isfinite(curve.recall)) and np.all(np.isfinite(curve.discounted))
+    return entry if defined else entry | {"why": curve.why or "no query counts"}
 
 
 CHECK = Check(
     name=NAME,
     title="Low thresholds",
-    looks_at="what the whole video as the answer scores at the lowest threshold",
+    looks_at="the score of the whole video as the answer, at the lowest threshold",
     look=look,
     figure="that score",
     blocks=blocks,

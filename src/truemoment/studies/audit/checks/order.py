@@ -20,45 +20,47 @@ from truemoment.studies.bias.report_order import (
 NAME = "order"
 
 TABLE = "order-table"
-"""The floor that reads the place of a sentence alone."""
+"""Name of the floor that reads only the place of a sentence."""
 
 
 def orders(results: Results) -> tuple[OrderOfStarts, OrderOfStarts | None]:
-    """Return how moments follow each other in the audited split and in the training split, where there is one."""
+    """Return the order of moments in the audited split, and in the training split; None without one."""
     train = results.setup.splits.train
     return order_of_starts(results.annotations), None if train is None else order_of_starts(train)
 
 
 def look(results: Results) -> AuditFinding | None:
-    """State how often the next sentence starts later, and what a table over the place of a sentence scores."""
-    here, train = results.cached(orders)
-    if not here.n_pairs:
+    """State how often the next sentence starts later, and the score of a table over the place of a sentence."""
+    audited, train = results.cached(orders)
+    if not audited.n_pairs:
         return None
-    predicts = "predicts where moments are" if here.informs else "is not shown to predict where moments are"
-    verdict = f"The order of sentences {predicts}: {later_in_words(here)}"
+    predicts = "predicts where moments are" if audited.informs else "is not shown to predict where moments are"
+    verdict = f"The order of sentences {predicts}: {later_in_words(audited)}"
     if (floor := results.floor(TABLE)) is not None:
         score = results.setup.protocol.percent(floor.scores.value(results.measure))
         verdict += f"; a table over 'sentence k of n' scores {score} at {results.measure}"
     lines = () if train is None else (f"training split: {later_in_words(train)}",)
-    return AuditFinding(NAME, "note", f"{verdict}.", lines, here.later, ci95=here.ci95)
+    return AuditFinding(NAME, "note", f"{verdict}.", lines, audited.later, ci95=audited.ci95)
 
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
-    """Show the shares of both splits."""
-    found = results.cached(orders)
-    if not found[0].n_pairs:
+    """Show the shares of both splits in a table."""
+    pair = results.cached(orders)
+    if not pair[0].n_pairs:
         return {}
-    splits = zip((results.annotations, results.setup.splits.train), found, strict=True)
-    rows = tuple((Cell(of.split), *starts_cells(order)) for of, order in splits if of is not None and order is not None)
+    splits = zip((results.annotations, results.setup.splits.train), pair, strict=True)
+    rows = tuple(
+        (Cell(split.split), *starts_cells(order)) for split, order in splits if split is not None and order is not None
+    )
     return {SCORE: (Table(STARTS_CAPTION, ("split", *STARTS_HEADINGS), (("", rows),)),)}
 
 
 def document(results: Results) -> dict[str, Any]:
     """Return the shares of both splits."""
-    here, train = results.cached(orders)
+    audited, train = results.cached(orders)
     return {
         "order": {
-            "audited": starts_document(here),
+            "audited": starts_document(audited),
             "training": None if train is None else starts_document(train),
         }
     }

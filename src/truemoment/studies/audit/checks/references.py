@@ -10,20 +10,20 @@ NAME = "references"
 
 
 def look(results: Results) -> AuditFinding:
-    """Count faulty references, and state what a perfect method scores that clips its answers."""
+    """Count faulty references, and state the score of a perfect method that clips its answers."""
     annotations = results.annotations
     past = annotations.end_s > annotations.duration_s + 1e-6
     empty = annotations.end_s <= annotations.start_s
     outside = (annotations.start_s >= annotations.duration_s) | (annotations.start_s < 0)
     total = f"of {len(annotations):,} references"
     lines = tuple(
-        f"{int(marked.sum()):,} {total} {one if marked.sum() == 1 else many}"
-        for marked, one, many in (
+        f"{int(faulty.sum()):,} {total} {singular if faulty.sum() == 1 else plural}"
+        for faulty, singular, plural in (
             (past, "ends after the end of its video", "end after the end of their video"),
             (empty, "is empty or swapped", "are empty or swapped"),
             (outside, "starts outside its video", "start outside their video"),
         )
-        if marked.any()
+        if faulty.any()
     )
     if not lines:
         return AuditFinding(NAME, "good", "Every reference is a moment of its video.", (), 0.0)
@@ -42,5 +42,5 @@ CHECK = Check(
     title="Faults of the references",
     looks_at="references past the end, empty, swapped or outside their video",
     look=look,
-    figure="share of these",
+    figure="share of these references",
 )

@@ -1,4 +1,4 @@
-"""Which differences the split can show at all."""
+"""The smallest difference that the split can show."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAME = "resolution"
 
 
 def look(results: Results) -> AuditFinding:
-    """State the smallest detectable difference to the strongest floor."""
+    """State the smallest detectable difference from the strongest floor."""
     m, value = results.headline, float(results.verdict.resolves[results.headline])
     n_queries, n_videos = len(results.scores), len(set(results.scores.video_id))
     where = f"{counted(n_queries, 'query', 'queries')} in {counted(n_videos, 'video', 'videos')}"
@@ -40,7 +40,7 @@ def look(results: Results) -> AuditFinding:
 CHECK = Check(
     name=NAME,
     title="Detectable differences",
-    looks_at="which differences this split can show",
+    looks_at="the differences that this split can show",
     look=look,
     figure="the smallest detectable difference",
 )

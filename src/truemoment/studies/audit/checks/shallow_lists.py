@@ -1,4 +1,4 @@
-"""Measures that look further down the lists than these reach."""
+"""Measures that are deeper than the lists of predictions."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ NAME = "shallow-lists"
 
 
 def look(results: Results) -> AuditFinding | None:
-    """Name the measures that look beyond the longest list."""
+    """Name the measures that are deeper than the longest list."""
     depth = max(int(results.setup.predictions.lengths.max(initial=0)), 1)
     deeper = [str(m) for m in results.setup.measures if m.depth is not None and m.depth > depth]
     if not deeper:
         return None
     answers = counted(depth, "prediction", "predictions")
     verdict = (
-        f"No query has more than {answers}, so {', '.join(deeper)} {'looks' if len(deeper) == 1 else 'look'} at no "
-        f"more than that; floors give {answers} too."
+        f"No query has more than {answers}, so {', '.join(deeper)} {'uses' if len(deeper) == 1 else 'use'} no more; "
+        f"floors give {answers} too."
     )
     return AuditFinding(NAME, "note", verdict)
 
@@ -27,6 +27,6 @@ def look(results: Results) -> AuditFinding | None:
 CHECK = Check(
     name=NAME,
     title="Short lists of answers",
-    looks_at="measures that look further than the lists reach",
+    looks_at="measures that are deeper than the lists of predictions",
     look=look,
 )

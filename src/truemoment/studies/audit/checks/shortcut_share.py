@@ -1,4 +1,4 @@
-"""How much of the method's figure the strongest floor has without the video."""
+"""The share of the method's figure that the strongest floor reaches without the video."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from truemoment.studies.audit.results import Results
 NAME = "shortcut-share"
 
 MOSTLY = 0.8
-"""A share from which most of a figure needs no video."""
+"""Minimum share for which most of a figure needs no video."""
 
 
 class Shares(NamedTuple):
-    """The strongest floor's figure over the method's by measure; NaN where the method's is 0."""
+    """The strongest floor's figure over the method's by measure; NaN if the method's is 0."""
 
     value: Floats  # (M,)
     ci95: Floats  # (M, 2)
@@ -32,7 +32,7 @@ class Shares(NamedTuple):
 
 def shares(results: Results) -> Shares:
     """Compute the shortcut share at every measure."""
-    own, floor = (sums_by_video(of)[0] for of in (results.scores, results.strongest_scores))
+    own, floor = (sums_by_video(scores)[0] for scores in (results.scores, results.strongest_scores))
     drawn = resample_ratios(floor, own, results.stream("shortcut share"), resamples=results.setup.resamples)
     value = np.where(figures(results.scores) > 0, drawn.value, np.nan)
     return Shares(value, np.stack(drawn.bounds(LEVEL), axis=-1))
@@ -40,35 +40,35 @@ def shares(results: Results) -> Shares:
 
 def look(results: Results) -> AuditFinding:
     """State the shortcut share at the headline measure."""
-    found, m = results.cached(shares), results.headline
+    result, m = results.cached(shares), results.headline
     lines = tuple(
         f"{measure}: {results.strongest(i)} has "
-        + (f"{number(found.value[i])}, {interval95(found.ci95[i])}" if np.isfinite(found.value[i]) else "no share")
+        + (f"{number(result.value[i])}, {interval95(result.ci95[i])}" if np.isfinite(result.value[i]) else "no share")
         for i, measure in enumerate(results.setup.measures)
     )
-    if not np.isfinite(found.value[m]):
+    if not np.isfinite(result.value[m]):
         verdict = f"The shortcut share is undefined at {results.measure}: the method's figure is 0 or undefined."
         return AuditFinding(NAME, "note", verdict, lines)
-    share, name = float(found.value[m]), results.strongest(m)
+    share, name = float(result.value[m]), results.strongest(m)
     bounds: tuple[tuple[float, Level], ...] = ((0.5, "good"), (MOSTLY, "note"), (1.0, "warning"))
     level: Level = next((level for bound, level in bounds if share < bound), "serious")
     verdict = (
         f"{name[0].upper()}{name[1:]} reaches {100 * share:.0f} % of the method's {results.measure} without the video "
-        f"(shortcut share {number(share)}, {interval95(found.ci95[m])})."
+        f"(shortcut share {number(share)}, {interval95(result.ci95[m])})."
     )
-    low, high = found.ci95[m].tolist()
+    low, high = result.ci95[m].tolist()
     return AuditFinding(NAME, level, verdict, lines, share, bool(high < MOSTLY), (low, high))
 
 
 def document(results: Results) -> dict[str, Any]:
     """Return the shortcut share at every measure."""
-    found = results.cached(shares)
+    result = results.cached(shares)
     return {
         "shortcut_share": [
             Measured(
-                float(found.value[m]),
+                float(result.value[m]),
                 "the method's figure is 0 or undefined",
-                found.ci95[m].tolist(),
+                result.ci95[m].tolist(),
                 measure=str(measure),
                 no_interval="the method's figure is 0 in some resamples",
             )

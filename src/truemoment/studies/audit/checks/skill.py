@@ -24,24 +24,24 @@ class HumanSkill(NamedTuple):
     """(method - strongest floor) / (people - strongest floor), over the queries that several people annotated."""
 
     title: str  # of the ceiling
-    value: float  # NaN where it is undefined
+    value: float  # NaN if undefined
     ci95: tuple[float, float]
-    why: str  # why it is undefined; "" where it is not
+    why: str  # reason for an undefined value; "" for a defined one
 
 
 def against_people(results: Results) -> tuple[HumanSkill, ...]:
-    """Compute the skill against each ceiling of people, at the headline measure.
+    """Compute the skill with each ceiling of people, at the headline measure.
 
     It is undefined unless people are shown to be above the strongest floor: the lower end of the interval of their
     difference is above 0.
     """
-    m, found = results.headline, []
+    m, skills = results.headline, []
     for ceiling in results.ceilings:
         if not ceiling.name.startswith("human"):
             continue
         counts = ceiling.scores.weight[m] > 0
         systems = results.scores, results.strongest_scores, ceiling.scores
-        own, floor, people = (sums_by_video(restrict(of, counts))[0][:, m] for of in systems)
+        own, floor, people = (sums_by_video(restrict(system, counts))[0][:, m] for system in systems)
         weight = sums_by_video(restrict(results.scores, counts))[1][:, m]
         drawn = resample_ratios(
             np.stack([own - floor, people - floor], axis=1),
@@ -52,8 +52,8 @@ def against_people(results: Results) -> tuple[HumanSkill, ...]:
         low, high = drawn.bounds(LEVEL)
         why = "" if low[1] > 0 else "people are not shown to be above the strongest floor"
         value = float(drawn.value[0]) if not why else float("nan")
-        found.append(HumanSkill(ceiling.title, value, (float(low[0]), float(high[0])), why))
-    return tuple(found)
+        skills.append(HumanSkill(ceiling.title, value, (float(low[0]), float(high[0])), why))
+    return tuple(skills)
 
 
 def look(results: Results) -> AuditFinding:
@@ -85,8 +85,8 @@ def document(results: Results) -> dict[str, Any]:
     """Return the skill with people as the ceiling; the skill itself is part of the verdict."""
     return {
         "human_skill": [
-            {"ceiling": of.title} | Measured(of.value, of.why, of.ci95).as_dict()
-            for of in results.cached(against_people)
+            {"ceiling": people.title} | Measured(people.value, people.why, people.ci95).as_dict()
+            for people in results.cached(against_people)
         ]
     }
 

@@ -1,4 +1,4 @@
-"""The method and the strongest floor on classes of queries, which several checks look at."""
+"""Figures of the method and the strongest floor by class of queries, for several checks."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ def members(results: Results) -> list[Membership]:
     return membership(setup.annotations, train_sentences=sentences, verbs=results.verbs)
 
 
-def of_method(results: Results) -> list[Slice]:
-    """Return the method's figures, class by class."""
+def method_slices(results: Results) -> list[Slice]:
+    """Return the method's figures by class."""
     return _slices(results, results.scores)
 
 
-def of_floor(results: Results) -> list[Slice]:
-    """Return the strongest floor's figures, class by class, under the same draws."""
+def floor_slices(results: Results) -> list[Slice]:
+    """Return the strongest floor's figures by class, with the same draws."""
     return _slices(results, results.strongest_scores)
 
 

@@ -1,12 +1,12 @@
-r"""Whether the answers lie where the training moments lie, or where those of the audited split do.
+r"""Whether the answers are distributed like the training moments, or like the references of the audited split.
 
-A method that finds moments spreads its first answers as the references of the split are spread; one that guesses, as
-the moments that it was trained on. Both are measured by the energy distance of (start, end) in fractions of the video
-(:mod:`truemoment.studies.bias.distances`); the figure is
+The first answers of a method that finds moments are distributed like the references of the split. Those of a method
+that guesses are distributed like its training moments. Both distances are energy distances of (start, end) in fractions
+of the video (:mod:`truemoment.studies.bias.distances`); the figure is
 
 .. math:: E(\mathrm{answers}, \mathrm{references}) - E(\mathrm{answers}, \mathrm{training\ moments}),
 
-above 0 where the answers are nearer to the training moments. Its interval comes from resampling the videos of the
+above 0 if the answers are nearer to the training moments. Its interval is computed by resampling the videos of the
 audited split.
 """
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 NAME = "training-places"
 
 N_STEPS = 20
-"""Steps of a video: moments are gathered in cells of 5 % of it."""
+"""Number of steps of a video: moments are counted in cells of 5 % of it."""
 
 
 class PlaceDistances(NamedTuple):
@@ -71,7 +71,7 @@ def places(results: Results) -> PlaceDistances | None:
     results.on_status("places of the answers")
     first = first_answers(setup.annotations, setup.predictions, ranking=setup.protocol.ranking)
     duration_s = setup.annotations.queries.duration_s
-    answers = np.stack([np.clip(of / duration_s, 0, 1) for of in (first.start_s, first.end_s)], axis=1)
+    answers = np.stack([np.clip(times / duration_s, 0, 1) for times in (first.start_s, first.end_s)], axis=1)
     known = answers[:, 1] > answers[:, 0]  # not so where there is no answer, or none in the video
     try:
         training, references = locations(setup.splits.train)[0], locations(setup.annotations)
@@ -83,23 +83,23 @@ def places(results: Results) -> PlaceDistances | None:
     query = np.repeat(np.arange(setup.annotations.n_queries), np.diff(setup.annotations.offsets))[references[1]]
     n_videos = int(video.max()) + 1
     columns = [_by_video(video[known], answers[known], n_videos), _by_video(video[query], references[0], n_videos)]
-    whole = [of.sum(axis=0, keepdims=True) for of in columns]
+    whole = [column.sum(axis=0, keepdims=True) for column in columns]
     drawn = resample_sums(np.concatenate(columns, axis=1), results.stream(NAME), resamples=setup.resamples)
-    of_answers, of_references = np.split(drawn, 2, axis=1)
-    of_training = np.bincount(cell_of(training, N_STEPS), minlength=n_cells(N_STEPS))[None].astype(np.float64)
+    drawn_answers, drawn_references = np.split(drawn, 2, axis=1)
+    training_counts = np.bincount(cell_of(training, N_STEPS), minlength=n_cells(N_STEPS))[None].astype(np.float64)
     moments = np.concatenate([answers[known], references[0], training])
 
     def distances(a: Floats, b: Floats) -> Floats:
         return energy_distances(a, b, moments, N_STEPS)
 
-    to_references, to_training = distances(of_answers, of_references), distances(of_answers, of_training)
+    to_references, to_training = distances(drawn_answers, drawn_references), distances(drawn_answers, training_counts)
     return PlaceDistances(
         to_references=float(distances(*whole)[0]),
-        to_training=float(distances(whole[0], of_training)[0]),
+        to_training=float(distances(whole[0], training_counts)[0]),
         references_ci95=interval95(to_references),
         training_ci95=interval95(to_training),
         difference_ci95=interval95(to_references - to_training),
-        between=float(distances(whole[1], of_training)[0]),
+        between=float(distances(whole[1], training_counts)[0]),
     )
 
 
@@ -111,26 +111,26 @@ def _by_video(video: Ints, start_end_norm: Floats, n_videos: int) -> Floats:
 
 
 def look(results: Results) -> AuditFinding | None:
-    """State which moments the answers lie near."""
-    found, setup = results.cached(places), results.setup
-    if found is None or setup.splits.train is None:
+    """State which moments the answers are distributed like."""
+    result, setup = results.cached(places), results.setup
+    if result is None or setup.splits.train is None:
         return None
-    low, high = found.difference_ci95
-    here, train = setup.annotations.split, setup.splits.train.split
+    low, high = result.difference_ci95
+    split, train = setup.annotations.split, setup.splits.train.split
     distances = (
-        f"energy distance {found.to_references:.4f} to the references of {here} "
-        f"({_ends(found.references_ci95)}), {found.to_training:.4f} to the moments of {train} "
-        f"({_ends(found.training_ci95)}; 95 % intervals)"
+        f"energy distance {result.to_references:.4f} to the references of {split} "
+        f"({_ends(result.references_ci95)}), {result.to_training:.4f} to the moments of {train} "
+        f"({_ends(result.training_ci95)}; 95 % intervals)"
     )
     level: Level = "warning" if low > 0 else "good" if high < 0 else "note"
-    verdict = f"not shown to be nearer to the moments of {train} than to those of {here}"
+    verdict = f"not shown to be nearer to the moments of {train} than to those of {split}"
     if low > 0:
-        verdict = f"distributed like the moments of {train}, not like those of {here}"
+        verdict = f"distributed like the moments of {train}, not like those of {split}"
     elif high < 0:
-        verdict = f"distributed like the references of {here}, not like the moments of {train}"
+        verdict = f"distributed like the references of {split}, not like the moments of {train}"
     verdict = f"The first answers are {verdict}: {distances}."
-    line = f"the references of {here} are {found.between:.4f} from the moments of {train}"
-    return AuditFinding(NAME, level, verdict, (line,), found.to_references - found.to_training, not low > 0)
+    line = f"the references of {split} are {result.between:.4f} from the moments of {train}"
+    return AuditFinding(NAME, level, verdict, (line,), result.to_references - result.to_training, not low > 0)
 
 
 def _ends(ci95: Floats) -> str:
@@ -138,13 +138,13 @@ def _ends(ci95: Floats) -> str:
 
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
-    """Draw where moments lie."""
+    """Draw the places of moments and answers."""
     drawing = Drawing(
         "densities",
         "Where moments lie",
-        "Each place is a start and an end as shares of the video. A method that finds moments spreads its first "
-        "answers as the references are spread; one that guesses, as the training moments. After Closer Look, Fig. 2 "
-        "and 4.",
+        "Each point is a start and an end as shares of the video. The first answers of a method that finds moments are "
+        "distributed like the references; those of a method that guesses, like the training moments. After Closer "
+        "Look, Fig. 2 and 4.",
         partial(densities_figure, results),
     )
     return {SCORE: (drawing,)}
@@ -152,26 +152,28 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
 
 def document(results: Results) -> dict[str, Any]:
     """Return the distances of the first answers to the references and to the training moments."""
-    found = results.cached(places)
-    if found is None:
+    distances = results.cached(places)
+    if distances is None:
         return {"places": None}
     return {
         "places": {
-            "to_references": Measured(found.to_references, "", found.references_ci95.tolist()),
-            "to_training": Measured(found.to_training, "", found.training_ci95.tolist()),
-            "difference": Measured(found.to_references - found.to_training, "", found.difference_ci95.tolist()),
-            "references_to_training": Measured(found.between),
+            "to_references": Measured(distances.to_references, "", distances.references_ci95.tolist()),
+            "to_training": Measured(distances.to_training, "", distances.training_ci95.tolist()),
+            "difference": Measured(
+                distances.to_references - distances.to_training, "", distances.difference_ci95.tolist()
+            ),
+            "references_to_training": Measured(distances.between),
         }
     }
 
 
 def _clouds(results: Results) -> list[tuple[str, Floats]]:
-    """Return moments as shares of the video, (N, 2), by title: train, references, first answers, the floor's."""
+    """Return moments as shares of the video, (N, 2), of train, references, first answers and those of the floor."""
     setup, train = results.setup, results.setup.splits.train
-    found = [
-        (f"references of {of.split}", _norm(of.start_s, of.end_s, of.duration_s))
-        for of in (train, setup.annotations)
-        if of is not None
+    clouds = [
+        (f"references of {split.split}", _norm(split.start_s, split.end_s, split.duration_s))
+        for split in (train, setup.annotations)
+        if split is not None
     ]
     duration_s = setup.annotations.queries.duration_s
     for title, answers in (
@@ -179,8 +181,8 @@ def _clouds(results: Results) -> list[tuple[str, Floats]]:
         ("first answers of the floor", results.floors[int(results.verdict.strongest[results.headline])].predictions),
     ):
         first = first_answers(setup.annotations, answers, ranking=setup.protocol.ranking)
-        found.append((title, _norm(first.start_s, first.end_s, duration_s)))
-    return found
+        clouds.append((title, _norm(first.start_s, first.end_s, duration_s)))
+    return clouds
 
 
 def _norm(start_s: Floats, end_s: Floats, duration_s: Floats) -> Floats:
@@ -191,7 +193,7 @@ def _norm(start_s: Floats, end_s: Floats, duration_s: Floats) -> Floats:
 
 
 def densities_figure(results: Results) -> Figure:
-    """Draw where moments lie, (start, end) as shares of the video, all on one scale (Closer Look, Fig. 2 and 4)."""
+    """Draw the density of moments, (start, end) as shares of the video, on one scale (Closer Look, Fig. 2 and 4)."""
     clouds = _clouds(results)
     with drawing_style():
         figure = new_figure(4.75)

@@ -1,4 +1,4 @@
-"""How many answers in words could not be read, and why."""
+"""The share of answers in words that could not be read, and the reasons."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from truemoment.studies.audit.results import Results
 NAME = "unread-share"
 
 UNREAD: tuple[tuple[float, Level], ...] = ((0.01, "good"), (0.05, "note"), (0.2, "warning"))
-"""Shares of unread answers up to which a level goes; beyond the last one it is serious."""
+"""Maximum share of unread answers for each level; above the last one the level is serious."""
 
 TOLERABLE = 0.05
-"""Share of unread answers that passes."""
+"""Maximum share of unread answers that passes."""
 
 N_REASONS = 5
 N_EXAMPLES = 3
 BEGINNING, END = 60, 100
-"""Characters of a long answer that are shown: the answer itself follows the reasoning."""
+"""Number of characters of a long answer that are shown: the answer itself follows the reasoning."""
 
 
 def look(results: Results) -> AuditFinding | None:
@@ -33,10 +33,10 @@ def look(results: Results) -> AuditFinding | None:
     if not counts or not any(counts.values()):
         return None
     total = sum(counts.values())
-    unread = sum(counts[which] for which in UNREADABLE_STATUSES)
+    unread = sum(counts[status] for status in UNREADABLE_STATUSES)
     share = unread / total
     level: Level = next((level for bound, level in UNREAD if share <= bound), "serious")
-    fates = ", ".join(f"{counts[which]:,} {which}" for which in UNREADABLE_STATUSES if counts[which])
+    fates = ", ".join(f"{counts[status]:,} {status}" for status in UNREADABLE_STATUSES if counts[status])
     if unread:
         verdict = (
             f"{100 * share:.1f} % of the answers in words could not be read ({unread:,} of {total:,}: {fates}); they "
@@ -52,7 +52,7 @@ def look(results: Results) -> AuditFinding | None:
 
 
 def _reasons(parsing: Parsing) -> Iterator[str]:
-    """Write why answers were not read, with examples, and how all were read."""
+    """Return the reasons for unread answers, with examples, and the reader."""
     reasons = [(why, n) for why, n in parsing.whys.items() if why.startswith(UNREADABLE_STATUSES)]
     for reason, n in reasons[:N_REASONS]:
         yield f"not read, {reason}: {counted(n, 'answer', 'answers')}"

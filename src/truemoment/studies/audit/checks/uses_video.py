@@ -1,4 +1,4 @@
-"""Whether the method loses when its videos are shuffled."""
+"""Whether the method's figure falls if its videos are shuffled."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from truemoment.report.drawing import METHOD, METHOD_FAINT, SMALL, draw_cells, d
 from truemoment.report.model import Block, Drawing
 from truemoment.report.words import interval95_points, points
 from truemoment.studies.audit.checks.base import SCORE, Check
-from truemoment.studies.audit.checks.better_than_guessing import detectable
-from truemoment.studies.audit.checks.changed_videos import shuffled
+from truemoment.studies.audit.checks.better_than_guessing import detectable_difference
+from truemoment.studies.audit.checks.changed_videos import shuffled_control
 from truemoment.studies.audit.entries import difference, statuses
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
@@ -27,7 +27,7 @@ NAME = "uses-video"
 
 def look(results: Results) -> AuditFinding | None:
     """State the loss on shuffled videos."""
-    control = results.cached(shuffled)
+    control = results.cached(shuffled_control)
     if control is None:
         return None
     setup, m = results.setup, results.headline
@@ -42,7 +42,7 @@ def look(results: Results) -> AuditFinding | None:
         f"{100 * moved.share_within():.0f} % stay or move by less than a tenth of the video, at start and end. "
         f"{measure} changes from {percent(before)} to {percent(after)}: {points(after - before, sign='+')} points, "
         f"{interval95_points(-fall.ci95[m][::-1], sign='+')}"
-        + ("." if falls else f". No loss is shown; {detectable(float(fall.resolves[m]))}.")
+        + ("." if falls else f". No loss is shown; {detectable_difference(float(fall.resolves[m]))}.")
     )
     lines = [
         f"{name}: {control.change_at(i)}" for i, name in enumerate(setup.measures) if np.isfinite(fall.difference[i])
@@ -62,25 +62,25 @@ def look(results: Results) -> AuditFinding | None:
 
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
-    """Draw how first answers move when the video is shuffled."""
-    control = results.cached(shuffled)
+    """Draw the displacement of first answers if the video is shuffled."""
+    control = results.cached(shuffled_control)
     if control is None or not control.displacement.compared.any():
         return {}
     drawing = Drawing(
         "displacement",
         "How answers move when the video is shuffled",
-        "Answers in the corner at 0 do not move although the video is another one. After Hidden Challenges, Fig. F.",
+        "Answers in the corner at 0 do not move although the video is shuffled. After Hidden Challenges, Fig. F.",
         partial(displacement_figure, control.displacement),
     )
     return {SCORE: (drawing,)}
 
 
 DISPLACEMENT_BOUNDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-"""Classes of the displacements' density, times an even spread over the square."""
+"""Class bounds of the density of displacements, as a multiple of an even spread over the square."""
 
 
 def displacement_figure(moved: Displacement) -> Figure:
-    """Draw how far start and end move when the video is shuffled, with marginals (Hidden Challenges, Fig. F)."""
+    """Draw the displacement of start and end on shuffled videos, with marginals (Hidden Challenges, Fig. F)."""
     density = moved.density()
     n_queries = int(density.counts.sum())
     with drawing_style():
@@ -95,22 +95,22 @@ def displacement_figure(moved: Displacement) -> Figure:
         axes.grid(axis="both")
         shares = f"{100 * moved.share_unchanged:.1f} % unchanged\n{100 * moved.share_within():.1f} % within 0.1"
         axes.text(0.97, 0.97, shares, ha="right", va="top", fontsize=SMALL)
-        above = figure.add_subplot(grid[0, 0], sharex=axes)
-        beside = figure.add_subplot(grid[1, 1], sharey=axes)
-        of_start, of_end = (100 * density.counts.sum(axis=axis) / max(n_queries, 1) for axis in (1, 0))
-        above.stairs(of_start, density.bounds, fill=True, color=METHOD_FAINT, edgecolor=METHOD)
-        beside.stairs(of_end, density.bounds, fill=True, color=METHOD_FAINT, edgecolor=METHOD, orientation="horizontal")
-        above.set_ylabel("%")
-        beside.set_xlabel("%")
-        above.tick_params(labelbottom=False)
-        beside.tick_params(labelleft=False)
+        top = figure.add_subplot(grid[0, 0], sharex=axes)
+        right = figure.add_subplot(grid[1, 1], sharey=axes)
+        start, end = (100 * density.counts.sum(axis=axis) / max(n_queries, 1) for axis in (1, 0))
+        top.stairs(start, density.bounds, fill=True, color=METHOD_FAINT, edgecolor=METHOD)
+        right.stairs(end, density.bounds, fill=True, color=METHOD_FAINT, edgecolor=METHOD, orientation="horizontal")
+        top.set_ylabel("%")
+        right.set_xlabel("%")
+        top.tick_params(labelbottom=False)
+        right.tick_params(labelleft=False)
         scale_legend(figure, DISPLACEMENT_BOUNDS, "times as dense as evenly spread displacements")
     return figure
 
 
 def document(results: Results) -> dict[str, Any]:
-    """Return how answers move on shuffled videos, and what each measure loses."""
-    control = results.cached(shuffled)
+    """Return the displacement of answers on shuffled videos, and the fall of each measure."""
+    control = results.cached(shuffled_control)
     if control is None:
         return {"shuffled": None}
     moved, why = control.displacement, "no query is answered in both files"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from truemoment.report.model import Level
 from truemoment.report.words import counted
-from truemoment.studies.audit.checks.abstention import abstaining
+from truemoment.studies.audit.checks.abstention import count_abstentions
 from truemoment.studies.audit.checks.base import Check
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
@@ -13,11 +13,11 @@ NAME = "validity"
 
 
 def look(results: Results) -> AuditFinding | None:
-    """Count what is wrong with the answers."""
+    """Count the faults of the answers."""
     match = results.setup.match
     if match is None:
         return None
-    abstains = results.cached(abstaining)
+    abstains = results.cached(count_abstentions)
     n_silent = match.empty if abstains is None else abstains.n_wrongly
     faults = (
         (match.missing, "query has no row", "queries have no row"),
@@ -40,9 +40,9 @@ def look(results: Results) -> AuditFinding | None:
     if not notes:
         return AuditFinding(NAME, "good", "Every query is answered with moments of its video.", (), share, holds=True)
     n_queries = results.whole.annotations.n_queries
-    of = f"{counted(match.moments, 'answer', 'answers')} to {counted(n_queries, 'query', 'queries')}"
+    total = f"{counted(match.moments, 'answer', 'answers')} to {counted(n_queries, 'query', 'queries')}"
     level: Level = "warning" if problems or not_seconds else "note"
-    verdict = f"{'; '.join(notes[:3])} (of {of})."
+    verdict = f"{'; '.join(notes[:3])} (of {total})."
     return AuditFinding(NAME, level, f"{verdict[0].upper()}{verdict[1:]}", tuple(notes), share, not problems)
 
 
@@ -52,6 +52,6 @@ CHECK = Check(
     looks_at="queries without an answer, rows without a query, answers past the end, empty, swapped or negative, and "
     "times that do not look like seconds",
     look=look,
-    passes="none of the former",
+    passes="none of these",
     figure="share of answers past the end, empty or swapped",
 )

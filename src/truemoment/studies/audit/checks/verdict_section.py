@@ -1,4 +1,4 @@
-"""What the verdict adds to a report: the method, floors and ceilings in figures, as tables, drawings and JSON."""
+"""Tables, drawings and JSON keys of the verdict: the figures of the method, floors and ceilings."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def key_figures(results: Results) -> KeyFigures:
     """Return the figures of the verdict: method, strongest floor, their difference, skill."""
     m, measure, verdict = results.headline, results.measure, results.verdict
     floor = 1 + int(verdict.strongest[m])
-    own, other = results.scores.value(measure), results.strongest_scores.value(measure)
+    own, strongest = results.scores.value(measure), results.strongest_scores.value(measure)
     return KeyFigures(
         (
             KeyFigure(
@@ -52,7 +52,7 @@ def key_figures(results: Results) -> KeyFigures:
             ),
             KeyFigure(
                 f"{measure} of the strongest floor",
-                figure_cell(results, measure, other, results.ci95[floor, m]),
+                figure_cell(results, measure, strongest, results.ci95[floor, m]),
                 "%",
                 "floor",
             ),
@@ -75,20 +75,20 @@ def _skill(results: Results, m: int) -> Cell:
 
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
-    """Show the method beside floors and ceilings, and less the strongest floor."""
+    """Show the method, floors and ceilings, and the method less the strongest floor."""
     drawings = (
         Drawing(
             "floors",
             f"{results.measure}: method, floors, ceilings",
-            "Floors never see the video: a score that they reach is no merit of a method. Lines are 95 % intervals by "
+            "Floors never see the video, so a score that they reach shows no skill. Lines are 95 % intervals by "
             "resampling videos; the dashed line is the strongest floor.",
             partial(floors_figure, results),
         ),
         Drawing(
             "measures",
             "Every measure, beside the strongest floor",
-            "Where a hollow diamond reaches its dot, the measure does not distinguish the method from one without the "
-            "video. The short stroke is the best of the ceilings.",
+            "If a hollow diamond reaches its dot, the measure does not distinguish the method from a method without "
+            "the video. The short stroke is the best of the ceilings.",
             partial(measures_figure, results),
         ),
     )
@@ -96,7 +96,7 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
 
 
 def _figures_table(results: Results) -> Table:
-    """Return the figures of the method, floors and ceilings: a row each, a column a measure."""
+    """Return the figures of the method, floors and ceilings: one row each, one column per measure."""
     measures = results.setup.measures
 
     def row(title: str, scores: Scores, system: int, marked: Sequence[bool] = ()) -> tuple[Cell, ...]:
@@ -119,7 +119,7 @@ def _figures_table(results: Results) -> Table:
     context = [row(floor.title, floor.scores, first + c) for c, floor in enumerate(results.context)]
     groups = [("Method", (method,)), ("Floors", tuple(floors)), ("Ceilings", tuple(ceilings))]
     if context:
-        groups.insert(2, ("Beside: floors that read the video's other sentences", tuple(context)))
+        groups.insert(2, ("Not counted: floors that read the video's other sentences", tuple(context)))
     return Table(
         "Percent, with 95 % intervals. A star marks the strongest floor of each measure.",
         ("", *map(str, measures)),
@@ -129,7 +129,7 @@ def _figures_table(results: Results) -> Table:
 
 
 def _verdict_table(results: Results) -> Table:
-    """Return the method less the strongest floor: a row a measure."""
+    """Return the method less the strongest floor: one row per measure."""
     verdict, share, rows = results.verdict, results.cached(shares), []
     for m, measure in enumerate(results.setup.measures):
         resolves = float(verdict.resolves[m])
@@ -188,14 +188,14 @@ def document(results: Results) -> dict[str, Any]:
 
 def _floor_entry(results: Results, f: int) -> dict[str, Any]:
     floor, verdict, measures = results.floors[f], results.verdict, results.setup.measures
-    without = "there is no validation split" if floor.floor is not None else "it has no answers on another split"
+    reason = "there is no validation split" if floor.floor is not None else "it has no answers on another split"
     entries = []
     for m, (measure, figure) in enumerate(zip(measures, measured(floor.scores, results.ci95[1 + f]), strict=True)):
         validated = None if floor.validated is None else floor.validated.value(measure)
         against = at_measure(verdict.against[f], verdict.against_ci95[f], measure, m).as_dict()
         entry = figure.as_dict() | {
             "answers": floor.called(m),
-            "validation": Measured(validated, without),
+            "validation": Measured(validated, reason),
             "strongest_in": float(verdict.strongest_in[f, m]),
             "difference": against | {"p": float(results.p_values[f, m])},
         }
@@ -207,7 +207,7 @@ def _floor_entry(results: Results, f: int) -> dict[str, Any]:
         "title": floor.title,
         "kind": "floor",
         "measures": entries,
-        "strongest_for": [str(of) for m, of in enumerate(measures) if verdict.strongest[m] == f],
+        "strongest_for": [str(measure) for m, measure in enumerate(measures) if verdict.strongest[m] == f],
     }
 
 
@@ -234,7 +234,7 @@ def floors_figure(results: Results) -> Figure:
     floor = results.floors[int(results.verdict.strongest[m])]
     names = [wrapped(setup.predictions.name), *(wrapped(baseline.called(m)) for baseline in baselines)]
     names[1 + baselines.index(floor)] += "\n(strongest floor)"
-    values = 100 * np.array([of.value(measure) for of in (results.scores, *(r.scores for r in baselines))])
+    values = 100 * np.array([scores.value(measure) for scores in (results.scores, *(r.scores for r in baselines))])
     with drawing_style():
         lines = np.array([name.count("\n") + 1 for name in names])
         heights = np.maximum(0.62 + 0.38 * lines, 1)
@@ -256,7 +256,7 @@ def floors_figure(results: Results) -> Figure:
 
 
 def _bar_look(baseline: FloorResult | None, strongest: FloorResult) -> tuple[str, str, str | None]:
-    """Face, edge and hatch of a bar; None is the method."""
+    """Return face, edge and hatch of a bar; None is the method."""
     if baseline is None:
         return METHOD, METHOD, None
     if baseline is strongest:

@@ -1,4 +1,4 @@
-"""How much of the score does not need the right video: what the same model has on changed videos."""
+"""The share of the score that the same model has on changed videos, so without the right video."""
 
 from __future__ import annotations
 
@@ -21,50 +21,50 @@ from truemoment.studies.audit.results import Results
 NAME = "without-right-video"
 
 MOST = 0.8
-"""Share of the score that is a warning."""
+"""Maximum share of the score without a warning."""
 
 
-class Remaining(NamedTuple):
-    """The headline figure on changed videos over that on the original ones; NaN where that is 0."""
+class RemainingShare(NamedTuple):
+    """The headline figure on changed videos over that on the original ones; NaN if that is 0."""
 
     control: Control
     share: float
     ci95: Floats
 
 
-def remaining(results: Results) -> tuple[Remaining, ...]:
-    """Compute what remains of the headline figure under each control."""
-    m, found = results.headline, []
+def remaining_shares(results: Results) -> tuple[RemainingShare, ...]:
+    """Compute the share of the headline figure that remains under each control."""
+    m, shares = results.headline, []
     for control in results.cached(controls):
-        after, before = (sums_by_video(of)[0][:, m : m + 1] for of in (control.scores, control.original))
+        after, before = (sums_by_video(scores)[0][:, m : m + 1] for scores in (control.scores, control.original))
         stream = results.stream(f"{NAME} {control.change}")
         drawn = resample_ratios(after, before, stream, resamples=results.setup.resamples)
-        found.append(Remaining(control, float(drawn.value[0]), np.concatenate(drawn.bounds(LEVEL))))
-    return tuple(found)
+        shares.append(RemainingShare(control, float(drawn.value[0]), np.concatenate(drawn.bounds(LEVEL))))
+    return tuple(shares)
 
 
 def look(results: Results) -> AuditFinding | None:
-    """State how much of the score remains without the right video."""
-    found = [one for one in results.cached(remaining) if np.isfinite(one.share)]
-    if not found:
+    """State the share of the score that remains without the right video."""
+    shares = [share for share in results.cached(remaining_shares) if np.isfinite(share.share)]
+    if not shares:
         return None
     setup, m, measure = results.setup, results.headline, results.measure
     write = setup.protocol.percent
-    most = max(found, key=lambda one: one.share)
+    most = max(shares, key=lambda share: share.share)
     bounds: tuple[tuple[float, Level], ...] = ((0.5, "good"), (MOST, "note"), (0.95, "warning"))
     level: Level = next((level for bound, level in bounds if most.share < bound), "serious")
-    before, after = (of.value(measure) for of in (most.control.original, most.control.scores))
+    before, after = (scores.value(measure) for scores in (most.control.original, most.control.scores))
     verdict = (
         f"{percent(most.share, 1)} of {measure} does not need the right video: on changed videos "
         f"({most.control.words}) the model still has {write(after)} of {write(before)}, {_interval(most.ci95)}. "
         f"The strongest floor, {results.strongest(m)}, has {write(results.strongest_scores.value(measure))}."
     )
     lines = tuple(
-        f"{one.control.words}: {write(one.control.scores.value(measure))}, {percent(one.share, 1)} of the score, "
-        f"{_interval(one.ci95)}"
-        for one in found
+        f"{share.control.words}: {write(share.control.scores.value(measure))}, {percent(share.share, 1)} of the score, "
+        f"{_interval(share.ci95)}"
+        for share in shares
     )
-    note = "these are controls of this model, not blind baselines, and are not counted among those"
+    note = "these are controls of this model, not blind baselines, and do not count among the floors"
     return AuditFinding(NAME, level, verdict, (*lines, note), most.share, most.share < MOST)
 
 
@@ -75,17 +75,20 @@ def _interval(ci95: Floats) -> str:
 
 
 def document(results: Results) -> dict[str, Any]:
-    """Return the figures under each control, and what remains of the headline figure."""
+    """Return the figures under each control, and the share of the headline figure that remains."""
     return {
         "controls": [
             {
-                "way": of.control.change,
-                "measures": measured(of.control.scores, of.control.ci95),
+                "way": share.control.change,
+                "measures": measured(share.control.scores, share.control.ci95),
                 "share": Measured(
-                    of.share, "the figure on the original videos is 0", of.ci95.tolist(), measure=str(results.measure)
+                    share.share,
+                    "the figure on the original videos is 0",
+                    share.ci95.tolist(),
+                    measure=str(results.measure),
                 ),
             }
-            for of in results.cached(remaining)
+            for share in results.cached(remaining_shares)
         ]
     }
 

@@ -1,7 +1,7 @@
-"""Reports of the studies of measures: a module a study, with ``section(result)`` and ``document(result)``.
+"""Reports of the studies of measures: one module per study, with ``section(result)`` and ``document(result)``.
 
-``studies`` makes the report of one or several, ``verdict`` the answer over all of them by the rule in ``ranking``;
-``looks`` and ``spans`` have what figures and sentences of the studies share.
+``studies`` has the report of one or several studies, ``verdict`` the answer over all of them. ``looks`` and ``spans``
+have the parts that figures and sentences of several studies share.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The report on agreement: the systems by every measure, and how far the measures rank them alike."""
+"""The report on agreement: the figures of the systems, and the agreement of the rankings by measures."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CONFLICT = 0.5
 """Two measures conflict if their tau and its whole interval lie below this: more than one of four pairs is reversed."""
 
 N_SHOWN = 40
-"""Systems that a figure or a table shows; of more, as many evenly along their order."""
+"""Maximum number of systems in a figure or a table; of more, as many evenly along their order."""
 
 _NAME_WIDTH = 22
 
@@ -50,7 +50,7 @@ WHY_NO_INTERVAL = "in some resamples a measure ties all systems"
 
 
 def section(result: Agreement) -> Section:
-    """Return what people read of the study."""
+    """Return the section of the study."""
     blocks: list[Block] = [
         Finding((*sentences(result), _best_systems(result.systems))),
         Drawing(
@@ -66,7 +66,7 @@ def section(result: Agreement) -> Section:
         blocks.append(
             Drawing(
                 "agreement-tau",
-                "How far each two measures rank the systems alike",
+                "Agreement of the rankings by each two measures",
                 "Kendall's tau-b: 1 for equal rankings, 0 for unrelated ones, marked below 0. After AxIoU, Fig. 4.",
                 partial(tau_figure, result),
             )
@@ -75,7 +75,7 @@ def section(result: Agreement) -> Section:
         blocks.append(
             Drawing(
                 "agreement-mean",
-                "How well each measure agrees with all others",
+                "Agreement of each measure with all others",
                 "Mean tau with the others (mark), its range over 95 % of the resamples (thick line), and the lowest "
                 "and highest tau with any of them (thin line).",
                 partial(mean_figure, result),
@@ -96,9 +96,9 @@ def sentences(result: Agreement) -> list[str]:
     conflicts = conflicts_of(result)
     a, b = conflicts[0] if conflicts else min(pairs, key=lambda pair: float(result.tau[pair]))
     names = [str(measure) for measure in result.systems.measures]
-    of_pair = f"tau {number(result.tau[a, b])}, {interval95(result.interval[a, b])}"
+    lowest = f"tau {number(result.tau[a, b])}, {interval95(result.interval[a, b])}"
     if len(pairs) == 1:
-        return [f"The rankings by {names[a]} and by {names[b]} {'conflict' if conflicts else 'agree'}: {of_pair}."]
+        return [f"The rankings by {names[a]} and by {names[b]} {'conflict' if conflicts else 'agree'}: {lowest}."]
     best = np.flatnonzero(result.mean >= np.nanmax(result.mean) - ROUNDING)
     agree = "agrees" if len(best) == 1 else "agree"
     ends = low_to_high(result.mean_interval[best[0]])
@@ -107,7 +107,7 @@ def sentences(result: Agreement) -> list[str]:
         f"{few([names[at] for at in best])} {agree} best with the other measures: mean tau "
         f"{number(result.mean[best[0]])}{sure}.",
         f"{len(conflicts):,} of {counted(len(pairs), 'pair')} of measures conflict (tau and its whole interval lie "
-        f"below {CONFLICT:g}). The lowest tau: {names[a]} and {names[b]} ({of_pair}).",
+        f"below {CONFLICT:g}). The lowest tau: {names[a]} and {names[b]} ({lowest}).",
     ]
 
 
@@ -143,7 +143,7 @@ def _notes(result: Agreement) -> list[str]:
     notes = [
         f"{len(systems)} systems are {counted(pairs, 'pair')} of systems: one reversed pair changes tau by "
         f"{2 / pairs:.2g}. Intervals come from {result.resamples:,} resamples of the videos; other systems may be "
-        "ranked otherwise.",
+        "ranked differently.",
         "A resample adds noise, which lowers tau, so intervals lean to low values. No interval is corrected for the "
         "number of pairs of measures.",
     ]
@@ -151,8 +151,8 @@ def _notes(result: Agreement) -> list[str]:
         notes.append(f"For {listed(lower)} less is better.")
     nowhere = np.isnan(systems.figures).all(axis=0)
     tied = np.isnan(np.diagonal(result.tau)) & ~nowhere
-    for which, why in ((nowhere, "undefined for all systems"), (tied, "all systems tie")):
-        if names := [str(systems.measures[at]) for at in np.flatnonzero(which)]:
+    for marked, why in ((nowhere, "undefined for all systems"), (tied, "all systems tie")):
+        if names := [str(systems.measures[at]) for at in np.flatnonzero(marked)]:
             notes.append(f"No tau with {few(names)}: {why}.")
     return notes
 
@@ -161,9 +161,9 @@ def _notes(result: Agreement) -> list[str]:
 
 
 def order_of(systems: Systems) -> Ints:
-    """Return the numbers of the systems that are shown, the best first: by R@5,IoU=0.5, or by the first measure."""
-    by = _sorting(systems)
-    figures = systems.figures[:, by] * systems.direction[by]
+    """Return the rows of the shown systems, the best first: by R@5,IoU=0.5, or by the first measure."""
+    column = _sorting(systems)
+    figures = systems.figures[:, column] * systems.direction[column]
     order = _descending(figures)
     if len(order) > N_SHOWN:
         order = order[np.linspace(0, len(order) - 1, N_SHOWN).round().astype(np.int64)]
@@ -242,7 +242,7 @@ def agreement_table(result: Agreement) -> Table:
 
 
 def _others(result: Agreement, measure: int) -> Ints:
-    """Return the measures with which one has a tau."""
+    """Return the measures with which a measure has a tau."""
     defined = np.flatnonzero(~np.isnan(result.tau[measure]))
     return np.asarray(defined[defined != measure])
 
@@ -261,7 +261,7 @@ def tau_table(result: Agreement) -> Table:
 
 
 def document(result: Agreement) -> dict[str, Any]:
-    """Return what programs read: figures of the systems, and tau of each pair of measures."""
+    """Return the JSON document: figures of the systems, and tau of each pair of measures."""
     systems = result.systems
     names = [str(measure) for measure in systems.measures]
     return {
@@ -310,7 +310,7 @@ def _figure(result: Agreement, row: int, column: int) -> Measured:
 
 
 def systems_figure(result: Agreement) -> Figure:
-    """Draw the figures of the systems, a row each, in a panel for each K."""
+    """Draw the figures of the systems, one row each, in one panel per K."""
     systems = result.systems
     looks, panels = measure_looks(systems.measures), panels_of(systems.measures)
     order = order_of(systems)
@@ -324,7 +324,7 @@ def systems_figure(result: Agreement) -> Figure:
         for at in members:
             low, high = (100 * result.figure_interval[order, at, end] for end in (0, 1))
             axes.hlines(down, low, high, color=looks[at].colour, linewidth=2.2, alpha=0.35)
-            drawn_as = looks[at].of_line() | {"linewidth": 0.7, "markersize": 3.8}
+            drawn_as = looks[at].line_style() | {"linewidth": 0.7, "markersize": 3.8}
             axes.plot(100 * systems.figures[order, at], down, **drawn_as)
         axes.tick_params(length=0)
     columns[0].set_yticks(down, [shortened(systems.names[at], _NAME_WIDTH) for at in order])
@@ -338,7 +338,7 @@ def systems_figure(result: Agreement) -> Figure:
 
 
 def _without_rank(look: MeasureLook) -> str:
-    """Name a measure without its K."""
+    """Return the name of a measure without its K."""
     if look.rank is None or look.threshold not in look.label.replace(" .", " 0."):
         return look.label
     return f"{look.family}@K{f' {look.threshold[1:]}' if look.threshold else ''}"
@@ -363,7 +363,7 @@ def mean_figure(result: Agreement) -> Figure:
         axes.hlines(down, taus.min(), taus.max(), color=SOFT, linewidth=0.7)
         if np.isfinite(result.mean_interval[at]).all():
             axes.hlines(down, *result.mean_interval[at], color=looks[at].colour, linewidth=4, alpha=0.4)
-        axes.plot([result.mean[at]], [down], **looks[at].of_marker())
+        axes.plot([result.mean[at]], [down], **looks[at].marker_style())
     axes.set_yticks(range(len(order)), [looks[at].label for at in order])
     axes.set_ylim(len(order) - 0.5, -0.5)
     axes.axvline(0, color=INK, linewidth=0.7)

@@ -37,7 +37,7 @@ SHOWN_PAIRS = 14
 
 
 def section(result: Ambiguity) -> Section:
-    """Return what people read of one model of label noise."""
+    """Return the section of one model of label noise."""
     return Section(
         f"ambiguity-{result.model}",
         f"How figures change with other annotators: {MODELS.get(result.model, result.model)}",
@@ -53,20 +53,22 @@ def section(result: Ambiguity) -> Section:
 
 
 def sentences(result: Ambiguity, level: NoiseLevel) -> list[str]:
-    """Return how far a level of noise moves figures, and whether it changes rankings."""
+    """Return the change of figures and of rankings at a level of noise."""
     noise = f"With label noise ({level.model}, {level.level}: mean IoU {level.mean_iou:.2f} with the original labels)"
     error = level.rmse.mean(axis=0)
     if not np.isfinite(error).any():
         return [f"{noise}, no measure is defined in every noisy set."]
-    found = [f"{noise}, the root mean square error of a figure is {span(result.measures, error, points)} points."]
+    findings = [f"{noise}, the root mean square error of a figure is {span(result.measures, error, points)} points."]
     if np.isfinite(level.mean_flips).any():
         places = span(result.measures, level.mean_flips, partial(percent, decimals=1))
-        found.append(f"Two systems change places in {places} of the noisy sets.")
-    return found
+        findings.append(f"Two systems change places in {places} of the noisy sets.")
+    return findings
 
 
 def _levels(result: Ambiguity) -> Table:
-    is_the_papers = [level.level for level in result.levels] == [f"variance {of:g} s²" for of in VARIANCES_S2]
+    is_the_papers = [level.level for level in result.levels] == [
+        f"variance {variance:g} s²" for variance in VARIANCES_S2
+    ]
     quoted = PAPER_IOU.get(result.dataset, ()) if is_the_papers and result.model != "annotators" else ()
     rows = tuple(
         (
@@ -78,7 +80,7 @@ def _levels(result: Ambiguity) -> Table:
         for at, level in enumerate(result.levels)
     )
     headings = ("noise", "mean IoU", "mean of medians", *(("quoted in the paper",) if quoted else ()))
-    return Table("IoU of a noisy label with the label itself", headings, (("", rows),))
+    return Table("IoU of a noisy label with the original label", headings, (("", rows),))
 
 
 def _table(result: Ambiguity) -> Table:
@@ -153,7 +155,7 @@ def _lines_figure(result: Ambiguity, table: Floats, label: str) -> Figure:
 
 
 def unsettled_pairs(level: NoiseLevel, most: int = SHOWN_PAIRS) -> Ints:
-    """Numbers of the pairs that change places most often, mean over measures; those that ever do."""
+    """Return the rows of the pairs that change places most often, mean over measures; none that never do."""
     flips = np.nan_to_num(level.flips, nan=0.0).mean(axis=1)
     order = np.argsort(-flips, kind="stable")[:most]
     return np.asarray(order[flips[order] > 0])
@@ -175,7 +177,7 @@ def _pairs_figure(result: Ambiguity, shown: Ints) -> Figure:
 
 
 def document(result: Ambiguity) -> dict[str, Any]:
-    """Return what programs read."""
+    """Return the JSON document."""
     return {
         "model": result.model,
         "learned_on": result.source or None,
@@ -203,7 +205,7 @@ def _level(result: Ambiguity, level: NoiseLevel) -> dict[str, Any]:
                 "first": result.names[first[p]],
                 "second": result.names[second[p]],
                 "change_places": level.flips[p],
-                **({"why": "null: the two tie as they are"} if np.isnan(level.flips[p]).any() else {}),
+                **({"why": "null: the two tie on the original labels"} if np.isnan(level.flips[p]).any() else {}),
             }
             for p in np.flatnonzero(np.nan_to_num(level.flips, nan=0.0).any(axis=1))
         ],

@@ -22,29 +22,29 @@ if TYPE_CHECKING:
 AXIOMS: tuple[Axiom, ...] = ("INV", "MON")
 
 MOST_DRAWN = 5
-"""Counterexamples that are drawn; tables show all."""
+"""Maximum number of counterexamples in the figure; tables show all."""
 
 OUTCOMES = {True: "holds", False: "is broken", None: "does not apply"}
-"""Words for the outcome of an axiom; None where there was nothing to check."""
+"""Words for the outcome of an axiom; None if there was nothing to check."""
 
 
 def section(results: Sequence[AxiomResult]) -> Section:
-    """Return what people read of the results of :func:`truemoment.studies.meta.axioms.check_axioms`."""
+    """Return the section of the results of :func:`truemoment.studies.meta.axioms.check_axioms`."""
     cases = _cases(results)
     blocks: list[Block] = [Finding(tuple(sentences(outcomes(results)))), _overview(results)]
     if cases:
-        drawn = _to_draw(cases)
+        drawn = _examples(cases)
         left_out = f" {len(cases) - len(drawn)} more are in the tables." if len(drawn) < len(cases) else ""
         blocks.append(
             Drawing(
                 "axioms-counterexamples",
                 "Smallest counterexamples",
                 "Each list by rank before and after a change at one rank (hatched), with the reference above; right: "
-                f"the IoU of each moment; title: what the figure does.{left_out}",
+                f"the IoU of each moment; title: the change of the figure.{left_out}",
                 partial(_figure, drawn),
             )
         )
-        blocks.append(Details("All counterexamples", tuple(_of_case(case) for case in cases)))
+        blocks.append(Details("All counterexamples", tuple(_case_table(case) for case in cases)))
     return Section(
         "axioms",
         "Which measures ignore redundant predictions, and reward every better one?",
@@ -57,20 +57,20 @@ def section(results: Sequence[AxiomResult]) -> Section:
 
 
 def outcomes(results: Iterable[AxiomResult]) -> dict[str, dict[Axiom, bool | None]]:
-    """Return for each measure whether it satisfies each axiom wherever it was checked; None where nothing was."""
-    found: dict[str, dict[Axiom, bool | None]] = {}
-    for one in results:
-        of_measure = found.setdefault(str(one.measure), {})
-        before = of_measure.get(one.axiom)
-        of_measure[one.axiom] = before if not one.n_pairs else one.holds and before is not False
-    return found
+    """Return for each measure whether it satisfies each axiom in all checks; None without a check."""
+    table: dict[str, dict[Axiom, bool | None]] = {}
+    for result in results:
+        row = table.setdefault(str(result.measure), {})
+        earlier = row.get(result.axiom)
+        row[result.axiom] = earlier if not result.n_pairs else result.holds and earlier is not False
+    return table
 
 
-def sentences(found: Mapping[str, Mapping[Axiom, bool | None]]) -> Iterable[str]:
-    """Return which axioms hold, measures with equal outcomes together."""
+def sentences(table: Mapping[str, Mapping[Axiom, bool | None]]) -> Iterable[str]:
+    """Return the axioms that hold, grouped by measures with equal outcomes."""
     groups: dict[tuple[bool | None, ...], list[str]] = {}
-    for measure, of_measure in found.items():
-        groups.setdefault(tuple(of_measure.get(axiom) for axiom in AXIOMS), []).append(measure)
+    for measure, row in table.items():
+        groups.setdefault(tuple(row.get(axiom) for axiom in AXIOMS), []).append(measure)
     for group, measures in sorted(groups.items(), key=lambda item: (item[0].count(False), -item[0].count(True))):
         outcomes = [f"{axiom} {OUTCOMES[outcome]}" for axiom, outcome in zip(AXIOMS, group, strict=True)]
         yield f"{few(measures)}: {' and '.join(outcomes)}."
@@ -87,14 +87,16 @@ def _notes(results: Sequence[AxiomResult]) -> Iterable[str]:
         "R@K and AxIoU@K, MON for AxIoU@K and DCG@K, and that R@K breaks MON, DCG@K breaks INV, AP@K (eq. 12) both. "
         "The share of pairs depends on how pairs are drawn."
     )
-    if any(one.protocol.references != "nearest" or one.measure.ref not in (None, "nearest") for one in results):
+    if any(
+        result.protocol.references != "nearest" or result.measure.ref not in (None, "nearest") for result in results
+    ):
         yield "Measures with another rule for references are judged by the nearest reference too."
-    if any(one.references > 1 for one in results):
+    if any(result.references > 1 for result in results):
         yield (
             "Queries have several references here. The axioms know only the nearest one, so measures that reward "
             "finding all references break INV by design."
         )
-    if any(one.protocol.nms_threshold is not None for one in results):
+    if any(result.protocol.nms_threshold is not None for result in results):
         yield (
             "The protocol suppresses near copies first, so a change at one rank can change other ranks; the axioms "
             "compare the lists before suppression."
@@ -104,7 +106,7 @@ def _notes(results: Sequence[AxiomResult]) -> Iterable[str]:
 
 
 def _ranks(ranks: Ints) -> str:
-    """Write ranks: ``rank 2``, ``ranks 2-5``, ``ranks 1, 3``."""
+    """Return ranks in words: ``rank 2``, ``ranks 2-5``, ``ranks 1, 3``."""
     numbers = [int(rank) for rank in ranks]
     if len(numbers) == 1:
         return f"rank {numbers[0]}"
@@ -117,16 +119,16 @@ def _ranks(ranks: Ints) -> str:
 
 
 def _overview(results: Sequence[AxiomResult]) -> Table:
-    of_measure: dict[str, dict[Axiom, AxiomResult]] = {}
-    for one in results:
-        of_measure.setdefault(str(one.measure), {})[one.axiom] = one
+    table: dict[str, dict[Axiom, AxiomResult]] = {}
+    for result in results:
+        table.setdefault(str(result.measure), {})[result.axiom] = result
     rows = tuple(
         (
             Cell(measure),
-            *(_result(of[axiom]) for axiom in AXIOMS),
-            Cell(f"{of['MON'].n_worse:,}" if of["MON"].n_worse else ""),
+            *(_result(row[axiom]) for axiom in AXIOMS),
+            Cell(f"{row['MON'].n_worse:,}" if row["MON"].n_worse else ""),
         )
-        for measure, of in of_measure.items()
+        for measure, row in table.items()
     )
     return Table(
         "Axioms on the pairs that were tried; marked: broken, with the number of pairs. Worse: pairs on which a better "
@@ -137,13 +139,13 @@ def _overview(results: Sequence[AxiomResult]) -> Table:
     )
 
 
-def _result(one: AxiomResult) -> Cell:
-    if not one.n_pairs:
-        return Cell("undefined" if len(one.rank) else "one prediction only")
-    if one.holds:
-        return Cell(f"holds on {one.n_pairs:,}")
-    ranks = _ranks(one.rank[one.broken > 0]) if np.any(one.broken[one.pairs > 0] == 0) else ""
-    return Cell(f"broken by {one.n_broken:,} of {one.n_pairs:,}", ranks, marked=True)
+def _result(result: AxiomResult) -> Cell:
+    if not result.n_pairs:
+        return Cell("undefined" if len(result.rank) else "one prediction only")
+    if result.holds:
+        return Cell(f"holds on {result.n_pairs:,}")
+    ranks = _ranks(result.rank[result.broken > 0]) if np.any(result.broken[result.pairs > 0] == 0) else ""
+    return Cell(f"broken by {result.n_broken:,} of {result.n_pairs:,}", ranks, marked=True)
 
 
 class _Case(NamedTuple):
@@ -160,25 +162,25 @@ class _Case(NamedTuple):
 
 
 def _cases(results: Sequence[AxiomResult]) -> list[_Case]:
-    """Counterexamples, each once; first those on which a better list counts as worse."""
+    """Return the counterexamples, each once; those that rank the better list lower come first."""
     cases: dict[tuple[object, ...], _Case] = {}
-    for one in results:
-        pair = one.counterexample
+    for result in results:
+        pair = result.counterexample
         if pair is None:
             continue
         times = (pair.references.tobytes(), pair.before.tobytes(), pair.after.tobytes())
-        case = cases.setdefault((one.axiom, pair.rank, pair.duration_s, *times), _Case(one.axiom, pair, []))
-        case.results.append(one)
+        case = cases.setdefault((result.axiom, pair.rank, pair.duration_s, *times), _Case(result.axiom, pair, []))
+        case.results.append(result)
     return sorted(cases.values(), key=lambda case: (case.axiom == "INV", not case.results[0].n_worse))
 
 
-def _of_case(case: _Case) -> Table:
-    """Two lists side by side, and below them what measures say."""
+def _case_table(case: _Case) -> Table:
+    """Return a table of the two lists side by side, with the figures of the measures below."""
     pair = case.pair
     word = "reference" if len(pair.references) == 1 else "references"
     references = f"{word} {listed([_moment(moment) for moment in pair.references])}"
     caption = (
-        f"{case.heading} is broken by {listed([str(one.measure) for one in case.results])}: {references} of a "
+        f"{case.heading} is broken by {listed([str(result.measure) for result in case.results])}: {references} of a "
         f"{pair.duration_s:g} s video; marked: rank {pair.rank}, where the lists differ."
     )
     moments = tuple(
@@ -192,8 +194,8 @@ def _of_case(case: _Case) -> Table:
         for k in range(len(pair.before))
     )
     cells = tuple(
-        (Cell(str(one.measure)), Cell(before), Cell(""), Cell(after), Cell(""))
-        for one, (before, after) in ((one, _shown(one.counterexample)) for one in case.results)
+        (Cell(str(result.measure)), Cell(before), Cell(""), Cell(after), Cell(""))
+        for result, (before, after) in ((result, _shown(result.counterexample)) for result in case.results)
     )
     headings = ("rank", "before", "IoU", "after", "IoU")
     return Table(caption, headings, (("", (*moments, *cells)),), text_columns=(0, 1, 3))
@@ -204,22 +206,22 @@ def _moment(moment: Floats) -> str:
 
 
 def _shown(pair: MinimalPair | None) -> tuple[str, str]:
-    """Both values with as many decimals as distinguish them, three at least."""
+    """Return both values with as many decimals as distinguish them, three at least."""
     if pair is None:
         return "", ""
-    both = (pair.value_before, pair.value_after)
+    values = (pair.value_before, pair.value_after)
     for decimals in range(3, 13):
-        before, after = (f"{value:.{decimals}f}" for value in both)
+        before, after = (f"{value:.{decimals}f}" for value in values)
         if before != after:
             return before, after
-    return f"{both[0]:.3f}", f"{both[1]:.3f}"
+    return f"{values[0]:.3f}", f"{values[1]:.3f}"
 
 
-def _to_draw(cases: Sequence[_Case]) -> list[_Case]:
-    """Choose a handful, of either axiom."""
-    of_mon, of_inv = ([case for case in cases if case.axiom == axiom] for axiom in ("MON", "INV"))
-    n_mon = max(MOST_DRAWN - 2, MOST_DRAWN - len(of_inv))
-    return of_mon[:n_mon] + of_inv[: MOST_DRAWN - min(n_mon, len(of_mon))]
+def _examples(cases: Sequence[_Case]) -> list[_Case]:
+    """Return up to :data:`MOST_DRAWN` counterexamples, of both axioms."""
+    mon, inv = ([case for case in cases if case.axiom == axiom] for axiom in ("MON", "INV"))
+    n_mon = max(MOST_DRAWN - 2, MOST_DRAWN - len(inv))
+    return mon[:n_mon] + inv[: MOST_DRAWN - min(n_mon, len(mon))]
 
 
 def _figure(cases: Sequence[_Case]) -> Figure:
@@ -237,11 +239,11 @@ def _draw_case(axes: Axes, case: _Case) -> None:
     from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - see truemoment.report.drawing.drawing_style
 
     pair = case.pair
-    beside = axes.get_yaxis_transform()
+    transform = axes.get_yaxis_transform()
     axes.set_title(_title_of(case), loc="left", fontsize=SMALL, color=INK)
     for start, end in pair.references:
         axes.barh(0, end - start, left=start, height=0.7, color=FLOOR)
-    axes.text(1.02, 0, "IoU", transform=beside, va="center", fontsize=SMALL, color=SOFT)
+    axes.text(1.02, 0, "IoU", transform=transform, va="center", fontsize=SMALL, color=SOFT)
     ticks, labels, at = [0.0], ["reference"], 0.0
     for word, moments, iou in (("before", pair.before, pair.iou_before), ("after", pair.after, pair.iou_after)):
         at += 0.3
@@ -249,7 +251,7 @@ def _draw_case(axes: Axes, case: _Case) -> None:
             at += 1.0
             look = _CHANGED if k + 1 == pair.rank else _SAME
             axes.barh(at, end - start, left=start, height=0.7, linewidth=0.7, **look)
-            axes.text(1.02, at, f"{iou[k]:.3f}", transform=beside, va="center", fontsize=SMALL, color=SOFT)
+            axes.text(1.02, at, f"{iou[k]:.3f}", transform=transform, va="center", fontsize=SMALL, color=SOFT)
             ticks.append(at)
             labels.append(f"{word} {k + 1}")
     axes.set_yticks(ticks, labels)
@@ -277,27 +279,27 @@ def _title_of(case: _Case) -> str:
 
 
 def document(results: Sequence[AxiomResult]) -> dict[str, Any]:
-    """Return what programs read."""
+    """Return the JSON document."""
     return {
         "protocol": results[0].protocol.signature() if results else None,
         "references": results[0].references if results else None,
-        "results": [_entry(one) for one in results],
+        "results": [_entry(result) for result in results],
     }
 
 
-def _entry(one: AxiomResult) -> dict[str, Any]:
+def _entry(result: AxiomResult) -> dict[str, Any]:
     entry: dict[str, Any] = {
-        "measure": str(one.measure),
-        "axiom": one.axiom,
-        "holds": one.holds if one.n_pairs else None,
+        "measure": str(result.measure),
+        "axiom": result.axiom,
+        "holds": result.holds if result.n_pairs else None,
     }
-    if not one.n_pairs:
-        entry["why"] = "undefined on every pair" if len(one.rank) else "the measure looks at one answer"
-    entry |= {name: getattr(one, name) for name in ("n_pairs", "n_broken", "n_worse")}
+    if not result.n_pairs:
+        entry["why"] = "undefined on every pair" if len(result.rank) else "the measure uses one answer"
+    entry |= {name: getattr(result, name) for name in ("n_pairs", "n_broken", "n_worse")}
     entry["by_rank"] = [
         {"rank": rank, "pairs": pairs, "broken": broken, "worse": worse}
-        for rank, pairs, broken, worse in zip(one.rank, one.pairs, one.broken, one.worse, strict=True)
+        for rank, pairs, broken, worse in zip(result.rank, result.pairs, result.broken, result.worse, strict=True)
     ]
-    if one.counterexample is not None:
-        entry["counterexample"] = one.counterexample
+    if result.counterexample is not None:
+        entry["counterexample"] = result.counterexample
     return entry

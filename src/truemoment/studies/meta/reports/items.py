@@ -1,4 +1,4 @@
-"""The report on items: which queries are difficult, which can be guessed, and how able the systems are."""
+"""The report on items: difficulty and guessability of queries, and ability of systems."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHOWN = 10
-"""Queries of a table."""
+"""Number of queries in a table."""
 
 GUESSABLE = 0.5
-"""A query is named guessable where blind systems hit it this often."""
+"""Minimum guessability of a query that is called guessable."""
 
 MOST_NAMES, NAME_WIDTH = 30, 24
-"""Systems whose names a figure has room for, and characters of a name."""
+"""Maximum number of systems that a figure names, and of characters of a name."""
 
 
 def section(result: Items) -> Section:
-    """Return what people read of the study."""
+    """Return the section of the study."""
     drawings = [
         Drawing(
             "items-difficulty",
@@ -65,26 +65,26 @@ def sentences(result: Items) -> list[str]:
     """Return the findings."""
     model = result.model
     total = model.variance_within + model.variance_between
-    found = [
+    findings = [
         f"At {result.measure}, difficulties differ by {number(total**0.5, 2)} (standard deviation, on the scale of "
         f"logits); {percent(model.variance_between / total)} of their variance is shared by the queries of a video."
     ]
     if result.blind:
         count = int((result.guessability >= GUESSABLE).sum())
         queries = counted(len(result.guessability), "query", "queries")
-        found.append(
+        findings.append(
             f"{percent(float(result.guessability.mean()))} of the queries are hit by a blind system, on average; "
             f"{count:,} of {queries} at least every second time."
         )
-    return found
+    return findings
 
 
 def _notes(result: Items) -> list[str]:
     few = counted(len(result.seeing), "system")
     notes = [
-        f"Difficulties are posterior means: with {few}, they lie nearer to 0 than they are, and the standard deviation "
-        "beside each says how much is known. Systems that fail together for one reason count as if they had failed "
-        "independently.",
+        f"Difficulties are posterior means: with {few}, they lie nearer to 0 than the true ones; the standard "
+        "deviation of each shows its uncertainty. Systems that fail together for one reason count as if they had "
+        "failed independently.",
     ]
     if np.isnan(result.model.ability).any():
         notes.append(f"{UNDEFINED} ability: such a system hits no more than a guess does, or every query.")
@@ -111,7 +111,7 @@ def _systems_table(result: Items) -> Table:
     return Table("Systems that see the video", ("system", f"{result.measure}, %", "ability"), (("", rows),))
 
 
-def _queries_table(result: Items, which: Ints, title: str) -> Table:
+def _queries_table(result: Items, rows_shown: Ints, title: str) -> Table:
     scores, model = result.systems.first, result.model
     rows = tuple(
         (
@@ -120,14 +120,14 @@ def _queries_table(result: Items, which: Ints, title: str) -> Table:
             Cell(f"{int(np.nansum(result.hits[:, at]))} of {int((~np.isnan(result.hits[:, at])).sum())}"),
             *([Cell(number(float(result.guessability[at]), 2))] if result.blind else []),
         )
-        for at in which.tolist()
+        for at in rows_shown.tolist()
     )
     headings = ("query", "difficulty", "systems that hit it", *(["guessability"] if result.blind else []))
     return Table(title, headings, (("", rows),))
 
 
 def document(result: Items) -> dict[str, Any]:
-    """Return what programs read."""
+    """Return the JSON document."""
     model, scores = result.model, result.systems.first
     return {
         "measure": str(result.measure),

@@ -1,8 +1,8 @@
-"""What the figures of all studies share: how a measure looks, heat maps with numbers, and lines of measures.
+"""Parts that the figures of all studies share: styles of measures, heat maps with numbers, and lines of measures.
 
-A measure looks the same in every figure: its family gives the colour, its threshold the marker and the line, and how
-many answers it looks at fills the marker. Figures of many measures have a panel for each K, as those of the AxIoU paper
-(Togashi et al. 2022, Fig. 6 and 7), and a label at the end of each line.
+A measure has the same style in every figure: its family determines the colour, its threshold the marker and the line,
+and its number of answers the fill of the marker. Figures of many measures have one panel per K, as those of the AxIoU
+paper (Togashi et al. 2022, Fig. 6 and 7), and a label at the end of each line.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _LOOKS: dict[tuple[str, str], tuple[str, Line]] = {
     ("dR", "0.5"): ("P", _DASHED),
     ("dR", "0.7"): ("X", "-"),
 }
-"""Marker and line of the usual measures, by family and threshold; others take what is left."""
+"""Marker and line of the usual measures, by family and threshold; other measures use spare ones."""
 
 _SPARE_MARKERS = ("*", "<", ">", "p", "h", "d", "8", "H")
 _SPARE_LINES: tuple[Line, ...] = ("-", _DOT_DASHED, _DASHED, _DOTTED)
@@ -64,7 +64,7 @@ _PANEL_IN = 1.45
 
 
 class MeasureLook(NamedTuple):
-    """How a measure is drawn, with its short name: ``R@1 .5`` has the family ``R``, rank 1 and threshold ``0.5``."""
+    """The style of a measure, with its short name: ``R@1 .5`` has the family ``R``, rank 1 and threshold ``0.5``."""
 
     label: str
     family: str
@@ -75,12 +75,12 @@ class MeasureLook(NamedTuple):
     marker: str
     fill: Fill
 
-    def of_line(self) -> dict[str, Any]:
-        """Return how its line is drawn, with markers, as arguments of ``Axes.plot``."""
-        return self.of_marker() | {"linestyle": self.line, "linewidth": 1.5}
+    def line_style(self) -> dict[str, Any]:
+        """Return the style of its line, with markers, as arguments of ``Axes.plot``."""
+        return self.marker_style() | {"linestyle": self.line, "linewidth": 1.5}
 
-    def of_marker(self) -> dict[str, Any]:
-        """Return how its markers are drawn, without a line, as arguments of ``Axes.plot``."""
+    def marker_style(self) -> dict[str, Any]:
+        """Return the style of its markers, without a line, as arguments of ``Axes.plot``."""
         return {
             "color": self.colour,
             "linestyle": "none",
@@ -93,7 +93,7 @@ class MeasureLook(NamedTuple):
 
 
 def named(system: str) -> str:
-    r"""Name a system in a sentence: on one line, and cut where it is long.
+    r"""Return the name of a system for a sentence: on one line, and shortened if it is long.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def named(system: str) -> str:
 
 
 def short_label(measure: Measure | str) -> str:
-    """Name a measure in little room.
+    """Return a short name of a measure.
 
     Examples
     --------
@@ -120,18 +120,18 @@ def short_label(measure: Measure | str) -> str:
 
 
 def measure_looks(measures: Sequence[Measure | str]) -> tuple[MeasureLook, ...]:
-    """Return a look for each measure: usual ones always have the same; no two of one K share a marker if possible."""
+    """Return the style of each measure; usual ones are fixed, and markers within one K differ if possible."""
     looks: list[MeasureLook] = []
     for measure in measures:
         text = str(measure)
         named = re.match(r"([A-Za-z][A-Za-z0-9-]*)(?:@(\d+))?", text)
         family, rank = (named[1], int(named[2]) if named[2] else None) if named else (text, None)
-        found = re.search(r"IoU=([0-9.]+)", text)
-        threshold = found[1] if found else ""
+        threshold_text = re.search(r"IoU=([0-9.]+)", text)
+        threshold = threshold_text[1] if threshold_text else ""
         is_usual = re.fullmatch(rf"{re.escape(family)}@\d+(,IoU=[0-9.]+)?", text)
         marker, line = _LOOKS.get((family, threshold), ("", "-")) if is_usual else ("", "-")
         if not marker:
-            taken = {one.marker for one in looks if one.rank == rank}
+            taken = {look.marker for look in looks if look.rank == rank}
             free = [spare for spare in _SPARE_MARKERS if spare not in taken] or list(_SPARE_MARKERS)
             marker, line = free[0], _SPARE_LINES[len(looks) % len(_SPARE_LINES)]
         colour = _COLOURS.get(family, INK if len(looks) % 2 else OTHER)
@@ -153,7 +153,7 @@ def panels_of(measures: Sequence[Measure | str]) -> list[tuple[str, list[int]]]:
     groups: list[tuple[str, int | None]] = [(f"K = {rank}", rank) for rank in known]
     if None in ranks:
         groups.append(("other" if groups else "", None))
-    return [(title, [at for at, rank in enumerate(ranks) if rank == of]) for title, of in groups]
+    return [(title, [at for at, rank in enumerate(ranks) if rank == group]) for title, group in groups]
 
 
 def lines_figure(
@@ -194,7 +194,7 @@ def lines_figure(
         axes.grid(axis="y")
         for at in members:
             look = looks[at]
-            axes.plot(x, y[:, at], **look.of_line())
+            axes.plot(x, y[:, at], **look.line_style())
         axes.set_ylabel(y_label)
     if x_log:
         rows[-1].set_xscale("log")
@@ -211,7 +211,7 @@ def lines_figure(
 
 
 def _last(x: Floats, y: Floats) -> tuple[float, float]:
-    """Last place at which a line is defined; NaN where it is nowhere."""
+    """Return the last point at which a line is defined; NaN if there is none."""
     defined = np.flatnonzero(np.isfinite(y))
     return (float(x[defined[-1]]), float(y[defined[-1]])) if len(defined) else (np.nan, np.nan)
 
@@ -249,14 +249,14 @@ def label_ends(axes: Axes, looks: Sequence[MeasureLook], ends: Sequence[tuple[fl
 
 
 def _without_overlap(places: Sequence[float], gap: float) -> list[float]:
-    """Move places from each other until all are `gap` or more apart, about the middle of each cluster."""
+    """Move places until all differ by `gap` or more, about the middle of each cluster."""
     order = sorted(range(len(places)), key=places.__getitem__)
     clusters: list[tuple[float, list[int]]] = []  # middle and members of each run of labels that touch
     for number in order:
         middle, members = places[number], [number]
         while clusters and middle - clusters[-1][0] < gap * (len(members) + len(clusters[-1][1])) / 2:
-            before, others = clusters.pop()
-            middle = (middle * len(members) + before * len(others)) / (len(members) + len(others))
+            previous, others = clusters.pop()
+            middle = (middle * len(members) + previous * len(others)) / (len(members) + len(others))
             members = [*others, *members]
         clusters.append((middle, members))
     moved = [0.0] * len(places)
@@ -267,11 +267,11 @@ def _without_overlap(places: Sequence[float], gap: float) -> list[float]:
 
 
 def legend_of(figure: Figure, looks: Sequence[MeasureLook], labels: Sequence[str], *, with_line: bool = True) -> None:
-    """Say below a figure which look is which measure."""
+    """Draw the legend of styles and measures below a figure."""
     from matplotlib.lines import Line2D  # noqa: PLC0415 - see truemoment.report.drawing.drawing_style
 
     handles = [
-        Line2D([], [], label=label, **(look.of_line() if with_line else look.of_marker()))
+        Line2D([], [], label=label, **(look.line_style() if with_line else look.marker_style()))
         for look, label in zip(looks, labels, strict=True)
     ]
     figure.legend(
@@ -312,7 +312,7 @@ def heat_map(
     text
         Text of the cells, (R, C); None for the values with two decimals, ``.87``.
     breaks
-        Columns, and rows of a square table, before which a gap is left.
+        Columns, and rows of a square table, with a gap before them.
     """
     n_rows, n_columns = table.shape
     across, down = _places(n_columns, breaks), _places(n_rows, breaks if n_rows == n_columns else ())
@@ -339,14 +339,14 @@ def heat_map(
 
 
 def _places(count: int, breaks: Sequence[int]) -> list[float]:
-    """Middle of each of `count` cells, with a gap before some."""
+    """Return the middle of each of `count` cells, with a gap before some."""
     return [number + 0.25 * sum(0 < at <= number for at in breaks) for number in range(count)]
 
 
 def _draw_squares(
     axes: Axes, table: Floats, across: Sequence[float], down: Sequence[float], classes: Sequence[float]
 ) -> None:
-    """Draw a square a cell, in the colour of its class."""
+    """Draw one square per cell, in the colour of its class."""
     from matplotlib.patches import Rectangle  # noqa: PLC0415 - see truemoment.report.drawing.drawing_style
 
     if len(classes) > len(SCALE):
@@ -362,7 +362,7 @@ def _draw_squares(
 
 
 def short_number(value: float) -> str:
-    """Write a share or a tau with two decimals in little room.
+    """Return a share or a tau with two decimals, as short as possible.
 
     Examples
     --------
@@ -380,7 +380,7 @@ def short_number(value: float) -> str:
 
 
 def group_breaks(measures: Sequence[Measure | str]) -> tuple[int, ...]:
-    """Places at which K or the family changes along a list of measures, for the gaps of a heat map.
+    """Return the places at which K or the family changes along a list of measures, for the gaps of a heat map.
 
     Examples
     --------

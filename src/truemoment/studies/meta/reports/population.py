@@ -1,4 +1,4 @@
-"""The report on simulated systems: their recipes, their figures, and how alike they are."""
+"""The report on simulated systems: their recipes, figures and similarity."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from truemoment.base.intervals import Floats
 from truemoment.evaluation.head import head
 from truemoment.report.model import Cell, Finding, Report, Section, Table
 from truemoment.report.words import UNDEFINED, counted, number
-from truemoment.studies.meta.population import correlations, of_two_models
+from truemoment.studies.meta.population import correlations, differ_in_model
 from truemoment.studies.meta.simulation import SimulatedSystem
 from truemoment.studies.meta.systems import Systems
 
 SCHEMA = "truemoment/population/1"
 
 N_SHOWN = 60
-"""Systems in the table; JSON and the files have all."""
+"""Maximum number of systems in the table; JSON and the files have all."""
 
 DIALS = ("found", "boundary error", "ranking", "bias", "NMS")
 
@@ -54,16 +54,16 @@ class PopulationRun:
     @functools.cached_property
     def alike(self) -> Floats:
         """Correlation of per-query mIoU for each pair of different models that has one; (C,)."""
-        found = correlations(self.systems)[of_two_models(self.recipes)]
-        return np.asarray(found[np.isfinite(found)])
+        values = correlations(self.systems)[differ_in_model(self.recipes)]
+        return np.asarray(values[np.isfinite(values)])
 
 
 def report(run: PopulationRun) -> Report:
-    """Return what people read."""
+    """Return the report."""
     shown = list(zip(run.recipes, run.systems.figures, strict=True))[:N_SHOWN]
-    found = [f"{len(run.recipes)} simulated systems, up to {run.top} predictions per query, seed {run.seed}."]
+    findings = [f"{len(run.recipes)} simulated systems, up to {run.top} predictions per query, seed {run.seed}."]
     if len(run.alike):
-        found.append(
+        findings.append(
             f"The per-query mIoU of two different models correlates by {run.alike.mean():.2f} on average "
             f"({run.alike.min():.2f} to {run.alike.max():.2f})."
         )
@@ -73,14 +73,14 @@ def report(run: PopulationRun) -> Report:
     if len(shown) < len(run.recipes):
         notes.append(f"The table shows the first {len(shown)}.")
     groups = tuple(
-        (family, tuple(_row(system, figures) for system, figures in of_family))
-        for family, of_family in groupby(shown, key=lambda pair: pair[0].family)
+        (family, tuple(_row(system, figures) for system, figures in members))
+        for family, members in groupby(shown, key=lambda pair: pair[0].family)
     )
     table = Table("Recipes and figures (percent)", ("system", *DIALS, *map(str, run.systems.measures)), groups)
     data = run.systems.first
     return Report(
         title=f"Simulated systems on {data.dataset}, {data.split}",
-        sections=(Section("population", "Simulated systems", (Finding(tuple(found)), table)),),
+        sections=(Section("population", "Simulated systems", (Finding(tuple(findings)), table)),),
         facts=(
             ("data", f"{data.dataset}/{data.split}: {counted(len(data), 'query', 'queries')}"),
             ("files", f"{run.out} ({counted(len(run.recipes), 'file')})"),
@@ -101,18 +101,18 @@ def _row(system: SimulatedSystem, figures: Floats) -> tuple[Cell, ...]:
 
 
 def document(run: PopulationRun) -> dict[str, Any]:
-    """Return what programs read: recipes, figures as fractions, correlations."""
+    """Return the JSON document: recipes, figures as fractions, correlations."""
     alike = run.alike
-    of_pairs: dict[str, Any] = {"pairs": len(alike)}
+    correlation: dict[str, Any] = {"pairs": len(alike)}
     if len(alike):
-        of_pairs |= {"mean": alike.mean(), "lowest": alike.min(), "highest": alike.max()}
+        correlation |= {"mean": alike.mean(), "lowest": alike.min(), "highest": alike.max()}
     return {
         **head(SCHEMA, run.systems.first),
         "seed": run.seed,
         "top": run.top,
         "fitted_on": run.fitted_on or None,
         "out": run.out,
-        "correlation": of_pairs if len(alike) else None,
+        "correlation": correlation if len(alike) else None,
         "systems": [
             {
                 **system.recipe,

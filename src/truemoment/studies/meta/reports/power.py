@@ -32,7 +32,7 @@ _MOST_TICKS = 7
 
 
 def section(result: Power) -> Section:
-    """Return what people read of the study."""
+    """Return the section of the study."""
     return Section(
         "power",
         "Which differences can be shown with how many queries?",
@@ -58,7 +58,7 @@ def section(result: Power) -> Section:
 
 
 def sentences(result: Power) -> list[str]:
-    """Return how many pairs of systems the measures separate, whether they agree on them, and what a test set costs."""
+    """Return the number of separated pairs of systems, the agreement of measures on them, and the planned queries."""
     share = result.separated[-1]
     if not np.isfinite(share).any():
         return ["No measure is defined on these queries."]
@@ -68,13 +68,13 @@ def sentences(result: Power) -> list[str]:
         f"On all {result.queries[-1]:,.0f} queries ({result.units[-1]:,.0f} {_units(result)}), measures separate "
         f"{separated} of {counted(n_pairs, 'pair')} of systems (paired tests at level {result.level:g}, Holm's "
         "correction).",
-        *_of_all_measures(result),
+        *_joint_findings(result),
         *_price(result),
     ]
 
 
-def _of_all_measures(result: Power) -> list[str]:
-    """Return how many pairs all measures separate in the same direction, and pairs on which measures contradict."""
+def _joint_findings(result: Power) -> list[str]:
+    """Return the number of pairs that all measures separate in one direction, and of those on which they contradict."""
     defined = np.isfinite(result.p_holm).any(axis=0)
     if defined.sum() < 2 or len(result.p_holm) < 2:
         return []
@@ -82,21 +82,24 @@ def _of_all_measures(result: Power) -> list[str]:
     sign = np.sign(result.whole.difference[:, defined]) * is_separated
     opposed: Bools = np.asarray((sign > 0).any(axis=1) & (sign < 0).any(axis=1))
     by_all, by_none = is_separated.all(axis=1) & ~opposed, ~is_separated.any(axis=1)
-    found = [
+    findings = [
         f"All measures separate {by_all.sum():,} of {counted(len(opposed), 'pair')} in the same direction; no measure "
         f"separates {by_none.sum():,}."
     ]
     if opposed.any():
-        a, b = (named(result.systems.names[of[np.flatnonzero(opposed)[0]]]) for of in pairs_of(len(result.systems)))
-        found.append(
+        a, b = (
+            named(result.systems.names[numbers[np.flatnonzero(opposed)[0]]])
+            for numbers in pairs_of(len(result.systems))
+        )
+        findings.append(
             f"Different measures separate {counted(int(opposed.sum()), 'pair')} in opposite directions, e.g. {a} and "
             f"{b}: there, the measure decides which system is better."
         )
-    return found
+    return findings
 
 
 def _price(result: Power) -> list[str]:
-    """Return how many queries one true difference takes."""
+    """Return the number of queries for one true difference."""
     planned = result.planned((_PLANNED[0],))[0]
     names = [str(measure) for measure in result.systems.measures]
     priced = [at for at in range(len(names)) if np.isfinite(planned[at]).all()]
@@ -142,7 +145,7 @@ def _notes(result: Power) -> list[str]:
 
 
 def rounded_up(queries: float) -> str:
-    """Write a number of queries, rounded up to three digits.
+    """Return a number of queries, rounded up to three digits.
 
     Examples
     --------
@@ -191,9 +194,9 @@ def _planning(result: Power) -> Table:
         for at, measure in enumerate(result.systems.measures)
     )
     return Table(
-        "Planning: queries that show a true difference of so many points, for a typical pair of systems (smaller text: "
-        f"a hard pair), with power {percent(result.power)} at level {result.level:g}{_comparisons(result)}.",
-        ("measure", *(f"{100 * of:g} point{'' if of == 0.01 else 's'}" for of in DIFFERENCES)),
+        "Planning: queries that show a true difference, for a typical pair of systems (smaller text: a hard pair), "
+        f"with power {percent(result.power)} at level {result.level:g}{_comparisons(result)}.",
+        ("measure", *(f"{100 * difference:g} point{'' if difference == 0.01 else 's'}" for difference in DIFFERENCES)),
         (("", rows),),
     )
 
@@ -202,7 +205,7 @@ def _planning(result: Power) -> Table:
 
 
 def document(result: Power) -> dict[str, Any]:
-    """Return what programs read."""
+    """Return the JSON document."""
     names = result.systems.names
     a, b = pairs_of(len(names))
     return {
@@ -222,7 +225,7 @@ def document(result: Power) -> dict[str, Any]:
 
 
 def _entry(result: Power, at: int) -> dict[str, Any]:
-    """Return what was found by one measure: by size of the subset, by pair of systems, and the planning."""
+    """Return the results by one measure: by size of the subset, by pair of systems, and the planning."""
     measure = result.systems.measures[at]
     why = why_undefined(measure)
     is_defined = bool(np.isfinite(result.separated[-1, at]))
@@ -272,7 +275,7 @@ def _why_null(by_pair: Mapping[str, Floats], undefined: str) -> dict[str, str]:
 
 def _figure(result: Power) -> Figure:
     places = result.queries.tolist()
-    step = -(-len(places) // _MOST_TICKS)  # every so many sizes are labelled, counted from the largest
+    step = -(-len(places) // _MOST_TICKS)  # every step-th size has a label, counted from the largest
     return lines_figure(
         result.systems.measures,
         result.queries,

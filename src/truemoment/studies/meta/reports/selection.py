@@ -25,7 +25,7 @@ _PANEL_IN = 1.15
 
 
 def section(result: Selection) -> Section:
-    """Return what people read of the study."""
+    """Return the section of the study."""
     return Section(
         "selection",
         "Which validation measure selects variants that test well?",
@@ -33,7 +33,7 @@ def section(result: Selection) -> Section:
             Finding(tuple(sentences(result))),
             Drawing(
                 "selection-z-scores",
-                "How good the chosen variants are, by every test measure",
+                "Quality of the chosen variants, by every test measure",
                 f"Z-score of the variant that each validation measure chooses of {len(result.variants)}, among all "
                 "choices, by test measure; higher is better. Lines that coincide chose the same variant. AxIoU paper, "
                 "Fig. 8.",
@@ -41,7 +41,7 @@ def section(result: Selection) -> Section:
             ),
             Drawing(
                 "selection-regret",
-                "What choosing by each measure loses",
+                "Loss of the choices of each measure",
                 "Regret on the test split: the best figure of all variants less that of the chosen one, mean over the "
                 "test measures. Filled: the choice on the whole validation split. Line and hollow mark: 95 % interval "
                 "and mean over resamples of its videos. Vertical line: a random choice.",
@@ -59,29 +59,29 @@ def section(result: Selection) -> Section:
 
 
 def sentences(result: Selection) -> list[str]:
-    """Return which measure selects best, how sure that is, and what a random choice loses."""
+    """Return the measure that selects best, whether it is significantly better, and the loss of a random choice."""
     lost = result.mean_lost
     known = [int(at) for at in result.order if math.isfinite(lost[at])]
     names = [str(measure) for measure in result.validation]
-    found = []
+    findings = []
     if known:
         first = known[0]
         level = [at for at in known[1:] if result.behind[at, 0] <= ROUNDING]
         loses = f"{in_points(lost[first])} ({interval95_points(result.mean_lost_interval[first], 2)})"
         if not level:
-            found.append(f"Select by {names[first]}: on average its choices lose {loses} on the test split.")
+            findings.append(f"Select by {names[first]}: on average its choices lose {loses} on the test split.")
         else:
-            found.append(
+            findings.append(
                 f"No measure selects significantly best. Choices by {names[first]} lose least on the test split, "
                 f"{loses}; {few([names[at] for at in level])} {'is' if len(level) == 1 else 'are'} not significantly "
                 "worse."
             )
         last = known[-1]
         worst = f"Choices by {names[last]} lose most, {in_points(lost[last])}; a" if len(known) > 1 else "A"
-        found.append(f"{worst} random choice loses {in_points(float(result.by_lot.mean()))}.")
+        findings.append(f"{worst} random choice loses {in_points(float(result.by_lot.mean()))}.")
     if unknown := [name for at, name in enumerate(names) if at not in known]:
-        found.append(f"For {few(unknown)} the loss is undefined: some resamples leave a measure undefined.")
-    return found
+        findings.append(f"For {few(unknown)} the loss is undefined: some resamples leave a measure undefined.")
+    return findings
 
 
 def _notes(result: Selection) -> list[str]:
@@ -91,8 +91,8 @@ def _notes(result: Selection) -> list[str]:
         "excludes 0.",
         "Z-scores use the mean and standard deviation (ddof 0) of the chosen variants under one test measure.",
     ]
-    ours, theirs = result.validation_systems.first, result.test_systems.first
-    if ours.annotations_sha256 == theirs.annotations_sha256 and np.array_equal(ours.query_id, theirs.query_id):
+    validation, test = result.validation_systems.first, result.test_systems.first
+    if validation.annotations_sha256 == test.annotations_sha256 and np.array_equal(validation.query_id, test.query_id):
         notes.insert(0, "Validation and test are the same queries: the choices were made on the test data.")
     if equal := [str(m) for m, z in zip(result.test, result.z.T, strict=True) if not z.any()]:
         notes.append(f"All choices have the same figure by {few(equal)}: Z-scores are 0 there.")
@@ -124,7 +124,7 @@ def _choices(result: Selection) -> Table:
             )
         )
     return Table(
-        "What each validation measure chooses, and what that loses on the test split, in points: mean over test "
+        "The choice of each validation measure, and its loss on the test split in points: mean over test "
         "measures and resamples of the validation videos (smaller text: 95 % interval); mean and worst of the choice "
         "on the whole split; share of resamples with the same choice, and with a larger loss than the first row.",
         ("select by", "chosen", "loses", "this choice", "at worst", "chosen again", "worse than first"),
@@ -156,12 +156,12 @@ def _regrets(result: Selection) -> Table:
 
 
 def document(result: Selection) -> dict[str, Any]:
-    """Return what programs read."""
-    ours, theirs = result.validation_systems.first, result.test_systems.first
+    """Return the JSON document."""
+    validation, test = result.validation_systems.first, result.test_systems.first
     return {
         "variants": result.variants,
-        "validation_data": {"dataset": ours.dataset, "split": ours.split},
-        "test_data": {"dataset": theirs.dataset, "split": theirs.split},
+        "validation_data": {"dataset": validation.dataset, "split": validation.split},
+        "test_data": {"dataset": test.dataset, "split": test.split},
         "resamples": result.resamples,
         "z_scores": "ddof 0",
         "order": [str(result.validation[at]) for at in result.order],
@@ -169,11 +169,11 @@ def document(result: Selection) -> dict[str, Any]:
             {"measure": str(measure), "regret": value, "unit": "fraction"}
             for measure, value in zip(result.test, result.by_lot, strict=True)
         ],
-        "validation": [_selected_by(result, at) for at in range(len(result.validation))],
+        "validation": [_choice_entry(result, at) for at in range(len(result.validation))],
     }
 
 
-def _selected_by(result: Selection, at: int) -> dict[str, Any]:
+def _choice_entry(result: Selection, at: int) -> dict[str, Any]:
     lost = float(result.mean_lost[at])
     return {
         "measure": str(result.validation[at]),
@@ -215,14 +215,14 @@ def _why(result: Selection, value: float, row: int) -> dict[str, str]:
 
 
 def _panels(looks: Sequence[MeasureLook]) -> list[tuple[str, list[int]]]:
-    """Group validation measures as the paper's panels: R@1, R@5, R@10, AxIoU; others together."""
+    """Group validation measures as in the paper's panels: R@1, R@5, R@10, AxIoU; others together."""
     groups: dict[str, list[int]] = {}
     for at, look in enumerate(looks):
         title = f"R@{look.rank}" if look.family == "R" and look.threshold else look.family
         groups.setdefault(title, []).append(at)
     few = [title for title in groups if not title.startswith("R@") and title not in ("AxIoU", "dR")]
     if len(few) > 1:
-        groups = {title: of for title, of in groups.items() if title not in few} | {
+        groups = {title: members for title, members in groups.items() if title not in few} | {
             "others": [at for title in few for at in groups[title]]
         }
     return list(groups.items())
@@ -239,7 +239,7 @@ def _z_figure(result: Selection) -> Figure:
         axes.axhline(0, color=SOFT, linewidth=0.8)
         axes.grid(axis="x")
         for at in members:
-            axes.plot(place, result.z[at], **looks[at].of_line())
+            axes.plot(place, result.z[at], **looks[at].line_style())
         axes.set_ylabel("Z-score")
     bottom: Axes = rows[-1]
     bottom.set_xticks(place, [short_label(measure) for measure in result.test], rotation=90)
@@ -261,10 +261,10 @@ def _regret_figure(result: Selection) -> Figure:
     place = np.arange(len(order))
     low, high = 100 * result.mean_lost_interval[order].T
     axes.hlines(place, low, high, color=[looks[at].colour for at in order], linewidth=1.4)
-    here = 100 * result.regret.mean(axis=1)
+    regret = 100 * result.regret.mean(axis=1)
     for at, row in enumerate(order):
         axes.plot(100 * lost[row], at, "o", markersize=5, markerfacecolor=PAPER, markeredgecolor=looks[row].colour)
-        axes.plot(here[row], at, "D", markersize=3.5, color=looks[row].colour)
+        axes.plot(regret[row], at, "D", markersize=3.5, color=looks[row].colour)
     lot = 100 * float(result.by_lot.mean())
     axes.axvline(lot, color=OTHER, linewidth=1.0, linestyle=(0, (4, 2)))
     axes.annotate(

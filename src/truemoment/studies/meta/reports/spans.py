@@ -1,4 +1,4 @@
-"""How a sentence names the measures with the lowest and the highest value."""
+"""Words for the measures with the lowest and the highest value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from truemoment.evaluation.uncertainty import ROUNDING
 
 
 def span(measures: Sequence[Measure | str], values: Floats, write: Callable[[float], str]) -> str:
-    """Write the lowest and the highest value, each with its measure; undefined ones are left out.
+    """Return the lowest and the highest value in words, each with its measure; undefined values are left out.
 
     Parameters
     ----------

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ENOUGH = 0.9
-"""Two rankings whose mean tau is this or more differ in one pair of twenty."""
+"""Minimum mean tau of stable rankings: they differ in at most one pair of twenty."""
 
 WORTH_SAYING = 0.01
-"""Share of trials in which all systems tie, above which the report names the measure."""
+"""Minimum share of trials in which all systems tie for the report to name the measure."""
 
 SHOWN_SIZES = 5
 
 
 def section(result: Stability) -> Section:
-    """Return what people read of the study."""
+    """Return the section of the study."""
     subsets = "without shared queries" if not result.overlapping else "which may share queries"
     return Section(
         "stability",
@@ -56,18 +56,18 @@ def section(result: Stability) -> Section:
 
 
 def sentences(result: Stability) -> list[str]:
-    """Return which measures are stable, and from which number of queries on."""
+    """Return the stable measures, and the number of queries from which they are stable."""
     names = [str(measure) for measure in result.measures]
     mean = result.mean[result.middle]
     if not np.isfinite(mean).any():
         return ["No measure is defined on these queries."]
-    found = [
+    findings = [
         f"On two subsets of {_queries(result.queries[result.middle])}, the self-agreement (mean tau) is "
         f"{span(result.measures, mean, number)}."
     ]
     reached = first_reaching(result)
     reaching = [f"{names[at]} ({_queries(reached[at])})" for at in np.argsort(reached) if np.isfinite(reached[at])]
-    found.append(
+    findings.append(
         f"Measures that reach a mean tau of {ENOUGH:g}: {few(reaching)}."
         if reaching
         else f"No measure reaches a mean tau of {ENOUGH:g} with {_queries(result.queries[-1])} or fewer."
@@ -75,11 +75,11 @@ def sentences(result: Stability) -> list[str]:
     share = np.nan_to_num(result.undefined)
     size, column = np.unravel_index(int(share.argmax()), share.shape)
     if share[size, column] >= WORTH_SAYING:
-        found.append(
+        findings.append(
             f"On {_queries(result.queries[size])}, {names[column]} ties all systems in {percent(share[size, column])} "
             "of the trials; tau counts as 0 there."
         )
-    return found
+    return findings
 
 
 def _queries(count: float) -> str:
@@ -87,7 +87,7 @@ def _queries(count: float) -> str:
 
 
 def first_reaching(result: Stability) -> Floats:
-    """Return the queries of the first size from which on the mean stays at :data:`ENOUGH`, (M,); NaN for none."""
+    """Return the queries of the first size from which the mean remains at least :data:`ENOUGH`, (M,); NaN for none."""
     above = np.logical_and.accumulate((result.mean >= ENOUGH)[::-1], axis=0)[::-1]
     return np.where(above.any(axis=0), result.queries[above.argmax(axis=0)], np.nan)
 
@@ -128,7 +128,7 @@ def _figure(result: Stability, table: Floats, label: str, limits: tuple[float | 
 
 
 def document(result: Stability) -> dict[str, Any]:
-    """Return what programs read."""
+    """Return the JSON document."""
     return {
         "unit": result.unit,
         "subsets": "overlapping" if result.overlapping else "disjoint",

@@ -26,48 +26,48 @@ QUESTION = "Which measure should a lab select by, and which differences between 
 
 
 class StudyReport(NamedTuple):
-    """A study in a report: its section for people, and its figures for programs."""
+    """A study in a report: its section, and its part of the JSON document."""
 
     section: Section
     document: dict[str, Any]
 
     @classmethod
     def of(cls, study: ModuleType, result: object) -> StudyReport:
-        """Report the result of a study by its module here, e.g. ``agreement``."""
+        """Return the report of a result by the module of its study here, e.g. ``agreement``."""
         return cls(study.section(result), study.document(result))
 
     @property
     def sentences(self) -> list[str]:
         """The findings."""
-        return [one for block in self.section.blocks if isinstance(block, Finding) for one in block.sentences]
+        return [sentence for block in self.section.blocks if isinstance(block, Finding) for sentence in block.sentences]
 
     @property
     def notes(self) -> list[str]:
-        """How the study was done."""
+        """Notes on the method of the study."""
         return [block.text for block in self.section.blocks if isinstance(block, Paragraph)]
 
 
 def study_reports(studies: Studies) -> list[StudyReport]:
-    """Return the report of every study that was made; the paper's claims, which use all studies, come last."""
-    found: list[tuple[ModuleType, object]] = [
+    """Return the report of every study that was run; the paper's claims, which use all studies, come last."""
+    results: list[tuple[ModuleType, object]] = [
         (agreement, studies.agreement),
         (stability, studies.stability),
-        *((ambiguity, one) for one in studies.ambiguity),
+        *((ambiguity, study) for study in studies.ambiguity),
         (ties, studies.ties),
         (power, studies.power),
         (selection, studies.selection),
         (axioms, studies.axioms or None),
         (theory, studies.theory),
     ]
-    made = [StudyReport.of(study, result) for study, result in found if result is not None]
-    return [*made, claims_report(claims(studies))]
+    reports = [StudyReport.of(study, result) for study, result in results if result is not None]
+    return [*reports, claims_report(claims(studies))]
 
 
 def claims_report(claims: Sequence[Claim]) -> StudyReport:
-    """Report each claim of the AxIoU paper beside what was found."""
+    """Return the report of the AxIoU paper's claims with their outcomes here."""
     counts = Counter(claim.outcome for claim in claims)
     checked = counted(len(claims) - counts["not looked at"], "checked claim")
-    rows = tuple(tuple(map(Cell, (claim.section, claim.statement, claim.outcome, claim.found))) for claim in claims)
+    rows = tuple(tuple(map(Cell, (claim.section, claim.statement, claim.outcome, claim.evidence))) for claim in claims)
     section = Section(
         "claims",
         "Do the AxIoU paper's findings hold here?",
@@ -87,7 +87,7 @@ def claims_report(claims: Sequence[Claim]) -> StudyReport:
         "The paper's findings",
     )
     written = [
-        {"section": claim.section, "claim": claim.statement, "outcome": claim.outcome, "found": claim.found}
+        {"section": claim.section, "claim": claim.statement, "outcome": claim.outcome, "found": claim.evidence}
         for claim in claims
     ]
     return StudyReport(section, {"claims": written})
@@ -100,14 +100,14 @@ def report(
     seed: int = 0,
     verdict: StudySummary | None = None,
 ) -> Report:
-    """Return what people read of one or several studies.
+    """Return the report of one or several studies.
 
     Parameters
     ----------
     studies
         One or more.
     systems
-        The systems; None for studies without.
+        The systems; None for studies without systems.
     seed
         Seed of all draws.
     verdict
@@ -171,7 +171,7 @@ def document(
     seed: int = 0,
     verdict: StudySummary | None = None,
 ) -> dict[str, Any]:
-    """Return what programs read of one or several studies; the parameters are those of :func:`report`.
+    """Return the JSON document of one or several studies; the parameters are those of :func:`report`.
 
     Returns
     -------
@@ -182,7 +182,7 @@ def document(
     notes = [] if systems is None or verdict is not None else list(systems.notes)
     names = Report("", tuple(study.section for study in studies)).anchors
     begin = {**document_head(SCHEMA)} if systems is None else head(SCHEMA, systems.systems.first)
-    found: dict[str, Any] = {
+    document: dict[str, Any] = {
         "simulated": [] if systems is None else systems.simulated,
         "baselines": [] if systems is None else systems.baselines,
         **begin,
@@ -198,15 +198,15 @@ def document(
             for name, study in zip(names, studies, strict=True)
         },
     }
-    return found if verdict is None else found | {"verdict": verdict.document}
+    return document if verdict is None else document | {"verdict": verdict.document}
 
 
 _TERMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "Measures in figures",
         (),
-        "Blue is R@K, orange AxIoU@K, green dR@K. Triangles stand for an IoU above 0.3, circles 0.5, squares 0.7, "
-        "diamonds for no threshold; filled marks for K = 1, hollow ones for 5, half-filled for 10. R@1 .5 is "
+        "Blue is R@K, orange AxIoU@K, green dR@K. Triangles mark an IoU above 0.3, circles 0.5, squares 0.7, diamonds "
+        "no threshold; filled marks are for K = 1, hollow ones for 5, half-filled ones for 10. R@1 .5 is "
         "R@1,IoU=0.5, and Ax@10 is AxIoU@10.",
     ),
     (

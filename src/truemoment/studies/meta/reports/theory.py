@@ -1,4 +1,4 @@
-"""The report on theory: what noise in the IoU does to single predictions, to lists, and to discounted recall."""
+"""The report on theory: the effect of noise in the IoU on single predictions, lists, and discounted recall."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ N_NOISES = 4
 """Maximum number of noise levels in figures and tables; of more, as many evenly."""
 
 TABLE_THRESHOLDS = (0.3, 0.5, 0.7)
-"""Thresholds of the table, where they were computed."""
+"""Thresholds of the table, if they were computed."""
 
 TABLE_RANKS = (1, 5, 10)
-"""Ranks of the table of lists, where the list is as long."""
+"""Ranks of the table of lists, if the list is long enough."""
 
 CUT_SHOWN = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 """True IoUs of the table of cut noise."""
@@ -35,7 +35,7 @@ _PARTS = (("squared bias", "bias"), ("variance", "variance"), ("mean squared err
 
 
 def section(result: Theory) -> Section:
-    """Return what people read of the study."""
+    """Return the section of the study."""
     return Section(
         "theory",
         f"Theory: what does noise in the IoU do to a measure? (true IoU {result.iou:g})",
@@ -75,29 +75,29 @@ def section(result: Theory) -> Section:
 
 
 def sentences(result: Theory) -> list[str]:
-    """Return the error of R@1 and AxIoU@1, the bias of AxIoU@1 where noise is cut, and the bias over a list."""
+    """Return the error of R@1 and AxIoU@1, the bias of AxIoU@1 with clipped noise, and the bias over a list."""
     at = _middle(result.gammas)
-    near = int(np.argmin(np.abs(result.thresholds - result.iou)))
+    column = int(np.argmin(np.abs(result.thresholds - result.iou)))
     gamma, bias = f"{result.gammas[at]:g}", result.cut.axiou.bias[at]
-    own = float(cut_axiou_errors(np.array(result.iou), np.array(result.gammas[at])).bias)
-    found = [
+    at_iou = float(cut_axiou_errors(np.array(result.iou), np.array(result.gammas[at])).bias)
+    findings = [
         f"With noise of {gamma} (standard deviation of the IoU) and a true IoU of {result.iou:g}, the mean squared "
-        f"error is {result.recall.mse[at, near]:.3f} for R@1,IoU={result.thresholds[near]:g} and "
+        f"error is {result.recall.mse[at, column]:.3f} for R@1,IoU={result.thresholds[column]:g} and "
         f"{result.axiou.mse[at]:.4f} for AxIoU@1.",
         "AxIoU@1 is unbiased only for noise that may leave [0, 1]. If the noisy IoU is cut to [0, 1], its bias is "
-        f"{_signed(bias[0], 3)} at a true IoU of 0, {_signed(own, 3)} at {result.iou:g} and {_signed(bias[-1], 3)} at "
-        "1.",
+        f"{_signed(bias[0], 3)} at a true IoU of 0, {_signed(at_iou, 3)} at {result.iou:g} and {_signed(bias[-1], 3)} "
+        "at 1.",
     ]
     lists = result.lists
     k = len(lists.ious)
     if k > 1:
         bias, se = lists.axiou.bias[at, :, -1], 2 * lists.axiou.bias_se[at, :, -1]
         independent, common = int(np.argmin(lists.correlations)), int(np.argmax(lists.correlations))
-        found.append(
+        findings.append(
             f"AxIoU@{k} has a bias of {_signed(bias[independent], 4)} ± {se[independent]:.4f} if the noise of each "
             f"rank is independent, and of {_signed(bias[common], 4)} ± {se[common]:.4f} if all ranks share it."
         )
-    return found
+    return findings
 
 
 def _notes(result: Theory) -> list[str]:
@@ -113,7 +113,7 @@ def _notes(result: Theory) -> list[str]:
 
 
 def _widest(result: Theory) -> float:
-    """Return the largest distance between simulation and closed form in standard errors, where a flip is not rare."""
+    """Return the largest difference between simulation and closed form in standard errors, if flips are not rare."""
     expected = result.recall.mse * result.draws
     often = np.minimum(expected, result.draws - expected) >= 10
     se = np.sqrt(result.recall.mse * (1 - result.recall.mse) / result.draws)
@@ -131,12 +131,12 @@ def _ious(result: Theory) -> str:
 
 
 def _middle(gammas: Floats) -> int:
-    """Return the number of the middle level of noise, the lower of two."""
+    """Return the row of the middle level of noise, the lower of two."""
     return int(np.argsort(gammas)[(len(gammas) - 1) // 2])
 
 
 def _shown(gammas: Floats) -> Ints:
-    """Return the numbers of the levels of noise that are shown."""
+    """Return the rows of the levels of noise that are shown."""
     return np.unique(np.linspace(0, len(gammas) - 1, min(len(gammas), N_NOISES)).round().astype(np.int64))
 
 
@@ -144,8 +144,12 @@ def _shown(gammas: Floats) -> Ints:
 
 
 def _errors_table(result: Theory) -> Table:
-    """Errors of single answers, a group a level of noise."""
-    wanted = [t for t, of in enumerate(result.thresholds) if np.any(np.abs(of - np.array(TABLE_THRESHOLDS)) <= TIE)]
+    """Return the errors of single answers, one group per level of noise."""
+    wanted = [
+        t
+        for t, threshold in enumerate(result.thresholds)
+        if np.any(np.abs(threshold - np.array(TABLE_THRESHOLDS)) <= TIE)
+    ]
     wanted = wanted or list(range(len(result.thresholds)))[:5]
     groups = []
     for g in _shown(result.gammas):
@@ -166,7 +170,7 @@ def _errors_table(result: Theory) -> Table:
 
 
 def _errors_row(name: str, exact: Errors | None, simulated: Errors, at: tuple[int, ...]) -> tuple[Cell, ...]:
-    """Closed form where there is one, else what was simulated."""
+    """Return the row of a measure: its closed form, or its simulation if there is none."""
     known = simulated if exact is None else exact
     return (
         Cell(name),
@@ -179,7 +183,7 @@ def _errors_row(name: str, exact: Errors | None, simulated: Errors, at: tuple[in
 
 def _cut_table(result: Theory) -> Table:
     cut = result.cut
-    wanted = [int(np.argmin(np.abs(cut.ious - of))) for of in CUT_SHOWN]
+    wanted = [int(np.argmin(np.abs(cut.ious - iou))) for iou in CUT_SHOWN]
     rows = tuple(
         (Cell(f"{result.gammas[g]:g}"), *(Cell(_signed(cut.axiou.bias[g, at], 3)) for at in wanted))
         for g in _shown(result.gammas)
@@ -195,17 +199,17 @@ LIST_TITLES = {0.0: "independent noise at each rank", 1.0: "noise common to all 
 
 
 def _lists_table(result: Theory) -> Table:
-    """Bias and error over a list, at the middle level of noise."""
+    """Return bias and error over a list, at the middle level of noise."""
     lists, g = result.lists, _middle(result.gammas)
     ranks = [rank for rank in TABLE_RANKS if rank <= len(lists.ious)]
     rows = []
     for rank in ranks:
         rows.append(_lists_row(f"AxIoU@{rank}", lists.true_axiou[rank - 1], lists.axiou, (g, rank - 1)))
         rows += [
-            _lists_row(f"R@{rank},IoU={of:g}", lists.true_recall[rank - 1, t], lists.recall, (g, rank - 1, t))
-            for t, of in enumerate(lists.thresholds)
+            _lists_row(f"R@{rank},IoU={threshold:g}", lists.true_recall[rank - 1, t], lists.recall, (g, rank - 1, t))
+            for t, threshold in enumerate(lists.thresholds)
         ]
-    headings = [f"{what}, correlation {rho:g}" for rho in lists.correlations for what in ("bias", "m. s. error")]
+    headings = [f"{error}, correlation {rho:g}" for rho in lists.correlations for error in ("bias", "m. s. error")]
     return Table(
         f"Errors over a list with noise of {result.gammas[g]:g}, by the correlation of the noise between ranks; "
         "smaller text: twice the standard error",
@@ -228,7 +232,7 @@ def _lists_row(name: str, truth: float, errors: Errors, at: tuple[int, ...]) -> 
 
 
 def _errors_figure(result: Theory) -> Figure:
-    """Draw squared bias, variance and mean squared error against the threshold, a panel each."""
+    """Draw squared bias, variance and mean squared error against the threshold, in one panel each."""
     figure = new_figure(5.6)
     rows = figure.subplots(3, 1, sharex=True, sharey=True)
     fine = np.unique(np.concatenate([np.linspace(0, 1, 501), [result.iou, min(result.iou + 1e-6, 1)]]))
@@ -250,7 +254,7 @@ def _errors_figure(result: Theory) -> Figure:
 
 
 def _power(errors: Errors, part: str) -> Floats:
-    """What a panel shows: the bias is squared."""
+    """Return the values of a panel: the bias is squared."""
     values: Floats = getattr(errors, part)
     return values**2 if part == "bias" else values
 
@@ -260,7 +264,7 @@ def _mark(marker: str, colour: str) -> dict[str, Any]:
 
 
 def _noise_legend(figure: Figure, result: Theory, families: tuple[tuple[str, str], ...]) -> None:
-    """Name the lines below a figure."""
+    """Draw the legend of the lines below a figure."""
     from matplotlib.lines import Line2D  # noqa: PLC0415 - see truemoment.report.drawing.drawing_style
 
     handles = [
@@ -299,8 +303,8 @@ def _cut_figure(result: Theory) -> Figure:
 def _lists_figure(result: Theory) -> Figure:
     """Draw the bias of AxIoU@k and R@k against k, a panel a correlation."""
     lists, g = result.lists, _middle(result.gammas)
-    names = ["AxIoU@k", *(f"R@k,IoU={of:g}" for of in lists.thresholds)]
-    looks = measure_looks(["AxIoU@1", *(f"R@1,IoU={of:g}" for of in lists.thresholds)])
+    names = ["AxIoU@k", *(f"R@k,IoU={threshold:g}" for threshold in lists.thresholds)]
+    looks = measure_looks(["AxIoU@1", *(f"R@1,IoU={threshold:g}" for threshold in lists.thresholds)])
     tables = [lists.axiou.bias[g], *np.moveaxis(lists.recall.bias[g], -1, 0)]  # (C, K) each
     figure = new_figure(0.8 + 1.45 * len(lists.correlations))
     rows = figure.subplots(len(lists.correlations), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
@@ -312,7 +316,7 @@ def _lists_figure(result: Theory) -> Figure:
         axes.axhline(0, color=SOFT, linewidth=0.7)
         axes.grid(axis="y")
         for look, table in zip(looks, tables, strict=True):
-            axes.plot(ranks, table[c], **look.of_line())
+            axes.plot(ranks, table[c], **look.line_style())
         axes.set_ylabel("bias")
     rows[-1].set_xlabel("predictions, k")
     rows[-1].set_xticks(ranks if len(ranks) <= 12 else np.linspace(1, len(ranks), 6).round())
@@ -324,7 +328,7 @@ def _lists_figure(result: Theory) -> Figure:
 
 
 def document(result: Theory) -> dict[str, Any]:
-    """Return what programs read."""
+    """Return the JSON document."""
     lists, cut = result.lists, result.cut
     return {
         "iou": result.iou,

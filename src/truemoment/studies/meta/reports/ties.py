@@ -1,4 +1,4 @@
-"""The report on ties: on how many queries a measure gives all systems the same value."""
+"""The report on ties: the queries on which a measure gives all systems the same value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def section(result: Ties) -> Section:
-    """Return what people read of the study."""
+    """Return the section of the study."""
     return Section(
         "ties",
         "On how many queries do all systems have the same value?",
@@ -47,7 +47,7 @@ def section(result: Ties) -> Section:
 
 
 def finding(result: Ties) -> str:
-    """Return on how many queries measures tie all systems."""
+    """Return the share of the queries on which measures tie all systems, in words."""
     if not np.isfinite(result.all_tied).any():
         return "No measure is defined on any query."
     share = span(result.systems.measures, result.all_tied, partial(percent, decimals=1))
@@ -59,7 +59,7 @@ def _table(result: Ties) -> Table:
         (
             Cell(str(measure)),
             Cell(number(100 * result.all_tied[at], 1), low_to_high(result.interval[at], 1, times=100)),
-            *(Cell(number(100 * of[at], 1)) for of in (result.at_zero, result.at_one, result.pairs_tied)),
+            *(Cell(number(100 * share[at], 1)) for share in (result.at_zero, result.at_one, result.pairs_tied)),
         )
         for at, measure in enumerate(result.systems.measures)
     )
@@ -71,7 +71,7 @@ def _table(result: Ties) -> Table:
 
 
 def document(result: Ties) -> dict[str, Any]:
-    """Return what programs read."""
+    """Return the JSON document."""
     entries = []
     for at, measure in enumerate(result.systems.measures):
         entry: dict[str, Any] = {"measure": str(measure), "unit": "fraction", "n_queries": result.n_queries[at]}
@@ -86,16 +86,16 @@ def document(result: Ties) -> dict[str, Any]:
 
 
 def _figure(result: Ties) -> Figure:
-    """Draw a bar per measure, in its three parts."""
+    """Draw one bar per measure, in its three parts."""
     n_measures = len(result.systems.measures)
     figure = new_figure(0.95 + 0.2 * n_measures)
     axes = figure.subplots()
     place = np.arange(n_measures)
-    zero, one, whole = (np.nan_to_num(100 * share) for share in (result.at_zero, result.at_one, result.all_tied))
+    zero, full, whole = (np.nan_to_num(100 * share) for share in (result.at_zero, result.at_one, result.all_tied))
     parts = (
         (zero, np.zeros(n_measures), METHOD, None, "all score 0"),
-        (one, zero, METHOD_FAINT, "////", "all score 1"),
-        (np.maximum(whole - zero - one, 0), zero + one, FLOOR_FAINT, "....", "all score alike between"),
+        (full, zero, METHOD_FAINT, "////", "all score 1"),
+        (np.maximum(whole - zero - full, 0), zero + full, FLOOR_FAINT, "....", "all score alike between"),
     )
     for width, left, colour, hatch, label in parts:
         if not width.any():

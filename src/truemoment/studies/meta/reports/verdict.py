@@ -1,12 +1,11 @@
-"""The answer over all studies: which measure to select by, which agree, which are stable, what can be trusted.
+"""The answer over all studies: which measures to select by, which agree, which are stable, what can be trusted.
 
 Every study gives each measure a value of one criterion: mean tau with the other measures, self-agreement on subsets,
 all-tied queries, pairs that change places under label noise, pairs of systems separated, mean regret of its choices.
 By a criterion, a measure is *in the best third* if its value is at least as good as that of place ceil(M / 3) of the M
-measures that have one. A measure is recommended if it is in the best third by all criteria, given
-:data:`FEWEST_CRITERIA` or more criteria and :data:`FEWEST_MEASURES` or more measures: with fewer, chance alone would
-often recommend one. If there is none, none is recommended. The axioms are properties and no criterion. All criteria
-count alike, although some are related.
+measures with a value. A measure is recommended if it is in the best third by all criteria. This needs at least
+:data:`FEWEST_CRITERIA` criteria and :data:`FEWEST_MEASURES` measures: with fewer, chance alone would often recommend
+one. The axioms are properties and not a criterion. All criteria count alike, although some are related.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ if TYPE_CHECKING:
     from truemoment.studies.meta.ambiguity import Ambiguity, NoiseLevel
 
 FEWEST_CRITERIA = 5
-"""Criteria below which nothing is recommended: by chance, 3 recommend a measure in half of the cases, 5 in a tenth."""
+"""Minimum number of criteria: by chance, 3 criteria recommend a measure in half of the cases, 5 in a tenth."""
 
 FEWEST_MEASURES = 6
-"""Measures below which nothing is recommended: the best third of one measure is that measure."""
+"""Minimum number of measures: the best third of one measure is that measure."""
 
 _MODELS = ("annotators", "shift", "published")
 """Models of label noise from the most to the least like real annotators; others come last."""
@@ -41,18 +40,18 @@ _MODELS = ("annotators", "shift", "published")
 
 @dataclass(frozen=True, eq=False)
 class Criterion:
-    """A value of each measure by which measures are ranked.
+    """A criterion that ranks measures by a value.
 
     Parameters
     ----------
     key
-        Its name in JSON.
+        Name in JSON.
     heading, meaning
-        Its name in the table and in sentences.
+        Name in the table and in sentences.
     better
-        Whether more or less of it is better.
+        Whether more or less is better.
     values : (M,)
-        NaN where the study does not have the measure.
+        Value of each measure; NaN if the study does not have the measure.
     cells
         Cells of the table, M of them.
     """
@@ -80,7 +79,7 @@ class Criterion:
 
     @property
     def ranks(self) -> Floats:
-        """Rank of each measure, 1 the best, ties share their mean rank; NaN where it has no value, (M,)."""
+        """Rank of each measure, 1 for the best, mean ranks for ties; NaN without a value, (M,)."""
         merit = self.merit
         better = (merit[None, :] > merit[:, None] + ROUNDING).sum(axis=1)
         equal = (np.abs(merit[None, :] - merit[:, None]) <= ROUNDING).sum(axis=1)
@@ -91,43 +90,45 @@ class Criterion:
 
 
 def criteria_of(studies: Studies) -> tuple[Criterion, ...]:
-    """Return a criterion for each study that was made."""
-    return tuple(one for one in _criteria(studies) if np.isfinite(one.values).any())
+    """Return one criterion for each study that was run."""
+    return tuple(criterion for criterion in _criteria(studies) if np.isfinite(criterion.values).any())
 
 
 def _criteria(studies: Studies) -> Iterator[Criterion]:
-    ours = studies.systems.measures
+    measures = studies.systems.measures
     if (agreement := studies.agreement) is not None:
         kind = _Kind("mean_tau", "mean tau with the others", "agreement with the other measures", "more", 2, 1)
         below = [low_to_high(ends) for ends in agreement.mean_interval]
-        yield kind.of(ours, agreement.systems.measures, agreement.mean, below)
+        yield kind.of(measures, agreement.systems.measures, agreement.mean, below)
     if (stability := studies.stability) is not None:
         at = stability.middle
         heading = f"self-agreement on {stability.queries[at]:,.0f} queries"
         kind = _Kind("self_agreement", heading, "stability on other queries", "more", 2, 1)
-        below = [f"sd {math.sqrt(of):.2f}" if math.isfinite(of) else "" for of in stability.variance[at]]
-        yield kind.of(ours, stability.measures, stability.mean[at], below)
+        below = [
+            f"sd {math.sqrt(variance):.2f}" if math.isfinite(variance) else "" for variance in stability.variance[at]
+        ]
+        yield kind.of(measures, stability.measures, stability.mean[at], below)
     if (ties := studies.ties) is not None:
         kind = _Kind("all_tied", "all-tied queries, %", "queries on which systems differ", "less", 1)
         below = [low_to_high(ends, 1, times=100) for ends in ties.interval]
-        yield kind.of(ours, ties.systems.measures, ties.all_tied, below)
+        yield kind.of(measures, ties.systems.measures, ties.all_tied, below)
     if (noise := most_real_noise(studies.ambiguity)) is not None:
         study, level = noise
         heading = "label noise: pairs that change places, %"
         kind = _Kind("change_places", heading, "steadiness under label noise", "less", 1)
-        below = [f"RMSE {100 * of:.1f}" if math.isfinite(of) else "" for of in level.rmse.mean(axis=0)]
-        yield kind.of(ours, study.measures, level.mean_flips, below)
+        below = [f"RMSE {100 * rmse:.1f}" if math.isfinite(rmse) else "" for rmse in level.rmse.mean(axis=0)]
+        yield kind.of(measures, study.measures, level.mean_flips, below)
     if (power := studies.power) is not None:
         kind = _Kind("separated", "pairs separated, %", "pairs of systems that differ significantly", "more", 0)
-        yield kind.of(ours, power.systems.measures, power.separated[-1], [""] * len(power.systems.measures))
+        yield kind.of(measures, power.systems.measures, power.separated[-1], [""] * len(power.systems.measures))
     if (selection := studies.selection) is not None:
         kind = _Kind("mean_regret", "mean regret, points", "loss of the variants it selects", "less", 2)
         below = [low_to_high(ends, 2, times=100) for ends in selection.mean_lost_interval]
-        yield kind.of(ours, selection.validation, selection.mean_lost, below)
+        yield kind.of(measures, selection.validation, selection.mean_lost, below)
 
 
 class _Kind(NamedTuple):
-    """What a criterion is about, and how its values are written."""
+    """The kind of a criterion: its names and the format of its values."""
 
     key: str
     heading: str
@@ -137,11 +138,11 @@ class _Kind(NamedTuple):
     times: int = 100
 
     def of(
-        self, ours: Sequence[Measure], measures: Sequence[Measure], values: Floats, below: Sequence[str]
+        self, selected: Sequence[Measure], measures: Sequence[Measure], values: Floats, below: Sequence[str]
     ) -> Criterion:
-        """Return the criterion of our measures from the values, and the smaller text, of a study's measures."""
+        """Return the criterion of the selected measures from the values and smaller texts of a study's measures."""
         rows = {str(measure): at for at, measure in enumerate(measures)}
-        places = [rows.get(str(measure)) for measure in ours]
+        places = [rows.get(str(measure)) for measure in selected]
         aligned = np.array([math.nan if at is None else values[at] for at in places])
         cells = tuple(
             Cell(number(self.times * value, self.decimals), "" if at is None or math.isnan(value) else below[at])
@@ -150,14 +151,14 @@ class _Kind(NamedTuple):
         return Criterion(self.key, self.heading, self.meaning, self.better, aligned, cells)
 
 
-def most_real_noise(found: Sequence[Ambiguity]) -> tuple[Ambiguity, NoiseLevel] | None:
+def most_real_noise(studies: Sequence[Ambiguity]) -> tuple[Ambiguity, NoiseLevel] | None:
     """Return the study of label noise most like real annotators, and the level that the table shows.
 
-    The level is one annotator's noise, or the middle one of another model. None where there is no study.
+    The level is one annotator's noise, or the middle one of another model. None if there is no study.
     """
-    if not found:
+    if not studies:
         return None
-    study = min(found, key=lambda one: _MODELS.index(one.model) if one.model in _MODELS else len(_MODELS))
+    study = min(studies, key=lambda study: _MODELS.index(study.model) if study.model in _MODELS else len(_MODELS))
     return study, study.levels[-1] if study.model == _MODELS[0] else study.levels[len(study.levels) // 2]
 
 
@@ -177,9 +178,9 @@ class MeasureRanking:
     in_best_third : (C, M)
         Whether each measure is in the best third by each criterion.
     mean_rank : (M,)
-        Mean over the criteria that have a value; NaN where none has.
+        Mean over the criteria with a value; NaN without any.
     order : (M,)
-        Numbers of the measures: most best thirds first, then by mean rank.
+        Rows of the measures: most best thirds first, then by mean rank.
     """
 
     names: Sequence[str]
@@ -193,8 +194,8 @@ class MeasureRanking:
         """Rank the measures of some studies."""
         names = [str(measure) for measure in studies.systems.measures]
         criteria = criteria_of(studies)
-        thirds = np.array([one.in_best_third for one in criteria], dtype=np.int64).reshape(-1, len(names))
-        ranks = np.array([one.ranks for one in criteria]).reshape(-1, len(names))
+        thirds = np.array([criterion.in_best_third for criterion in criteria], dtype=np.int64).reshape(-1, len(names))
+        ranks = np.array([criterion.ranks for criterion in criteria]).reshape(-1, len(names))
         known = np.isfinite(ranks)
         total = np.where(known, ranks, 0).sum(axis=0)
         mean_rank = np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)
@@ -208,7 +209,7 @@ class MeasureRanking:
 
     @property
     def recommended(self) -> list[str]:
-        """Measures in the best third by every criterion, the best first; none where there are too few criteria."""
+        """Measures in the best third by every criterion, the best first; none if there are too few criteria."""
         if not self.is_decided:
             return []
         return [self.names[at] for at in self.order if self.in_best_third[:, at].all()]
@@ -219,7 +220,7 @@ _OUTCOMES = {True: "holds", False: "broken", None: "-"}
 
 @dataclass(frozen=True)
 class StudySummary:
-    """What the studies find together.
+    """The joint answer of several studies.
 
     Parameters
     ----------
@@ -228,11 +229,11 @@ class StudySummary:
     answers
         A finding for each question that a study answers; its title is the question.
     glance
-        The measures at a glance; None where no study compares single measures.
+        The measures at a glance; None if no study compares single measures.
     notes
-        The rule, the data, and what could not be studied.
+        The rule, the data, and the studies that were left out.
     document
-        What programs read.
+        The JSON document.
     """
 
     headline: str
@@ -244,14 +245,14 @@ class StudySummary:
     @property
     def sections(self) -> tuple[Section, ...]:
         """Sections of a report: the answers and the table."""
-        found = [Section("found", "Answers", self.answers)] if self.answers else []
+        sections = [Section("found", "Answers", self.answers)] if self.answers else []
         if self.glance is not None:
-            found.append(Section("glance", "Measures at a glance", (self.glance,), "At a glance"))
-        return tuple(found)
+            sections.append(Section("glance", "Measures at a glance", (self.glance,), "At a glance"))
+        return tuple(sections)
 
 
 def verdict(studies: Studies) -> StudySummary:
-    """Return what some studies find together; those that are missing are left out."""
+    """Return the joint answer of the studies that were run."""
     ranking = MeasureRanking.of(studies)
     headline, notes = _headline(ranking), _notes(studies, ranking)
     answers = tuple(
@@ -267,7 +268,10 @@ def verdict(studies: Studies) -> StudySummary:
             "answers": [{"question": answer.title, "said": answer.sentences} for answer in answers],
             "notes": notes,
             "recommended": ranking.recommended,
-            "columns": [{"column": one.key, "means": one.meaning, "better": one.better} for one in ranking.criteria],
+            "columns": [
+                {"column": criterion.key, "means": criterion.meaning, "better": criterion.better}
+                for criterion in ranking.criteria
+            ],
             "measures": [_entry(ranking, at) for at in ranking.order],
         },
     )
@@ -283,7 +287,7 @@ def _headline(ranking: MeasureRanking) -> str:
 
 
 def _answers(studies: Studies, ranking: MeasureRanking) -> Iterable[tuple[str, list[str]]]:
-    yield "Which measure to select by", _to_select_by(studies, ranking)
+    yield "Which measure to select by", _selection_findings(studies, ranking)
     yield "Which measures agree", [] if studies.agreement is None else agreement.sentences(studies.agreement)
     stable = [] if studies.stability is None else stability.sentences(studies.stability)[:1]
     if (noise := most_real_noise(studies.ambiguity)) is not None:
@@ -294,25 +298,27 @@ def _answers(studies: Studies, ranking: MeasureRanking) -> Iterable[tuple[str, l
     yield "What they reward", list(axioms.sentences(axioms.outcomes(studies.axioms)))
 
 
-def _to_select_by(studies: Studies, ranking: MeasureRanking) -> list[str]:
-    found = []
+def _selection_findings(studies: Studies, ranking: MeasureRanking) -> list[str]:
+    findings = []
     if ranking.recommended:
         are = "is" if len(ranking.recommended) == 1 else "are"
-        by = listed([one.meaning for one in ranking.criteria])
-        found.append(f"{listed(ranking.recommended)} {are} in the best third of the measures by every criterion: {by}.")
+        meanings = listed([criterion.meaning for criterion in ranking.criteria])
+        findings.append(
+            f"{listed(ranking.recommended)} {are} in the best third of the measures by every criterion: {meanings}."
+        )
     elif ranking.is_decided:
         best = int(ranking.order[0])
         thirds = ranking.in_best_third[:, best]
-        other = [one.meaning for one, is_good in zip(ranking.criteria, thirds, strict=True) if not is_good]
-        found.append(
+        missed = [criterion.meaning for criterion, is_good in zip(ranking.criteria, thirds, strict=True) if not is_good]
+        findings.append(
             f"{ranking.names[best]} is in the best third of the measures by {thirds.sum()} of {len(thirds)} criteria, "
-            f"but not by {listed(other, 'or')}."
+            f"but not by {listed(missed, 'or')}."
         )
     if studies.selection is not None:
-        found += selection.sentences(studies.selection)
-    elif found:
-        found.append("Model selection was not studied: it needs variants on two splits.")
-    return found
+        findings += selection.sentences(studies.selection)
+    elif findings:
+        findings.append("Model selection was not studied: it needs variants on two splits.")
+    return findings
 
 
 def _notes(studies: Studies, ranking: MeasureRanking) -> tuple[str, ...]:
@@ -338,19 +344,19 @@ def _notes(studies: Studies, ranking: MeasureRanking) -> tuple[str, ...]:
 
 
 def _glance(studies: Studies, ranking: MeasureRanking) -> Table | None:
-    """Return a row per measure, the best first; the best value of each criterion is marked."""
+    """Return one row per measure, the best first; the best value of each criterion is marked."""
     outcomes = axioms.outcomes(studies.axioms)
-    shown = [axiom for axiom in axioms.AXIOMS if any(of.get(axiom) is not None for of in outcomes.values())]
+    shown = [axiom for axiom in axioms.AXIOMS if any(row.get(axiom) is not None for row in outcomes.values())]
     criteria = ranking.criteria
     if not criteria and not shown:
         return None
-    best = [np.nanmax(one.merit) for one in criteria]
+    best = [np.nanmax(criterion.merit) for criterion in criteria]
     rows = []
     for at in ranking.order:
         name = ranking.names[at]
         cells = [Cell(name), *(Cell(_OUTCOMES[outcomes.get(name, {}).get(axiom)]) for axiom in shown)]
-        for one, top in zip(criteria, best, strict=True):
-            cells.append(one.cells[at]._replace(marked=bool(one.merit[at] >= top - ROUNDING)))
+        for criterion, top in zip(criteria, best, strict=True):
+            cells.append(criterion.cells[at]._replace(marked=bool(criterion.merit[at] >= top - ROUNDING)))
         if criteria:
             cells.append(Cell(f"{ranking.in_best_third[:, at].sum()} of {len(criteria)}"))
         rows.append(tuple(cells))
@@ -358,7 +364,7 @@ def _glance(studies: Studies, ranking: MeasureRanking) -> Table | None:
     return Table(
         "Best measures first; marked: the best value of each column. Smaller text: 95 % interval, standard deviation "
         "over the subsets (sd), RMSE in points under label noise.",
-        ("measure", *shown, *(one.heading for one in criteria), *last),
+        ("measure", *shown, *(criterion.heading for criterion in criteria), *last),
         (("", tuple(rows)),),
     )
 
@@ -367,7 +373,9 @@ def _entry(ranking: MeasureRanking, at: int) -> dict[str, Any]:
     thirds = ranking.in_best_third[:, at]
     return {
         "measure": ranking.names[at],
-        **{one.key: one.values[at] for one in ranking.criteria},
-        "in_best_third": [one.key for one, is_good in zip(ranking.criteria, thirds, strict=True) if is_good],
+        **{criterion.key: criterion.values[at] for criterion in ranking.criteria},
+        "in_best_third": [
+            criterion.key for criterion, is_good in zip(ranking.criteria, thirds, strict=True) if is_good
+        ],
         "mean_rank": ranking.mean_rank[at],
     }
