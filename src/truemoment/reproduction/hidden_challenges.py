@@ -324,14 +324,14 @@ def people(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[
         if figure.method == "Random Human":
             yield beside(
                 figure,
-                scores.drawn(rng, inputs.runs)[:, 0].tolist(),
+                scores.draw(rng, inputs.runs)[:, 0].tolist(),
                 tolerance=DEVIATION[figure.dataset] if inputs.runs >= RUNS_TO_JUDGE else None,
                 reason=f"drawn at random; {figure.note}",
                 signature=signature,
             )
         else:
             tolerance = REPRESENTATIVE_TOLERANCE[figure.dataset]
-            selected = scores.picked(by_agreement(here.annotators)[0]).value(figure.measure)
+            selected = scores.pick(by_agreement(here.annotators)[0]).value(figure.measure)
             reason = "" if tolerance == "0" else ONE_QUERY
             yield beside(figure, selected, tolerance=tolerance, reason=reason, signature=signature)
 
@@ -378,7 +378,7 @@ def _people_against_people(
     kept = "kept" if reference == "nearest" else "out"
     return beside(
         figure,
-        scores.drawn(rng, inputs.runs)[:, 0].tolist(),
+        scores.draw(rng, inputs.runs)[:, 0].tolist(),
         tolerance=PEOPLE_TOLERANCE[reference] if inputs.runs >= RUNS_TO_JUDGE else None,
         reason=f"drawn at random; {figure.note}; identical moments {kept}, as in the authors' notebook",
         signature=f"{measure}|{scores.scores.signature()}",
