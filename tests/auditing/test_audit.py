@@ -86,7 +86,7 @@ def test_the_floor_chosen_on_validation_is_evidence(plain_audit):
     own, there = results.scores.value(measure), results.floor(chosen).scores.value(measure)
     [line] = [line for line in plain_audit.findings[0].evidence if line.startswith("the strongest floor on val is ")]
     assert line == (
-        f"the strongest floor on val is {results.floor(chosen).called(m)} ({100 * validated[chosen]:.2f}); on "
+        f"the strongest floor on val is {results.floor(chosen).name_at(m)} ({100 * validated[chosen]:.2f}); on "
         f"{plain_audit.results.annotations.split} the method is {100 * (own - there):+.1f} points from it"
     )
 
@@ -218,7 +218,7 @@ def test_a_constant_answer_is_not_better(train, test, constant):
     assert verdict.verdict.startswith("Not decided")
     hits = 100 * np.mean(test.start_s == 0)
     assert f"({hits:.2f} against {hits:.2f})" in verdict.verdict
-    assert found.floor("best-constant").called(1) == "best constant (0-15 % of the video)"
+    assert found.floor("best-constant").name_at(1) == "best constant (0-15 % of the video)"
     assert finding(found, "shortcut-share").figure == 1
     assert finding(found, "skill").figure == 0
     pattern = finding(found, "answer-pattern")

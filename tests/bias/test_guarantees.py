@@ -78,7 +78,7 @@ def moved(found, rows, to):
 
 
 def test_a_good_split_keeps_all_its_promises(good, looked_at):
-    assert {one.name: one.kept for one in looked_at.promises} == dict.fromkeys(BY_LOCATION, True)
+    assert {one.name: one.is_kept for one in looked_at.promises} == dict.fromkeys(BY_LOCATION, True)
     assert set(looked_at.distances) == {(a, b) for at, a in enumerate(SPLITS) for b in SPLITS[at + 1 :]}
     of = looked_at.distances["train", "test-ood"]
     assert (of.n_a, of.n_b) == tuple(good.part(name).n_queries for name in ("train", "test-ood"))  # one moment each
@@ -101,7 +101,7 @@ def test_a_shared_video_is_seen(good):
     sizes = Counter(queries.video_id[train])
     row = next(at for at in np.flatnonzero(train) if sizes[queries.video_id[at]] > 1)
     found = promise(moved(good, [row], "test-iid"), "no-shared-video")
-    assert found.kept is False
+    assert found.is_kept is False
     assert found.finding == "1 videos are in two splits."
 
 
@@ -110,7 +110,7 @@ def test_a_query_in_two_splits_or_in_none_is_seen(good):
     val, train = good.members["val"].copy(), good.members["train"].copy()
     val[first], train[second] = True, False
     found = promise(spoiled(good, val=val, train=train), "every-query-once")
-    assert found.kept is False
+    assert found.is_kept is False
     assert found.finding == "2 queries are not in one split."
 
 
@@ -119,14 +119,14 @@ def test_another_share_than_asked_for_is_seen(good):
     ood = np.flatnonzero(good.members["test-ood"])
     n_allowed = int(0.02 * good.annotations.n_queries)
     n_over = int(good.members["test-iid"].sum() - 0.05 * good.annotations.n_queries)
-    assert promise(moved(good, ood[: n_allowed - n_over - 1], "test-iid"), "fractions").kept is True
-    assert promise(moved(good, ood[: n_allowed + 2], "test-iid"), "fractions").kept is False
+    assert promise(moved(good, ood[: n_allowed - n_over - 1], "test-iid"), "fractions").is_kept is True
+    assert promise(moved(good, ood[: n_allowed + 2], "test-iid"), "fractions").is_kept is False
 
 
 def test_test_iid_that_lies_elsewhere_is_seen(good):
     swapped = spoiled(good, **{"test-iid": good.members["test-ood"], "test-ood": good.members["test-iid"]})
     found = promise(swapped, "iid-alike")
-    assert found.kept is False
+    assert found.is_kept is False
     assert "train and test-iid" in found.finding
     assert "train and val" not in found.finding
 
@@ -139,7 +139,7 @@ def test_a_random_test_ood_is_seen(good):
     rest = {name: good.members[name] & ~ood for name in ("val", "test-iid")}
     train = ~ood & ~rest["val"] & ~rest["test-iid"]
     found = promise(spoiled(good, **rest, **{"train": train, "test-ood": ood}), "ood-differs")
-    assert found.kept is False
+    assert found.is_kept is False
     assert found.finding.startswith("Moments of test-ood are not shown to differ from those of train")
 
 
@@ -147,13 +147,13 @@ def test_with_few_videos_it_cannot_be_told():
     found = resplit(whole(60), np.random.default_rng(0))
     assert found.part("val").n_videos < FEWEST_VIDEOS
     alike = promise(found, "iid-alike")
-    assert alike.kept is None
+    assert alike.is_kept is None
     assert f"{found.part('val').n_videos} videos in val" in alike.finding
     # One video of train in place of test-ood: too few to say that it does not differ.
     lone = found.part("train").video_id[0]
     ood = found.annotations.queries.video_id == lone
     train = ~ood & ~found.members["val"] & ~found.members["test-iid"]
-    assert promise(spoiled(found, **{"train": train, "test-ood": ood}), "ood-differs").kept is None
+    assert promise(spoiled(found, **{"train": train, "test-ood": ood}), "ood-differs").is_kept is None
 
 
 def test_without_moments_there_is_nothing_to_compare(good):
@@ -161,7 +161,7 @@ def test_without_moments_there_is_nothing_to_compare(good):
     ood = np.repeat(good.members["test-ood"], np.diff(of.offsets))
     without = replace(of, start_s=np.where(ood, math.nan, of.start_s), end_s=np.where(ood, math.nan, of.end_s))
     looked = inspected(replace(good, annotations=without), permutations=9)
-    assert {one.name: one.kept for one in looked.promises}["ood-differs"] is None
+    assert {one.name: one.is_kept for one in looked.promises}["ood-differs"] is None
     assert looked.distances["train", "test-ood"] is None
 
 
@@ -170,7 +170,7 @@ def test_without_moments_there_is_nothing_to_compare(good):
 
 def test_new_words_are_promised_and_kept(worded):
     looked = inspected(worded, permutations=99)
-    kept = {one.name: one.kept for one in looked.promises}
+    kept = {one.name: one.is_kept for one in looked.promises}
     assert list(kept) == [*BY_LOCATION, "new-words"]
     assert kept["new-words"] is True
     assert kept["every-query-once"] is True
@@ -190,14 +190,14 @@ def test_a_new_word_that_leaks_is_seen(worded):
     holds = [not set(worded.terms).isdisjoint(terms) for terms in worded.ranking.terms]
     row = np.flatnonzero(worded.members[ASIDE] & holds)[0]
     found = promise(moved(worded, [row], "train"), "new-words")
-    assert found.kept is False
+    assert found.is_kept is False
     assert found.finding == "0 queries of test-ood have none of the new words; 1 of other splits have one."
 
 
 def test_a_query_of_test_ood_without_a_new_word_is_seen(worded):
     row = np.flatnonzero(worded.members["train"])[0]
     found = promise(moved(worded, [row], "test-ood"), "new-words")
-    assert found.kept is False
+    assert found.is_kept is False
     assert found.finding == "1 queries of test-ood have none of the new words; 0 of other splits have one."
 
 
@@ -211,13 +211,13 @@ def test_a_new_composition_of_a_word_that_training_lost_is_seen():
     plan = Plan(ood=0.1, shifts=(WordShift("compositions"),))
     found = resplit(replace(of, sentence=sentence), np.random.default_rng(0), plan)
     kept = promise(found, "new-words")
-    assert kept.kept is True
+    assert kept.is_kept is True
     assert kept.finding.endswith("; both words of the composition occur there in other compositions.")
     ood = np.flatnonzero(found.members["test-ood"])
     noun = found.ranking.terms[ood[0]][0].split()[1]
     says = np.array([any(term.endswith(noun) for term in terms) for terms in found.ranking.terms])
     lost = promise(moved(found, says & ~found.members["test-ood"], ASIDE), "new-words")
-    assert lost.kept is False
+    assert lost.is_kept is False
     n_lost = int(says[ood].sum())
     assert (
         lost.finding

@@ -86,7 +86,7 @@ def test_figures_are_those_of_evaluate(split, both):
 def test_a_second_test_is_measured_as_if_it_were_the_only_one(split, both):
     (alone,) = guess(split.part("train"), [split.part("test-ood")])
     assert alone.values.tolist() == both[1].values.tolist()
-    assert alone.left_ci95.tolist() == both[1].left_ci95.tolist()
+    assert alone.best_gain_ci95.tolist() == both[1].best_gain_ci95.tolist()
 
 
 def test_the_interval_of_the_strongest_allows_for_its_choice(both):
@@ -94,12 +94,12 @@ def test_the_interval_of_the_strongest_allows_for_its_choice(both):
         others = [f for f, name in enumerate(FLOORS) if name != "uniform"]
         for m in range(len(MEASURES)):
             at = of.strongest[m]
-            assert of.left[m] == of.gain[others, m].max() == of.gain[at, m]
+            assert of.best_gain[m] == of.gain[others, m].max() == of.gain[at, m]
             # The upper end is the highest of all at level 0.05; the lower one is the highest at level 0.05 / 9.
-            assert of.left_ci95[m, 1] == of.gain_ci95[others, m, 1].max()
-            assert of.left_ci95[m, 0] <= of.gain_ci95[others, m, 0].max()
-        low, high = of.left_ci95[0]
-        assert low < of.left[0] < high
+            assert of.best_gain_ci95[m, 1] == of.gain_ci95[others, m, 1].max()
+            assert of.best_gain_ci95[m, 0] <= of.gain_ci95[others, m, 0].max()
+        low, high = of.best_gain_ci95[0]
+        assert low < of.best_gain[0] < high
         assert np.isnan(of.gain_ci95[FLOORS.index("uniform")]).all()
 
 
@@ -109,7 +109,7 @@ def test_what_the_sentence_tells_is_left_to_guess():
         [told_by_the_verb("most", 60, {"sits": (0.3, 0.5)}), told_by_the_verb("few", 10)], split="train"
     )
     (ood,) = guess(train, [told_by_the_verb("test-ood", 30)])
-    assert ood.shown(0) == "left"
+    assert ood.status(0) == "left"
     assert ood.floors[ood.strongest[0]].name in ("sentence-network", "sentence-neighbours", "action-aware")
     assert ood.values[ood.strongest[0], 0] == 1.0
     assert ood.gain[FLOORS.index("bias-based"), 0] < 0
@@ -130,7 +130,7 @@ def test_where_training_tells_nothing_no_floor_is_shown_to_be_above_uniform():
     )
     (ood,) = guess(train, [ood])
     assert ood.floors[ood.strongest[0]].name == "random-chance"
-    assert ood.shown(0) == "not shown"
+    assert ood.status(0) == "not shown"
     assert ood.values[FLOORS.index("sentence-network"), 0] == 0
 
 
@@ -139,7 +139,7 @@ def test_on_a_few_videos_a_stricter_interval_is_not_a_shorter_one(both, cache):
     (few,) = guess(both[0].train, [both[0].test.select_queries(np.arange(both[0].test.n_queries) < 8)], cache=cache)
     for of in (few, *both):
         others = [f for f, name in enumerate(FLOORS) if name != "uniform"]
-        assert np.all(of.left_ci95[:, 0] <= of.gain_ci95[others, :, 0].max(axis=0))
+        assert np.all(of.best_gain_ci95[:, 0] <= of.gain_ci95[others, :, 0].max(axis=0))
 
 
 def test_queries_without_a_moment_or_duration_are_left_out(split, cache):
@@ -170,7 +170,7 @@ def test_the_original_tests_are_measured_too(split, cache):
 
 def test_less_is_said_only_where_the_intervals_are_apart(both):
     def between(low, high):
-        return replace(both[0], left_ci95=np.array([[low, high]] * len(MEASURES)))
+        return replace(both[0], best_gain_ci95=np.array([[low, high]] * len(MEASURES)))
 
     assert is_less(between(0.3, 0.4), between(0.1, 0.2)) is True
     assert is_less(between(0.1, 0.3), between(0.0, 0.2)) is None

@@ -75,7 +75,7 @@ def test_density_of_a_query_is_that_of_its_densest_moment(place, width, seed):
         density = lambda at: float(np.mean([kernel.pdf(at) for kernel in kernels]))  # noqa: E731
     found = LocationShift(place, width).rank(placed(queries, durations))
     assert found.terms is None
-    assert found.drawn == ()
+    assert found.candidates == ()
     for q, (moments, duration) in enumerate(zip(queries, durations, strict=True)):
         if not moments or math.isnan(duration):
             assert not found.eligible[q]
@@ -240,8 +240,8 @@ def test_a_word_may_be_drawn_from_5_queries_on_and_up_to_a_twentieth_of_the_vide
     videos[2] = videos[3] = videos[4] = ["wide/V"] * 4
     videos[5], videos[6] = ["two/A"] * 3, ["two/A"] * 2
     found = ranked(said(videos))
-    assert sorted(found.drawn) == ["five", "two"]
-    place = {term: at for at, term in enumerate(found.drawn)}
+    assert sorted(found.candidates) == ["five", "two"]
+    place = {term: at for at, term in enumerate(found.candidates)}
     for q, (sentence, rank) in enumerate(zip(said(videos).queries.sentence, found.rank, strict=True)):
         word = sentence.split("/")[0]
         assert rank == place.get(word, math.inf)
@@ -255,16 +255,16 @@ def test_a_query_ranks_by_the_first_of_its_terms_that_is_drawn():
     firsts = set()
     for seed in range(8):
         found = ranked(said(videos), seed=seed)
-        assert set(found.drawn) == {"a", "b"}
+        assert set(found.candidates) == {"a", "b"}
         assert found.rank[10] == 0
-        assert found.terms[10] == found.drawn  # all it holds, by rank
-        firsts.add(found.drawn[0])
+        assert found.terms[10] == found.candidates  # all it holds, by rank
+        firsts.add(found.candidates[0])
     assert firsts == {"a", "b"}  # drawn at random: a chance of 2 in 256 to fail, and the seeds are fixed
 
 
 def test_compositions_are_drawn_as_such():
     videos = [["open/V door/N"] * 5, ["close/V door/N"] * 4, *[["x/O"]] * 40]
-    assert ranked(said(videos), "compositions").drawn == ("open door",)
+    assert ranked(said(videos), "compositions").candidates == ("open door",)
 
 
 @pytest.mark.parametrize("new", ["words", "compositions"])

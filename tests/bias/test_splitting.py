@@ -436,7 +436,7 @@ def test_new_terms_stand_in_every_query_of_test_ood_and_in_no_other_split(name, 
     )
     # Terms listed are those of the ranks up to the cut, in the order they were drawn.
     marked = found.ranking.rank[found.marked]
-    assert found.terms == found.ranking.drawn[: len(found.terms)]
+    assert found.terms == found.ranking.candidates[: len(found.terms)]
     assert marked.max() <= len(found.terms) - 1
     if plan.location is None:
         assert marked.max() == len(found.terms) - 1

@@ -169,7 +169,7 @@ def test_bad_files_are_one_line(board, fails, text, words):
 
 
 def test_a_folder_of_something_else_is_left_alone(board, fails):
-    assert "holds other files" in fails(2, "leaderboard", board, "-o", board)
+    assert "contains other files" in fails(2, "leaderboard", board, "-o", board)
     assert "no such file" in fails(2, "leaderboard", board.parent)
     write(board, HEAD + SYSTEMS[2])
     assert "no system sees the video" in fails(2, "leaderboard", board, "--gate", "better-than-guessing")

@@ -25,7 +25,7 @@ def row(made_scores):
 def test_both_numbers_and_the_excess_by_hand(row, made_scores):
     # Runs that hit 4 and 2 of the 6 queries that the first network misses, and 1 and 1 of the two that it hits.
     runs = [made_scores(VIDEOS, of) for of in ([1, 0, 1, 1, 1, 1, 0, 0], [0, 1, 1, 1, 0, 0, 0, 0])]
-    found = row.beside(runs, np.random.default_rng(0), resamples=200)
+    found = row.compare(runs, np.random.default_rng(0), resamples=200)
     assert row.counts() == (6, 2)
     assert (found.where_missed, found.where_hit) == pytest.approx((3 / 6, 1 / 2))
     assert row.second == pytest.approx((1 / 6, 1 / 2))
@@ -34,7 +34,7 @@ def test_both_numbers_and_the_excess_by_hand(row, made_scores):
 
 def test_queries_without_weight_are_left_out(row, made_scores):
     run = made_scores(VIDEOS, [1, 0, 1, 1, 0, 0, 0, 0], [1] * 4 + [0] * 4)
-    found = row.beside([run], np.random.default_rng(0), resamples=200)
+    found = row.compare([run], np.random.default_rng(0), resamples=200)
     assert (found.where_missed, found.where_hit, found.excess) == pytest.approx((1, 1 / 2, 1 / 2))
 
 

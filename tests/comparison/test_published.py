@@ -113,7 +113,7 @@ class TestRefusals:
         path.unlink()
         with pytest.raises(MissingFileError, match=r"p\.csv: no such file"):
             read_published(path)
-        with pytest.raises(InputError, match=r"holds no \.csv file, expected published figures"):
+        with pytest.raises(InputError, match=r"contains no \.csv file, expected published figures"):
             read_published(tmp_path)
 
 

@@ -137,8 +137,8 @@ def test_official_times_on_a_coarse_grid_are_not_tested():
 def test_opportunities_against_a_slow_loop(side):
     official = split(3, 80)
     of = pairs(answers_of(*official, 3, share=0.1), official)
-    tally = tally_of(of, of.counted(side), side)
-    rows = np.flatnonzero(of.counted(side))
+    tally = tally_of(of, of.mask(side), side)
+    rows = np.flatnonzero(of.mask(side))
     sides = ("start", "end") if side == "both" else (side,)
     inside = of.inside(sides)
     for cell in (0, 7, REACH, len(tally.cells) - 1):

@@ -56,7 +56,7 @@ class TestSystems:
         }
         (found,) = conclusions(annotators, systems, np.random.default_rng(0), draws=20, permutations=500)
         assert found.confirmation == "survives"
-        assert found.drawn_alike == 1
+        assert found.share_alike == 1
         assert min(one.difference for one in found.differences) > 0
         (turned,) = conclusions(
             annotators, dict(reversed(systems.items())), np.random.default_rng(0), draws=20, permutations=500
@@ -139,5 +139,5 @@ def test_draws_are_tested_as_single_comparisons_would_be(drawn, drawn_answers):
     picks = draw_annotators(annotators.present.T, np.random.default_rng(1).spawn(6)[0], 7)
     query = np.arange(len(ids))
     x, y = (of.numerator[picks, 0, query].mean(axis=1) for of in systems.values())
-    np.testing.assert_allclose(found.drawn, x - y, atol=1e-12)
-    assert np.all((found.drawn_p > 0) & (found.drawn_p <= 1))
+    np.testing.assert_allclose(found.draws, x - y, atol=1e-12)
+    assert np.all((found.p_draws > 0) & (found.p_draws <= 1))

@@ -23,9 +23,9 @@ def test_a_study_has_everybody(drawn):
     assert people[-2:] == [("another", "random", 0), ("another", "consensus", 0)]
     consensus = study.performances[-1]
     assert consensus.scores.value("mIoU") == consensus_scores(annotators, "mIoU").scores.value("mIoU")
-    assert consensus.drawn is None
+    assert consensus.draws is None
     assert np.all(consensus.ci95[:, 0] < consensus.ci95[:, 1])
-    assert study.ceiling("nearest").drawn.shape == (5, 2)
+    assert study.ceiling("nearest").draws.shape == (5, 2)
     assert study.conclusions == ()
     alone = study_humans(annotators, np.random.default_rng(0), **few)
     assert {of.reference for of in alone.performances} == set(REFERENCES[1:])

@@ -194,7 +194,7 @@ class TestDraws:
         annotators, official = drawn(3)
         found = human_scores(annotators, way, MEASURES, official=official)
         picks = draw_annotators(found.eligible, np.random.default_rng(5), 400)
-        figures = found.drawn(np.random.default_rng(5), 400)
+        figures = found.draw(np.random.default_rng(5), 400)
         for pick, figure in zip(picks[:5], figures[:5], strict=True):
             scores = [
                 slow(way, moments, k, out=way == "representative", official=[(official.start_s[q], official.end_s[q])])
@@ -232,7 +232,7 @@ class TestRanks:
     def test_queries_of_fewer_annotators_carry_no_weight_at_later_ranks(self, drawn):
         annotators, official = drawn(6)
         found = human_scores(annotators, "official", "mIoU", official=official)
-        counts = [int((found.picked(rank).weight > 0).sum()) for rank in by_agreement(annotators)]
+        counts = [int((found.pick(rank).weight > 0).sum()) for rank in by_agreement(annotators)]
         assert counts == [int((annotators.counts >= k).sum()) for k in range(1, 6)]
 
 
@@ -414,17 +414,17 @@ class TestPublished:
         name, annotators, official = marked
         expected = {"human-charades": (42.8, 1.05, 52.1), "human-activitynet": (35.4, 1.17, 44.4)}[name]
         found = human_scores(annotators, "official", "R@1,IoU=0.5", "hidden-challenges", official=official)
-        drawn_ = 100 * found.drawn(np.random.default_rng(0), 100)[:, 0]
+        drawn_ = 100 * found.draw(np.random.default_rng(0), 100)[:, 0]
         assert drawn_.mean() == pytest.approx(expected[0], abs=expected[1])
         assert drawn_.std() == pytest.approx(expected[1], rel=0.3)  # of 100 draws: to some 7 %, both of them
-        representative = 100 * found.picked(by_agreement(annotators)[0]).value("R@1,IoU=0.5")
+        representative = 100 * found.pick(by_agreement(annotators)[0]).value("R@1,IoU=0.5")
         assert representative == pytest.approx(expected[2], abs=0.1)
 
     def test_the_best_of_five(self, marked):
         # field.md, section 2.3: best of five 80.6 % / 64.8 % of queries.
         name, annotators, official = marked
         found = human_scores(annotators, "official", MEASURES, official=official)
-        best = 100 * found.picked(by_official(found)[0]).value("R@1,IoU=0.5")
+        best = 100 * found.pick(by_official(found)[0]).value("R@1,IoU=0.5")
         assert f"{best:.1f}" == {"human-charades": "80.6", "human-activitynet": "64.8"}[name]
 
     def test_against_each_other(self, marked):
@@ -452,7 +452,7 @@ class TestPublished:
         ]
         tables = [np.array([[hull_iou(a, b) for b in of if b is not a] for a in of]) for of in per_cent]
         theirs = np.array([int(np.argmax(table.mean(axis=1))) for table in tables])
-        hits = [int(found.picked(rank).numerator.sum()) for rank in (by_agreement(annotators)[0], theirs)]
+        hits = [int(found.pick(rank).numerator.sum()) for rank in (by_agreement(annotators)[0], theirs)]
         assert hits == {"human-charades": [521, 521], "human-activitynet": [573, 572]}[name]
 
     def test_ties_in_plain_float64_are_worth_a_point(self, marked):

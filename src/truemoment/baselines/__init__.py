@@ -1,6 +1,6 @@
 """Baselines to compare a score with. All of them are Grounders.
 
-A *floor* never sees the video; a *ceiling* is given the references. `fit` raises an InputError if there is no moment
+A *floor* never sees the video; a *ceiling* uses the references. `fit` raises an InputError if there is no moment
 within a video of known duration. `ground` raises a UsageError if a baseline that learns is not fitted, and an
 InputError if the duration of a video is unknown.
 """
@@ -97,7 +97,7 @@ Reads = Literal["nothing", "sentence", "paragraph"]
 
 
 class Baseline(NamedTuple):
-    """An entry of the list above."""
+    """Kind, meaning and needs of a baseline."""
 
     kind: Literal["floor", "ceiling"]
     meaning: str
@@ -109,7 +109,7 @@ class Baseline(NamedTuple):
     takes: tuple[str, ...] = ()
     """Settings that its predictions depend on, except generator and references."""
     reads: Reads = "nothing"
-    """What it knows of a query: nothing, its sentence (and the video's duration), or all sentences of its video."""
+    """Input from a query: nothing, its sentence (and the video's duration), or all sentences of its video."""
     papers: tuple[Paper, ...] = ()
     """The paper that introduces it; none for ours."""
 

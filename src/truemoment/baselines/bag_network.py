@@ -24,7 +24,7 @@ from truemoment.base.intervals import Bools, Floats, Ints
 from truemoment.data.language.bags import Bags
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
-"""Decay of Adam's moments, and what keeps its division finite (Kingma and Ba 2015)."""
+"""Decay of Adam's moments, and the constant that keeps its division finite (Kingma and Ba 2015)."""
 
 PARTS = ("embedding", "hidden_bias", "output", "output_bias")
 """Arrays of weights."""
@@ -36,7 +36,7 @@ RISING = 0.05
 """Share of the steps in which the rate rises."""
 
 BLOCK_BAGS, BLOCK_ROWS = 512, 64
-"""Sentences that are read, and rows that are summed or updated at a time, to stay in the processor's cache."""
+"""Number of sentences, and of rows, that are processed at a time, to stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,22 +70,20 @@ class BagNetworks:
         return self.embedding, self.hidden_bias, self.output, self.output_bias
 
     def rounded(self) -> BagNetworks:
-        """Return the weights in float16, a quarter as large to keep; what is computed from them is float64 again."""
+        """Return the weights in float16, a quarter of the size; computations with them use float64."""
         return BagNetworks(*(part.astype(np.float16) for part in self.parts))
 
     def members(self, bags: Bags) -> Floats:
         """Return the probability of each class for each sentence by each member, (G, Q, K)."""
         wide = BagNetworks(*(part.astype(np.float64) for part in self.parts))
         blocks = (range(low, min(low + BLOCK_BAGS, len(bags))) for low in range(0, len(bags), BLOCK_BAGS))
-        found = [wide._of(bags.select(np.array(rows))) for rows in blocks]
-        return np.concatenate(found, axis=1) if found else np.empty((len(self), 0, self.output.shape[2]))
+        parts = [bags.select(np.array(rows)) for rows in blocks]
+        members = [softmax(hidden_layers(wide, part) @ wide.output + wide.output_bias[:, None]) for part in parts]
+        return np.concatenate(members, axis=1) if members else np.empty((len(self), 0, self.output.shape[2]))
 
     def probabilities(self, bags: Bags) -> Floats:
         """Return the probability of each class for each sentence, the mean over the members, (Q, K)."""
         return np.asarray(self.members(bags).mean(axis=0))
-
-    def _of(self, bags: Bags) -> Floats:
-        return softmax(hidden_layers(self, bags) @ self.output + self.output_bias[:, None])
 
 
 def hidden_layers(networks: BagNetworks, bags: Bags) -> Floats:
@@ -127,8 +125,8 @@ def softmax(logits: Floats) -> Floats:
     >>> softmax(np.array([[0.0, np.log(3.0)]])).round(4).tolist()
     [[0.25, 0.75]]
     """
-    found = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return np.asarray(found / found.sum(axis=-1, keepdims=True))
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,19 +142,19 @@ class Gradient:
     sums: Floats
 
 
-def gradient(networks: BagNetworks, bags: Bags, target: Ints, kept: Floats, weight: Floats) -> Gradient:
+def gradient(networks: BagNetworks, bags: Bags, target: Ints, mask: Floats, weight: Floats) -> Gradient:
     """Return the gradient of the weighted sum of the cross entropies of a batch.
 
-    `target` has the class of each bag, (B,); `kept` is what dropout multiplies hidden units with, (G, B, H); `weight`
-    that of each bag for each member, (G, B). Every bag has a term.
+    `target` has the class of each bag, (B,); `mask` the factors of hidden units by dropout, (G, B, H); `weight` that
+    of each bag for each member, (G, B). Every bag has a term.
     """
     active = hidden_layers(networks, bags)
-    kept = kept * (active > 0)
-    hidden = active * kept
+    mask = mask * (active > 0)
+    hidden = active * mask
     error = softmax(hidden @ networks.output + networks.output_bias[:, None])
     error[:, np.arange(len(bags)), target] -= 1
     error *= weight[:, :, None]
-    of_hidden = (error @ networks.output.transpose(0, 2, 1)) * kept
+    of_hidden = (error @ networks.output.transpose(0, 2, 1)) * mask
     of_sums = of_hidden.transpose(1, 0, 2).reshape(len(bags), -1) / np.sqrt(bags.lengths)[:, None]
     return Gradient(of_hidden.sum(axis=1), hidden.transpose(0, 2, 1) @ error, error.sum(axis=1), of_sums)
 
@@ -187,9 +185,9 @@ class Adam:
         n_bags = np.diff(first, append=len(bag))
         most_first = np.argsort(-n_bags, kind="stable")  # terms of a block are then in about as many bags
         for low in range(0, len(first), BLOCK_ROWS):
-            some = most_first[low : low + BLOCK_ROWS]
-            terms = in_order[first[some]]
-            derivative = sums_of_rows(derivatives.sums, bag, first[some], n_bags[some])
+            block = most_first[low : low + BLOCK_ROWS]
+            terms = in_order[first[block]]
+            derivative = sums_of_rows(derivatives.sums, bag, first[block], n_bags[block])
             weights, old_mean, old_square = (part.take(terms, axis=0) for part in (embedding, mean, square))
             weights -= _moved(old_mean, old_square, derivative, rate)
             embedding[terms], mean[terms], square[terms] = weights, old_mean, old_square
@@ -197,18 +195,18 @@ class Adam:
 
 def _moved(mean: Floats, square: Floats, derivative: Floats, rate: float) -> Floats:
     """Update the moments of some weights in place, and return how far the weights move."""
-    far = derivative * (1 - BETA1)
+    change = derivative * (1 - BETA1)
     mean *= BETA1
-    mean += far
-    np.multiply(derivative, derivative, out=far)
-    far *= 1 - BETA2
+    mean += change
+    np.multiply(derivative, derivative, out=change)
+    change *= 1 - BETA2
     square *= BETA2
-    square += far
-    np.sqrt(square, out=far)
-    far += EPSILON
-    np.divide(mean, far, out=far)
-    far *= rate
-    return far
+    square += change
+    np.sqrt(square, out=change)
+    change += EPSILON
+    np.divide(mean, change, out=change)
+    change *= rate
+    return change
 
 
 def train(
@@ -249,10 +247,10 @@ def train(
         order = rng.permutation(len(bags))
         for low in range(0, len(bags), batch):
             rows = order[low : low + batch]
-            kept = (rng.random((shape[0], len(rows), shape[1]), np.float32) >= dropout) / (1 - dropout)
+            mask = (rng.random((shape[0], len(rows), shape[1]), np.float32) >= dropout) / (1 - dropout)
             weight = learns[:, rows] / np.maximum(learns[:, rows].sum(axis=1, keepdims=True), 1)
-            some = bags.select(rows)
-            done = adam.n_steps / n_steps
-            now = rate * min(1.0, (adam.n_steps + 1) / (RISING * n_steps + 1)) * (1 - done)
-            adam.step(some, gradient(networks, some, target[rows], kept, weight), now)
+            part = bags.select(rows)
+            progress = adam.n_steps / n_steps
+            step_rate = rate * min(1.0, (adam.n_steps + 1) / (RISING * n_steps + 1)) * (1 - progress)
+            adam.step(part, gradient(networks, part, target[rows], mask, weight), step_rate)
         on_progress((epoch + 1) / epochs)

@@ -21,10 +21,10 @@ def locations(annotations: Annotations) -> tuple[Floats, Ints]:
 
     Rows without a duration or a moment, and moments outside the video, are left out.
     """
-    known = annotations.duration_s > 0
-    duration_s = np.where(known, annotations.duration_s, 1.0)
+    has_duration = annotations.duration_s > 0
+    duration_s = np.where(has_duration, annotations.duration_s, 1.0)
     start, end = (np.clip(seconds_to_norm(t, duration_s), 0, 1) for t in (annotations.start_s, annotations.end_s))
-    row = np.flatnonzero(known & (end > start))
+    row = np.flatnonzero(has_duration & (end > start))
     if len(row) == 0:
         raise InputError(
             f"{annotations.dataset}/{annotations.split}: no moment within a video of known duration to learn from"
@@ -43,7 +43,7 @@ def fit_density(points: Floats, train: Annotations, *, bandwidth: float | None =
 
 
 def deal_folds(video_id: Strings, n_folds: int, rng: np.random.Generator) -> Ints:
-    """Deal whole videos into folds of equally many; returns the fold of each row, (N,)."""
+    """Distribute whole videos over folds of equal size; return the fold of each row, (N,)."""
     video = numbers_of(video_id)
     n_videos = int(video.max(initial=-1)) + 1
     return np.asarray((rng.permutation(n_videos) % n_folds)[video])
@@ -66,15 +66,15 @@ def require_durations(queries: Queries, name: str) -> None:
 
 
 def answers(
-    queries: Queries, start_norm: Floats, end_norm: Floats, score: Floats, kept: Bools, *, top: int, name: str
+    queries: Queries, start_norm: Floats, end_norm: Floats, score: Floats, keep: Bools, *, top: int, name: str
 ) -> Predictions:
-    """Return the first `top` of ranked shares of the video that are `kept`, as predictions.
+    """Return the first `top` ranked shares of the video that are marked in `keep`, as predictions.
 
     Starts, ends, scores and mask broadcast to (Q, K), best first.
     """
     require_durations(queries, name)
-    shape = np.broadcast_shapes((len(queries), 1), start_norm.shape, kept.shape)
-    kept_cells = np.broadcast_to(kept & (np.cumsum(kept, axis=-1) <= top), shape)
+    shape = np.broadcast_shapes((len(queries), 1), start_norm.shape, keep.shape)
+    kept_cells = np.broadcast_to(keep & (np.cumsum(keep, axis=-1) <= top), shape)
     scale = np.broadcast_to(queries.duration_s[:, None], shape)[kept_cells]
     start, end, score = (np.broadcast_to(column, shape)[kept_cells] for column in (start_norm, end_norm, score))
     offsets = np.concatenate([[0], np.cumsum(kept_cells.sum(axis=1))])
@@ -88,8 +88,8 @@ def ranked_answers(
     empty = end_norm <= start_norm
     order = np.lexsort((-score, empty))  # along the last axis, stable; empty ones after the others
     start, end, score = (np.take_along_axis(table, order, axis=1) for table in (start_norm, end_norm, score))
-    kept = first_kept(start, end, (~empty).sum(axis=1), threshold=NMS_THRESHOLD, top=top)
-    return answers(queries, start, end, score, kept, top=top, name=name)
+    keep = first_kept(start, end, (~empty).sum(axis=1), threshold=NMS_THRESHOLD, top=top)
+    return answers(queries, start, end, score, keep, top=top, name=name)
 
 
 def grid_of_moments(step_norm: float) -> Floats:
@@ -122,10 +122,10 @@ def rank_rows_of_constants(moments: Floats, score: Floats) -> Floats:
     """Rank constants as :func:`rank_constants` by each row of scores (R, C): (R, K, 3), padded with NaN."""
     order = np.argsort(-np.nan_to_num(score, nan=-np.inf), axis=1, kind="stable")
     start, end = moments[order].transpose(2, 0, 1)
-    kept = suppress(start, end, np.full(len(order), len(moments)), threshold=NMS_THRESHOLD + TIE)
+    keep = suppress(start, end, np.full(len(order), len(moments)), threshold=NMS_THRESHOLD + TIE)
     value = np.take_along_axis(np.nan_to_num(score, nan=0.0), order, axis=1)
     ranked = np.stack([start, end, value], axis=-1)
-    return padded_constants([row[keep] for row, keep in zip(ranked, kept, strict=True)])
+    return padded_constants([row[mask] for row, mask in zip(ranked, keep, strict=True)])
 
 
 def constant_answers(queries: Queries, ranked: Floats | None, *, top: int, name: str) -> Predictions:

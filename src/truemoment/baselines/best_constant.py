@@ -1,7 +1,7 @@
 """BestConstant: the one share of the video that scores best on the fit split, for a named measure.
 
-Nothing that never looks at video and query can beat it there, so it is the plainest floor of a measure. On
-Charades-STA, fitted on train for R@1,IoU=0.5, it is the first 30 % of the video.
+No method that ignores video and query can beat it there, so it is the plainest floor of a measure. On Charades-STA,
+fitted on train for R@1,IoU=0.5, it is the first 30 % of the video.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Equal depth: lists of answers are compared only as far as all of them reach.
+"""Equal depth: lists of answers are compared to the depth that all of them have.
 
 R@5 gives a method with ten answers a query five tries, and a method with one answer a single try. Their difference is
 a difference of depth. So the *depth* of a comparison at a measure is the smallest number of answers that the measure
-looks at in the longest list of any file, and every list is cut to it, as the protocol ranks answers.
+reads in the longest list of any file, and every list is cut to it, as the protocol ranks answers.
 
-Measures of a list as a set, in which each wrong answer costs, are not cut: the number of answers is part of what
-they measure. Neither are those of abstention or of clip ratings.
+Measures of a list as a set, in which each wrong answer lowers the value, are not cut: the number of answers is part of
+what they measure. Measures of abstention and of clip ratings are not cut either.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from truemoment.evaluation.scores import Scores
 
 
 def equal_depths(measures: Sequence[Measure], longest: Sequence[int], protocol: Protocol) -> tuple[int | None, ...]:
-    """Return the number of answers that lists are cut to at each measure; None where it looks equally far in all.
+    """Return the number of answers to which lists are cut at each measure; None where all have the same depth.
 
     Parameters
     ----------
     measures, protocol
-        What is measured, and how.
+        Measures, and the protocol that ranks answers.
     longest
         Length of the longest list of each file.
 
@@ -45,7 +45,7 @@ def equal_depths(measures: Sequence[Measure], longest: Sequence[int], protocol: 
 
 
 def answers_compared(measures: Sequence[Measure], longest: Sequence[int], protocol: Protocol) -> int:
-    """Return how many predictions a floor makes beside several files: as many as a measure looks at in all of them.
+    """Return the number of predictions of a floor beside several files: as many as a measure reads in all of them.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def answers_compared(measures: Sequence[Measure], longest: Sequence[int], protoc
 
 
 def _reaches(measure: Measure, longest: Sequence[int], protocol: Protocol) -> set[int]:
-    """Return how many answers a measure looks at in the longest list of each file."""
+    """Return the number of answers that a measure reads in the longest list of each file."""
     limits = [limit for limit in (measure.depth, protocol.top) if limit is not None]
     return {min([max(length, 1), *limits]) for length in longest}
 
@@ -90,7 +90,7 @@ def evaluate_to_depths(
     Returns
     -------
     Scores
-        Their protocol is the one given, with no trace of the cut: :func:`protocol_at` names it.
+        Scores under the given protocol; :func:`protocol_at` names the protocol with the cut.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def evaluate_to_depths(
     parts: dict[int, tuple[Scores, int]] = {}
     touched: dict[str, int] = {}
     for depth in dict.fromkeys(depths):
-        rows = [m for m, of in enumerate(depths) if of == depth]
+        rows = [m for m, limit in enumerate(depths) if limit == depth]
         cut = protocol_at(protocol, depth)
         scores = evaluate(annotations, predictions, [measures[m] for m in rows], cut, progress=progress)
         parts |= {m: (scores, row) for row, m in enumerate(rows)}

@@ -149,8 +149,8 @@ class Values:
 
     `mean` is the mean value in each cell, (C, K). `reaches` is whether a value reaches each of L levels on R of the
     samples, (L, C, R), and `level_weight` what a level adds to the value. `cell` and `share` are the cell of each of
-    these samples and its share in it, (R,). `is_of_sets`: the measure takes all answers as a set, so that a list of one
-    answer is worth most.
+    these samples and its share in it, (R,). `is_of_sets`: the measure rates all answers as a set, so that a list of one
+    answer has the highest value.
     """
 
     mean: Floats
@@ -161,29 +161,29 @@ class Values:
     is_of_sets: bool
 
 
-@functools.lru_cache(maxsize=2)  # models of one split ask for the same: to choose an epoch, and to answer
+@functools.lru_cache(maxsize=2)  # models of one split need the same: to choose an epoch, and to answer
 def values_of(places: Places, measures: tuple[Measure, ...], protocol: Protocol) -> tuple[Values, ...]:
     """Measure every constant answer on the samples, for several measures in one pass."""
     grid = grid_of_moments(FIRST_STEP_NORM)
     tables = values_of_constants(places.samples, grid[:, 0], grid[:, 1], measures, protocol)
     share = 1 / np.bincount(places.cell)[places.cell]
-    few = _evenly(places.cell, NEXT_SAMPLES)
-    cell = places.cell[few]
-    found = []
+    subset = _evenly(places.cell, NEXT_SAMPLES)
+    cell = places.cell[subset]
+    values = []
     for measure, table in zip(measures, tables, strict=True):
         level, threshold = _levels(table)
         mean = np.add.reduceat(table * share, np.searchsorted(places.cell, np.arange(len(places.cells))), axis=1)
-        found.append(
+        values.append(
             Values(
                 mean=mean,
-                reaches=table[None, :, few] >= threshold[:, None, None],
+                reaches=table[None, :, subset] >= threshold[:, None, None],
                 level_weight=np.diff(level, prepend=0.0),
                 cell=cell,
                 share=1 / np.bincount(cell)[cell],
                 is_of_sets=is_of_sets(measure) or (measure.ref is None and protocol.references == "pooled"),
             )
         )
-    return tuple(found)
+    return tuple(values)
 
 
 def _levels(values: Floats) -> tuple[Floats, Floats]:
@@ -202,13 +202,13 @@ class ExpectedValue:
     Parameters
     ----------
     model
-        What gives the probabilities.
+        Model of the probabilities.
     measure
-        The measure, in words or as a value.
+        Measure, in words or as a value.
     protocol
-        The convention it is measured by; None for that of the training split's dataset.
+        Protocol of the evaluation; None for that of the training split's dataset.
     values
-        Once fitted: what answers are worth.
+        Values of the answers, once fitted.
     """
 
     model: PlaceModel
@@ -233,8 +233,8 @@ class ExpectedValue:
         """Return a grounder for each measure, all with the same fitted model."""
         if self.model.places is None or not isinstance(self.protocol, Protocol):
             raise UsageError(f"{self.name} has to be fitted first")
-        found = values_of(self.model.places, tuple(measures), self.protocol)
-        return tuple(replace(self, measure=m, values=values) for m, values in zip(measures, found, strict=True))
+        tables = values_of(self.model.places, tuple(measures), self.protocol)
+        return tuple(replace(self, measure=m, values=values) for m, values in zip(measures, tables, strict=True))
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
         """Answer each query with the list of the highest expected value.
@@ -289,16 +289,16 @@ def _best(expected: Floats) -> tuple[Ints, Floats]:
 def _add_further(selected: Ints, score: Floats, probabilities: Floats, values: Values) -> None:
     """Fill the columns after the first of `selected` and `score`, (Q, top), in place.
 
-    An answer takes away the gain of others on what it covers and no earlier answer does, the same samples for all
-    queries with this last answer: gains are updated group by group.
+    An answer removes the gain of others on the samples that it covers and no earlier answer does. These samples are the
+    same for all queries with this last answer, so gains are updated group by group.
     """
     further = _coarser_grid()
     n_levels = len(values.level_weight)
     weight = (values.level_weight[:, None] * values.share).ravel()  # of levels times samples, (L R,)
     worth = weight[:, None] * values.reaches[:, further].transpose(0, 2, 1).reshape(len(weight), -1)
-    left = np.tile(probabilities[:, values.cell], n_levels)
-    gain, prefer = left @ worth, probabilities @ values.mean[further].T * TIE_BREAK
-    taken = np.zeros(gain.shape, dtype=bool)
+    remaining = np.tile(probabilities[:, values.cell], n_levels)
+    gain, prefer = remaining @ worth, probabilities @ values.mean[further].T * TIE_BREAK
+    is_used = np.zeros(gain.shape, dtype=bool)
     for k in range(1, selected.shape[1]):
         last = selected[:, k - 1]
         order = np.argsort(last, kind="stable")
@@ -306,19 +306,19 @@ def _add_further(selected: Ints, score: Floats, probabilities: Floats, values: V
         for answer, rows in zip(answers.tolist(), np.split(order, first[1:]), strict=True):
             covered = np.flatnonzero(values.reaches[:, answer])
             at = np.ix_(rows, covered)
-            gain[rows] -= left[at] @ worth[covered]
-            left[at] = 0.0
-        taken |= further == last[:, None]
-        ranked = np.where(taken, -1.0, np.round(gain, DECIMALS) + prefer)
+            gain[rows] -= remaining[at] @ worth[covered]
+            remaining[at] = 0.0
+        is_used |= further == last[:, None]
+        ranked = np.where(is_used, -1.0, np.round(gain, DECIMALS) + prefer)
         best = ranked.argmax(axis=1)
         selected[:, k] = further[best]
         score[:, k] = np.clip(ranked[np.arange(len(best)), best], 0, score[:, k - 1])
 
 
 def _coarser_grid() -> Ints:
-    """Positions in the grid of first answers of those that further answers are chosen from."""
-    every, coarse = grid_of_moments(FIRST_STEP_NORM), round(NEXT_STEP_NORM / FIRST_STEP_NORM)
-    steps = np.rint(every / FIRST_STEP_NORM).astype(np.int64)
+    """Return the positions of the grid of further answers in the grid of first answers."""
+    moments, coarse = grid_of_moments(FIRST_STEP_NORM), round(NEXT_STEP_NORM / FIRST_STEP_NORM)
+    steps = np.rint(moments / FIRST_STEP_NORM).astype(np.int64)
     return np.flatnonzero((steps % coarse == 0).all(axis=1))
 
 
@@ -326,4 +326,7 @@ def answer_each(grounders: Sequence[ExpectedValue], queries: Queries, tops: Sequ
     """Answer queries by several measures, with lists of several lengths; each model computes its probabilities once."""
     models = {id(grounder.model): grounder.model for grounder in grounders}
     probabilities = {key: model.probabilities(queries) for key, model in models.items()}
-    return [of.answer(queries, probabilities[id(of.model)], top) for of, top in zip(grounders, tops, strict=True)]
+    return [
+        grounder.answer(queries, probabilities[id(grounder.model)], top)
+        for grounder, top in zip(grounders, tops, strict=True)
+    ]

@@ -1,7 +1,7 @@
 """The floors: blind baselines fitted on a training split and measured on another split.
 
-A floor answers each measure with what is worth most by it, where it can (best constant, sentence network, sentence
-neighbours). One that draws its answers, or is trained by chance, is the mean over several draws.
+A floor maximises each measure, where it can (best constant, sentence network, sentence neighbours). A floor that draws
+its answers, or whose training is random, is the mean over several draws.
 """
 
 from __future__ import annotations
@@ -50,42 +50,42 @@ from truemoment.evaluation.uncertainty import stream
 from truemoment.report.words import about
 
 MOST_ANSWERS = 100
-"""Most answers a floor gives: as many as Prior-Only Blind draws."""
+"""Largest number of answers of a floor: the number of draws of Prior-Only Blind."""
 
 NETWORK, PARAGRAPH, NEIGHBOURS = "sentence-network", "paragraph-network", "sentence-neighbours"
 
 HEADLINE = "R@1,IoU=0.5"
-"""The measure of a verdict, where it is among those measured; else the first of them."""
+"""Measure of a verdict, if it is among the measures; else the first measure is."""
 
-FLOORS = tuple(name for name, of in BASELINES.items() if of.kind == "floor")
-"""Every blind baseline there is."""
+FLOORS = tuple(name for name, baseline in BASELINES.items() if baseline.kind == "floor")
+"""Names of all blind baselines."""
 
 TRAININGS = (Training(), Training(hidden=(64, 128), members=(8, 3)))
-"""The sentence network's trainings: on a large split of two sizes, which decide more than chance there."""
+"""Trainings of the sentence network; on a large split they differ in size, which matters more than chance there."""
 
 DRAWS, FITS = 5, MappingProxyType({NETWORK: len(TRAININGS), PARAGRAPH: 1})
-"""Draws of a floor that draws its answers; trainings of those that are trained by chance, each of several members."""
+"""Draws of a floor that draws its answers; number of trainings of a network, each of several members."""
 
 MARGIN = 2.0
-"""Standard deviations between trainings that a difference to a trained floor has to exceed."""
+"""Standard deviations between trainings that a difference from a trained floor has to exceed."""
 
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What every floor is fitted on, and how it is measured.
+    """Data on which every floor is fitted and measured.
 
     Parameters
     ----------
     headline
         Row of the measure whose answers are returned.
     top
-        Most answers a query: as many as the method gives, or R@5 would compare lists of different lengths.
+        Largest number of answers a query: that of the method, so that R@5 compares lists of equal length.
     train
-        Split to fit on; without one only the floors that learn nothing are run.
+        Split on which floors are fitted; without it only the floors that learn nothing are run.
     validation
-        Split on which each floor is measured too; None for none.
+        Further split on which each floor is measured; optional.
     seed
-        Of all draws: each floor's are seeded by its name.
+        Seed of all draws; each floor derives its own from it by name.
     """
 
     annotations: Annotations
@@ -101,7 +101,7 @@ class Setting:
     on_status: Callable[[str], None] = say_nothing
 
     def key(self, name: str) -> dict[str, Any]:
-        """Return all that what a floor learns is computed from, as JSON values."""
+        """Return everything on which a fitted floor depends, as JSON values."""
         return {
             "floor": name,
             "seed": self.seed if BASELINES[name].random else 0,
@@ -119,8 +119,8 @@ class Floor:
     setting: Setting
 
     @functools.cached_property
-    def kept_in(self) -> Cache:
-        """Where answers are kept: nowhere if parts of other packages make them, whose code the cache does not know."""
+    def cache(self) -> Cache:
+        """Cache of the answers; none if parts of other packages compute them, whose code the cache does not know."""
         parts = (type(measure).__module__ for measure in self.setting.measures)
         is_ours = self.name in BASELINES.own and all(part.startswith("truemoment.") for part in parts)
         return self.setting.cache if is_ours else NO_CACHE
@@ -132,34 +132,36 @@ class Floor:
         Raises
         ------
         InputError
-            If it cannot be fitted: training moments that have no density.
+            If it cannot be fitted because the training moments have no density.
         """
         return tuple(self.training(number) for number in range(FITS.get(self.name, 1)))
 
     def training(self, number: int) -> tuple[Grounder, ...]:
-        """Fit one training of it, or recall that; a method a measure. Errors are those of :attr:`fitted`."""
-        of, train = self.setting, self.setting.train
+        """Fit the floor once, or read it from the cache; a method a measure. Errors are those of :attr:`fitted`."""
+        setting, train = self.setting, self.setting.train
         if self.name == "best-constant" and train is not None:  # PredictAll where a measure is undefined
-            constants = best_constants(of.measures, train, protocol=of.protocol)
+            constants = best_constants(setting.measures, train, protocol=setting.protocol)
             return tuple(PredictAll() if constant is None else constant for constant in constants)
         share = functools.partial(self._share, number)
-        rng = stream(of.seed, f"floor {self.name} {number}")
-        grounder = make_baseline(self.name, Choices(rng, protocol=of.protocol, engine=of.engine, on_progress=share))
+        rng = stream(setting.seed, f"floor {self.name} {number}")
+        grounder = make_baseline(
+            self.name, Choices(rng, protocol=setting.protocol, engine=setting.engine, on_progress=share)
+        )
         if train is None:
-            return (grounder,) * len(of.measures)
+            return (grounder,) * len(setting.measures)
         if isinstance(grounder, OrderTable):
-            return grounder.for_measures(of.measures, train)
+            return grounder.for_measures(setting.measures, train)
         if isinstance(grounder, ExpectedValue):
             if isinstance(grounder.model, SentenceNetwork):
                 grounder = replace(grounder, model=replace(grounder.model, training=TRAININGS[number]))
-            return self._recalled(grounder, train, number).for_measures(of.measures)
-        return (grounder.fit(train),) * len(of.measures)
+            return self._recalled(grounder, train, number).for_measures(setting.measures)
+        return (grounder.fit(train),) * len(setting.measures)
 
     def _share(self, number: int, share: float) -> None:
         self.setting.on_status(f"floor {self.name}, {100 * (number + share) / FITS[self.name]:.0f} %")
 
     def _recalled(self, grounder: ExpectedValue, train: Annotations, number: int) -> ExpectedValue:
-        """Fit a model of places, or recall the networks that were trained before."""
+        """Fit a model of places, or read its networks from the cache."""
         model = grounder.model
         if isinstance(model, ParagraphNetwork):
             sentence = _sentence_network(self.setting)
@@ -167,40 +169,40 @@ class Floor:
         elif not isinstance(model, SentenceNetwork):
             return grounder.fit(train)
         key, network = self.setting.key(self.name) | {"fit": number}, model
-        packed = self.kept_in.arrays(self.name, key, lambda: network.fit(train).packed())
+        packed = self.cache.arrays(self.name, key, lambda: network.fit(train).packed())
         return replace(grounder, model=network.unpacked(packed, train), protocol=self.setting.protocol)
 
     def answers(self, annotations: Annotations) -> list[list[Predictions]]:
         """Answer a split: a row a draw, a column a measure."""
         key = self._key_of_answers(annotations)
-        packed = self.kept_in.arrays("answers", key, lambda: pack_answers(self._predictions(annotations)))
+        packed = self.cache.arrays("answers", key, lambda: pack_answers(self._predictions(annotations)))
         return unpack_answers(packed, annotations.queries.query_id)
 
     def has_answers(self, annotations: Annotations) -> bool:
         """Return whether its answers to a split are in the cache."""
-        return self.kept_in.holds("answers", self._key_of_answers(annotations))
+        return self.cache.holds("answers", self._key_of_answers(annotations))
 
     def _key_of_answers(self, annotations: Annotations) -> dict[str, Any]:
-        of = self.setting
-        return of.key(self.name) | {
+        setting = self.setting
+        return setting.key(self.name) | {
             "annotations": annotations.sha256,
-            "measures": [str(measure) for measure in of.measures],
-            "protocol": of.protocol.signature(),
-            "top": of.top,
+            "measures": [str(measure) for measure in setting.measures],
+            "protocol": setting.protocol.signature(),
+            "top": setting.top,
         }
 
     def _predictions(self, annotations: Annotations) -> list[list[Predictions]]:
-        of, drawn = self.setting, BASELINES[self.name].random and self.name not in FITS
-        if of.train is not None:
-            seconds = expected_s(self.name, len(of.train), len(annotations))
+        setting, is_drawn = self.setting, BASELINES[self.name].random and self.name not in FITS
+        if setting.train is not None:
+            seconds = expected_s(self.name, len(setting.train), len(annotations))
             if seconds >= LONG_S:
-                of.on_status(f"floor {self.name}, {about(seconds)}")
-        depths = [min(of.top, measure.depth or of.top) for measure in of.measures]
+                setting.on_status(f"floor {self.name}, {about(seconds)}")
+        depths = [min(setting.top, measure.depth or setting.top) for measure in setting.measures]
         rows = []
-        for number in range(DRAWS if drawn else len(self.fitted)):
-            methods: Sequence[Grounder] = self.fitted[0 if drawn else number]
-            if drawn:
-                rng = stream(of.seed, f"draw {number} of {self.name} on {annotations.sha256}")
+        for number in range(DRAWS if is_drawn else len(self.fitted)):
+            methods: Sequence[Grounder] = self.fitted[0 if is_drawn else number]
+            if is_drawn:
+                rng = stream(setting.seed, f"draw {number} of {self.name} on {annotations.sha256}")
                 methods = [replace(methods[0], rng=rng)] * len(methods)  # type: ignore[type-var]  # all have one
             rows.append(predict_each(methods, annotations.queries, depths))
         return rows
@@ -208,23 +210,23 @@ class Floor:
     def training_spread(self, annotations: Annotations, row: int | None = None) -> float:
         """Return the standard deviation between single networks; 0 where none is trained.
 
-        It is that of the measure of this number, by default the headline.
+        `row` is the row of the measure, by default the headline.
         """
-        of, row = self.setting, self.setting.headline if row is None else row
-        measure = of.measures[row]
-        if self.name not in FITS or of.train is None:
+        setting, row = self.setting, self.setting.headline if row is None else row
+        measure = setting.measures[row]
+        if self.name not in FITS or setting.train is None:
             return 0.0
-        key = of.key(self.name) | {
+        key = setting.key(self.name) | {
             "annotations": annotations.sha256,
             "measure": str(measure),
-            "protocol": of.protocol.signature(),
-            "top": of.top,
+            "protocol": setting.protocol.signature(),
+            "top": setting.top,
         }
 
-        def measured() -> dict[str, Array]:
+        def compute() -> dict[str, Array]:
             return {"figures": np.array(list(self._figures_of_members(annotations, row)))}
 
-        figures = self.kept_in.arrays("spread", key, measured)["figures"]
+        figures = self.cache.arrays("spread", key, compute)["figures"]
         return float(figures.std(ddof=1)) if len(figures) > 1 else 0.0
 
     def _figures_of_members(self, annotations: Annotations, row: int) -> Iterator[float]:
@@ -248,11 +250,11 @@ def _sentence_network(setting: Setting) -> SentenceNetwork:
 
 
 LONG_S = 10.0
-"""What takes longer is announced."""
+"""Seconds above which work is announced."""
 
 QUERY_S = MappingProxyType({"prior-only": 0.08e-3, "action-aware": 0.25e-3, NETWORK: 0.95e-3, PARAGRAPH: 0.45e-3})
 PAIR_S = MappingProxyType({NEIGHBOURS: 2.5e-8})
-"""Seconds of one core: a training query; a training query with one that is answered (benchmarks/README.md)."""
+"""Seconds of one core per training query, and per pair with an answered query (benchmarks/README.md)."""
 
 
 def expected_s(name: str, n_train: int, n_queries: int) -> float:
@@ -295,11 +297,11 @@ class FloorResult:
     kind
         ``floor`` or ``ceiling``.
     scores
-        On the audited split; of several draws, the mean.
+        Scores on the audited split; the mean over several draws.
     predictions
         Its answers on the audited split by the headline measure, of the first draw.
     names
-        What it is called at each measure: the name of a best constant has its place. Empty for its title.
+        Name at each measure, as that of a best constant contains its place. Empty: its title.
     floor
         The method; None where there are only answers.
     draws
@@ -323,16 +325,16 @@ class FloorResult:
 
     @property
     def reads(self) -> Reads:
-        """What it reads of the video's sentences."""
+        """Sentences of the video that it reads."""
         return BASELINES[self.name].reads if self.name in BASELINES else "sentence"
 
     @property
     def margin(self) -> float:
-        """Difference to it that another training would make; 0 where it is not trained."""
+        """Difference from it that another training could explain; 0 where it is not trained."""
         return MARGIN * self.training_spread
 
-    def called(self, m: int) -> str:
-        """Return what it is called at measure m."""
+    def name_at(self, m: int) -> str:
+        """Return the name at measure m."""
         return self.names[m] if self.names else self.title
 
     @property
@@ -340,7 +342,7 @@ class FloorResult:
         """Standard deviation of the figures over draws, (M,); 0 where nothing is drawn."""
         if len(self.draws) < 2:
             return np.zeros(len(self.scores.measures))
-        values = np.array([[of.value(measure) for measure in of.measures] for of in self.draws])
+        values = np.array([[scores.value(measure) for measure in scores.measures] for scores in self.draws])
         return np.asarray(values.std(axis=0, ddof=1))
 
     @property
@@ -357,14 +359,14 @@ def run_floors(setting: Setting) -> tuple[list[FloorResult], list[str]]:
     floors
         PredictAll first.
     left_out
-        Floors that could not be fitted, and why: training moments that have no density.
+        Floors that could not be fitted because the training moments have no density, with the reason.
 
     Raises
     ------
     InputError, MeasureError, ProtocolError
         As for :func:`truemoment.evaluate`.
     """
-    found, left_out = {}, {}
+    results, left_out = {}, {}
     names = _names(setting)
     own, others = _halves(names)
     with threadpool_limits(limits=1, user_api="blas"), _ahead(setting, others) as wait:
@@ -375,12 +377,12 @@ def run_floors(setting: Setting) -> tuple[list[FloorResult], list[str]]:
             setting.on_status(f"floor {name}")
             wait(name)
             try:
-                found[name] = _run_floor(Floor(name, setting))
+                results[name] = _run_floor(Floor(name, setting))
             except InputError as error:
                 if not BASELINES[name].learns:
                     raise
                 left_out[name] = f"{name} could not be fitted: {error}"
-    return [found[name] for name in names if name in found], [left_out[name] for name in names if name in left_out]
+    return [results[name] for name in names if name in results], [left_out[name] for name in names if name in left_out]
 
 
 def _names(setting: Setting) -> list[str]:
@@ -392,39 +394,41 @@ def _names(setting: Setting) -> list[str]:
 
 
 def _halves(names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return two halves of the floors that take about as long, in the order in which they are run.
+    """Split the floors into two halves of similar run time, in the order in which they run.
 
     The second half runs in a process of its own; the sentence network, which the paragraph network reads, is in the
     first one if both are run.
     """
-    others = [name for name in ((NEIGHBOURS, PARAGRAPH) if PARAGRAPH in names else (NETWORK,)) if name in names]
-    own = [name for name in names if name not in others]
-    return sorted(own, key=lambda name: name in FITS), others
+    second = [name for name in ((NEIGHBOURS, PARAGRAPH) if PARAGRAPH in names else (NETWORK,)) if name in names]
+    first = [name for name in names if name not in second]
+    return sorted(first, key=lambda name: name in FITS), second
 
 
 @contextlib.contextmanager
 def _ahead(setting: Setting, names: Sequence[str]) -> Iterator[Callable[[str], object]]:
-    """Run some floors in a process of their own where they take long; yields what waits for one.
+    """Run slow floors in a process of their own; yield a function that waits for one floor.
 
     Their answers come back through the cache. An error there happens again where the answers are needed, and is
     reported then. Before the paragraph network, the process trains the sentence networks that this one does not read.
     """
     train, annotations = setting.train, setting.annotations
     floors = [Floor(name, setting) for name in names]
-    seconds = {of.name: expected_s(of.name, 0 if train is None else len(train), len(annotations)) for of in floors}
-    kept = [of for of in floors if of.kept_in.folder is not None and seconds[of.name] >= LONG_S]
-    missing = [of for of in kept if not of.has_answers(annotations)]
+    seconds = {
+        floor.name: expected_s(floor.name, 0 if train is None else len(train), len(annotations)) for floor in floors
+    }
+    slow = [floor for floor in floors if floor.cache.folder is not None and seconds[floor.name] >= LONG_S]
+    missing = [floor for floor in slow if not floor.has_answers(annotations)]
     if not missing or (os.cpu_count() or 1) < 2:
         yield lambda _: None
         return
-    alone = replace(setting, cache=Cache(setting.cache.folder), on_status=say_nothing)
+    copy = replace(setting, cache=Cache(setting.cache.folder), on_status=say_nothing)
     running: dict[str, list[concurrent.futures.Future[object]]] = collections.defaultdict(list)
     with processes(1, end_with_parent) as pool:
-        for of in missing:
-            if of.name == PARAGRAPH:
-                others = range(1, FITS[NETWORK])
-                running[NETWORK] = [pool.submit(_train_alone, Floor(NETWORK, alone), number) for number in others]
-            running[of.name].append(pool.submit(_run_alone, Floor(of.name, alone)))
+        for floor in missing:
+            if floor.name == PARAGRAPH:
+                numbers = range(1, FITS[NETWORK])
+                running[NETWORK] = [pool.submit(_train_alone, Floor(NETWORK, copy), number) for number in numbers]
+            running[floor.name].append(pool.submit(_run_alone, Floor(floor.name, copy)))
         yield lambda name: concurrent.futures.wait(running[name])
 
 
@@ -449,35 +453,35 @@ def why_order_predicts_nothing(order: OrderOfStarts) -> str:
 
 
 def remeasured(floors: Sequence[FloorResult], annotations: Annotations) -> list[FloorResult]:
-    """Measure floors on another split, fitted as they are.
+    """Measure fitted floors on another split.
 
     Raises
     ------
     InputError, MeasureError, ProtocolError
         As for :func:`truemoment.evaluate`.
     """
-    return [_measured(of.floor, annotations) for of in floors if of.floor is not None]
+    return [_measured(result.floor, annotations) for result in floors if result.floor is not None]
 
 
 def _run_floor(floor: Floor) -> FloorResult:
-    of = floor.setting
-    found = _measured(floor, of.annotations)
-    if of.validation is None:
-        return found
-    answers = floor.answers(of.validation)[0]
-    return replace(found, validated=measure_each(of.validation, answers, of.measures, of.protocol))
+    setting = floor.setting
+    result = _measured(floor, setting.annotations)
+    if setting.validation is None:
+        return result
+    answers = floor.answers(setting.validation)[0]
+    return replace(result, validated=measure_each(setting.validation, answers, setting.measures, setting.protocol))
 
 
 def _measured(floor: Floor, annotations: Annotations) -> FloorResult:
-    of, name = floor.setting, floor.name
+    setting, name = floor.setting, floor.name
     rows = floor.answers(annotations)
-    draws = [measure_each(annotations, answers, of.measures, of.protocol) for answers in rows]
+    draws = [measure_each(annotations, answers, setting.measures, setting.protocol) for answers in rows]
     return FloorResult(
         name=name,
         title="best constant" if name == "best-constant" else rows[0][0].name,
         kind="floor",
         scores=replace(draws[0], numerator=np.mean([scores.numerator for scores in draws], axis=0)),
-        predictions=rows[0][of.headline],
+        predictions=rows[0][setting.headline],
         names=tuple(answers.name for answers in rows[0]),
         floor=floor,
         draws=tuple(draws) if BASELINES[name].random else (),
@@ -498,11 +502,11 @@ def predict_each(grounders: Sequence[Grounder], queries: Queries, depths: Sequen
 def measure_each(
     annotations: Annotations, answers: Sequence[Predictions], measures: Sequence[Measure], protocol: Protocol
 ) -> Scores:
-    """Measure answers that differ by measure, each by its own."""
+    """Measure the answers for each measure by this measure."""
     parts: dict[int, tuple[Scores, int]] = {}
-    for one in {id(answered): answered for answered in answers}.values():
-        rows = [m for m, answered in enumerate(answers) if answered is one]
-        scores = evaluate(annotations, one, [measures[m] for m in rows], protocol)
+    for predictions in {id(answer): answer for answer in answers}.values():
+        rows = [m for m, answer in enumerate(answers) if answer is predictions]
+        scores = evaluate(annotations, predictions, [measures[m] for m in rows], protocol)
         parts |= {m: (scores, row) for row, m in enumerate(rows)}
     return join_measures([parts[m] for m in range(len(measures))])
 
@@ -525,7 +529,7 @@ def headline_of(measures: Sequence[Measure]) -> int:
 
 
 def answers_a_query(predictions: Predictions, measures: Sequence[Measure]) -> int:
-    """Return how many predictions a floor makes: those of the method's longest list that a measure looks at."""
+    """Return the number of predictions of a floor: those of the method's longest list that a measure reads."""
     longest = int(predictions.lengths.max(initial=1))
     depth = max(longest if measure.depth is None else measure.depth for measure in measures)
     return min(max(longest, 1), depth, MOST_ANSWERS)

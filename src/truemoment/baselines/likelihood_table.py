@@ -32,7 +32,7 @@ MARGIN = 7.0
 """Standard deviations of the kernel around the points; of 1.36 million draws none is farther out."""
 
 FEWEST_PLACES = 20_000
-"""Places from which on a table is quicker than their exact values."""
+"""Number of places from which a table is faster than exact values."""
 
 BLOCK = 1 << 14
 """Places at a time."""
@@ -59,29 +59,29 @@ class LikelihoodTable:
 
     def evaluate(self, places: Floats) -> Floats:
         """Return the density at places within the table, (M, 2) -> (M,)."""
-        found = np.empty(len(places))
+        values = np.empty(len(places))
         flat, width = self.values.ravel(), self.values.shape[1]
         for start in range(0, len(places), BLOCK):
             block = slice(start, start + BLOCK)
             steps = (places[block] @ self.whiten - self.low) / STEP
-            below = np.floor(steps).astype(np.int64)
-            first, second = (_weights(column) for column in (steps - below).T)
-            corner = (below[:, 0] * width + below[:, 1])[:, None] + POINTS
-            total = np.zeros(len(below))
+            origin = np.floor(steps).astype(np.int64)
+            first, second = (_weights(column) for column in (steps - origin).T)
+            corner = (origin[:, 0] * width + origin[:, 1])[:, None] + POINTS
+            total = np.zeros(len(origin))
             for at, row in enumerate(POINTS.tolist()):
                 total += first[:, at] * np.einsum("mj,mj->m", flat[corner + row * width], second)
-            found[block] = total
-        return np.maximum(found, 0)
+            values[block] = total
+        return np.maximum(values, 0)
 
 
 def _weights(distance: Floats) -> Floats:
     """Return the weights of the grid points around places, (M, 6), given their distance from the one below, (M,)."""
     weights = np.ones((len(distance), len(POINTS)))
     for i in range(len(POINTS)):
-        others = np.delete(POINTS, i)
-        for k in others.tolist():
+        nodes = np.delete(POINTS, i)
+        for k in nodes.tolist():
             weights[:, i] *= distance - k
-        weights[:, i] /= math.prod((POINTS[i] - others).tolist())
+        weights[:, i] /= math.prod((POINTS[i] - nodes).tolist())
     return weights
 
 
@@ -96,6 +96,6 @@ def likelihoods(density: Density, places: Floats) -> Floats:
     table = _table(density)
     steps = (places @ table.whiten - table.low) / STEP
     inside = np.all((steps >= -POINTS[0]) & (steps < np.array(table.values.shape) - POINTS[-1] - 1), axis=1)
-    found = np.empty(len(places))
-    found[inside], found[~inside] = table.evaluate(places[inside]), density.evaluate(places[~inside])
-    return found
+    values = np.empty(len(places))
+    values[inside], values[~inside] = table.evaluate(places[inside]), density.evaluate(places[~inside])
+    return values

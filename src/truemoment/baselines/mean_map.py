@@ -1,7 +1,7 @@
 r"""Mean map: the candidate that scores best against all training moments at once.
 
-What a model that scores 2D-TAN's candidates learns if it sees neither video nor query: for each candidate c the mean of
-its targets over the training moments,
+A model that scores 2D-TAN's candidates and sees neither video nor query learns this map: for each candidate c the mean
+of its targets over the training moments,
 
 .. math:: \bar t_c = \frac{1}{N} \sum_i \mathrm{clip}\left(\frac{\mathrm{IoU}(c, g_i) - 0.5}{1 - 0.5}, 0, 1\right),
 

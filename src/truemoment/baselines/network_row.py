@@ -1,8 +1,8 @@
-r"""The sentence network beside prediction files: its scores on the same queries, and what others find where it misses.
+r"""The sentence network beside prediction files: its scores on the same queries, and hits of others where it misses.
 
 A method that guesses well hits where a blind model hits. One that looks at the video also hits where the sentence
 network misses. So does another guesser, by luck: a second sentence network, trained with another seed, hits some of
-the queries that the first one misses. The *excess* is what a method has beyond it,
+the queries that the first one misses. The *excess* of a method over it is
 
 .. math:: \frac{\sum_q (h_q - h''_q)(1 - h'_q)}{\sum_q (1 - h'_q)},
 
@@ -54,13 +54,13 @@ class NetworkRow:
     runs
         Scores of each training, two or more, which differ by their seed.
     hit
-        What a hit is.
+        Measure that defines a hit.
     hits
         Scores of each training at `hit`.
     training_spread
         Standard deviation of the headline figure between single networks.
     train
-        What it was fitted on.
+        Annotations on which it is fitted.
     """
 
     runs: tuple[Scores, ...]
@@ -78,7 +78,7 @@ class NetworkRow:
         """Share of the queries that the first network misses, and of those that it hits, that the second hits."""
         return shares_of_hits(self.hits[1:2], self.hits[0])
 
-    def beside(self, runs: Sequence[Scores], rng: np.random.Generator, *, resamples: int) -> HitsBesideNetwork:
+    def compare(self, runs: Sequence[Scores], rng: np.random.Generator, *, resamples: int) -> HitsBesideNetwork:
         """Compare the hits of a method, the mean over its runs, with those of the first and second network."""
         return hits_beside(runs, self.hits[0], [self.hits[1]], rng, resamples=resamples)[0]
 
@@ -99,10 +99,10 @@ def hits_beside(
         Random generator and number of resamples of the intervals; videos are drawn once for all.
     """
     judged = _judged([*runs, first, *others])
-    hits = np.stack([_mean_hits(of, judged) for of in (runs, [first], *([other] for other in others))], axis=1)
+    hits = np.stack([_mean_hits(system, judged) for system in (runs, [first], *([other] for other in others))], axis=1)
     value, ci95 = excess(hits, first.video_id[judged], rng, resamples=resamples)
     shares = shares_of_hits(runs, first)
-    return [HitsBesideNetwork(*shares, *of) for of in zip(value.tolist(), ci95, strict=True)]
+    return [HitsBesideNetwork(*shares, *pair) for pair in zip(value.tolist(), ci95, strict=True)]
 
 
 def shares_of_hits(runs: Sequence[Scores], first: Scores) -> tuple[float, float]:
@@ -120,15 +120,15 @@ def count_hits(first: Scores) -> tuple[int, int]:
 
 def _judged(systems: Sequence[Scores]) -> Bools:
     """Return which queries carry weight in all systems, (Q,)."""
-    return np.asarray(np.logical_and.reduce([of.weight[0] > 0 for of in systems]))
+    return np.asarray(np.logical_and.reduce([scores.weight[0] > 0 for scores in systems]))
 
 
 def _mean_hits(runs: Sequence[Scores], judged: Bools) -> Floats:
-    return np.asarray(np.mean([of.numerator[0][judged] / of.weight[0][judged] for of in runs], axis=0))
+    return np.asarray(np.mean([scores.numerator[0][judged] / scores.weight[0][judged] for scores in runs], axis=0))
 
 
 def why_no_network(annotations: Annotations, measures: Sequence[Measure], train: Annotations | None) -> str:
-    """Return why the sentence network cannot be compared with; "" if it can."""
+    """Return the reason why the sentence network cannot be compared with; "" if it can."""
     if train is None:
         return "there is no training split to fit it on (--fit-split, --fit-annotations)"
     for measure in measures:
@@ -143,14 +143,14 @@ def why_no_network(annotations: Annotations, measures: Sequence[Measure], train:
 
 
 def run_network(setting: Setting, train: Annotations, depths: Sequence[int | None]) -> NetworkRow:
-    """Fit the sentence network, or recall it, and measure its answers.
+    """Fit the sentence network, or read it from the cache, and measure its answers.
 
     Parameters
     ----------
     setting
-        How it is measured.
+        Data and measures.
     train
-        What it is fitted on; :func:`why_no_network` has found nothing against it.
+        Annotations on which it is fitted; :func:`why_no_network` returns "" for them.
     depths
         As for :func:`truemoment.baselines.equal_depth.evaluate_to_depths`.
 
@@ -173,7 +173,7 @@ class FloorRow(NamedTuple):
 
 
 def run_floor(name: str, setting: Setting, train: Annotations, depths: Sequence[int | None]) -> FloorRow:
-    """Fit a blind baseline (:data:`truemoment.baselines.floors.FLOORS`), or recall it, and measure its answers.
+    """Fit a blind baseline (:data:`truemoment.baselines.floors.FLOORS`), or read it from the cache, and measure it.
 
     Parameters and exceptions are as for :func:`run_network`.
     """
@@ -182,19 +182,19 @@ def run_floor(name: str, setting: Setting, train: Annotations, depths: Sequence[
     runs, hits = [], []
     floor = Floor(name, replace(setting, train=located(train), measures=(*measures, hit)))
     for *answers, by_hits in floor.answers(annotations):
-        measured = [
-            (evaluate_to_depths(annotations, of, [measure], [depth], protocol), 0)
-            for of, measure, depth in zip(answers, measures, depths, strict=True)
+        parts = [
+            (evaluate_to_depths(annotations, predictions, [measure], [depth], protocol), 0)
+            for predictions, measure, depth in zip(answers, measures, depths, strict=True)
         ]
-        runs.append(join_measures(measured))
+        runs.append(join_measures(parts))
         hits.append(evaluate(annotations, by_hits, [hit], protocol))
     return FloorRow(tuple(runs), hit, tuple(hits), floor.training_spread(annotations))
 
 
 def located(train: Annotations) -> Annotations:
     """Return the queries with a moment in a video of known duration, from which a floor learns."""
-    known = train.with_moments()
-    return known.select_queries(known.queries.duration_s > 0)
+    annotations = train.with_moments()
+    return annotations.select_queries(annotations.queries.duration_s > 0)
 
 
 def hit_of(headline: Measure) -> Recall:
@@ -208,18 +208,18 @@ def excess(hits: Floats, video_id: Strings, rng: np.random.Generator, *, resampl
     Parameters
     ----------
     hits : (Q, 2 + K)
-        Of the method, the first network and the K systems.
+        Hits of the method, the first network and the K systems.
     video_id : (Q,)
         Video of each query.
     """
     video, missed = numbers_of(video_id), 1 - hits[:, 1]
     gains = ((hits[:, :1] - hits[:, 2:]) * missed[:, None]).T
     gain, count = (
-        np.stack([np.bincount(video, of) for of in parts], axis=1).astype(np.float64) for parts in (gains, [missed])
+        np.stack([np.bincount(video, row) for row in parts], axis=1).astype(np.float64) for parts in (gains, [missed])
     )
     below = np.zeros(len(gains), dtype=np.int64)
-    drawn = resample_ratios(gain, count, rng, resamples=resamples, below=below)
-    return drawn.value, np.stack(drawn.bounds(LEVEL), axis=-1)
+    estimate = resample_ratios(gain, count, rng, resamples=resamples, below=below)
+    return estimate.value, np.stack(estimate.bounds(LEVEL), axis=-1)
 
 
 def _share(hits: Floats, weight: Floats) -> float:

@@ -2,7 +2,7 @@
 
 No method that answers with proposals of the scheme overlaps the references, as annotated, more (MAD, Soldan et al.
 2022, section 4); a protocol that clips references, or a measure of something else than the IoU, may rank proposals
-otherwise. It gets the references by name, as no other baseline does, and abstains where there is none.
+otherwise. It uses the references, and abstains where there is none.
 
 A long video has hundreds of thousands of proposals. Only those of the windows around a reference are computed: no
 other overlaps it.
@@ -45,16 +45,16 @@ class Oracle(LearnsNothing):
             if q is not None and self.references.without_moment[q]:
                 continue
             if q is None or not duration_s > 0:
-                what = "a reference" if q is None else "the video's duration"
-                raise InputError(f"{self.name} needs {what} of query {query_id!r}")
+                need = "a reference" if q is None else "the video's duration"
+                raise InputError(f"{self.name} needs {need} of query {query_id!r}")
             times = np.stack([references.start[q], references.end[q]], axis=1)
             times = times[~np.isnan(times[:, 0])]
-            found = None if framed is None else _among_few(framed, duration_s, times, top)
-            if found is None:
+            nearest = None if framed is None else _among_few(framed, duration_s, times, top)
+            if nearest is None:
                 if duration_s not in layout:
                     layout = {duration_s: self.proposals.moments(duration_s)}  # queries of a video are contiguous
-                found = _nearest(layout[duration_s], times, top)
-            answers[row] = found
+                nearest = _nearest(layout[duration_s], times, top)
+            answers[row] = nearest
         offsets = np.cumsum([0, *(len(iou) for _, _, iou in answers)])
         start_s, end_s, score = (np.concatenate([nothing, *(answer[part] for answer in answers)]) for part in range(3))
         return Predictions(queries.query_id, offsets, start_s, end_s, score, name=self.name)
@@ -64,14 +64,14 @@ def _among_few(
     proposals: FrameProposals, duration_s: float, times: Floats, top: int
 ) -> tuple[Floats, Floats, Floats] | None:
     """Return proposals that can overlap a reference (R, 2); None if fewer than `top` do."""
-    near = [proposals.overlapping(duration_s, start_s, end_s) for start_s, end_s in times.tolist()]
-    numbers = near[0] if len(near) == 1 else np.unique(np.concatenate(near))
-    found = _nearest(proposals.moments(duration_s, numbers), times, top)
-    return found if len(found[2]) == top and found[2][-1] > 0 else None
+    numbers_near = [proposals.overlapping(duration_s, start_s, end_s) for start_s, end_s in times.tolist()]
+    numbers = numbers_near[0] if len(numbers_near) == 1 else np.unique(np.concatenate(numbers_near))
+    nearest = _nearest(proposals.moments(duration_s, numbers), times, top)
+    return nearest if len(nearest[2]) == top and nearest[2][-1] > 0 else None
 
 
 def _nearest(moments: tuple[Floats, Floats], times: Floats, top: int) -> tuple[Floats, Floats, Floats]:
-    """Start, end and IoU of the moments (P,) nearest to any reference (R, 2), the earlier of equal ones first."""
+    """Return start, end and IoU of the moments (P,) nearest to any reference (R, 2), ties in order."""
     iou = temporal_iou(*moments, times[:, :1], times[:, 1:]).max(axis=0)
     best = ranked(iou, top)
     return moments[0][best], moments[1][best], iou[best]

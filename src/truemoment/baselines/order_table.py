@@ -1,12 +1,12 @@
 r"""Order table: the best constant for each place among a video's sentences, "sentence k of n", without a word.
 
-Where a file lists a video's sentences in the order of their moments, its place predicts that of its moment: by
-R@1,IoU=0.5 on ActivityNet Captions val_2, the table is above every published method found that reads one sentence at a
-time.
+Where a file lists a video's sentences in the order of their moments, the place of a sentence predicts that of its
+moment. By R@1,IoU=0.5 on ActivityNet Captions val_2, the table is above every published method that we know and that
+reads one sentence at a time.
 
-The figure of a constant on the sentences k of n is shrunk towards that on all sentences in the same twentieth of their
-video's, and that towards its figure on all sentences, each with the weight of ten sentences; a place with fewer than
-ten gets the constant of its twentieth:
+The figure of a constant on the sentences k of n is shrunk towards its figure on all sentences in the same twentieth of
+their video. The latter is shrunk towards the figure on all sentences. Each has the weight of ten sentences, and a place
+with fewer than ten gets the constant of its twentieth:
 
 .. math:: \hat f_{k,n} = \frac{\sum_{q \in (k,n)} f_q + 10 \hat f_{\lfloor 20 k / n \rfloor}}{N_{k,n} + 10}
 """
@@ -55,7 +55,7 @@ class OrderTable:
 
     @property
     def name(self) -> str:
-        """Name; it says where the true order was used."""
+        """Name; it marks the use of the true order."""
         return "Order table" if self.references is None else "Order table, sorted by true start"
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> OrderTable:
@@ -66,21 +66,21 @@ class OrderTable:
 
     def for_measures(self, measures: Sequence[Measure], train: Annotations) -> tuple[OrderTable, ...]:
         """Find the constants for each measure in one pass over `train`."""
-        locations(train)  # there is something to learn from
+        locations(train)  # refuses a split without moments
         order = Paragraphs.of(train.queries) if self.references is None else Paragraphs.by_start(train)
-        located = ~train.without_moment
-        place, size = (column[located] for column in order.place)
+        has_moment = ~train.without_moment
+        place, size = (column[has_moment] for column in order.place)
         pairs, row = np.unique(np.stack([place, size], axis=1), axis=0, return_inverse=True)
-        sums = _sums(train.select_queries(located), row.ravel(), len(pairs), measures, self.protocol)
+        sums = _sums(train.select_queries(has_moment), row.ravel(), len(pairs), measures, self.protocol)
         count = np.bincount(row.ravel(), minlength=len(pairs)).astype(np.float64)
         part = part_of_paragraph(pairs[:, 0], pairs[:, 1], N_PARTS)
         of_part = sums @ (part[:, None] == np.arange(N_PARTS))
         n_part = np.bincount(part, count, minlength=N_PARTS)
         whole = sums.sum(axis=2, keepdims=True) / count.sum()
         of_part = (of_part + PRIOR * whole) / (n_part + PRIOR)
-        known = count >= PRIOR
-        of_pair = ((sums + PRIOR * of_part[:, :, part]) / (count + PRIOR))[:, :, known]
-        row_of = {(k, n): N_PARTS + number for number, (k, n) in enumerate(pairs[known].tolist())}
+        is_frequent = count >= PRIOR
+        of_pair = ((sums + PRIOR * of_part[:, :, part]) / (count + PRIOR))[:, :, is_frequent]
+        row_of = {(k, n): N_PARTS + number for number, (k, n) in enumerate(pairs[is_frequent].tolist())}
         tables = np.concatenate([of_part, of_pair], axis=2)
         grid = grid_of_moments(STEP_NORM)
         return tuple(
@@ -96,7 +96,7 @@ class OrderTable:
         part = part_of_paragraph(place, size, N_PARTS)
         pairs = zip(place.tolist(), size.tolist(), strict=True)
         row = np.array(
-            [self.row_of.get(pair, of) for pair, of in zip(pairs, part.tolist(), strict=True)], dtype=np.int64
+            [self.row_of.get(pair, number) for pair, number in zip(pairs, part.tolist(), strict=True)], dtype=np.int64
         )
         return answers_by_row(queries, self.ranked, row, top=top, name=self.name)
 

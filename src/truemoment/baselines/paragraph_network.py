@@ -48,7 +48,7 @@ WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Values of both weights that are tried."""
 
 MOST_QUERIES = 2500
-"""Held-out training sentences, about, on which the weights are chosen."""
+"""Approximate number of held-out training sentences on which the weights are chosen."""
 
 COUNT, KERNEL_STEPS = 0.05, 0.5
 """Added to each count of a pair of steps; standard deviation of the kernel that smooths them, in steps."""
@@ -66,15 +66,15 @@ def paragraph_terms(queries: Queries) -> list[set[str]]:
     order = Paragraphs.of(queries)
     place, size = order.place
     part = part_of_paragraph(place, size, N_PARTS)
-    before, after = order.neighbours
-    found = []
+    previous, following = order.neighbours
+    rows = []
     for q, (k, n) in enumerate(zip(place.tolist(), size.tolist(), strict=True)):
         terms = {f"#{k}" if k < LONGEST else "#", f"/{n}" if n < LONGEST else "/", f"%{part[q]}"}
         terms |= {f"-{n - k}" if n - k < LONGEST else "-", f"#{k}/{n}"}
-        for sign, other in (("<", int(before[q])), (">", int(after[q]))):
-            terms |= {f"{sign}{word}" for word in words[other]} if other >= 0 else {sign}
-        found.append(own[q] | terms)
-    return found
+        for sign, neighbour in (("<", int(previous[q])), (">", int(following[q]))):
+            terms |= {f"{sign}{word}" for word in words[neighbour]} if neighbour >= 0 else {sign}
+        rows.append(own[q] | terms)
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ class ParagraphNetwork:
 
     @classmethod
     def of(cls, rng: np.random.Generator, on_progress: Callable[[float], None] = lambda _: None) -> ParagraphNetwork:
-        """Return one that fits its own sentence network."""
+        """Return a paragraph network that fits its own sentence network."""
         return cls(rng, SentenceNetwork(rng, on_progress=on_progress))
 
     @property
@@ -140,7 +140,7 @@ class ParagraphNetwork:
         """Return the probabilities by pairs of members of the two networks, (G, Q, K)."""
         order = Paragraphs.of(queries)
         pairs = zip(self.sentence.members(queries), self.context.members(queries), strict=False)
-        return np.stack([self._joined(own, of, order, self.weights) for own, of in pairs])
+        return np.stack([self._joined(own, context, order, self.weights) for own, context in pairs])
 
     def _joined(self, own: Floats, context: Floats, order: Paragraphs, weights: tuple[float, float]) -> Floats:
         """Return the marginals of the chain, given the probabilities by both networks, (Q, K)."""
@@ -159,16 +159,18 @@ class ParagraphNetwork:
         new = np.flatnonzero(fold < N_LEFT_OUT)
         video = train.queries.video_id[new].astype(str)
         names = rng.permutation(np.unique(video))
-        most = max(1, round(MOST_QUERIES / max(len(new), 1) * len(names)))
+        n_videos = max(1, round(MOST_QUERIES / max(len(new), 1) * len(names)))
         keep = np.zeros(train.n_queries, dtype=bool)
-        keep[new] = np.isin(video, names[:most])
+        keep[new] = np.isin(video, names[:n_videos])
         if not (keep & ~train.without_moment).any():
             return self.weights
         held_out = train.select_queries(keep)
-        located, row = locations(held_out)
-        cell = np.searchsorted(places.cells, cell_of(located, CELLS))
+        points, row = locations(held_out)
+        cell = np.searchsorted(places.cells, cell_of(points, CELLS))
         query = np.repeat(np.arange(held_out.n_queries), np.diff(held_out.offsets))[row]
-        own, context = (of.new_to_members(held_out.queries, fold[keep]) for of in (self.sentence, self.context))
+        own, context = (
+            network.new_to_members(held_out.queries, fold[keep]) for network in (self.sentence, self.context)
+        )
         order, best = Paragraphs.of(held_out.queries), (-np.inf, self.weights)
         for weights in itertools.product(WEIGHTS, WEIGHTS):
             likelihood = np.log(self._joined(own, context, order, weights)[query, cell] + LEAST).mean()
@@ -184,14 +186,14 @@ def _steps(cells: Ints) -> tuple[Ints, Ints]:
 
 def ratios_of_pairs(train: Annotations) -> Floats:
     """Return how often a moment that ends in step i is followed by one that starts in step j, by chance 1, (20, 20)."""
-    located, row = locations(train)
+    points, row = locations(train)
     query = np.repeat(np.arange(train.n_queries), np.diff(train.offsets))[row]
     start, end = np.full((2, train.n_queries), -1, dtype=np.int64)
-    start[query], end[query] = _steps(cell_of(located, CELLS))  # of several references, the last
-    one, next_ = Paragraphs.of(train.queries).pairs
-    known = (end[one] >= 0) & (start[next_] >= 0)
+    start[query], end[query] = _steps(cell_of(points, CELLS))  # of several references, the last
+    first, second = Paragraphs.of(train.queries).pairs
+    has_both = (end[first] >= 0) & (start[second] >= 0)
     count = np.full((CELLS, CELLS), COUNT)
-    np.add.at(count, (end[one[known]], start[next_[known]]), 1.0)
+    np.add.at(count, (end[first[has_both]], start[second[has_both]]), 1.0)
     step = np.arange(CELLS)
     kernel = np.exp(-0.5 * ((step[:, None] - step) / KERNEL_STEPS) ** 2)
     kernel /= kernel.sum(axis=1, keepdims=True)
@@ -205,7 +207,7 @@ def marginals(probabilities: Floats, order: Paragraphs, ratios: Floats) -> Float
     `probabilities` (Q, K) are those of each sentence alone, and `ratios` (K, K) what a pair of cells of neighbouring
     sentences is multiplied with. Videos with as many sentences are computed side by side.
     """
-    found = np.array(probabilities, dtype=np.float64)
+    result = np.array(probabilities, dtype=np.float64)
     sizes = np.diff(order.first)
     for size in np.unique(sizes[sizes > 1]).tolist():
         rows = order.rows[order.first[:-1][sizes == size][:, None] + np.arange(size)]  # (V, n)
@@ -214,9 +216,9 @@ def marginals(probabilities: Floats, order: Paragraphs, ratios: Floats) -> Float
             forward[:, i] *= _scaled(forward[:, i - 1]) @ ratios
         backward = np.ones_like(forward[:, 0])
         for i in range(size - 1, -1, -1):
-            found[rows[:, i]] = _scaled(forward[:, i] * backward)
+            result[rows[:, i]] = _scaled(forward[:, i] * backward)
             backward = _scaled((probabilities[rows[:, i]] * backward) @ ratios.T)
-    return found
+    return result
 
 
 def _scaled(table: Floats) -> Floats:

@@ -26,13 +26,13 @@ from truemoment.base.errors import UsageError
 from truemoment.base.intervals import Bools, Floats, Ints, frames_to_seconds
 
 Tail = Literal["dropped", "covered"]
-"""What becomes of the end of a video that no whole stride reaches."""
+"""Treatment of the end of a video that no whole stride reaches."""
 
 MOST_CLIPS = 4096
-"""Clips of a map or a window beyond which its cells are not laid out."""
+"""Largest number of clips of a map or a window."""
 
 ROUNDING = 1e-6
-"""Windows so near to a moment, in strides, are counted among those that overlap it."""
+"""Distance from a moment, in strides, up to which windows count as overlapping it."""
 
 
 class Proposals(Protocol):
@@ -172,7 +172,8 @@ class DiagonalMap(SparseMap):
 
     Examples
     --------
-    >>> [len(DiagonalMap(n, of).cells[0]) for n, of in ((16, (15,)), (64, (15, 8, 8)), (64, (5, 8, 8, 8)))]
+    >>> sizes = (16, (15,)), (64, (15, 8, 8)), (64, (5, 8, 8, 8))
+    >>> [len(DiagonalMap(n, diagonals).cells[0]) for n, diagonals in sizes]
     [136, 1104, 626]
     """
 
@@ -189,9 +190,9 @@ def _diagonal_cells(n_clips: int, diagonals: tuple[int, ...]) -> tuple[Ints, Int
     first = [np.arange(n_clips)]
     last = [np.arange(n_clips)]
     offset = 0
-    for group, many in enumerate(diagonals):
+    for group, n_diagonals in enumerate(diagonals):
         step = 2**group
-        for _ in range(many):
+        for _ in range(n_diagonals):
             offset += step
             first.append(np.arange(0, max(n_clips - offset, 0), step))
             last.append(first[-1] + offset)
@@ -271,8 +272,8 @@ class WindowedGrid:
         """Return the number of windows times the cells of one."""
         frames = self.n_frames(duration_s)
         total = np.asarray(self.n_windows(frames) * len(self.cells[0]))
-        for few in np.unique(frames[frames < self.window_frames]) if self.tail == "covered" else ():
-            total[frames == few] = len(self._cell_frames(int(few))[0])
+        for n in np.unique(frames[frames < self.window_frames]) if self.tail == "covered" else ():
+            total[frames == n] = len(self._cell_frames(int(n))[0])
         return total
 
     def moments(self, duration_s: float, number: Ints | None = None) -> tuple[Floats, Floats]:
@@ -355,11 +356,13 @@ class MultiScale:
     grids: tuple[WindowedGrid, ...]
 
     def __post_init__(self) -> None:
-        """Refuse grids that do not go together."""
+        """Refuse grids of different frame rates, and no grid."""
         rates = sorted({grid.fps for grid in self.grids})
         if len(rates) != 1:
-            came = f"windows at {' and '.join(f'{rate:g}' for rate in rates)} frames a second" if rates else "no window"
-            raise UsageError(f"got {came}, expected one or more, all at one frame rate")
+            windows = (
+                f"windows at {' and '.join(f'{rate:g}' for rate in rates)} frames a second" if rates else "no window"
+            )
+            raise UsageError(f"got {windows}, expected one or more, all at one frame rate")
 
     @property
     def fps(self) -> float:
@@ -398,7 +401,7 @@ class MultiScale:
 
 
 def _distinct(first: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """Leave out copies of spans; of each the first stays, in order."""
+    """Remove duplicate spans; the first of each stays, in order."""
     _, number = np.unique(first * (end.max(initial=0) + 1) + end, return_index=True)
     number.sort()
     return first[number], end[number]
@@ -446,8 +449,10 @@ def _read_grid(text: str) -> WindowedGrid:
     name, colon, rest = text.partition(":")
     if name != "windowed-grid":
         raise UsageError(f"got {text!r} among windowed grids joined by '+', expected windowed-grid")
-    given = read_pairs(rest.split(",") if colon else (), _OPTIONS, within=f"proposals {text[:60]!r}")
-    read = {key: read_value(key, value, _OPTIONS[key]) for key, value in given.items()}
-    window = read.get("window", 128)
-    stride = read.get("stride", max(window // 2, 1))
-    return WindowedGrid(window, stride, read.get("fps", 5.0), read.get("clips", 64), tail=read.get("tail", "dropped"))
+    pairs = read_pairs(rest.split(",") if colon else (), _OPTIONS, within=f"proposals {text[:60]!r}")
+    options = {key: read_value(key, value, _OPTIONS[key]) for key, value in pairs.items()}
+    window = options.get("window", 128)
+    stride = options.get("stride", max(window // 2, 1))
+    return WindowedGrid(
+        window, stride, options.get("fps", 5.0), options.get("clips", 64), tail=options.get("tail", "dropped")
+    )

@@ -1,4 +1,4 @@
-"""Runs of a baseline on a split: fitted, asked about every query, measured."""
+"""Runs of a baseline on a split: it is fitted, answers every query, and is measured."""
 
 from __future__ import annotations
 
@@ -107,9 +107,9 @@ def run_baseline(
         scores.append(evaluate(annotations, predictions, measures, protocol))
         first = first or [predictions]
         title = grounder.name
-    given = {"measure": fit_measure, "engine": engine, "proposals": proposals}
+    values = {"measure": fit_measure, "engine": engine, "proposals": proposals}
     train = train if baseline.learns else None
-    choices = {of: given[of] for of in baseline.takes}
+    choices = {choice: values[choice] for choice in baseline.takes}
     return BaselineRun(name, title, first[0], tuple(scores), train, choices, top, seed)
 
 

@@ -31,7 +31,7 @@ NEAREST, LEAST = 128, 1e-9
 """Training sentences whose moments count (and all that are as near as the last of them), and their least cosine."""
 
 SAMPLED = 16
-"""One of so many cosines is looked at first, to bound the nearest sentences."""
+"""One of this many cosines is read first, to bound the nearest sentences."""
 
 POWER = 2.0
 """Power of the cosine by which a sentence counts (a)."""
@@ -57,9 +57,9 @@ class Sentences:
     @classmethod
     def of(cls, sentences: Sequence[str], most: float = MOST) -> Sentences:
         """Arrange N sentences by term; terms in more than the share `most` of them are left out."""
-        read = [terms_of(sentence) for sentence in sentences]
-        terms = frequent_terms(read, FEWEST, most)
-        bags = bags_of(read, terms)
+        words = [terms_of(sentence) for sentence in sentences]
+        terms = frequent_terms(words, FEWEST, most)
+        bags = bags_of(words, terms)
         count = np.bincount(bags.terms, minlength=len(terms))
         idf = np.log(len(bags) / count)
         owner = np.repeat(np.arange(len(bags)), bags.lengths)
@@ -95,7 +95,7 @@ class SentenceNeighbours:
     name: str = "Sentence neighbours"
 
     def fit(self, train: Annotations) -> SentenceNeighbours:
-        """Remember the sentences of `train` and the places of their moments."""
+        """Store the sentences of `train` and the places of their moments."""
         places, target, rows = Places.of(train)
         return replace(self, sentences=Sentences.of(train.sentence[rows].tolist()), places=places, cell=target)
 
@@ -103,17 +103,17 @@ class SentenceNeighbours:
         """Return the probability of each occupied cell for each query, (Q, K)."""
         if self.sentences is None or self.places is None or self.cell is None:
             raise UsageError(f"{self.name} has to be fitted first")
-        distinct, which = np.unique(queries.sentence, return_inverse=True)
+        distinct, row = np.unique(queries.sentence, return_inverse=True)
         bags = bags_of([terms_of(sentence) for sentence in distinct.tolist()], self.sentences.terms)
         weights = unit_weights(bags, self.sentences.idf)
-        found = np.tile(PRIOR * self.places.prior, (len(distinct), 1))
+        table = np.tile(PRIOR * self.places.prior, (len(distinct), 1))
         for q in range(len(distinct)):
-            of = slice(bags.offsets[q], bags.offsets[q + 1])
-            cosine = self.sentences.cosines(bags.terms[of], weights[of], len(self.cell))
-            least = max(nth_largest(cosine, NEAREST), LEAST)
-            nearest = np.flatnonzero(cosine >= least)
-            found[q] += np.bincount(self.cell[nearest], cosine[nearest] ** POWER, minlength=found.shape[1])
-        return np.asarray(found / found.sum(axis=1, keepdims=True))[which]
+            part = slice(bags.offsets[q], bags.offsets[q + 1])
+            cosine = self.sentences.cosines(bags.terms[part], weights[part], len(self.cell))
+            threshold = max(nth_largest(cosine, NEAREST), LEAST)
+            nearest = np.flatnonzero(cosine >= threshold)
+            table[q] += np.bincount(self.cell[nearest], cosine[nearest] ** POWER, minlength=table.shape[1])
+        return np.asarray(table / table.sum(axis=1, keepdims=True))[row]
 
 
 def nth_largest(values: Floats, n: int) -> float:

@@ -3,9 +3,9 @@ r"""Sentence network: the place of a moment from the words of its sentence and t
 Small networks (:mod:`~truemoment.baselines.bag_network`) read the words and word pairs of a sentence and the tenth of
 the training durations that the video falls in; they give the probability of each cell of 5 % x 5 % of the video that
 contains a training moment, and :mod:`~truemoment.baselines.expected_value` predicts the list of the highest expected
-value. It never sees a video and uses no pretrained vectors. What it scores, a model that sees the video has to beat.
+value. It never sees a video and uses no pretrained vectors. A model that sees the video has to beat its score.
 
-Training: several members, each with other weights to start from; one of two tenths of the training videos is left out.
+Training: several members with different initial weights; each leaves out one of two tenths of the training videos.
 Probabilities are averaged over members.
 """
 
@@ -28,10 +28,10 @@ from truemoment.baselines.expected_value import Places, alone
 from truemoment.data.language.bags import Bags, bags_of, frequent_terms, terms_of
 
 Reads = Callable[[Queries], list[set[str]]]
-"""What a network reads of each query, as terms; the class of the duration is added."""
+"""Terms that a network reads of each query; the class of the duration is added."""
 
 N_FOLDS, N_LEFT_OUT = 10, 2
-"""Parts of the training videos; a member leaves one of the first two out, on which others can be chosen."""
+"""Parts of the training videos; a member leaves out one of the first two, on which others can be chosen."""
 
 SMALL = 20_000
 """Training sentences below which a split is small: more members then, as chance matters more, and more epochs."""
@@ -39,7 +39,7 @@ SMALL = 20_000
 
 @dataclass(frozen=True)
 class Training:
-    """How a network is trained. Chosen on held-out training videos of Charades-STA, ActivityNet Captions and TACoS.
+    """Settings of a training, chosen on held-out training videos of Charades-STA, ActivityNet Captions and TACoS.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ class Training:
     dropout, rate, batch
         As :func:`truemoment.baselines.bag_network.train` takes them.
     epochs, fewest_steps
-        Times that the training split is read, of a small and of a large one; and steps that there are at least, but for
-        a split with fewer than twice as many sentences: half as many steps as sentences.
+        Epochs, for a small and for a large training split; and minimum number of steps, which is at most half of the
+        number of sentences.
     members
         Networks whose probabilities are averaged, for a small and for a large training split.
     """
@@ -96,21 +96,23 @@ class SentenceNetwork:
 
     def fit(self, train_split: Annotations) -> SentenceNetwork:
         """Learn from a training split."""
-        of, (for_folds, child) = self.training, self.rng.spawn(2)
+        settings, (for_folds, child) = self.training, self.rng.spawn(2)
         places, target, rows = Places.of(train_split)
         query = np.repeat(np.arange(train_split.n_queries), np.diff(train_split.offsets))[rows]
-        read = self.reads(train_split.queries)
+        words = self.reads(train_split.queries)
         duration_s = train_split.duration_s[rows]
-        edges_s = np.quantile(duration_s, np.arange(1, of.n_durations) / of.n_durations)
-        terms = frequent_terms([read[q] for q in query], of.fewest)
+        edges_s = np.quantile(duration_s, np.arange(1, settings.n_durations) / settings.n_durations)
+        terms = frequent_terms([words[q] for q in query], settings.fewest)
         fold = _folds(train_split.queries.video_id, query, for_folds) if self.fold is None else self.fold
         is_large = len(rows) >= SMALL
-        n_members = of.members[is_large]
+        n_members = settings.members[is_large]
         learns = np.array([fold[query] != g % N_LEFT_OUT for g in range(n_members)])
         learns[~learns.any(axis=1)] = True  # a single video: nothing can be left out
-        bags = with_durations(bags_of(read, terms).select(query), duration_s, edges_s, len(terms))
-        fewest = min(of.fewest_steps, len(bags) // 2)
-        networks = BagNetworks.initial(len(terms) + of.n_durations, of.hidden[is_large], n_members, places.prior, child)
+        bags = with_durations(bags_of(words, terms).select(query), duration_s, edges_s, len(terms))
+        fewest = min(settings.fewest_steps, len(bags) // 2)
+        networks = BagNetworks.initial(
+            len(terms) + settings.n_durations, settings.hidden[is_large], n_members, places.prior, child
+        )
         with threadpool_limits(limits=1, user_api="blas"):  # its products are small: threads would only wait
             train(
                 networks,
@@ -118,10 +120,10 @@ class SentenceNetwork:
                 target,
                 learns,
                 child,
-                epochs=max(of.epochs[is_large], math.ceil(fewest / math.ceil(len(bags) / of.batch))),
-                batch=of.batch,
-                rate=of.rate,
-                dropout=of.dropout,
+                epochs=max(settings.epochs[is_large], math.ceil(fewest / math.ceil(len(bags) / settings.batch))),
+                batch=settings.batch,
+                rate=settings.rate,
+                dropout=settings.dropout,
                 on_progress=self.on_progress,
             )
         return replace(self, terms=terms, edges_s=edges_s, networks=networks.rounded(), places=places, fold=fold)
@@ -164,17 +166,17 @@ class SentenceNetwork:
         `fold` is the part of each query, (Q,), which is left out by some.
         """
         of_members = self.members(queries)
-        found = np.empty(of_members.shape[1:])
+        probabilities = np.empty(of_members.shape[1:])
         for part in range(N_LEFT_OUT):
-            some = of_members[part::N_LEFT_OUT] if len(of_members) > part else of_members
-            found[fold == part] = some[:, fold == part].mean(axis=0)
-        return found
+            members = of_members[part::N_LEFT_OUT] if len(of_members) > part else of_members
+            probabilities[fold == part] = members[:, fold == part].mean(axis=0)
+        return probabilities
 
 
 def _folds(video_id: Strings, query: Ints, rng: np.random.Generator) -> Ints:
-    """Deal the videos of some queries into parts; returns that of each query, ``N_FOLDS`` for other videos."""
-    located = np.unique(query)
-    fold = dict(zip(video_id[located].tolist(), deal_folds(video_id[located], N_FOLDS, rng).tolist(), strict=True))
+    """Distribute the videos of some queries over parts; return that of each query, ``N_FOLDS`` for other videos."""
+    queries = np.unique(query)
+    fold = dict(zip(video_id[queries].tolist(), deal_folds(video_id[queries], N_FOLDS, rng).tolist(), strict=True))
     return np.array([fold.get(video, N_FOLDS) for video in video_id.tolist()], dtype=np.int64)
 
 

@@ -1,11 +1,11 @@
 """SplitConstant: the one share of the video that is best on the audited split itself, found on its other videos.
 
-The most that one constant reaches, also where moments were moved away from those of training: on Charades-CD test-ood
-the share from 30 to 90 % of the video has R@1,IoU=0.5 of 34.2, the best constant of the training split 10.0, the
-sentence network 22.0. No method may know this constant, but a method may lie near it by luck.
+It is the most that one constant reaches, also where moments were moved away from those of training. On Charades-CD
+test-ood the share from 30 to 90 % of the video has R@1,IoU=0.5 of 34.2, the best constant of the training split 10.0,
+the sentence network 22.0. No method may know this constant, but a method may be near it by luck.
 
-The videos are dealt into ten folds. A query of a fold gets the constant that is best on the other nine, so no reference
-of its own video is used, and the figure is not optimistic.
+The videos are distributed over ten folds. A query of a fold gets the constant that is best on the other nine, so no
+reference of its own video is used, and the figure is not optimistic.
 """
 
 from __future__ import annotations
@@ -74,23 +74,26 @@ def split_constants(
     InputError
         If fewer than two videos have a moment.
     """
-    known = references.with_moments()
-    fold_of = _folds_of_videos(known)
-    fold = np.array([fold_of[video] for video in known.queries.video_id.tolist()])
+    annotations = references.with_moments()
+    fold_of = _folds_of_videos(annotations)
+    fold = np.array([fold_of[video] for video in annotations.queries.video_id.tolist()])
     parsed = [parse_measure(measure) if isinstance(measure, str) else measure for measure in measures]
-    parts = [known.select_queries(fold != number) for number in range(int(fold.max()) + 1)]
-    found = [best_constants(parsed, part, protocol=protocol) for part in (*parts, known)]
+    parts = [annotations.select_queries(fold != number) for number in range(int(fold.max()) + 1)]
+    constants = [best_constants(parsed, part, protocol=protocol) for part in (*parts, annotations)]
     whole_video = np.array([[0.0, 1.0, 0.0]])
     return [
         SplitConstant(
-            fold_of, padded_constants([whole_video if of is None or of.ranked is None else of.ranked for of in row])
+            fold_of,
+            padded_constants(
+                [whole_video if constant is None or constant.ranked is None else constant.ranked for constant in row]
+            ),
         )
-        for row in zip(*found, strict=True)
+        for row in zip(*constants, strict=True)
     ]
 
 
 def _folds_of_videos(annotations: Annotations) -> dict[str, int]:
-    """Deal the videos into ten folds, fewer where there are fewer videos; the same each time."""
+    """Distribute the videos over ten folds, fewer where there are fewer videos; the same each time."""
     videos = np.unique(annotations.queries.video_id)
     if len(videos) < 2:
         raise InputError(

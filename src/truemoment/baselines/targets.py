@@ -13,7 +13,7 @@ BLOCK_ROWS = 4096
 
 
 def usable(annotations: Annotations) -> Bools:
-    """Which rows can be learned from: a known duration, and a moment inside it that is not empty; shape (N,)."""
+    """Return the rows from which a model can learn: a known duration and a moment inside it, not empty; (N,)."""
     start = np.maximum(annotations.start_s, 0)
     end = np.minimum(annotations.end_s, annotations.duration_s)
     with np.errstate(invalid="ignore"):
@@ -21,7 +21,7 @@ def usable(annotations: Annotations) -> Bools:
 
 
 def moment_shares(annotations: Annotations) -> npt.NDArray[np.float32]:
-    """Start and end of each reference as shares of its video, clipped to it; NaN where it is empty then; (N, 2)."""
+    """Return start and end of each reference as shares of its video, clipped to it; NaN if it is empty then; (N, 2)."""
     ends = np.stack([np.maximum(annotations.start_s, 0), np.minimum(annotations.end_s, annotations.duration_s)], axis=1)
     with np.errstate(invalid="ignore"):
         ends[~(ends[:, 1] > ends[:, 0])] = np.nan
@@ -29,7 +29,7 @@ def moment_shares(annotations: Annotations) -> npt.NDArray[np.float32]:
 
 
 def cell_ious(annotations: Annotations, proposals: SparseMap) -> npt.NDArray[np.float32]:
-    """IoU of each candidate with each reference clipped to its video; shape (N, C).
+    """Return the IoU of each candidate with each reference clipped to its video; shape (N, C).
 
     Candidates are shares of the video, so that references are divided by its duration.
     """

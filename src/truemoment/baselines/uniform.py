@@ -21,5 +21,5 @@ class Uniform(LearnsNothing):
         """Draw `top` moments per query. Drawing until start < end is equivalent to sorting two draws."""
         ends = np.sort(self.rng.random((len(queries), top, 2)), axis=2)
         score = -np.arange(top, dtype=np.float64)[None]
-        kept = np.ones((1, top), dtype=bool)
-        return answers(queries, ends[:, :, 0], ends[:, :, 1], score, kept, top=top, name=self.name)
+        keep = np.ones((1, top), dtype=bool)
+        return answers(queries, ends[:, :, 0], ends[:, :, 1], score, keep, top=top, name=self.name)

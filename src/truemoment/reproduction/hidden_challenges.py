@@ -326,14 +326,14 @@ def people(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[
         if figure.method == "Random Human":
             yield beside(
                 figure,
-                scores.drawn(rng, inputs.runs)[:, 0].tolist(),
+                scores.draw(rng, inputs.runs)[:, 0].tolist(),
                 tolerance=DEVIATION[figure.dataset] if inputs.runs >= RUNS_TO_JUDGE else None,
                 reason=f"drawn at random; {figure.note}",
                 signature=signature,
             )
         else:
             tolerance = REPRESENTATIVE_TOLERANCE[figure.dataset]
-            selected = scores.picked(by_agreement(marked_split.annotators)[0]).value(figure.measure)
+            selected = scores.pick(by_agreement(marked_split.annotators)[0]).value(figure.measure)
             reason = "" if tolerance == "0" else ONE_QUERY
             yield beside(figure, selected, tolerance=tolerance, reason=reason, signature=signature)
 
@@ -380,7 +380,7 @@ def _people_against_people(
     identical = "kept" if reference == "nearest" else "out"
     return beside(
         figure,
-        scores.drawn(rng, inputs.runs)[:, 0].tolist(),
+        scores.draw(rng, inputs.runs)[:, 0].tolist(),
         tolerance=PEOPLE_TOLERANCE[reference] if inputs.runs >= RUNS_TO_JUDGE else None,
         reason=f"drawn at random; {figure.note}; identical moments {identical}, as in the authors' notebook",
         signature=f"{measure}|{scores.scores.signature()}",

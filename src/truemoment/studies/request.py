@@ -69,7 +69,7 @@ def no_cache() -> Any:  # noqa: ANN401 - as dataclasses.field
 
 @dataclass(frozen=True, kw_only=True)
 class Data(Request):
-    """Which annotations are read."""
+    """The annotations of a study."""
 
     HEADING = "Data"
 
@@ -93,7 +93,7 @@ class Data(Request):
         return AnnotationSource(dataset, path_of(self.annotations), self.split, path_of(self.data_dir))
 
     @property
-    def where(self) -> AnnotationSource | Annotations:
+    def origin(self) -> AnnotationSource | Annotations:
         """The annotations by name or file, or the record."""
         from truemoment.base.records import Annotations
 
@@ -107,13 +107,13 @@ class Data(Request):
         """Read the annotations."""
         from truemoment.base.records import Annotations
 
-        where = self.where
-        return where if isinstance(where, Annotations) else where.read()
+        annotations = self.origin
+        return annotations if isinstance(annotations, Annotations) else annotations.read()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measuring(Request):
-    """What is measured, and how; None for the default."""
+    """Measures and protocol; None for the default."""
 
     HEADING = "Measures"
 
@@ -147,7 +147,7 @@ class Measuring(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingPredictions(Request):
-    """How prediction files are read."""
+    """Options of the reader of prediction files."""
 
     HEADING = "Reading predictions"
 
@@ -178,8 +178,10 @@ class ReadingPredictions(Request):
         from truemoment.data.formats.prediction_files import PredictionOptions
 
         settings = {name: getattr(self, name) for name in ("axis", "which", "one_sided", "swapped")}
-        given = {name: value for name, value in settings.items() if value is not None}
-        return PredictionOptions(self.format, Reading(**given) if given else None, self.on_unknown, self.on_negative)
+        options = {name: value for name, value in settings.items() if value is not None}
+        return PredictionOptions(
+            self.format, Reading(**options) if options else None, self.on_unknown, self.on_negative
+        )
 
     def read(
         self, predictions: AnyPredictions, annotations: Annotations, *, progress: bool = False
@@ -200,7 +202,7 @@ class ReadingPredictions(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class Testing(Request):
-    """How intervals and tests are drawn."""
+    """Settings of intervals and tests."""
 
     HEADING = "Intervals and tests"
 
@@ -210,7 +212,7 @@ class Testing(Request):
 
     @property
     def draws(self) -> DrawSettings:
-        """The same as the functions take it."""
+        """The settings as the functions of statistics use them."""
         from truemoment.evaluation.uncertainty import DrawSettings
 
         return DrawSettings(self.resamples, self.permutations, self.seed)
@@ -218,14 +220,14 @@ class Testing(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class NoCache(Request):
-    """Whether results that are slow to compute are kept."""
+    """Whether slow results are cached."""
 
     HEADING = "Floors"
 
     no_cache: bool = no_cache()
 
     def cache(self, on_warning: Callable[[str], None] = ignore) -> Cache:
-        """Return what keeps floors: the user's cache, which warns once if nothing can be kept, or nothing."""
+        """Return the cache of floors: that of the user, which warns once if it cannot be written, or none."""
         from truemoment.base.boundary.caching import NO_CACHE, Cache
 
         return NO_CACHE if self.no_cache else Cache.of_user(on_warning)
@@ -233,7 +235,7 @@ class NoCache(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class FittedOn(Request):
-    """What floors are fitted on."""
+    """Annotations on which floors are fitted."""
 
     HEADING = "Floors"
 
@@ -246,15 +248,15 @@ class FittedOn(Request):
         """Make annotations of a Python value that is no file."""
         object.__setattr__(self, "fit_annotations", annotations_of(self.fit_annotations))
 
-    def training(self, where: AnnotationSource | Annotations, reference: Annotations) -> Annotations | None:
-        """Read what floors are fitted on; None for nothing. `reference` are the annotations under test."""
+    def training(self, origin: AnnotationSource | Annotations, reference: Annotations) -> Annotations | None:
+        """Read the annotations on which floors are fitted, if any. `reference` are the annotations under test."""
         from truemoment.base.records import Annotations
         from truemoment.data.datasets import read_own_annotations
         from truemoment.data.datasets.source import without_queries_of
 
         train = self.fit_annotations
-        if not isinstance(where, Annotations) and not isinstance(train, Annotations):
-            return where.training(reference, self.fit_split, path_of(train))
+        if not isinstance(origin, Annotations) and not isinstance(train, Annotations):
+            return origin.training(reference, self.fit_split, path_of(train))
         if train is not None:
             train = train if isinstance(train, Annotations) else read_own_annotations(Path(train), None)
             return without_queries_of(reference, train, "--fit-annotations")
@@ -265,7 +267,7 @@ class FittedOn(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class VerbEngine(Request):
-    """What finds verbs."""
+    """Engine that finds verbs."""
 
     HEADING = "Floors"
 
@@ -274,7 +276,7 @@ class VerbEngine(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class Fitting(FittedOn, NoCache):
-    """What floors are fitted on, and whether they are kept."""
+    """Annotations on which floors are fitted, and their cache."""
 
 
 def is_file(value: object) -> TypeGuard[str | os.PathLike[str]]:

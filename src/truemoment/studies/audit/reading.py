@@ -49,7 +49,7 @@ def run(request: AuditRequest, *, load: LoadModel = no_model, cache: Cache | Non
     """
     conditions = () if request.gate is None else read_gate(request.gate)
     get_engine(request.engine)  # an unknown one is refused before files are read
-    where = request.where
+    where = request.origin
     source = where if isinstance(where, AnnotationSource) else None
     reference = where if isinstance(where, Annotations) else where.read()
     request.on_status("reading predictions")

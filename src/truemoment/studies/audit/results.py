@@ -183,7 +183,7 @@ class Results:
 
     def strongest(self, m: int) -> str:
         """Return the name of the strongest floor at measure m."""
-        return self.floors[int(self.verdict.strongest[m])].called(m)
+        return self.floors[int(self.verdict.strongest[m])].name_at(m)
 
     @functools.cached_property
     def p_values(self) -> Floats:

@@ -1,1 +1,1 @@
-"""The predictions of a blind baseline or an oracle, and what they score."""
+"""Predictions and scores of a blind baseline or an oracle."""

@@ -1,4 +1,4 @@
-"""What a run of a baseline is asked for."""
+"""Request of a run of a baseline."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FORMATS = {".jsonl": "native", ".json": "native", ".parquet": "parquet"}
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineSettings(Request):
-    """What baselines are made of."""
+    """Settings of baselines."""
 
     HEADING = "Fitting"
 

@@ -1,4 +1,4 @@
-"""``truemoment.baseline``: what a method without learning from video scores."""
+"""``truemoment.baseline``: the scores of a method that does not see the video."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, repr=False, eq=False)
 class BaselineResult(Result):
-    """Runs of a baseline that report themselves.
+    """Runs of a baseline, with report, document and rows.
 
     Parameters
     ----------
@@ -157,10 +157,10 @@ def run(request: BaselineRequest) -> BaselineResult:
     read_proposals(request.proposals)
     get_engine(request.engine)
     annotations = request.reference()
-    found = run_baseline(
+    result = run_baseline(
         name,
         annotations,
-        train=request.training(request.where, annotations) if BASELINES[name].learns else None,
+        train=request.training(request.origin, annotations) if BASELINES[name].learns else None,
         measures=request.measures,
         protocol=request.protocol,
         fit_measure=request.fit_measure,
@@ -172,9 +172,9 @@ def run(request: BaselineRequest) -> BaselineResult:
         progress=_with_bar if request.repeats > 1 and request.progress else iter,
     )
     if request.out is None:
-        return BaselineResult(found)
-    write_predictions(Path(request.out), found.predictions, annotations, format=form)
-    return BaselineResult(found, printable(str(request.out)))
+        return BaselineResult(result)
+    write_predictions(Path(request.out), result.predictions, annotations, format=form)
+    return BaselineResult(result, printable(str(request.out)))
 
 
 def _with_bar(runs: Sequence[T]) -> Iterable[T]:

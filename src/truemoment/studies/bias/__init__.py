@@ -4,7 +4,7 @@
 :mod:`~truemoment.studies.bias.locations`    locations of moments, as shares of their videos
 :mod:`~truemoment.studies.bias.spread`       evenness of the locations, and the best constant prediction
 :mod:`~truemoment.studies.bias.grids`        grids of times, and even spreads on them
-:mod:`~truemoment.studies.bias.order`        order of a video's sentences, and what a table over it scores
+:mod:`~truemoment.studies.bias.order`        order of a video's sentences, and scores of a table over it
 :mod:`~truemoment.studies.bias.distances`    distance between the locations of two splits
 :mod:`~truemoment.studies.bias.information`  information of the verb of a sentence about the location
 :mod:`~truemoment.studies.bias.statistics`   durations, queries, words: the columns of MAD's Tables 1 and 7
@@ -14,7 +14,7 @@
 :mod:`~truemoment.studies.bias.shifts`       how a test differs from training
 :mod:`~truemoment.studies.bias.splitting`    a dataset that is split again by such a shift
 :mod:`~truemoment.studies.bias.guarantees`   guarantees of a new split, inspected in the split itself
-:mod:`~truemoment.studies.bias.guessing`     what guessing reaches on its tests: every floor, compared with Uniform
+:mod:`~truemoment.studies.bias.guessing`     scores of guessing on its tests: every floor, compared with Uniform
 :mod:`~truemoment.studies.bias.resplitting`  splitting, guarantees and guessing in one call
 ===========================================  ======================================================================
 

@@ -30,10 +30,10 @@ def p_value(observed: float, by_chance: Floats) -> float:
     return float((1 + np.count_nonzero(by_chance >= observed - ROUNDING)) / (1 + len(by_chance)))
 
 
-def check_draws(n: int, what: str) -> None:
+def check_draws(n: int, noun: str) -> None:
     """Refuse a number of draws below 1."""
     if n < 1:
-        raise UsageError(f"got {n} {what}, expected 1 or more")
+        raise UsageError(f"got {n} {noun}, expected 1 or more")
 
 
 def entropy_bits(counts: Floats) -> Floats:

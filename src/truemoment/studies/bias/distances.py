@@ -72,7 +72,7 @@ def split_distance(a: Locations, b: Locations, rng: np.random.Generator, *, perm
     a, b
         Locations of two sets of videos; a video in both counts as two.
     permutations
-        Number of permutations of whole videos, with the number of videos on each side kept; 1 or more.
+        Number of permutations of whole videos; the number of videos of each side stays; 1 or more.
     """
     check_draws(permutations, "permutations")
     pooled = np.concatenate([a.start_end_norm, b.start_end_norm])
@@ -125,14 +125,14 @@ def _means(points: Floats, cell: Ints, total: Ints) -> Floats:
 
 def _energy(difference: Floats, place: Floats) -> Floats:
     """Return energy distances of differences of shares, (R, K), at points (K, 2): shape (R,)."""
-    used = np.any(difference != 0, axis=0)
-    place, difference = place[used], difference[:, used]
+    nonzero = np.any(difference != 0, axis=0)
+    place, difference = place[nonzero], difference[:, nonzero]
     distance = np.hypot(place[:, :1] - place[:, 0], place[:, 1:] - place[:, 1])
     return np.asarray(np.maximum(-np.einsum("rk,rk->r", difference @ distance, difference), 0))
 
 
 def _merged(share: Floats, nested: Ints) -> Floats:
     """Return shares in cells, (R, K), summed over the cells in each coarser one."""
-    into = np.zeros((len(nested), int(nested.max()) + 1))
-    into[np.arange(len(nested)), nested] = 1
-    return np.asarray(share @ into)
+    table = np.zeros((len(nested), int(nested.max()) + 1))
+    table[np.arange(len(nested)), nested] = 1
+    return np.asarray(share @ table)

@@ -52,8 +52,8 @@ def below_even_bits(counts: Ints | Floats, even: Floats) -> float:
     (0.0, 2.0)
     """
     numbers = np.asarray(counts, dtype=np.float64)
-    to_name = -np.log2(np.where(even > 0, even, 1))
-    return float(numbers @ to_name / numbers.sum() - entropy_bits(numbers))
+    bits = -np.log2(np.where(even > 0, even, 1))
+    return float(numbers @ bits / numbers.sum() - entropy_bits(numbers))
 
 
 def even_on_steps(n_steps: Ints, fewest: Ints, shortest_norm: float) -> Floats:
@@ -63,11 +63,11 @@ def even_on_steps(n_steps: Ints, fewest: Ints, shortest_norm: float) -> Floats:
     of a moment. `shortest_norm` is the shortest length of the regions, as a share of the video.
     """
     kinds, counts = np.unique(np.stack([n_steps, fewest], axis=1), axis=0, return_counts=True)
-    of_kinds = [_of_one_video(n, least, shortest_norm) for n, least in kinds.tolist()]
+    of_kinds = [_shares_in_video(n, least, shortest_norm) for n, least in kinds.tolist()]
     return np.asarray(counts @ np.stack(of_kinds) / len(n_steps))
 
 
-def _of_one_video(n_steps: int, fewest: int, shortest_norm: float) -> Floats:
+def _shares_in_video(n_steps: int, fewest: int, shortest_norm: float) -> Floats:
     """Return the share of each region in a video, (256,); by length, because there are too many moments to list."""
     length = np.arange(fewest, n_steps + 1)
     room = n_steps - length
@@ -137,9 +137,9 @@ class GridMoments:
 
         `video`, (N,), is the number of the video of each location.
         """
-        of = np.stack([video, self.first, self.last])
-        _, one, counts = np.unique(of, axis=1, return_index=True, return_counts=True)
-        return one, counts
+        moments = np.stack([video, self.first, self.last])
+        _, index, counts = np.unique(moments, axis=1, return_index=True, return_counts=True)
+        return index, counts
 
 
 def grid_moments(locations: Locations) -> GridMoments | None:
@@ -150,31 +150,31 @@ def grid_moments(locations: Locations) -> GridMoments | None:
     >>> from truemoment import Annotations
     >>> moments = [(0.0, 5.0), (5.0, 20.0), (10.0, 15.0), (15.0, 30.0)]
     >>> rows = [(f"v{k}#0", f"v{k}", 30.0, "a door opens", *moment) for k, moment in enumerate(moments)]
-    >>> found = grid_moments(Locations.of(Annotations.from_rows(rows)))
-    >>> found.grid.name, found.first.tolist(), found.last.tolist(), found.n_steps.tolist()
+    >>> on_grid = grid_moments(Locations.of(Annotations.from_rows(rows)))
+    >>> on_grid.grid.name, on_grid.first.tolist(), on_grid.last.tolist(), on_grid.n_steps.tolist()
     ('5 s', [0, 1, 2, 3], [0, 3, 2, 5], [6, 6, 6, 6])
     """
     inside = (locations.start_end_norm > TIE) & (locations.start_end_norm < 1 - TIE)
-    one = np.unique(locations.moment, return_index=True)[1]  # a location of each distinct moment
-    one = one[inside[one].any(axis=1)]
-    if inside[one].sum() < FEWEST_TIMES or len(np.unique(locations.start_end_norm[one].round(9), axis=0)) < 2:
+    rows = np.unique(locations.moment, return_index=True)[1]  # a location of each distinct moment
+    rows = rows[inside[rows].any(axis=1)]
+    if inside[rows].sum() < FEWEST_TIMES or len(np.unique(locations.start_end_norm[rows].round(9), axis=0)) < 2:
         return None
-    for unit, step, steps_of_video in _candidates(locations, one, inside):
-        few = one[:: max(1, len(one) // _SAMPLE)]
-        if 2 * np.count_nonzero(_fits(locations.start_end_norm[few], steps_of_video[few])) < len(few):
+    for unit, step, steps_of_video in _candidates(locations, rows, inside):
+        sample = rows[:: max(1, len(rows) // _SAMPLE)]
+        if 2 * np.count_nonzero(_fits(locations.start_end_norm[sample], steps_of_video[sample])) < len(sample):
             continue
         fits = _fits(locations.start_end_norm, steps_of_video)
-        share = float(fits[one].mean())
+        share = float(fits[rows].mean())
         if share < NEARLY:
             continue
-        found = _steps(Grid(step, unit), locations.start_end_norm, steps_of_video, fits)
-        if grid_bits(found.n_steps[fits]) < LEAST_BITS:
+        moments = _steps(Grid(step, unit), locations.start_end_norm, steps_of_video, fits)
+        if grid_bits(moments.n_steps[fits]) < LEAST_BITS:
             return None
         if fits.all():
-            return found
+            return moments
         n_off = int(np.count_nonzero(~fits))
         raise InputError(
-            f"{100 * share:.1f} % of the moments are on a grid of {found.grid.name} and {n_off:,} "
+            f"{100 * share:.1f} % of the moments are on a grid of {moments.grid.name} and {n_off:,} "
             f"{'is' if n_off == 1 else 'are'} not, so no spread is even for all of them; expected all or few of them "
             "on a grid"
         )
@@ -182,21 +182,21 @@ def grid_moments(locations: Locations) -> GridMoments | None:
 
 
 def _candidates(
-    locations: Locations, one: Ints, inside: Bools
+    locations: Locations, rows: Ints, inside: Bools
 ) -> Iterator[tuple[Literal["seconds", "share"], float, Floats]]:
     """Return units, steps and durations of videos in steps, (N,), the coarsest first; of equal ones, seconds first."""
-    found: list[tuple[float, Literal["seconds", "share"], float]] = []
-    found += [(float(n), "share", 1 / n) for n in range(2, MOST_STEPS + 1)]
+    candidates: list[tuple[float, Literal["seconds", "share"], float]] = []
+    candidates += [(float(n), "share", 1 / n) for n in range(2, MOST_STEPS + 1)]
     duration_s = locations.duration_s
     if duration_s is not None:
-        times = (locations.start_end_norm * duration_s[:, None])[one][inside[one]]
+        times = (locations.start_end_norm * duration_s[:, None])[rows][inside[rows]]
         values, counts = np.unique(times.round(6), return_counts=True)
         frequent = float(values[np.argmax(counts)])  # all times are multiples of a step, this one too
         median_s, mean_s = float(np.median(duration_s)), float(duration_s.mean())
         n_parts = int(MOST_STEPS * frequent / median_s)
         steps_s = [round(frequent / k, 9) for k in range(1, n_parts + 1)]
-        found += [(round(mean_s / step_s, 6), "seconds", step_s) for step_s in steps_s]
-    for _, unit, step in sorted(found):
+        candidates += [(round(mean_s / step_s, 6), "seconds", step_s) for step_s in steps_s]
+    for _, unit, step in sorted(candidates):
         length = np.ones(len(locations)) if unit == "share" or duration_s is None else duration_s
         yield unit, step, length / step
 
@@ -204,10 +204,10 @@ def _candidates(
 def _fits(start_end_norm: Floats, steps_of_video: Floats) -> Bools:
     """Return which moments are on a grid, (N,)."""
     times = start_end_norm * steps_of_video[:, None]
-    on = np.abs(times - np.rint(times)) <= ROUNDED
+    on_grid = np.abs(times - np.rint(times)) <= ROUNDED
     at_end = steps_of_video - times[:, 1] <= ROUNDED
-    stop = np.where(on[:, 1], np.rint(times[:, 1]), np.ceil(times[:, 1]))
-    return np.asarray(on[:, 0] & (on[:, 1] | at_end) & (stop > np.rint(times[:, 0])))
+    stop = np.where(on_grid[:, 1], np.rint(times[:, 1]), np.ceil(times[:, 1]))
+    return np.asarray(on_grid[:, 0] & (on_grid[:, 1] | at_end) & (stop > np.rint(times[:, 0])))
 
 
 def _steps(grid: Grid, start_end_norm: Floats, steps_of_video: Floats, fits: Bools) -> GridMoments:
@@ -239,10 +239,10 @@ def draw_distinct(owner: Ints, n_places: Ints, rng: np.random.Generator) -> Ints
     `n_places` is the same for all items of an owner, and at least their number.
     """
     place = rng.integers(n_places)
-    left = np.arange(len(place))
-    while len(left):
-        _, kept = np.unique(owner[left] * int(n_places.max()) + place[left], return_index=True)
-        repeated = np.delete(left, kept)
+    items = np.arange(len(place))
+    while len(items):
+        _, first = np.unique(owner[items] * int(n_places.max()) + place[items], return_index=True)
+        repeated = np.delete(items, first)
         place[repeated] = rng.integers(n_places[repeated])
-        left = left[np.isin(owner[left], owner[repeated])]
+        items = items[np.isin(owner[items], owner[repeated])]
     return np.asarray(place)

@@ -1,4 +1,4 @@
-"""The guarantees of a new split, inspected in the split itself.
+"""Guarantees of a new split, verified in the split itself.
 
 A promise is kept, not kept, or unknown where the split is too small for a test. A test that finds no difference proves
 little on few videos, so each promise names their number.
@@ -40,18 +40,18 @@ class Promise:
     name
         ``no-shared-video``, ``every-query-once``, ``fractions``, ``iid-alike``, ``ood-differs``, ``new-words``,
         ``less-to-guess``.
-    kept
-        Whether it is kept; None if unknown.
+    is_kept
+        Whether the promise is kept; None if unknown.
     """
 
     name: str
-    kept: bool | None
+    is_kept: bool | None
     finding: str
 
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """What was found in a new split, with the distances of the moments of its splits, by pair.
+    """The guarantees of a new split, and the distances between the moments of its splits, by pair.
 
     A distance is None if a split has no moment with a location.
     """
@@ -62,36 +62,36 @@ class Inspection:
 
 
 def inspect_split(
-    found: Resplit,
+    split: Resplit,
     rng: np.random.Generator,
     guessing: Sequence[Guessing] | None = None,
     *,
     permutations: int = 1000,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> Inspection:
-    """Inspect the guarantees of a split; with what `guessing` reaches on it, also that guessing gains less on test-ood.
+    """Inspect the guarantees of a split; with scores of floors in `guessing`, also that it gains less on test-ood.
 
     A split by words alone does not guarantee anything about guessing.
     """
-    parts = {name: found.part(name) for name in SPLITS if found.members[name].any()}
-    where = {name: _locations(part) for name, part in parts.items()}
+    parts = {name: split.part(name) for name in SPLITS if split.members[name].any()}
+    places = {name: _locations(part) for name, part in parts.items()}
     pairs = list(combinations(parts, 2))
     distances: dict[tuple[str, str], SplitDistance | None] = dict.fromkeys(pairs)
-    for (a, b), own in zip(pairs, rng.spawn(len(pairs)), strict=True):
+    for (a, b), child in zip(pairs, rng.spawn(len(pairs)), strict=True):
         on_status(f"distance between {a} and {b}")
-        one, other = where[a], where[b]
-        if one is not None and other is not None:
-            distances[a, b] = split_distance(one, other, own, permutations=permutations)
+        first, second = places[a], places[b]
+        if first is not None and second is not None:
+            distances[a, b] = split_distance(first, second, child, permutations=permutations)
     promises = [
         _no_shared_video(parts),
-        _once(found),
-        _fractions(found),
+        _once(split),
+        _fractions(split),
         _iid_alike(parts, distances),
-        *([] if found.plan.location is None else [_ood_differs(distances, parts["test-ood"].n_videos)]),
-        *([] if found.plan.new is None else [_new_terms(found)]),
-        *([] if found.plan.location is None or guessing is None else [_less_to_guess(guessing)]),
+        *([] if split.plan.location is None else [_ood_differs(distances, parts["test-ood"].n_videos)]),
+        *([] if split.plan.new is None else [_new_terms(split)]),
+        *([] if split.plan.location is None or guessing is None else [_less_to_guess(guessing)]),
     ]
-    warnings = (*_warnings(found), *_floor_warnings(guessing or ()))
+    warnings = (*_warnings(split), *_floor_warnings(guessing or ()))
     return Inspection(tuple(promises), MappingProxyType(distances), warnings)
 
 
@@ -110,105 +110,105 @@ def _no_shared_video(parts: Mapping[str, Annotations]) -> Promise:
     return Promise("no-shared-video", n_shared == 0, finding)
 
 
-def _once(found: Resplit) -> Promise:
-    times = np.sum(list(found.members.values()), axis=0)
-    kept = bool(np.all(times == 1))
-    n_aside = int(found.members[ASIDE].sum()) if ASIDE in found.members else 0
-    aside = f", or is put aside ({n_aside:,})" if n_aside else ""
-    finding = f"Each of {len(times):,} queries is in one split{aside}."
-    if not kept:
+def _once(split: Resplit) -> Promise:
+    times = np.sum(list(split.members.values()), axis=0)
+    is_kept = bool(np.all(times == 1))
+    n_aside = int(split.members[ASIDE].sum()) if ASIDE in split.members else 0
+    remark = f", or is put aside ({n_aside:,})" if n_aside else ""
+    finding = f"Each of {len(times):,} queries is in one split{remark}."
+    if not is_kept:
         finding = f"{int(np.sum(times != 1)):,} queries are not in one split."
-    return Promise("every-query-once", kept, finding)
+    return Promise("every-query-once", is_kept, finding)
 
 
-def _fractions(found: Resplit) -> Promise:
-    plan = found.plan
+def _fractions(split: Resplit) -> Promise:
+    plan = split.plan
     shares_planned = (1 - plan.ood - plan.val - plan.iid, plan.val, plan.iid, plan.ood)
     planned = dict(zip(SPLITS, shares_planned, strict=True))
-    reached = {name: float(found.members[name].mean()) for name in planned}
-    largest = np.unique(found.annotations.queries.video_id.astype(str), return_counts=True)[1].max()
-    allowed = max(FRACTION_OFF, float(largest) / found.annotations.n_queries)
+    share = {name: float(split.members[name].mean()) for name in planned}
+    largest = np.unique(split.annotations.queries.video_id.astype(str), return_counts=True)[1].max()
+    allowed = max(FRACTION_OFF, float(largest) / split.annotations.n_queries)
     # Queries that are put aside are taken from train; a warning reports them.
-    off = [name for name in planned if name != "train" and abs(reached[name] - planned[name]) > allowed + TIE]
-    shares = ", ".join(f"{name} {percent(reached[name], 1)} (planned {100 * planned[name]:g} %)" for name in planned)
-    return Promise("fractions", not off, f"Shares of the queries: {shares}.")
+    names = [name for name in planned if name != "train" and abs(share[name] - planned[name]) > allowed + TIE]
+    shares = ", ".join(f"{name} {percent(share[name], 1)} (planned {100 * planned[name]:g} %)" for name in planned)
+    return Promise("fractions", not names, f"Shares of the queries: {shares}.")
 
 
 def _iid_alike(parts: Mapping[str, Annotations], distances: Mapping[tuple[str, str], SplitDistance | None]) -> Promise:
-    pairs = {pair: of for pair, of in distances.items() if "test-ood" not in pair and of is not None}
+    pairs = {pair: distance for pair, distance in distances.items() if "test-ood" not in pair and distance is not None}
     if len(pairs) < len(list(combinations(SPLITS[:3], 2))):
         return Promise("iid-alike", None, "Unknown without moments in train, val and test-iid.")
-    corrected = holm(np.array([of.energy_p for of in pairs.values()]))
+    corrected = holm(np.array([distance.energy_p for distance in pairs.values()]))
     different = [f"{a} and {b}" for (a, b), p in zip(pairs, corrected.tolist(), strict=True) if p <= LEVEL]
     n_videos = {name: part.n_videos for name, part in parts.items() if name != "test-ood"}
     videos = ", ".join(f"{n:,} videos in {name}" for name, n in n_videos.items())
     if different:
         finding = f"Their moments differ: {', '.join(different)} (smallest {p_value(corrected.min())})."
-        return Promise("iid-alike", kept=False, finding=f"{finding} Another --seed selects other videos.")
+        return Promise("iid-alike", is_kept=False, finding=f"{finding} Another --seed selects other videos.")
     if min(n_videos.values()) < FEWEST_VIDEOS:
         finding = "No difference is found between the moments of train, val and test-iid, but there are too few videos "
         return Promise("iid-alike", None, f"{finding}for a test ({videos}).")
-    farthest, of = max(pairs.items(), key=lambda pair: pair[1].energy)
+    splits, distance = max(pairs.items(), key=lambda pair: pair[1].energy)
     finding = (
         "No difference is found between the moments of train, val and test-iid (energy distance, whole videos "
         f"permuted: smallest {p_value(corrected.min())} after Holm's correction; {videos}). The largest distance is "
-        f"{of.energy:.4f}, between {' and '.join(farthest)} (by chance {of.energy_by_chance:.4f})."
+        f"{distance.energy:.4f}, between {' and '.join(splits)} (by chance {distance.energy_by_chance:.4f})."
     )
-    return Promise("iid-alike", kept=True, finding=finding)
+    return Promise("iid-alike", is_kept=True, finding=finding)
 
 
 def _ood_differs(distances: Mapping[tuple[str, str], SplitDistance | None], n_videos: int) -> Promise:
-    of = distances.get(("train", "test-ood"))
-    if of is None:
+    distance = distances.get(("train", "test-ood"))
+    if distance is None:
         return Promise("ood-differs", None, "Unknown without moments in train and test-ood.")
-    times = of.energy / of.energy_by_chance if of.energy_by_chance > 0 else np.inf
-    if of.energy_p > LEVEL:
+    times = distance.energy / distance.energy_by_chance if distance.energy_by_chance > 0 else np.inf
+    if distance.energy_p > LEVEL:
         finding = (
-            f"Moments of test-ood are not shown to differ from those of train: energy distance {of.energy:.4f}, "
-            f"by chance {of.energy_by_chance:.4f}, {p_value(of.energy_p)}, {n_videos:,} videos in test-ood."
+            f"Moments of test-ood are not shown to differ from those of train: energy distance {distance.energy:.4f}, "
+            f"by chance {distance.energy_by_chance:.4f}, {p_value(distance.energy_p)}, {n_videos:,} videos in test-ood."
         )
         return Promise("ood-differs", None if n_videos < FEWEST_VIDEOS else False, finding)
     finding = (
-        f"Moments of test-ood differ from those of train: energy distance {of.energy:.4f}, {times:,.0f} times the "
-        f"distance by chance, {p_value(of.energy_p)}."
+        f"Moments of test-ood differ from those of train: energy distance {distance.energy:.4f}, {times:,.0f} times "
+        f"the distance by chance, {p_value(distance.energy_p)}."
     )
-    return Promise("ood-differs", kept=True, finding=finding)
+    return Promise("ood-differs", is_kept=True, finding=finding)
 
 
-def _new_terms(found: Resplit) -> Promise:
-    terms, new = found.ranking.terms or (), set(found.terms)
-    has_new = np.array([not new.isdisjoint(of) for of in terms], dtype=bool)
-    ood = found.members["test-ood"]
-    elsewhere = int(sum((has_new & found.members[name]).sum() for name in SPLITS if name != "test-ood"))
-    without = int((ood & ~has_new).sum())
-    kind = "words" if found.plan.new is None else found.plan.new.new
-    if kind == "compositions" and not (elsewhere or without):
-        rest = np.any([found.members[name] for name in SPLITS if name != "test-ood"], axis=0)
-        unknown = int((ood & ~parts_known(found.ranking, found.terms, rest)).sum())
+def _new_terms(split: Resplit) -> Promise:
+    terms, new = split.ranking.terms or (), set(split.terms)
+    has_new = np.array([not new.isdisjoint(query_terms) for query_terms in terms], dtype=bool)
+    ood = split.members["test-ood"]
+    n_others = int(sum((has_new & split.members[name]).sum() for name in SPLITS if name != "test-ood"))
+    n_without = int((ood & ~has_new).sum())
+    kind = "words" if split.plan.new is None else split.plan.new.new
+    if kind == "compositions" and not (n_others or n_without):
+        rest = np.any([split.members[name] for name in SPLITS if name != "test-ood"], axis=0)
+        unknown = int((ood & ~parts_known(split.ranking, split.terms, rest)).sum())
         if unknown:
             finding = (
                 f"{unknown:,} queries of test-ood have only new compositions of words that no other split composes."
             )
-            return Promise("new-words", kept=False, finding=finding)
-    if elsewhere or without:
+            return Promise("new-words", is_kept=False, finding=finding)
+    if n_others or n_without:
         finding = (
-            f"{without:,} queries of test-ood have none of the new {kind}; {elsewhere:,} of other splits have one."
+            f"{n_without:,} queries of test-ood have none of the new {kind}; {n_others:,} of other splits have one."
         )
-        return Promise("new-words", kept=False, finding=finding)
+        return Promise("new-words", is_kept=False, finding=finding)
     finding = f"Each query of test-ood has one of {len(new):,} new {kind}; no query of train, val or test-iid has one"
     if kind == "compositions":
         finding += "; both words of the composition occur there in other compositions"
-    return Promise("new-words", kept=True, finding=f"{finding}.")
+    return Promise("new-words", is_kept=True, finding=f"{finding}.")
 
 
-def _warnings(found: Resplit) -> tuple[str, ...]:
-    if ASIDE not in found.members:
+def _warnings(split: Resplit) -> tuple[str, ...]:
+    if ASIDE not in split.members:
         return ()
-    drawn, drawable = len(found.terms), len(found.ranking.drawn)
-    every = " All possible terms are drawn, so another seed changes nothing." if drawn == drawable else ""
+    n_terms, n_candidates = len(split.terms), len(split.ranking.candidates)
+    note = " All possible terms are drawn, so another seed changes nothing." if n_terms == n_candidates else ""
     return (
-        f"{100 * float(found.members[ASIDE].mean()):.0f} % of the queries are put aside, in no split; train has "
-        f"{100 * float(found.members['train'].mean()):.0f} %.{every}",
+        f"{100 * float(split.members[ASIDE].mean()):.0f} % of the queries are put aside, in no split; train has "
+        f"{100 * float(split.members['train'].mean()):.0f} %.{note}",
     )
 
 
@@ -217,28 +217,29 @@ def _warnings(found: Resplit) -> tuple[str, ...]:
 
 def _less_to_guess(guessing: Sequence[Guessing]) -> Promise:
     name, tests = "less-to-guess", new_tests(guessing)
-    if tests is None or "undefined" in {of.shown(0) for of in tests}:
+    if tests is None or "undefined" in {test.status(0) for test in tests}:
         return Promise(name, None, UNKNOWN_GUESSING)
-    kept = is_less(*tests)
-    verdict = {True: "gains less", None: "is not shown to gain less", False: "gains more"}[kept]
+    is_kept = is_less(*tests)
+    verdict = {True: "gains less", None: "is not shown to gain less", False: "gains more"}[is_kept]
     iid, ood = (
-        f"{points(of.left[0], sign='+')} points ({interval95_points(of.left_ci95[0], sign='+')})" for of in tests
+        f"{points(test.best_gain[0], sign='+')} points ({interval95_points(test.best_gain_ci95[0], sign='+')})"
+        for test in tests
     )
     return Promise(
         name,
-        kept,
+        is_kept,
         f"Guessing {verdict} on test-ood than on test-iid: at {MEASURES[0]}, the strongest floor minus Uniform is "
         f"{iid} on test-iid and {ood} on test-ood.",
     )
 
 
 def _floor_warnings(guessing: Sequence[Guessing]) -> list[str]:
-    left_out = list(dict.fromkeys(f"{why}." for of in guessing for why in of.left_out))
+    left_out = list(dict.fromkeys(f"{reason}." for result in guessing for reason in result.left_out))
     tests = new_tests(guessing)
     higher = [] if tests is None else rising(*tests)
     if tests is None or not higher:
         return left_out
-    iid, ood = (of.values for of in tests)
+    iid, ood = (test.values for test in tests)
     floors = tests[1].floors
     figures = [f"{floors[f].title} {points(iid[f, m])} to {points(ood[f, m])} at {MEASURES[m]}" for f, m in higher]
     warning = f"Floors that score higher on test-ood than on test-iid: {'; '.join(figures)}."

@@ -104,8 +104,8 @@ def verb_information(
     label = _labels(verbs, names)
     cell = equal_cells(locations.start_end_norm)
     tables = islice(_tables(label[query_of_row], cell, len(names) + 2, locations, rng), 1 + permutations)
-    found = [(float(mutual_information_bits(table)), _from_others(table[: len(names)], table)) for table in tables]
-    raw, by_chance = found[0][0], np.array([information for information, _ in found[1:]])
+    values = [(float(mutual_information_bits(table)), _from_others(table[: len(names)], table)) for table in tables]
+    raw, by_chance = values[0][0], np.array([information for information, _ in values[1:]])
     bits = raw - float(by_chance.mean())
     of_location = float(entropy_bits(np.bincount(cell).astype(np.float64)))
     n_queries = np.bincount(label, minlength=len(names))
@@ -117,7 +117,7 @@ def verb_information(
         p_value=p_value(raw, by_chance),
         n_verbs=len(names),
         n_cells=int(cell.max()) + 1,
-        by_verb=_divergences(names, n_queries, np.stack([divergence for _, divergence in found])),
+        by_verb=_divergences(names, n_queries, np.stack([divergence for _, divergence in values])),
     )
 
 
@@ -127,11 +127,11 @@ def _tables(label: Ints, cell: Ints, n_labels: int, locations: Locations, rng: n
     cell_of_moment = np.empty(len(locations.multiplicity), dtype=np.int64)
     cell_of_moment[locations.moment] = cell
     exchange = _Exchange.of(locations)
-    drawn = cell_of_moment
+    values = cell_of_moment
     while True:
-        counts = np.bincount(label * n_cells + drawn[locations.moment], minlength=n_labels * n_cells)
+        counts = np.bincount(label * n_cells + values[locations.moment], minlength=n_labels * n_cells)
         yield counts.reshape(-1, n_cells).astype(np.float64)
-        drawn = exchange.draw(cell_of_moment, rng)
+        values = exchange.draw(cell_of_moment, rng)
 
 
 def _divergences(names: Sequence[str], n_queries: Ints, divergence: Floats) -> tuple[VerbDivergence, ...]:
@@ -196,10 +196,10 @@ def _labels(verbs: Sequence[Sequence[str]], names: Sequence[str]) -> Ints:
 def _from_others(rows: Floats, table: Floats) -> Floats:
     """Return the divergence between each row and the sum of all others, (A, B) -> (A,); 0 if a side is empty."""
     others = table.sum(axis=0) - rows
-    compared = (rows.sum(axis=1) > 0) & (others.sum(axis=1) > 0)
-    found = np.zeros(len(rows))
-    found[compared] = jensen_shannon_bits(rows[compared], others[compared])
-    return found
+    is_defined = (rows.sum(axis=1) > 0) & (others.sum(axis=1) > 0)
+    divergence = np.zeros(len(rows))
+    divergence[is_defined] = jensen_shannon_bits(rows[is_defined], others[is_defined])
+    return divergence
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,6 +221,6 @@ class _Exchange:
         """Exchange the values of the moments, (M,) -> (M,)."""
         rank = np.empty(len(self.size))
         rank[np.lexsort((rng.random(len(self.size)), self.size))] = np.arange(len(self.size))
-        dealt = np.empty_like(values)
-        dealt[self.order] = values[np.argsort(rank[self.video] + rng.random(len(values)))]
-        return dealt
+        result = np.empty_like(values)
+        result[self.order] = values[np.argsort(rank[self.video] + rng.random(len(values)))]
+        return result

@@ -38,8 +38,8 @@ class Locations:
     --------
     >>> from truemoment import Annotations
     >>> rows = [("v#0", "v", 20.0, "a door opens", 0.0, 5.0), ("v#1", "v", 20.0, "the door moves", 0.0, 5.0)]
-    >>> where = Locations.of(Annotations.from_rows(rows))
-    >>> where.start_end_norm.tolist(), where.moment.tolist()
+    >>> locations = Locations.of(Annotations.from_rows(rows))
+    >>> locations.start_end_norm.tolist(), locations.moment.tolist()
     ([[0.0, 0.25], [0.0, 0.25]], [0, 0])
     """
 

@@ -3,7 +3,7 @@
 Beside the share of neighbouring sentences that start later
 (:func:`truemoment.data.language.paragraphs.order_of_starts`), each split has the score of the order table
 (:class:`truemoment.baselines.OrderTable`), fitted on the split ``train``: in the order of the file, and as a control
-sorted by true start, which is what a loader that sorts sentences gives away. Queries without a moment are left out;
+sorted by true start, as a loader that sorts sentences provides it. Queries without a moment are left out;
 the table also leaves out videos of unknown duration.
 """
 
@@ -21,7 +21,7 @@ from truemoment.data.language.paragraphs import OrderOfStarts, order_of_starts
 from truemoment.evaluation.evaluate import evaluate
 
 MEASURE = "R@1,IoU=0.5"
-"""What the order table is fitted for, and measured by."""
+"""Measure for which the order table is fitted and evaluated."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,14 @@ class SplitOrder:
     Parameters
     ----------
     split
-        Its name.
+        Name of the split.
     starts
-        How the moments of neighbouring sentences follow each other.
+        Order of the moments of neighbouring sentences.
     in_file_order, by_start
         Scores of the order table by :data:`MEASURE`, with the sentences as in the file and sorted by true start; NaN
         where they are undefined.
     why
-        Why they are undefined, else "".
+        Reason if they are undefined, else "".
     """
 
     split: str
@@ -59,38 +59,38 @@ def orders_of_splits(annotations_by_split: Mapping[str, Annotations]) -> tuple[S
     >>> test.starts.later, test.in_file_order, train.why
     (1.0, 1.0, 'fitted on this split')
     """
-    located = {name: split.with_moments() for name, split in annotations_by_split.items()}
-    train = located.get("train")
+    splits = {name: split.with_moments() for name, split in annotations_by_split.items()}
+    train = splits.get("train")
     tables, why = None, "there is no split train"
-    if train is not None and len(located) > 1:
+    if train is not None and len(splits) > 1:
         tables, why = _fit(train), "train has no moment in a video of known duration"
     return tuple(
         SplitOrder(name, order_of_starts(split), why="fitted on this split")
         if name == "train"
         else _order(name, split, tables, why)
-        for name, split in located.items()
+        for name, split in splits.items()
     )
 
 
 def _fit(train: Annotations) -> tuple[OrderTable, OrderTable] | None:
-    """Return the order table and its control, fitted; None where there is nothing to fit on."""
-    known = _of_known_duration(train)
+    """Return the order table and its control, fitted; None if the split has nothing to learn from."""
+    annotations = _of_known_duration(train)
     try:
-        return OrderTable(MEASURE).fit(known), OrderTable(MEASURE, references=known).fit(known)
+        return OrderTable(MEASURE).fit(annotations), OrderTable(MEASURE, references=annotations).fit(annotations)
     except InputError:
         return None
 
 
 def _order(name: str, split: Annotations, tables: tuple[OrderTable, OrderTable] | None, why: str) -> SplitOrder:
-    starts, known = order_of_starts(split), _of_known_duration(split)
+    starts, annotations = order_of_starts(split), _of_known_duration(split)
     if tables is None:
         return SplitOrder(name, starts, why=why)
-    if not known.n_queries:
+    if not annotations.n_queries:
         return SplitOrder(name, starts, why="no query has a moment in a video of known duration")
     table, control = tables
     in_file_order, by_start = (
-        evaluate(known, of.ground(known.queries), MEASURE).value(MEASURE)
-        for of in (table, replace(control, references=known))
+        evaluate(annotations, method.ground(annotations.queries), MEASURE).value(MEASURE)
+        for method in (table, replace(control, references=annotations))
     )
     return SplitOrder(name, starts, in_file_order, by_start)
 

@@ -33,12 +33,12 @@ NO_MOMENT, NO_WORD, NO_VIDEO = "there is no moment", "there is no query", "no vi
 def document(
     surveys: Sequence[Survey], *, seed: int, sources: Sequence[Mapping[str, str] | None] = ()
 ) -> dict[str, Any]:
-    """Return what programs read; shares are fractions, never percent.
+    """Return the JSON document of surveys; shares are fractions, never percent.
 
     Parameters
     ----------
     surveys
-        One a dataset.
+        Survey of each dataset.
     seed
         Seed of all draws.
     sources
@@ -102,15 +102,15 @@ def _split(split: SplitSurvey, statistics: Statistics) -> dict[str, Any]:
 
 
 def _evenness(split: SplitSurvey) -> Any:  # noqa: ANN401 - as_json writes it
-    even = split.evenness.value
-    if even is None:
+    evenness = split.evenness.value
+    if evenness is None:
         return Measured(None, split.evenness.why, unit="bits")
     return {
-        **_tested(even.below_even_bits, "bits", even.by_chance_bits, even.p_value),
-        "entropy_bits": even.entropy_bits,
-        "even_bits": even.even_bits,
-        "shortest": even.shortest_norm,
-        "n_moments": even.n_moments,
+        **_tested(evenness.below_even_bits, "bits", evenness.by_chance_bits, evenness.p_value),
+        "entropy_bits": evenness.entropy_bits,
+        "even_bits": evenness.even_bits,
+        "shortest": evenness.shortest_norm,
+        "n_moments": evenness.n_moments,
     }
 
 
@@ -126,36 +126,36 @@ def _constant(split: SplitSurvey) -> Any:  # noqa: ANN401 - as_json writes it
     }
 
 
-def _statistics(of: Statistics) -> dict[str, Any]:
+def _statistics(statistics: Statistics) -> dict[str, Any]:
     return {
-        "total_duration": Measured(of.videos.total_h, NO_VIDEO, unit="hours"),
-        "duration_per_video": Measured(of.videos.mean_min, NO_VIDEO, unit="minutes"),
-        "duration_per_moment": Measured(of.moments.mean_s, NO_MOMENT, unit="seconds"),
-        "coverage": Measured(of.moments.coverage_mean, NO_MOMENT),
-        "coverage_median": Measured(of.moments.coverage_median, NO_MOMENT),
-        "queries_per_video": Measured(of.sentences.per_video, NO_WORD, unit="queries"),
-        "words_per_query": Measured(of.sentences.words_mean, NO_WORD, unit="words"),
-        "words_per_query_std": Measured(of.sentences.words_std, NO_WORD, unit="words"),
-        "tokens_per_query": Measured(of.sentences.tokens_mean, NO_WORD, unit="tokens"),
-        "n_words": of.sentences.n_words,
-        "n_tokens": of.sentences.n_tokens,
-        "vocabulary": of.sentences.vocabulary.sizes,
-        "words_histogram": of.sentences.words_histogram,
+        "total_duration": Measured(statistics.videos.total_h, NO_VIDEO, unit="hours"),
+        "duration_per_video": Measured(statistics.videos.mean_min, NO_VIDEO, unit="minutes"),
+        "duration_per_moment": Measured(statistics.moments.mean_s, NO_MOMENT, unit="seconds"),
+        "coverage": Measured(statistics.moments.coverage_mean, NO_MOMENT),
+        "coverage_median": Measured(statistics.moments.coverage_median, NO_MOMENT),
+        "queries_per_video": Measured(statistics.sentences.per_video, NO_WORD, unit="queries"),
+        "words_per_query": Measured(statistics.sentences.words_mean, NO_WORD, unit="words"),
+        "words_per_query_std": Measured(statistics.sentences.words_std, NO_WORD, unit="words"),
+        "tokens_per_query": Measured(statistics.sentences.tokens_mean, NO_WORD, unit="tokens"),
+        "n_words": statistics.sentences.n_words,
+        "n_tokens": statistics.sentences.n_tokens,
+        "vocabulary": statistics.sentences.vocabulary.sizes,
+        "words_histogram": statistics.sentences.words_histogram,
     }
 
 
 def _distance(pair: SplitPair) -> dict[str, Any]:
-    found = pair.distance.value
+    distance = pair.distance.value
     entry: dict[str, Any] = {"a": pair.a, "b": pair.b}
-    if found is None:
+    if distance is None:
         why = pair.distance.why
         return entry | {"energy": Measured(None, why), "jensen_shannon": Measured(None, why, unit="bits")}
     return entry | {
-        "n_a": found.n_a,
-        "n_b": found.n_b,
-        "energy": _tested(found.energy, "fraction", found.energy_by_chance, found.energy_p),
+        "n_a": distance.n_a,
+        "n_b": distance.n_b,
+        "energy": _tested(distance.energy, "fraction", distance.energy_by_chance, distance.energy_p),
         "jensen_shannon": _tested(
-            found.jensen_shannon_bits, "bits", found.jensen_shannon_by_chance, found.jensen_shannon_p
+            distance.jensen_shannon_bits, "bits", distance.jensen_shannon_by_chance, distance.jensen_shannon_p
         ),
     }
 
@@ -175,17 +175,21 @@ def _verbs(survey: Survey) -> dict[str, Any]:
 
 
 def _information(part: SurveyPart[VerbInformation]) -> Any:  # noqa: ANN401 - as_json writes it
-    found = part.value
-    if found is None:
+    information = part.value
+    if information is None:
         return Measured(None, part.why, unit="bits")
     return {
-        **_tested(found.bits, "bits", found.by_chance_bits, found.p_value),
-        "share_of_location": Measured(found.share_of_location, "all moments lie in one cell"),
-        "n_verbs": found.n_verbs,
-        "n_cells": found.n_cells,
+        **_tested(information.bits, "bits", information.by_chance_bits, information.p_value),
+        "share_of_location": Measured(information.share_of_location, "all moments lie in one cell"),
+        "n_verbs": information.n_verbs,
+        "n_cells": information.n_cells,
         "of_verb": [
-            {"verb": of.verb, "n_queries": of.n_queries, **_tested(of.bits, "bits", of.by_chance_bits, of.p_value)}
-            for of in found.by_verb
+            {
+                "verb": divergence.verb,
+                "n_queries": divergence.n_queries,
+                **_tested(divergence.bits, "bits", divergence.by_chance_bits, divergence.p_value),
+            }
+            for divergence in information.by_verb
         ],
     }
 
@@ -206,30 +210,30 @@ def _long_tail(survey: Survey) -> dict[str, Any] | None:
 def _shared_words(survey: Survey) -> list[dict[str, Any]]:
     return [
         {
-            "train": of.train,
-            "test": of.test,
-            "n_shared": of.overlap.n_shared,
-            "share_of_test": of.overlap.share_of_test,
-            "n_not_in_train": of.overlap.not_in_train.n_words,
-            "occurrences_not_in_train": of.overlap.not_in_train.share_of_occurrences,
-            "frequent_not_in_train": of.overlap.not_in_train.frequent,
-            "n_not_in_test": of.overlap.not_in_test.n_words,
-            "occurrences_not_in_test": of.overlap.not_in_test.share_of_occurrences,
+            "train": pair.train,
+            "test": pair.test,
+            "n_shared": pair.overlap.n_shared,
+            "share_of_test": pair.overlap.share_of_test,
+            "n_not_in_train": pair.overlap.not_in_train.n_words,
+            "occurrences_not_in_train": pair.overlap.not_in_train.share_of_occurrences,
+            "frequent_not_in_train": pair.overlap.not_in_train.frequent,
+            "n_not_in_test": pair.overlap.not_in_test.n_words,
+            "occurrences_not_in_test": pair.overlap.not_in_test.share_of_occurrences,
         }
-        for of in survey.shared
+        for pair in survey.shared
     ]
 
 
 def _uniqueness(survey: Survey) -> list[dict[str, Any]]:
     return [
         {
-            "threshold": of.threshold,
-            **Measured(of.share, NO_WORD).as_dict(),
-            "n_sentences": of.n_sentences,
-            "n_unique": of.n_unique,
-            "n_verbatim": of.n_verbatim,
+            "threshold": row.threshold,
+            **Measured(row.share, NO_WORD).as_dict(),
+            "n_sentences": row.n_sentences,
+            "n_unique": row.n_unique,
+            "n_verbatim": row.n_verbatim,
         }
-        for of in survey.uniqueness.value or ()
+        for row in survey.uniqueness.value or ()
     ]
 
 
@@ -244,7 +248,7 @@ def report(
     top_verbs: int = 30,
     verbs: Sequence[str] = (),
 ) -> Report:
-    """Return what people read.
+    """Return the report of surveys.
 
     Parameters
     ----------
@@ -262,16 +266,16 @@ def report(
     """
     for verb in verbs:
         if not any(len(survey.whole.points_of_verb(verb)) for survey in surveys):
-            raise UsageError(f"no moment of {listed([of.title for of in surveys])} has the verb {verb!r}")
+            raise UsageError(f"no moment of {listed([survey.title for survey in surveys])} has the verb {verb!r}")
     several = len(surveys) > 1
     findings = [Finding(tuple(verdict(survey)), title=survey.title) for survey in surveys]
-    together = [*figures.drawings_of_datasets(surveys), *scatter_drawings(surveys)] if several else []
+    drawings = [*figures.drawings_of_datasets(surveys), *scatter_drawings(surveys)] if several else []
     return Report(
         title=f"Bias of {listed([survey.title for survey in surveys])}",
         question="What can a model guess without looking at the video?",
         sections=(
             Section("found", "What a guess can learn", tuple(findings), short="Findings"),
-            Section("compare", "Side by side" if several else "Overview", (*comparison(surveys), *together)),
+            Section("compare", "Side by side" if several else "Overview", (*comparison(surveys), *drawings)),
             order_section(surveys),
             *(
                 _section(survey, name, top_verbs, verbs)
@@ -294,23 +298,23 @@ def _section(survey: Survey, name: str, top_verbs: int, verbs: Sequence[str]) ->
 
 def names_of(surveys: Sequence[Survey]) -> list[str]:
     """Return names for files and links, each different: ``charades-sta``, ``mine-jsonl``, ``mine-jsonl-2``."""
-    seen: Counter[str] = Counter({"datasets": 1})  # the name of figures of several datasets
+    counts: Counter[str] = Counter({"datasets": 1})  # the name of figures of several datasets
     names = []
     for survey in surveys:
         name = re.sub(r"[^a-z0-9]+", "-", survey.dataset.lower()).strip("-")[:40].strip("-") or "dataset"
-        seen[name] += 1
-        names.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
+        counts[name] += 1
+        names.append(name if counts[name] == 1 else f"{name}-{counts[name]}")
     return names
 
 
 def signature(surveys: Sequence[Survey], seed: int) -> str:
     """Return the signature of every figure."""
-    read = "+".join(
+    data = "+".join(
         f"{survey.dataset}/{split.name}#{split.sha256[:8]}" for survey in surveys for split in survey.splits
     )
     first = surveys[0]
     return (
-        f"bias|data:{read}|engine:{first.engine}|permutations:{first.permutations} of videos|draws:{first.draws}|"
+        f"bias|data:{data}|engine:{first.engine}|permutations:{first.permutations} of videos|draws:{first.draws}|"
         f"seed:{seed}|truemoment:{version}"
     )
 
@@ -326,14 +330,14 @@ def _hashes(surveys: Sequence[Survey], sources: Sequence[Mapping[str, str] | Non
 
 
 def notes(survey: Survey) -> list[str]:
-    """Return what a reader has to know about the data: what was left out, and grids of times."""
-    whole, found = survey.whole, list(survey.notes)
+    """Return remarks on the data: omitted queries and moments, and grids of times."""
+    whole, lines = survey.whole, list(survey.notes)
     if whole.n_without_moment:
-        found.append(f"{whole.n_without_moment:,} queries have no moment; they count only for words")
+        lines.append(f"{whole.n_without_moment:,} queries have no moment; they count only for words")
     if whole.n_unknown_duration:
-        found.append(f"{whole.n_unknown_duration:,} videos have no known duration; their moments have no location")
+        lines.append(f"{whole.n_unknown_duration:,} videos have no known duration; their moments have no location")
     if whole.n_left_out and whole.locations.value is not None:
-        found.append(
+        lines.append(
             f"{whole.n_left_out:,} of {whole.n_moments:,} moments are not inside their video; figures of locations "
             "leave them out"
         )
@@ -341,12 +345,12 @@ def notes(survey: Survey) -> list[str]:
     for split in (*survey.splits, *([whole] if len(survey.splits) > 1 else [])):
         if split.grid is not None:
             grids.setdefault(split.grid, []).append(short_name(split.name))
-    found += [
+    lines += [
         f"moments of {', '.join(names)} are on a grid of {grid.name}; in an even spread, all pairs of a start and a "
         "later end on the grid are equally likely within a video"
         for grid, names in grids.items()
     ]
-    return found
+    return lines
 
 
 # --------------------------------------------------------------------------------------------- verdict
@@ -354,27 +358,27 @@ def notes(survey: Survey) -> list[str]:
 
 def verdict(survey: Survey) -> list[str]:
     """Return the findings of a survey, one sentence each; an effect that is not shown is not called absent."""
-    found = (
+    sentences = (
         _of_locations(survey),
         _of_constant(survey),
         _of_verbs(survey),
         _of_distance(survey),
         order_sentence(survey),
     )
-    return [sentence for sentence in found if sentence]
+    return [sentence for sentence in sentences if sentence]
 
 
 def _of_locations(survey: Survey) -> str:
-    found, why = survey.whole.evenness.value, survey.whole.evenness.why
-    if found is None:
+    evenness, why = survey.whole.evenness.value, survey.whole.evenness.why
+    if evenness is None:
         return f"The evenness of the locations is undefined: {why}."
-    if found.p_value > LEVEL:
-        grid = _on(found.grid)
-        return f"Moments are not shown to be less evenly spread{grid} than by chance ({p_value(found.p_value)})."
-    bits = found.below_even_bits
+    if evenness.p_value > LEVEL:
+        grid = _on(evenness.grid)
+        return f"Moments are not shown to be less evenly spread{grid} than by chance ({p_value(evenness.p_value)})."
+    bits = evenness.below_even_bits
     return (
-        f"The entropy of the locations is {number(bits)} bits below an even spread{_on(found.grid)} "
-        f"({p_value(found.p_value)}), as if moments used only {percent(2**-bits)} of the possible locations."
+        f"The entropy of the locations is {number(bits)} bits below an even spread{_on(evenness.grid)} "
+        f"({p_value(evenness.p_value)}), as if moments used only {percent(2**-bits)} of the possible locations."
     )
 
 
@@ -384,33 +388,33 @@ def _on(grid: Grid | None) -> str:
 
 def _of_constant(survey: Survey) -> str:
     split = survey.tested
-    found = split.constant.value
-    if found is None:
+    constant = split.constant.value
+    if constant is None:
         return f"The best constant prediction for {short_name(split.name)} is undefined: {split.constant.why}."
-    where = low_to_high((found.start_norm, found.end_norm), 0, times=100)
+    place = low_to_high((constant.start_norm, constant.end_norm), 0, times=100)
     hits = (
-        f"The best constant prediction, {where} % of the video, hits {percent(found.value, 1)} of "
+        f"The best constant prediction, {place} % of the video, hits {percent(constant.value, 1)} of "
         f"{'all moments' if split is survey.whole else short_name(split.name)} at IoU > 0.5"
     )
     by_chance = (
-        f"the {percent(found.even_value, 1)} expected if moments of the same lengths started anywhere{_on(found.grid)} "
-        f"({p_value(found.p_value)})"
+        f"the {percent(constant.even_value, 1)} expected if moments of the same lengths started "
+        f"anywhere{_on(constant.grid)} ({p_value(constant.p_value)})"
     )
-    return f"{hits}{', more than' if found.p_value <= LEVEL else '; this is not shown to be more than'} {by_chance}."
+    return f"{hits}{', more than' if constant.p_value <= LEVEL else '; this is not shown to be more than'} {by_chance}."
 
 
 def _of_verbs(survey: Survey) -> str:
-    found = survey.information.value
-    if found is None:
+    information = survey.information.value
+    if information is None:
         return f"The information of verbs about locations is undefined: {survey.information.why}."
-    p = p_value(found.p_value)
-    if found.p_value > LEVEL:
+    p = p_value(information.p_value)
+    if information.p_value > LEVEL:
         return f"Verbs are not shown to carry more information about locations than by chance ({p})."
-    share = percent(found.share_of_location, 1)
+    share = percent(information.share_of_location, 1)
     of_all = "" if share == "-" else f", {share} of the maximum"
     return (
-        f"The verb of a query carries {number(found.bits)} bits of information about the location of its moment beyond "
-        f"chance{of_all} ({p})."
+        f"The verb of a query carries {number(information.bits)} bits of information about the location of its moment "
+        f"beyond chance{of_all} ({p})."
     )
 
 
@@ -418,18 +422,18 @@ def _of_distance(survey: Survey) -> str:
     pair, tested = survey.train_to_tested, short_name(survey.tested.name)
     if pair is None:
         return ""
-    found, of_train = pair.distance.value, survey.tested.constant_of_train.value
-    if found is None:
+    distance, of_train = pair.distance.value, survey.tested.constant_of_train.value
+    if distance is None:
         return f"The distance between train and {tested} is undefined: {pair.distance.why}."
     hits = (
         "" if of_train is None else f"; the best constant prediction of train hits {percent(of_train, 1)} of {tested}"
     )
-    p = p_value(found.energy_p)
-    if found.energy_p > LEVEL:
+    p = p_value(distance.energy_p)
+    if distance.energy_p > LEVEL:
         return f"Moments of train and {tested} are not shown to be further apart than by chance ({p}){hits}."
     return (
-        f"Moments of train and {tested} are further apart than by chance (energy distance {number(found.energy, 4)}, "
-        f"by chance {number(found.energy_by_chance, 4)}, {p}){hits}."
+        f"Moments of train and {tested} are further apart than by chance (energy distance "
+        f"{number(distance.energy, 4)}, by chance {number(distance.energy_by_chance, 4)}, {p}){hits}."
     )
 
 

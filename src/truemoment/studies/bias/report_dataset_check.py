@@ -1,4 +1,4 @@
-"""The report of ``datasets check``: counts, findings by split, and what is not as published."""
+"""The report of ``datasets check``: counts, findings by split, and differences from the published files."""
 
 from __future__ import annotations
 
@@ -18,30 +18,38 @@ SHOWN_IDS = 3
 """Queries of a finding that are named; the JSON document names all."""
 
 
-def report(found: CheckReport) -> Report:
-    """Return what people read."""
+def report(check: CheckReport) -> Report:
+    """Return the report of a check."""
     facts = [
-        ("dataset", found.dataset),
+        ("dataset", check.dataset),
         *(
             (split, f"{n_queries:,} queries, {n_videos:,} videos")
-            for split, (n_queries, n_videos) in found.counts.items()
+            for split, (n_queries, n_videos) in check.counts.items()
         ),
     ]
     columns = (
-        (of.split, "fault" if of.fault else "remark", of.kind, f"{of.count:,} {of.counted}", _some(of.query_ids))
-        for of in found.findings
+        (
+            finding.split,
+            "fault" if finding.fault else "remark",
+            finding.kind,
+            f"{finding.count:,} {finding.counted}",
+            _some(finding.query_ids),
+        )
+        for finding in check.findings
     )
     rows = tuple(tuple(map(Cell, row)) for row in columns)
     headings = ("split", "level", "finding", "count", "queries")
     blocks: list[Block] = [Table("", headings, (("", rows),), text_columns=(0, 1, 2, 3, 4))] if rows else []
-    blocks += [Paragraph(f"{of.split}, {of.kind}: {of.detail}") for of in found.findings if of.detail]
-    order = Section("order", "Order of sentences", tuple(_order_blocks(_orders(found))))
-    sections = (Section("findings", "Findings", tuple(blocks)), order, *problems(found).sections)
-    return Report(title=f"Check of {found.dataset}", facts=tuple(facts), sections=sections)
+    blocks += [
+        Paragraph(f"{finding.split}, {finding.kind}: {finding.detail}") for finding in check.findings if finding.detail
+    ]
+    order = Section("order", "Order of sentences", tuple(_order_blocks(_orders(check))))
+    sections = (Section("findings", "Findings", tuple(blocks)), order, *problems(check).sections)
+    return Report(title=f"Check of {check.dataset}", facts=tuple(facts), sections=sections)
 
 
-def _orders(found: CheckReport) -> dict[str, OrderOfStarts]:
-    return {name: order_of_starts(split.with_moments()) for name, split in found.splits.items()}
+def _orders(check: CheckReport) -> dict[str, OrderOfStarts]:
+    return {name: order_of_starts(split.with_moments()) for name, split in check.splits.items()}
 
 
 def _order_blocks(orders: Mapping[str, OrderOfStarts]) -> list[Block]:
@@ -57,14 +65,14 @@ def _order_blocks(orders: Mapping[str, OrderOfStarts]) -> list[Block]:
     return blocks
 
 
-def problems(found: CheckReport) -> Report:
-    """Return what people read who ask for what is unexpected only."""
-    findings = [Finding((f"not checked: {line}",), level="warning") for line in found.missing]
-    findings += [Finding((f"unexpected: {line}",), level="serious") for line in found.unexpected]
-    if not found.unexpected:
+def problems(check: CheckReport) -> Report:
+    """Return the report of the unexpected findings only."""
+    findings = [Finding((f"not checked: {line}",), level="warning") for line in check.missing]
+    findings += [Finding((f"unexpected: {line}",), level="serious") for line in check.unexpected]
+    if not check.unexpected:
         findings.append(Finding(("as published and recorded: nothing unexpected",), level="good"))
     return Report(
-        title=f"Check of {found.dataset}", sections=(Section("expected", "As published and recorded", tuple(findings)),)
+        title=f"Check of {check.dataset}", sections=(Section("expected", "As published and recorded", tuple(findings)),)
     )
 
 
@@ -72,27 +80,27 @@ def _some(ids: tuple[str, ...]) -> str:
     return ", ".join(ids[:SHOWN_IDS]) + (", ..." if len(ids) > SHOWN_IDS else "")
 
 
-def document(found: CheckReport) -> dict[str, Any]:
-    """Return what programs read."""
+def document(check: CheckReport) -> dict[str, Any]:
+    """Return the JSON document of a check."""
     return {
         **document_head(SCHEMA),
-        "dataset": found.dataset,
-        "annotations_sha256": found.sha256,
+        "dataset": check.dataset,
+        "annotations_sha256": check.sha256,
         "seed": None,
-        "counts": {split: {"n_queries": q, "n_videos": v} for split, (q, v) in found.counts.items()},
-        "order": {split: starts_document(order) for split, order in _orders(found).items()},
+        "counts": {split: {"n_queries": q, "n_videos": v} for split, (q, v) in check.counts.items()},
+        "order": {split: starts_document(order) for split, order in _orders(check).items()},
         "findings": [
             {
-                "split": of.split,
-                "kind": of.kind,
-                "fault": of.fault,
-                "count": of.count,
-                "counted": of.counted,
-                "detail": of.detail,
-                "ids": list(of.query_ids),
+                "split": finding.split,
+                "kind": finding.kind,
+                "fault": finding.fault,
+                "count": finding.count,
+                "counted": finding.counted,
+                "detail": finding.detail,
+                "ids": list(finding.query_ids),
             }
-            for of in found.findings
+            for finding in check.findings
         ],
-        "missing": list(found.missing),
-        "unexpected": list(found.unexpected),
+        "missing": list(check.missing),
+        "unexpected": list(check.unexpected),
     }

@@ -12,7 +12,7 @@ Figures of each dataset, under its name:
 ``verbs``           frequency of the frequent verbs, by split (Closer Look, Fig. 5)
 ``verb-densities``  density of (start, length) by verb (Hidden Challenges, Fig. C and D)
 ``verb-shift``      the most frequent verbs in train and in the test (Closer Look, Fig. 4c)
-``verb-1`` ...      start and end for each verb that is asked for, by split (Closer Look, Fig. 4c)
+``verb-1`` ...      start and end for each requested verb, by split (Closer Look, Fig. 4c)
 ``verb-places``     distance of each verb's moments from all others, and by chance
 ``verbs-a-query``   number of verbs per query
 ``words-a-query``   number of words per query (MAD, Fig. 6)
@@ -78,7 +78,7 @@ SCALE_MEANS = "times as dense as evenly spread moments"
 
 
 class LineStyle(NamedTuple):
-    """How a split, or a dataset, is drawn: colour, line and marker."""
+    """Style of a split or a dataset: colour, line and marker."""
 
     colour: str
     line: Literal["-", ""] | tuple[float, tuple[float, ...]]
@@ -112,39 +112,39 @@ class DrawnSplit(NamedTuple):
     style: LineStyle
 
 
-# ---------------------------------------------------------------------------------------- which there are
+# ---------------------------------------------------------------------------------------- list of figures
 
 
 def drawings_of_datasets(surveys: Sequence[Survey]) -> list[Drawing]:
     """Return the figures of several datasets side by side."""
-    drawn = _datasets(surveys)
+    entries = _datasets(surveys)
     drawings = []
-    if drawn:
-        moments = f"Moments: {_sizes(drawn)}."
+    if entries:
+        moments = f"Moments: {_sizes(entries)}."
         drawings += [
             Drawing(
                 "datasets-histograms",
                 "Start, end and length of moments",
                 "A guess gains at a peak at 0 or 1. Shares of the video in cells of 1/40; lengths in seconds on a "
                 f"logarithmic axis. After MAD, Fig. 3. {moments}",
-                partial(side_by_side_figure, drawn),
+                partial(side_by_side_figure, entries),
             ),
             Drawing(
                 "datasets-longer",
                 "Moments longer than x",
                 "The further a curve is to the upper right, the more a long prediction hits. Marks at 30, 50 and 70 % "
                 f"of the video. After Closer Look, Fig. 3. {moments}",
-                partial(longer_figure, drawn),
+                partial(longer_figure, entries),
             ),
         ]
-        if any(one.split.constant.value is not None for one in drawn):
+        if any(entry.split.constant.value is not None for entry in entries):
             drawings.append(
                 Drawing(
                     "datasets-constant",
                     "The best constant prediction",
                     "% of the moments that it hits at IoU > 0.5 (dot), and by chance, if moments of the same lengths "
                     f"started anywhere (hollow diamond). {moments}",
-                    partial(constant_figure, drawn),
+                    partial(constant_figure, entries),
                 )
             )
     return [
@@ -165,12 +165,12 @@ def drawings_of_datasets(surveys: Sequence[Survey]) -> list[Drawing]:
 
 
 def location_drawings(survey: Survey, name: str) -> list[Drawing]:
-    """Return the figures of where the moments of a dataset are; names of the figures begin with `name`."""
-    drawn, drawings = _splits(survey), []
-    if drawn:
+    """Return the figures of the locations of a dataset's moments; names of the figures begin with `name`."""
+    entries, drawings = _splits(survey), []
+    if entries:
         left_out = counted(len(survey.splits) - N_SHOWN, "more split is", "more splits are")
         tables_only = f" {left_out} in the tables only." if len(survey.splits) > N_SHOWN else ""
-        moments = f"Moments: {_sizes(drawn)}.{tables_only}"
+        moments = f"Moments: {_sizes(entries)}.{tables_only}"
         grid = "" if survey.whole.grid is None else f", except for the grid of {survey.whole.grid.name}"
         kinds: tuple[tuple[str, str, str, Callable[[], Figure]], ...] = (
             (
@@ -179,33 +179,33 @@ def location_drawings(survey: Survey, name: str) -> list[Drawing]:
                 "Start and end of moments as shares of the video. Short moments are near the diagonal; the whole video "
                 "is the upper left corner. The circle is the best constant prediction. An even spread would have one "
                 f"colour{grid}. After Closer Look, Fig. 2 and 4.",
-                partial(densities_figure, _with_all(survey, drawn)),
+                partial(densities_figure, _with_all(survey, entries)),
             ),
             (
                 "start-length",
                 "Start and length",
                 "Start and length as shares of the video. Moments that end with the video are on the slope. After "
                 "Hidden Challenges, Fig. 3.",
-                partial(densities_figure, _with_all(survey, drawn), of_length=True),
+                partial(densities_figure, _with_all(survey, entries), of_length=True),
             ),
             (
                 "histograms",
                 "Start, end and length, as shares of the video",
                 "% of the moments, in cells of 1/40 of the video. After MAD, Fig. 3 and 5.",
-                partial(histograms_figure, drawn),
+                partial(histograms_figure, entries),
             ),
             (
                 "seconds",
                 "Start, end and length, in seconds",
                 "% of the moments, in 40 cells up to the 99th percentile.",
-                partial(seconds_figure, drawn),
+                partial(seconds_figure, entries),
             ),
             (
                 "longer",
                 "Moments longer than x",
                 "Marks at 30, 50 and 70 % of the video. A moment longer than x has an IoU of at least x with the whole "
                 "video. After Closer Look, Fig. 3.",
-                partial(longer_figure, drawn),
+                partial(longer_figure, entries),
             ),
         )
         drawings = [Drawing(f"{name}-{kind}", title, f"{text} {moments}", draw) for kind, title, text, draw in kinds]
@@ -222,19 +222,19 @@ def location_drawings(survey: Survey, name: str) -> list[Drawing]:
     return drawings
 
 
-def verb_drawings(survey: Survey, name: str, top_verbs: int = 30, chosen: Sequence[str] = ()) -> list[Drawing]:
-    """Return the figures of the verbs of a dataset, the `chosen` ones first; their names begin with `name`."""
+def verb_drawings(survey: Survey, name: str, top_verbs: int = 30, extra_verbs: Sequence[str] = ()) -> list[Drawing]:
+    """Return the figures of the verbs of a dataset, first those of `extra_verbs`; their names begin with `name`."""
     use, drawings = survey.verb_use.value, []
-    for number, verb in enumerate(chosen, start=1):
-        drawn = [one for one in _with_all(survey, _splits(survey)) if len(one.split.points_of_verb(verb))]
-        if drawn:
+    for number, verb in enumerate(extra_verbs, start=1):
+        entries = [entry for entry in _with_all(survey, _splits(survey)) if len(entry.split.points_of_verb(verb))]
+        if entries:
             drawings.append(
                 Drawing(
                     f"{name}-verb-{number}",
                     f"Moments of {verb}",
                     f"Start and end as shares of the video for the queries with the verb {verb}, with their "
                     "number. After Closer Look, Fig. 4c.",
-                    partial(verb_figure, drawn, verb),
+                    partial(verb_figure, entries, verb),
                 )
             )
     if use is not None:
@@ -257,8 +257,8 @@ def verb_drawings(survey: Survey, name: str, top_verbs: int = 30, chosen: Sequen
                 partial(verb_densities_figure, densities),
             )
         )
-    if shifted := _shifted(survey):
-        train, test, verbs = shifted
+    if shift := _shifted(survey):
+        train, test, verbs = shift
         drawings.append(
             Drawing(
                 f"{name}-verb-shift",
@@ -284,20 +284,20 @@ def verb_drawings(survey: Survey, name: str, top_verbs: int = 30, chosen: Sequen
 
 def word_drawings(survey: Survey, name: str) -> list[Drawing]:
     """Return the figures of the words of a dataset; names of the figures begin with `name`."""
-    drawn = _splits(survey, with_moments=False)
-    queries = f"Queries: {_sizes(drawn, queries=True)}."
+    entries = _splits(survey, with_moments=False)
+    queries = f"Queries: {_sizes(entries, queries=True)}."
     drawings = [
         Drawing(
             f"{name}-verbs-a-query",
             "Verbs per query",
             f"% of the queries. {queries}",
-            partial(verbs_per_query_figure, drawn),
+            partial(verbs_per_query_figure, entries),
         ),
         Drawing(
             f"{name}-words-a-query",
             "Words per query",
             f"% of the queries. After MAD, Fig. 6. {queries}",
-            partial(words_per_query_figure, survey, drawn),
+            partial(words_per_query_figure, survey, entries),
         ),
     ]
     if survey.tail.value is not None:
@@ -305,31 +305,31 @@ def word_drawings(survey: Survey, name: str) -> list[Drawing]:
             f"{name}-ranks",
             "Frequency of words by rank",
             "Number of occurrences, both axes logarithmic. The flat end at the right: words that occur once.",
-            partial(ranks_figure, survey, drawn),
+            partial(ranks_figure, survey, entries),
         )
         drawings.append(ranks)
     return drawings
 
 
 def _splits(survey: Survey, *, with_moments: bool = True) -> list[DrawnSplit]:
-    """Return the splits that are drawn, each in the style of its name or in one that is left."""
+    """Return the splits that are drawn, each in the style of its name or in an unused one."""
     styles: dict[str, LineStyle] = {}
-    shown = survey.splits[:N_SHOWN]
-    for split in sorted(shown, key=lambda split: split.name not in _OF_SPLIT):  # the usual ones choose first
-        free = [style for style in _STYLES if style not in styles.values()]
+    splits = survey.splits[:N_SHOWN]
+    for split in sorted(splits, key=lambda split: split.name not in _OF_SPLIT):  # the usual names first
+        unused = [style for style in _STYLES if style not in styles.values()]
         usual = _STYLES[_OF_SPLIT.get(split.name, len(_STYLES) - 1)]
-        styles[split.name] = usual if usual in free else free[0]
+        styles[split.name] = usual if usual in unused else unused[0]
     return [
         DrawnSplit(split.name, split, styles[split.name])
-        for split in shown
+        for split in splits
         if split.locations.value is not None or not with_moments
     ]
 
 
-def _with_all(survey: Survey, drawn: Sequence[DrawnSplit]) -> list[DrawnSplit]:
+def _with_all(survey: Survey, entries: Sequence[DrawnSplit]) -> list[DrawnSplit]:
     """Add all splits together where a panel would be empty."""
-    is_odd = len(drawn) % 2 == 1 and len(drawn) > 1
-    return [*drawn, *([DrawnSplit("all splits", survey.whole, _STYLES[0])] if is_odd else [])]
+    is_odd = len(entries) % 2 == 1 and len(entries) > 1
+    return [*entries, *([DrawnSplit("all splits", survey.whole, _STYLES[0])] if is_odd else [])]
 
 
 def _datasets(surveys: Sequence[Survey], *, with_moments: bool = True) -> list[DrawnSplit]:
@@ -341,23 +341,24 @@ def _datasets(surveys: Sequence[Survey], *, with_moments: bool = True) -> list[D
     ]
 
 
-def _sizes(drawn: Sequence[DrawnSplit], *, queries: bool = False) -> str:
+def _sizes(entries: Sequence[DrawnSplit], *, queries: bool = False) -> str:
     return ", ".join(
-        f"{shortened(one.name, 30)} {one.split.n_queries if queries else len(one.split.points):,}" for one in drawn
+        f"{shortened(entry.name, 30)} {entry.split.n_queries if queries else len(entry.split.points):,}"
+        for entry in entries
     )
 
 
 # ------------------------------------------------------------------------------------------ densities
 
 
-def densities_figure(drawn: Sequence[DrawnSplit], *, of_length: bool = False) -> Figure:
+def densities_figure(entries: Sequence[DrawnSplit], *, of_length: bool = False) -> Figure:
     """Draw the density of moments by split, two a row; by start and end, or by start and length."""
     with drawing_style():
-        figure, panels = _square_panels(len(drawn))
-        for axes, one in zip(panels, drawn, strict=True):
-            axes.set_title(f"{shortened(one.name, 18)} ({len(one.split.points):,})", fontsize=SMALL)
-            draw_locations(axes, one.split.points, of_length=of_length)
-            constant = one.split.constant.value
+        figure, panels = _square_panels(len(entries))
+        for axes, entry in zip(panels, entries, strict=True):
+            axes.set_title(f"{shortened(entry.name, 18)} ({len(entry.split.points):,})", fontsize=SMALL)
+            draw_locations(axes, entry.split.points, of_length=of_length)
+            constant = entry.split.constant.value
             if constant is not None and not of_length:
                 axes.plot(constant.start_norm, constant.end_norm, "o", ms=8, mfc="none", mec=FLOOR, mew=1.6)
         _label_panels(panels, "length" if of_length else "end")
@@ -375,11 +376,11 @@ def _square_panels(count: int) -> tuple[Figure, list[Axes]]:
     return figure, panels[:count]
 
 
-def _label_panels(panels: Sequence[Axes], upward: str) -> None:
+def _label_panels(panels: Sequence[Axes], y_label: str) -> None:
     """Name the axes at the left and at the bottom of panels that are two a row."""
     columns = min(len(panels), 2)
     for axes in panels[::columns]:
-        axes.set_ylabel(upward)
+        axes.set_ylabel(y_label)
     for axes in panels[-columns:]:
         axes.set_xlabel("start, share of the video")
 
@@ -400,11 +401,11 @@ def draw_locations(axes: Axes, points: Floats, *, of_length: bool = False) -> No
 
 
 def _verbs_with_moments(survey: Survey, most: int) -> list[tuple[str, Floats]]:
-    """The most frequent verbs that have enough moments for a density, and these moments."""
+    """Return the most frequent verbs that have enough moments for a density, and these moments."""
     if survey.verb_use.value is None or survey.whole.locations.value is None:
         return []
-    found = ((verb, survey.whole.points_of_verb(verb)) for verb in survey.verb_use.value.top[:most])
-    return [(verb, points) for verb, points in found if len(points) >= FEW]
+    moments = ((verb, survey.whole.points_of_verb(verb)) for verb in survey.verb_use.value.top[:most])
+    return [(verb, points) for verb, points in moments if len(points) >= FEW]
 
 
 def verb_densities_figure(densities: Sequence[tuple[str, Floats]]) -> Figure:
@@ -433,7 +434,7 @@ def verb_densities_figure(densities: Sequence[tuple[str, Floats]]) -> Figure:
 
 
 def _shifted(survey: Survey) -> tuple[SplitSurvey, SplitSurvey, list[str]] | None:
-    """Train, the test, and the frequent verbs with enough moments in both; None if there is nothing to compare."""
+    """Return train, the test, and the frequent verbs with enough moments in both; None if there are none."""
     train, test = survey.split("train"), survey.tested
     if train is None or test is train or survey.verb_use.value is None:
         return None
@@ -446,7 +447,7 @@ def _shifted(survey: Survey) -> tuple[SplitSurvey, SplitSurvey, list[str]] | Non
 
 
 def verb_shift_figure(train: SplitSurvey, test: SplitSurvey, verbs: Sequence[str]) -> Figure:
-    """Draw where moments of the same verbs lie in two splits, one above the other (Closer Look, Fig. 4c)."""
+    """Draw the locations of moments with the same verbs in two splits, one above the other (Closer Look, Fig. 4c)."""
     with drawing_style():
         figure = new_figure(3.75)
         panels = figure.subplots(2, len(verbs), squeeze=False)
@@ -462,14 +463,14 @@ def verb_shift_figure(train: SplitSurvey, test: SplitSurvey, verbs: Sequence[str
     return figure
 
 
-def verb_figure(drawn: Sequence[DrawnSplit], verb: str) -> Figure:
-    """Draw where the moments of one verb lie in each split (Closer Look, Fig. 4c)."""
+def verb_figure(entries: Sequence[DrawnSplit], verb: str) -> Figure:
+    """Draw the locations of the moments of one verb in each split (Closer Look, Fig. 4c)."""
     with drawing_style():
-        figure, panels = _square_panels(len(drawn))
-        for axes, one in zip(panels, drawn, strict=True):
-            points = one.split.points_of_verb(verb)
+        figure, panels = _square_panels(len(entries))
+        for axes, entry in zip(panels, entries, strict=True):
+            points = entry.split.points_of_verb(verb)
             draw_locations(axes, points)
-            axes.set_title(f"{shortened(one.name, 16)} ({len(points):,})", fontsize=SMALL)
+            axes.set_title(f"{shortened(entry.name, 16)} ({len(points):,})", fontsize=SMALL)
         _label_panels(panels, "end")
         scale_legend(figure, DENSITY_BOUNDS, SCALE_MEANS)
     return figure
@@ -480,73 +481,73 @@ def verb_figure(drawn: Sequence[DrawnSplit], verb: str) -> Figure:
 _CELLS = 40
 
 
-def histograms_figure(drawn: Sequence[DrawnSplit]) -> Figure:
+def histograms_figure(entries: Sequence[DrawnSplit]) -> Figure:
     """Draw start, end and length as shares of the video (MAD, Fig. 3 and 5)."""
     bounds = np.linspace(0, 1, _CELLS + 1)
     columns = ("start, share of the video", "end, share of the video", "length, share of the video")
     with drawing_style():
-        figure = _with_legend(5.2, drawn)
+        figure = _with_legend(5.2, entries)
         panels = figure.subplots(3, 1)
         for number, (axes, label) in enumerate(zip(panels, columns, strict=True)):
-            for one in drawn:
-                _outline(axes, _columns_of(one.split.points)[number], bounds, one)
+            for entry in entries:
+                _outline(axes, _columns_of(entry.split.points)[number], bounds, entry)
             axes.set_xlim(0, 1)
             _percent_upward(axes, label)
-        _legend(figure, drawn)
+        _legend(figure, entries)
     return figure
 
 
-def seconds_figure(drawn: Sequence[DrawnSplit]) -> Figure:
+def seconds_figure(entries: Sequence[DrawnSplit]) -> Figure:
     """Draw start, end and length in seconds, each up to the 99th percentile."""
     with drawing_style():
-        figure = _with_legend(5.2, drawn)
+        figure = _with_legend(5.2, entries)
         panels = figure.subplots(3, 1)
         for number, (axes, label) in enumerate(zip(panels, ("start, s", "end, s", "length, s"), strict=True)):
-            columns = [_columns_of(one.split.points)[number] * one.split.duration_s for one in drawn]
+            columns = [_columns_of(entry.split.points)[number] * entry.split.duration_s for entry in entries]
             last = float(np.percentile(np.concatenate(columns), 99)) or 1.0
             bounds = np.linspace(0, last, _CELLS + 1)
-            for one, column in zip(drawn, columns, strict=True):
-                _outline(axes, column, bounds, one)
+            for entry, column in zip(entries, columns, strict=True):
+                _outline(axes, column, bounds, entry)
             axes.set_xlim(0, last)
             _percent_upward(axes, label)
-        _legend(figure, drawn)
+        _legend(figure, entries)
     return figure
 
 
-def side_by_side_figure(drawn: Sequence[DrawnSplit]) -> Figure:
+def side_by_side_figure(entries: Sequence[DrawnSplit]) -> Figure:
     """Draw start and end as shares of the video and length in seconds, a line a dataset (MAD, Fig. 3)."""
     with drawing_style():
-        figure = _with_legend(5.4, drawn)
+        figure = _with_legend(5.4, entries)
         panels = figure.subplots(3, 1)
         bounds = np.linspace(0, 1, _CELLS + 1)
         for number, label in enumerate(("start, share of the video", "end, share of the video")):
-            for one in drawn:
-                _outline(panels[number], _columns_of(one.split.points)[number], bounds, one)
+            for entry in entries:
+                _outline(panels[number], _columns_of(entry.split.points)[number], bounds, entry)
             panels[number].set_xlim(0, 1)
             _percent_upward(panels[number], label)
-        seconds = [_columns_of(one.split.points)[2] * one.split.duration_s for one in drawn]
-        every = np.concatenate(seconds)
-        low, high = np.percentile(every[every > 0], [0.1, 99.9])
+        seconds = [_columns_of(entry.split.points)[2] * entry.split.duration_s for entry in entries]
+        values = np.concatenate(seconds)
+        low, high = np.percentile(values[values > 0], [0.1, 99.9])
         bounds = np.geomspace(low, high if high > low else 2 * low, _CELLS + 1)
-        for one, column in zip(drawn, seconds, strict=True):
-            _outline(panels[2], column, bounds, one)
+        for entry, column in zip(entries, seconds, strict=True):
+            _outline(panels[2], column, bounds, entry)
         panels[2].set_xscale("log")
         _plain_ticks(panels[2])
         panels[2].set_xlim(bounds[0], bounds[-1])
         _percent_upward(panels[2], "length, s")
-        _legend(figure, drawn)
+        _legend(figure, entries)
     return figure
 
 
 def _columns_of(points: Floats) -> tuple[Floats, Floats, Floats]:
-    """Start, end and length of moments."""
+    """Return start, end and length of moments."""
     return points[:, 0], points[:, 1], points[:, 1] - points[:, 0]
 
 
-def _outline(axes: Axes, values: Floats, bounds: Floats, one: DrawnSplit) -> None:
-    """Draw a histogram as an outline, % of all values; what lies outside the bounds counts in the whole."""
+def _outline(axes: Axes, values: Floats, bounds: Floats, entry: DrawnSplit) -> None:
+    """Draw a histogram as an outline, % of all values; values outside the bounds count in the total."""
     share = 100 * np.histogram(values, bounds)[0] / max(len(values), 1)
-    axes.stairs(share, bounds, color=one.style.colour, linestyle=one.style.line, linewidth=1.3, baseline=None)
+    axes.stairs(share, bounds, color=entry.style.colour, linestyle=entry.style.line, linewidth=1.3, baseline=None)
 
 
 def _percent_upward(axes: Axes, label: str) -> None:
@@ -564,53 +565,53 @@ def _plain_ticks(axes: Axes) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _legend(figure: Figure, drawn: Sequence[DrawnSplit], *, markers: bool = False) -> None:
-    """Say above a figure what its lines are; one line needs no words."""
+def _legend(figure: Figure, entries: Sequence[DrawnSplit], *, markers: bool = False) -> None:
+    """Draw the legend of lines above a figure; a single line has none."""
     from matplotlib.lines import Line2D  # noqa: PLC0415 - see drawing_style
 
     handles = [
         Line2D(
             [],
             [],
-            color=one.style.colour,
-            linestyle="" if markers else one.style.line,
-            marker=one.style.marker if markers else "",
-            mfc=one.style.face,
-            label=shortened(one.name, 24),
+            color=entry.style.colour,
+            linestyle="" if markers else entry.style.line,
+            marker=entry.style.marker if markers else "",
+            mfc=entry.style.face,
+            label=shortened(entry.name, 24),
         )
-        for one in drawn
+        for entry in entries
     ]
-    columns = _legend_columns(drawn)
+    columns = _legend_columns(entries)
     figure.legend(handles=handles, loc="outside upper center", ncols=columns, columnspacing=1.2, handletextpad=0.5)
 
 
-def _legend_columns(drawn: Sequence[DrawnSplit]) -> int:
-    """How many names are beside each other in a legend."""
-    longest = max((len(shortened(one.name, 24)) for one in drawn), default=0)
-    return max(1, min(len(drawn), 58 // (longest + 6)))
+def _legend_columns(entries: Sequence[DrawnSplit]) -> int:
+    """Return the number of columns of a legend."""
+    longest = max((len(shortened(entry.name, 24)) for entry in entries), default=0)
+    return max(1, min(len(entries), 58 // (longest + 6)))
 
 
-def _with_legend(height_in: float, drawn: Sequence[DrawnSplit]) -> Figure:
-    """Make a figure that keeps its height where its legend has several rows."""
-    return new_figure(height_in + 0.17 * (-(-len(drawn) // _legend_columns(drawn)) - 1))
+def _with_legend(height_in: float, entries: Sequence[DrawnSplit]) -> Figure:
+    """Make a figure whose panels keep their height if its legend has several rows."""
+    return new_figure(height_in + 0.17 * (-(-len(entries) // _legend_columns(entries)) - 1))
 
 
-def longer_figure(drawn: Sequence[DrawnSplit]) -> Figure:
+def longer_figure(entries: Sequence[DrawnSplit]) -> Figure:
     """Draw the share of moments longer than x, x a share of the video, marked at 30, 50, 70 % (Closer Look, Fig. 3)."""
     over = np.linspace(0, 1, 101)
     with drawing_style():
-        figure = _with_legend(3.2, drawn)
+        figure = _with_legend(3.2, entries)
         axes = figure.add_subplot()
-        for one in drawn:
-            length = np.sort(_columns_of(one.split.points)[2])
+        for entry in entries:
+            length = np.sort(_columns_of(entry.split.points)[2])
             share = 100 * (len(length) - np.searchsorted(length, over + 1e-9, side="right")) / max(len(length), 1)
-            axes.plot(over, share, color=one.style.colour, linestyle=one.style.line)
+            axes.plot(over, share, color=entry.style.colour, linestyle=entry.style.line)
             axes.plot(
                 OVER,
-                100 * one.split.longer,
-                one.style.marker,
-                color=one.style.colour,
-                mfc=one.style.face,
+                100 * entry.split.longer,
+                entry.style.marker,
+                color=entry.style.colour,
+                mfc=entry.style.face,
             )
         for at in OVER:
             axes.axvline(at, color=SOFT, linewidth=0.7, linestyle=(0, (2, 2)), zorder=0.5)
@@ -620,15 +621,15 @@ def longer_figure(drawn: Sequence[DrawnSplit]) -> Figure:
         axes.set_xlabel("x, share of the video")
         axes.set_ylabel("% of the moments longer than x")
         axes.grid(axis="y")
-        _legend(figure, drawn)
+        _legend(figure, entries)
     return figure
 
 
-# ------------------------------------------------------------------------- figures beside what chance gives
+# ------------------------------------------------------------------------- figures beside values by chance
 
 
 def _beside_chance(axes: Axes, rows: Sequence[tuple[str, float, float]]) -> None:
-    """Draw a row a thing: its figure as a dot, what chance gives as a hollow diamond."""
+    """Draw a row for each name: its value as a dot, the value by chance as a hollow diamond."""
     at = np.arange(len(rows))
     axes.hlines(
         at, [chance for *_, chance in rows], [value for _, value, _ in rows], color=OTHER, linewidth=0.9, zorder=0.8
@@ -643,12 +644,12 @@ def _beside_chance(axes: Axes, rows: Sequence[tuple[str, float, float]]) -> None
     axes.set_xlim(-0.03 * highest, highest * 1.1 or 1)
 
 
-def constant_figure(drawn: Sequence[DrawnSplit]) -> Figure:
-    """Draw what one answer to every query hits, and what it would hit if moments were spread evenly."""
+def constant_figure(entries: Sequence[DrawnSplit]) -> Figure:
+    """Draw the share of moments that the best constant hits, and its value by chance."""
     rows = [
-        (wrapped(one.name, 20), 100 * one.split.constant.value.value, 100 * one.split.constant.value.even_value)
-        for one in drawn
-        if one.split.constant.value is not None
+        (wrapped(entry.name, 20), 100 * entry.split.constant.value.value, 100 * entry.split.constant.value.even_value)
+        for entry in entries
+        if entry.split.constant.value is not None
     ]
     with drawing_style():
         figure = new_figure(0.95 + 0.36 * len(rows))
@@ -662,15 +663,21 @@ def constant_figure(drawn: Sequence[DrawnSplit]) -> Figure:
 
 
 def distances_figure(survey: Survey) -> Figure:
-    """Draw how far splits lie apart, energy distance and Jensen-Shannon divergence, beside what chance gives."""
+    """Draw the distances between splits, energy distance and Jensen-Shannon divergence, and their values by chance."""
     pairs = [pair for pair in survey.pairs if pair.distance.value is not None][:15]
     names = [f"{shortened(pair.a, 12)} to\n{shortened(pair.b, 14)}" for pair in pairs]
-    found = [pair.distance.value for pair in pairs if pair.distance.value is not None]
+    distances = [pair.distance.value for pair in pairs if pair.distance.value is not None]
     with drawing_style():
         figure = new_figure(1.2 + 0.42 * len(pairs))
         energy, divergence = figure.subplots(1, 2, sharey=True)
-        _beside_chance(energy, [(n, of.energy, of.energy_by_chance) for n, of in zip(names, found, strict=True)])
-        rows = [(n, of.jensen_shannon_bits, of.jensen_shannon_by_chance) for n, of in zip(names, found, strict=True)]
+        _beside_chance(
+            energy,
+            [(n, distance.energy, distance.energy_by_chance) for n, distance in zip(names, distances, strict=True)],
+        )
+        rows = [
+            (n, distance.jensen_shannon_bits, distance.jensen_shannon_by_chance)
+            for n, distance in zip(names, distances, strict=True)
+        ]
         _beside_chance(divergence, rows)
         energy.set_xlabel("energy distance")
         divergence.set_xlabel("Jensen-Shannon,\nbits")
@@ -680,16 +687,18 @@ def distances_figure(survey: Survey) -> Figure:
 
 
 def verb_information_figure(survey: Survey, top_verbs: int) -> Figure:
-    """Draw how far the moments of each verb lie from all others, beside what chance gives."""
+    """Draw the divergence of the moments of each verb from all others, and its value by chance."""
     information = survey.information.value
-    of_verb = () if information is None else information.by_verb[:top_verbs]
-    rows = [(shortened(of.verb, 18), of.raw_bits, of.by_chance_bits) for of in of_verb]
+    divergences = () if information is None else information.by_verb[:top_verbs]
+    rows = [
+        (shortened(divergence.verb, 18), divergence.raw_bits, divergence.by_chance_bits) for divergence in divergences
+    ]
     with drawing_style():
         figure = new_figure(0.95 + 0.185 * len(rows))
         axes = figure.add_subplot()
         _beside_chance(axes, rows)
-        for row, of in enumerate(of_verb):
-            write_beside(axes, f"{of.n_queries:,}", 1, row, share_of_width=True, color=SOFT)
+        for row, divergence in enumerate(divergences):
+            write_beside(axes, f"{divergence.n_queries:,}", 1, row, share_of_width=True, color=SOFT)
         axes.set_xlabel("bits")
         handles, _ = axes.get_legend_handles_labels()
         figure.legend(handles, ["by chance", "this verb"], loc="outside upper center", ncols=2)
@@ -701,24 +710,24 @@ def verb_information_figure(survey: Survey, top_verbs: int) -> Figure:
 
 def verbs_figure(survey: Survey, top_verbs: int) -> Figure:
     """Draw how often the frequent verbs occur, % of the verbs of each split (Closer Look, Fig. 5)."""
-    drawn = _splits(survey, with_moments=False)
+    entries = _splits(survey, with_moments=False)
     use = survey.verb_use.value
     top = () if use is None else use.top[:top_verbs]
-    counts = [Counter(verb for of_query in one.split.verbs for verb in of_query) for one in drawn]
-    shares = np.array([[100 * of[verb] / max(of.total(), 1) for verb in top] for of in counts])
-    shares = shares.reshape(len(drawn), len(top))
+    counts = [Counter(verb for of_query in entry.split.verbs for verb in of_query) for entry in entries]
+    shares = np.array([[100 * count[verb] / max(count.total(), 1) for verb in top] for count in counts])
+    shares = shares.reshape(len(entries), len(top))
     at = np.arange(len(top))
     with drawing_style():
-        figure = _with_legend(0.95 + 0.185 * max(len(top), 1), drawn)
+        figure = _with_legend(0.95 + 0.185 * max(len(top), 1), entries)
         axes = figure.add_subplot()
         axes.hlines(at, np.min(shares, axis=0), np.max(shares, axis=0), color=OTHER, linewidth=0.9, zorder=0.8)
-        for one, share in zip(drawn, shares, strict=True):
+        for entry, share in zip(entries, shares, strict=True):
             axes.plot(
                 share,
                 at,
-                one.style.marker,
-                color=one.style.colour,
-                mfc=one.style.face,
+                entry.style.marker,
+                color=entry.style.colour,
+                mfc=entry.style.face,
                 ms=4.2,
                 mew=1.1,
                 clip_on=False,
@@ -729,30 +738,30 @@ def verbs_figure(survey: Survey, top_verbs: int) -> Figure:
         axes.set_xlim(0, float(np.max(shares, initial=1)) * 1.05)
         axes.set_xlabel("% of the split's verbs")
         axes.grid(axis="both")
-        _legend(figure, drawn, markers=True)
+        _legend(figure, entries, markers=True)
     return figure
 
 
-def verbs_per_query_figure(drawn: Sequence[DrawnSplit]) -> Figure:
+def verbs_per_query_figure(entries: Sequence[DrawnSplit]) -> Figure:
     """Draw how many verbs a query has, % of the queries of each split."""
     return _counts_figure(
-        [(one, np.bincount([len(verbs) for verbs in one.split.verbs])) for one in drawn], "verbs per query"
+        [(entry, np.bincount([len(verbs) for verbs in entry.split.verbs])) for entry in entries], "verbs per query"
     )
 
 
-def words_per_query_figure(survey: Survey, drawn: Sequence[DrawnSplit]) -> Figure:
+def words_per_query_figure(survey: Survey, entries: Sequence[DrawnSplit]) -> Figure:
     """Draw how many words a query has, % of the queries of each split (MAD, Fig. 6)."""
     of_split = survey.statistics.of_split
     return _counts_figure(
-        [(one, of_split[one.split.name].sentences.words_histogram) for one in drawn], "words per query"
+        [(entry, of_split[entry.split.name].sentences.words_histogram) for entry in entries], "words per query"
     )
 
 
 def words_of_datasets_figure(surveys: Sequence[Survey]) -> Figure:
     """Draw how many words a query has, a line a dataset (MAD, Fig. 6)."""
-    drawn = zip(_datasets(surveys, with_moments=False), surveys, strict=False)
+    entries = zip(_datasets(surveys, with_moments=False), surveys, strict=False)
     return _counts_figure(
-        [(one, survey.statistics.whole.sentences.words_histogram) for one, survey in drawn], "words per query"
+        [(entry, survey.statistics.whole.sentences.words_histogram) for entry, survey in entries], "words per query"
     )
 
 
@@ -760,50 +769,53 @@ def _counts_figure(histograms: Sequence[tuple[DrawnSplit, np.ndarray]], label: s
     """Draw histograms over whole numbers up to the 99.5th percentile, % each."""
     last = max(int(np.searchsorted(np.cumsum(counts), 0.995 * counts.sum())) for _, counts in histograms)
     with drawing_style():
-        figure = _with_legend(2.7, [one for one, _ in histograms])
+        figure = _with_legend(2.7, [entry for entry, _ in histograms])
         axes = figure.add_subplot()
-        for one, counts in histograms:
+        for entry, counts in histograms:
             share = 100 * np.pad(counts, (0, max(0, last + 1 - len(counts))))[: last + 1] / max(counts.sum(), 1)
             axes.plot(
                 np.arange(last + 1),
                 share,
-                color=one.style.colour,
-                linestyle=one.style.line,
-                marker=one.style.marker if last <= 40 else "",
-                mfc=one.style.face,
+                color=entry.style.colour,
+                linestyle=entry.style.line,
+                marker=entry.style.marker if last <= 40 else "",
+                mfc=entry.style.face,
                 ms=4,
             )
         axes.set_xlim(-0.02 * max(last, 1), max(last, 1) * 1.02)
         axes.locator_params(axis="x", integer=True)
         _percent_upward(axes, label)
-        _legend(figure, [one for one, _ in histograms])
+        _legend(figure, [entry for entry, _ in histograms])
     return figure
 
 
-def ranks_figure(survey: Survey, drawn: Sequence[DrawnSplit]) -> Figure:
+def ranks_figure(survey: Survey, entries: Sequence[DrawnSplit]) -> Figure:
     """Draw how often the word of each rank occurs, by split."""
     of_split = survey.statistics.of_split
-    return _ranks_figure([(one, list(of_split[one.split.name].sentences.vocabulary.counts.values())) for one in drawn])
+    return _ranks_figure(
+        [(entry, list(of_split[entry.split.name].sentences.vocabulary.counts.values())) for entry in entries]
+    )
 
 
 def ranks_of_datasets_figure(surveys: Sequence[Survey]) -> Figure:
     """Draw the share that the word of each rank has of all words, a line a dataset."""
-    drawn = zip(_datasets(surveys, with_moments=False), surveys, strict=False)
+    entries = zip(_datasets(surveys, with_moments=False), surveys, strict=False)
     return _ranks_figure(
-        [(one, list(survey.statistics.whole.sentences.vocabulary.counts.values())) for one, survey in drawn], share=True
+        [(entry, list(survey.statistics.whole.sentences.vocabulary.counts.values())) for entry, survey in entries],
+        share=True,
     )
 
 
 def _ranks_figure(ranked: Sequence[tuple[DrawnSplit, Sequence[int]]], *, share: bool = False) -> Figure:
     with drawing_style():
-        figure = _with_legend(3.0, [one for one, _ in ranked])
+        figure = _with_legend(3.0, [entry for entry, _ in ranked])
         axes = figure.add_subplot()
-        for one, counts in ranked:
+        for entry, counts in ranked:
             if not counts:
                 continue
             rank = np.unique(np.geomspace(1, len(counts), 120).round().astype(int))
             column = np.array(counts, dtype=float)[rank - 1] / (sum(counts) / 100 if share else 1)
-            axes.plot(rank, column, color=one.style.colour, linestyle=one.style.line)
+            axes.plot(rank, column, color=entry.style.colour, linestyle=entry.style.line)
         axes.set_xscale("log")
         axes.set_yscale("log")
         _plain_ticks(axes)
@@ -812,5 +824,5 @@ def _ranks_figure(ranked: Sequence[tuple[DrawnSplit, Sequence[int]]], *, share: 
         axes.set_xlabel("rank of the word")
         axes.set_ylabel("% of all words" if share else "occurrences")
         axes.grid(axis="both")
-        _legend(figure, [one for one, counts in ranked if counts])
+        _legend(figure, [entry for entry, counts in ranked if counts])
     return figure

@@ -45,7 +45,7 @@ def later_in_words(order: OrderOfStarts) -> str:
 
 
 def starts_document(order: OrderOfStarts) -> dict[str, Any]:
-    """Return what programs read."""
+    """Return the order of starts as JSON values."""
     return {
         "n_pairs": order.n_pairs,
         "later": Measured(order.later, NO_PAIR, order.ci95),
@@ -58,7 +58,7 @@ MEANING = (
     "Where the share that starts later is above chance, the file lists sentences in the order of their moments: "
     "'sentence 3 of 4' is a hint, without a word or a pixel. The order table predicts the best constant for each "
     "place k of n, fitted on train. Sorted by start: the same table when a loader sorts the sentences by their true "
-    "start, which gives their order away."
+    "start, which reveals their order."
 )
 
 
@@ -71,13 +71,13 @@ def order_section(surveys: Sequence[Survey]) -> Section:
 
 def order_sentence(survey: Survey) -> str:
     """Return the finding on the split under test; "" where its order is not shown to predict moments."""
-    of = next(of for of in survey.order if of.split == survey.tested.name)
-    if not of.starts.informs:
+    order = next(order for order in survey.order if order.split == survey.tested.name)
+    if not order.starts.informs:
         return ""
-    table = "" if of.why else f" A table over it alone has {points(of.in_file_order, 2)} % at {MEASURE}."
+    table = "" if order.why else f" A table over it alone has {points(order.in_file_order, 2)} % at {MEASURE}."
     return (
-        f"The file of {short_name(of.split)} lists sentences in the order of their moments: "
-        f"{later_in_words(of.starts)}, so that 'sentence 3 of 4' is a hint.{table}"
+        f"The file of {short_name(order.split)} lists sentences in the order of their moments: "
+        f"{later_in_words(order.starts)}, so that 'sentence 3 of 4' is a hint.{table}"
     )
 
 
@@ -88,37 +88,37 @@ def orders_table(groups: Sequence[tuple[str, Sequence[SplitOrder]]]) -> Table:
     return Table(caption, headings, tuple((title, tuple(map(_row, orders))) for title, orders in groups))
 
 
-def _row(of: SplitOrder) -> tuple[Cell, ...]:
+def _row(order: SplitOrder) -> tuple[Cell, ...]:
     scores = (
-        [Cell(UNDEFINED, of.why), Cell(UNDEFINED)]
-        if of.why
-        else [Cell(points(of.in_file_order, 2)), Cell(points(of.by_start, 2))]
+        [Cell(UNDEFINED, order.why), Cell(UNDEFINED)]
+        if order.why
+        else [Cell(points(order.in_file_order, 2)), Cell(points(order.by_start, 2))]
     )
-    return (Cell(short_name(of.split)), *starts_cells(of.starts), *scores)
+    return (Cell(short_name(order.split)), *starts_cells(order.starts), *scores)
 
 
-def order_blocks(orders: Sequence[SplitOrder], written: Order) -> tuple[Block, ...]:
-    """Return what the order of sentences alone predicts; nothing where no video has several sentences."""
+def order_blocks(orders: Sequence[SplitOrder], order: Order) -> tuple[Block, ...]:
+    """Return the table of the order of sentences, and a finding if it predicts moments; nothing without an order."""
     if not orders:
         return ()
     table = orders_table([("", orders)])
-    if not any(of.starts.informs for of in orders):
+    if not any(split.starts.informs for split in orders):
         return (table,)
     verdict = {
         "file": "The order of a video's sentences predicts their moments. --order random writes the split without it.",
         "random": "The order of a video's sentences in the source predicts their moments. This split does not have it.",
     }
-    return (Finding((verdict[written],)), table)
+    return (Finding((verdict[order],)), table)
 
 
 def order_document(orders: Sequence[SplitOrder]) -> list[dict[str, Any]]:
-    """Return what programs read, one object a split."""
+    """Return a JSON object for each split."""
     return [
-        {"split": of.split}
-        | starts_document(of.starts)
+        {"split": order.split}
+        | starts_document(order.starts)
         | {
-            "order_table": Measured(of.in_file_order, of.why, measure=MEASURE),
-            "sorted_by_start": Measured(of.by_start, of.why, measure=MEASURE),
+            "order_table": Measured(order.in_file_order, order.why, measure=MEASURE),
+            "sorted_by_start": Measured(order.by_start, order.why, measure=MEASURE),
         }
-        for of in orders
+        for order in orders
     ]

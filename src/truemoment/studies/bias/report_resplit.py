@@ -46,38 +46,41 @@ STEPS = 10
 
 
 def document(result: MeasuredResplit, source: ResplitSource) -> dict[str, Any]:
-    """Return what programs read, which is the datasheet of the folder too; shares are fractions, never percent."""
-    found, inspection = result.split, result.inspection
-    parts = {name: found.part(name) for name in found.members}
-    places = {name: where for name in SPLITS if (where := _points(parts[name])) is not None}
+    """Return the JSON document, which is also the datasheet of the folder; shares are fractions, never percent."""
+    split, inspection = result.split, result.inspection
+    parts = {name: split.part(name) for name in split.members}
+    places = {name: points for name in SPLITS if (points := _points(parts[name])) is not None}
     return {
         **document_head(SCHEMA),
         "seed": result.seed,
         "order": result.order,
         "source": msgspec.to_builtins(source),
-        "n_queries": found.annotations.n_queries,
-        "n_videos": found.annotations.n_videos,
-        "plan": _plan(found.plan, result.engine),
-        "n_marked": found.marked.sum(),
-        "new_terms": found.terms,
+        "n_queries": split.annotations.n_queries,
+        "n_videos": split.annotations.n_videos,
+        "plan": _plan(split.plan, result.engine),
+        "n_marked": split.marked.sum(),
+        "new_terms": split.terms,
         "splits": {
             name: {
                 "n_queries": part.n_queries,
                 "n_videos": part.n_videos,
-                "share": found.members[name].mean(),
+                "share": split.members[name].mean(),
                 "sha256": part.sha256,
             }
             for name, part in parts.items()
         },
-        "promises": [{"promise": of.name, "kept": of.kept, "said": of.finding} for of in inspection.promises],
-        "distances": [{"a": a, "b": b, **_distance(of)} for (a, b), of in inspection.distances.items()],
+        "promises": [
+            {"promise": promise.name, "kept": promise.is_kept, "said": promise.finding}
+            for promise in inspection.promises
+        ],
+        "distances": [{"a": a, "b": b, **_distance(distance)} for (a, b), distance in inspection.distances.items()],
         "permutations": result.permutations,
         "guessing": guesses.document(result.guessing),
-        "order_alone": order_document(result.alone),
+        "order_alone": order_document(result.orders),
         "densities": {
             "step_norm": 1 / STEPS,
             "cells": cell_bounds(STEPS),
-            "share": {name: _shares(where) for name, where in places.items()},
+            "share": {name: _shares(points) for name, points in places.items()},
         },
         "warnings": inspection.warnings,
     }
@@ -97,16 +100,16 @@ def _plan(plan: Plan, engine: str) -> dict[str, Any]:
     }
 
 
-def _distance(of: SplitDistance | None) -> dict[str, Any]:
-    if of is None:
+def _distance(distance: SplitDistance | None) -> dict[str, Any]:
+    if distance is None:
         return {"energy": None, "why": "a split has no moment with a place"}
     return {
-        "energy": of.energy,
-        "energy_by_chance": of.energy_by_chance,
-        "energy_p": of.energy_p,
-        "jensen_shannon_bits": of.jensen_shannon_bits,
-        "jensen_shannon_by_chance": of.jensen_shannon_by_chance,
-        "jensen_shannon_p": of.jensen_shannon_p,
+        "energy": distance.energy,
+        "energy_by_chance": distance.energy_by_chance,
+        "energy_p": distance.energy_p,
+        "jensen_shannon_bits": distance.jensen_shannon_bits,
+        "jensen_shannon_by_chance": distance.jensen_shannon_by_chance,
+        "jensen_shannon_p": distance.jensen_shannon_p,
     }
 
 
@@ -118,8 +121,8 @@ def _points(part: Annotations) -> Floats | None:
         return None
 
 
-def _shares(where: Floats) -> Floats:
-    return np.asarray(np.bincount(cell_of(where, STEPS), minlength=n_cells(STEPS)) / len(where))
+def _shares(points: Floats) -> Floats:
+    return np.asarray(np.bincount(cell_of(points, STEPS), minlength=n_cells(STEPS)) / len(points))
 
 
 # ---------------------------------------------------------------------------------------------- folder
@@ -140,73 +143,73 @@ def write_folder(
     folder
         A new or empty folder.
     result, source
-        The split, and where its queries come from.
+        The split, and the origin of its queries.
     command
         The command that makes the folder; "" for none.
     on_complete
-        Called when everything is written, before the folder gets its name; after an error of it there is no folder.
+        Called when everything is written, before the folder gets its name; if it raises an error, there is no folder.
     """
-    shown = report(result, source, name=folder.name)
+    datasheet = report(result, source, name=folder.name)
     texts = {
-        "datasheet.md": markdown.document(shown, command=command),
+        "datasheet.md": markdown.document(datasheet, command=command),
         DATASHEET: json_text(document(result, source)),
     }
-    with atomic_folder(folder, on_complete) as inside:
-        write_members(inside, {name: result.split.part(name) for name in result.split.members})
-        save_drawings(shown.drawings, inside, ("png", "svg"))
+    with atomic_folder(folder, on_complete) as draft:
+        write_members(draft, {name: result.split.part(name) for name in result.split.members})
+        save_drawings(datasheet.drawings, draft, ("png", "svg"))
         for name, text in texts.items():
-            write_text(inside / name, text)
+            write_text(draft / name, text)
 
 
 # ---------------------------------------------------------------------------------------------- report
 
 
 def report(result: MeasuredResplit, source: ResplitSource, *, name: str) -> Report:
-    """Return what people read: in the terminal, and as the datasheet of the folder.
+    """Return the report for the terminal and for the datasheet of the folder.
 
     Parameters
     ----------
     result, source
-        The split, and where its queries come from.
+        The split, and the origin of its queries.
     name
         Name of the folder.
     """
-    found, of = result.split, source.dataset or source.annotations or ""
-    own = {split: found.part(split).sha256 for split in found.members}
+    split, origin = result.split, source.dataset or source.annotations or ""
+    hashes = {part: split.part(part).sha256 for part in split.members}
     size = (
-        f"{counted(found.annotations.n_queries, 'query', 'queries')} in {counted(found.annotations.n_videos, 'video')}"
+        f"{counted(split.annotations.n_queries, 'query', 'queries')} in {counted(split.annotations.n_videos, 'video')}"
     )
-    warnings = (Finding((of,), title="Warning", level="warning") for of in result.inspection.warnings)
+    warnings = (Finding((warning,), title="Warning", level="warning") for warning in result.inspection.warnings)
     usage = f"use the folder as --dataset{', with the same --data-dir' if source.dataset else ''}; its .jsonl files "
-    usage += f"only name the queries, which are still read from {of}"
+    usage += f"only name the queries, which are still read from {origin}"
     return Report(
-        title=f"{name}: a new split of {of}",
-        facts=(("data", f"{size} of {of}"), ("test-ood", _shift(found.plan)), ("order", ORDERS[result.order])),
+        title=f"{name}: a new split of {origin}",
+        facts=(("data", f"{size} of {origin}"), ("test-ood", _shift(split.plan)), ("order", ORDERS[result.order])),
         sections=(
-            Section("splits", "Splits", (_splits_table(found),)),
-            Section("method", "How it was made", _method(found)),
+            Section("splits", "Splits", (_splits_table(split),)),
+            Section("method", "How it was made", _method(split)),
             Section("guarantees", "Guarantees", (*map(_guarantee, result.inspection.promises), *warnings)),
             Section("guessing", "What guessing still reaches", _guessing(result)),
-            Section("locations", "Locations of moments", (densities(found), _distances_table(result))),
+            Section("locations", "Locations of moments", (densities(split), _distances_table(result))),
         ),
         notes=(usage,),
-        signature=f"resplit|data:{of}|order:{result.order}|engine:{result.engine}|"
+        signature=f"resplit|data:{origin}|order:{result.order}|engine:{result.engine}|"
         f"permutations:{result.permutations} of videos|seed:{result.seed}|truemoment:{version}",
-        hashes=(*((f"{of}, {split}", sha256) for split, sha256 in source.splits.items()), *own.items()),
+        hashes=(*((f"{origin}, {part}", sha256) for part, sha256 in source.splits.items()), *hashes.items()),
     )
 
 
 def _shift(plan: Plan) -> str:
     if plan.location is None:
-        return "its queries contain what no training query contains"
+        return "its queries contain words or compositions that no training query contains"
     return (
         "its moments are where few training moments are (Yuan et al., A Closer Look at Temporal Sentence Grounding in "
         "Videos, 2021, section 4.1)"
     )
 
 
-def _splits_table(found: Resplit) -> Table:
-    parts = ((name, found.part(name), member.mean()) for name, member in found.members.items())
+def _splits_table(split: Resplit) -> Table:
+    parts = ((name, split.part(name), member.mean()) for name, member in split.members.items())
     rows = tuple(
         tuple(map(Cell, (name, f"{part.n_queries:,}", points(share), f"{part.n_videos:,}")))
         for name, part, share in parts
@@ -214,17 +217,17 @@ def _splits_table(found: Resplit) -> Table:
     return Table("", ("split", "queries", "%", "videos"), (("", rows),))
 
 
-def _method(found: Resplit) -> tuple[Block, ...]:
-    steps: list[Block] = [Finding(tuple(method(found)))]
-    if found.terms and found.plan.new is not None:
-        new = Finding((", ".join(found.terms),), title=f"New {found.plan.new.new}")
-        steps.append(Details(f"New {found.plan.new.new}", (new,)))
+def _method(split: Resplit) -> tuple[Block, ...]:
+    steps: list[Block] = [Finding(tuple(method(split)))]
+    if split.terms and split.plan.new is not None:
+        new = Finding((", ".join(split.terms),), title=f"New {split.plan.new.new}")
+        steps.append(Details(f"New {split.plan.new.new}", (new,)))
     return tuple(steps)
 
 
-def method(found: Resplit) -> list[str]:
+def method(split: Resplit) -> list[str]:
     """Return how the split was made, a sentence a step."""
-    plan, steps = found.plan, []
+    plan, steps = split.plan, []
     if plan.location is not None:
         width = "Scott's bandwidth, as in SciPy"
         if plan.location.width is not None:
@@ -235,11 +238,11 @@ def method(found: Resplit) -> list[str]:
         )
     if plan.new is not None:
         steps.append(
-            f"{len(found.terms):,} {plan.new.new} were drawn at random to be new in test-ood, as many as fill it, of "
-            f"{len(found.ranking.drawn):,} that occur in at least {LEAST_QUERIES} queries and at most "
+            f"{len(split.terms):,} {plan.new.new} were drawn at random to be new in test-ood, as many as fill it, of "
+            f"{len(split.ranking.candidates):,} that occur in at least {LEAST_QUERIES} queries and at most "
             f"{100 * MOST_VIDEOS:g} % of the videos."
         )
-    steps.append(f"{percent(found.marked.mean(), 1)} of the queries were marked: {_marked(plan)}.")
+    steps.append(f"{percent(split.marked.mean(), 1)} of the queries were marked: {_marked(plan)}.")
     half = "also moved" if plan.ties_go == "ood" else "not moved"
     steps.append(
         "Videos with more than half of their queries marked were moved to test-ood; videos with exactly half were "
@@ -250,9 +253,9 @@ def method(found: Resplit) -> list[str]:
             f"Videos with a moment of at least {100 * plan.longest_norm:g} % of the video were kept out of test-ood."
         )
     steps.append("The other videos were assigned at random to val, test-iid and train.")
-    if ASIDE in found.members and plan.new is not None:
+    if ASIDE in split.members and plan.new is not None:
         steps.append(
-            f"{int(found.members[ASIDE].sum()):,} queries were put aside: queries with new {plan.new.new} outside "
+            f"{int(split.members[ASIDE].sum()):,} queries were put aside: queries with new {plan.new.new} outside "
             "test-ood, and the other queries of the videos of test-ood."
         )
     return steps
@@ -271,7 +274,7 @@ def _guarantee(promise: Promise) -> Finding:
         False: ("Not kept", "serious"),
         None: ("Unknown", "note"),
     }
-    verdict, level = verdicts[promise.kept]
+    verdict, level = verdicts[promise.is_kept]
     return Finding((f"{verdict}: {promise.finding}",), title=promise.name, level=level)
 
 
@@ -280,7 +283,7 @@ def _guessing(result: MeasuredResplit) -> tuple[Block, ...]:
     summary = Finding((guesses.summary(guessing),))
     if not guessing:
         return (summary,)
-    how = Paragraph(
+    explanation = Paragraph(
         "Floors are baselines that never see a video. They are fitted on train (for the original tests, on the "
         "original train) and measured by the protocol default. Uniform draws start and end evenly. Values of floors "
         f"that draw their predictions are means of {DRAWS} draws; of the sentence network, of {FITS[NETWORK]} "
@@ -288,13 +291,14 @@ def _guessing(result: MeasuredResplit) -> tuple[Block, ...]:
         "corrected for the selection of the strongest floor on the same test."
     )
     first, *others = (guesses.table(guessing, measure) for measure in MEASURES)
-    order = order_blocks(result.alone, result.order)
-    return (summary, first, *order, Details("Other measures", (how, *others)))
+    order = order_blocks(result.orders, result.order)
+    return (summary, first, *order, Details("Other measures", (explanation, *others)))
 
 
 def _distances_table(result: MeasuredResplit) -> Table:
     rows = tuple(
-        tuple(map(Cell, (f"{a}, {b}", *_distance_row(of)))) for (a, b), of in result.inspection.distances.items()
+        tuple(map(Cell, (f"{a}, {b}", *_distance_row(distance))))
+        for (a, b), distance in result.inspection.distances.items()
     )
     return Table(
         "Energy distance and Jensen-Shannon divergence of (start, end) as shares of the video; by chance: "
@@ -304,30 +308,34 @@ def _distances_table(result: MeasuredResplit) -> Table:
     )
 
 
-def _distance_row(of: SplitDistance | None) -> list[str]:
-    if of is None:
+def _distance_row(distance: SplitDistance | None) -> list[str]:
+    if distance is None:
         return [UNDEFINED] * 6
     return [
-        *(number(of.energy, 4), number(of.energy_by_chance, 4), p_number(of.energy_p)),
-        *(number(of.jensen_shannon_bits, 3), number(of.jensen_shannon_by_chance, 3), p_number(of.jensen_shannon_p)),
+        *(number(distance.energy, 4), number(distance.energy_by_chance, 4), p_number(distance.energy_p)),
+        *(
+            number(distance.jensen_shannon_bits, 3),
+            number(distance.jensen_shannon_by_chance, 3),
+            p_number(distance.jensen_shannon_p),
+        ),
     ]
 
 
-def densities(found: Resplit) -> Drawing:
-    """Return the figure of where the moments of each split are (Closer Look, Fig. 4)."""
-    return Drawing("densities", "Density of start and end, by split", "", lambda: densities_figure(found))
+def densities(split: Resplit) -> Drawing:
+    """Return the figure of the locations of moments by split (Closer Look, Fig. 4)."""
+    return Drawing("densities", "Density of start and end, by split", "", lambda: densities_figure(split))
 
 
-def densities_figure(found: Resplit) -> Figure:
+def densities_figure(split: Resplit) -> Figure:
     """Draw the densities of (start, end) of the four splits, as shares of the video, on one scale."""
     with drawing_style():
         figure = new_figure(5.1)
         panels = figure.subplots(2, 2, sharex=True, sharey=True).ravel()
         for axes, name in zip(panels, SPLITS, strict=True):
-            where = _points(found.part(name)) if found.members[name].any() else None
-            where = np.zeros((0, 2)) if where is None else where
-            axes.set_title(f"{name}\n{len(where):,} moments")
-            draw_locations(axes, where)
+            points = _points(split.part(name)) if split.members[name].any() else None
+            points = np.zeros((0, 2)) if points is None else points
+            axes.set_title(f"{name}\n{len(points):,} moments")
+            draw_locations(axes, points)
             axes.tick_params(labelbottom=True, labelleft=True)
         for axes in panels[[0, 2]]:
             axes.set_ylabel("end, share of the video")

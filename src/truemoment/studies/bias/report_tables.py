@@ -28,7 +28,7 @@ def _table(
 
 
 def location_tables(survey: Survey) -> list[Table]:
-    """Return tables of where moments are, of the best constant predictions, and of the distances of splits."""
+    """Return tables of locations, of best constant predictions, and of distances between splits."""
     splits = [*survey.splits, *([survey.whole] if len(survey.splits) > 1 else [])]
     tables = [
         _table(
@@ -50,7 +50,7 @@ def location_tables(survey: Survey) -> list[Table]:
         ),
         _table(
             "The best constant prediction of each split: share of the moments that it hits at IoU > 0.5; by chance, if "
-            "moments of the same lengths started anywhere; and what the best constant prediction of train hits.",
+            "moments of the same lengths started anywhere; and the share that the constant of train hits.",
             ("split", "prediction, % of the video", "hits, %", "by chance, %", "p", "constant of train hits, %"),
             [[short_name(split.name), *_constants_row(split)] for split in splits],
         ),
@@ -60,7 +60,10 @@ def location_tables(survey: Survey) -> list[Table]:
             "Distance between the moments of two splits, and by chance: the mean distance when whole videos are "
             "exchanged between the splits.",
             ("splits", "energy distance", "by chance", "p", "Jensen-Shannon, bits", "by chance", "p"),
-            [[f"{short_name(of.a)}, {short_name(of.b)}", *_distance_row(of.distance.value)] for of in survey.pairs],
+            [
+                [f"{short_name(pair.a)}, {short_name(pair.b)}", *_distance_row(pair.distance.value)]
+                for pair in survey.pairs
+            ],
         )
         tables.append(distances)
     return tables
@@ -69,10 +72,10 @@ def location_tables(survey: Survey) -> list[Table]:
 def _locations_row(split: SplitSurvey) -> list[str]:
     counts = [f"{n:,}" for n in (split.n_queries, split.n_videos, split.n_moments)]
     row = counts + [points(share) for share in split.longer.tolist()]
-    even = split.evenness.value
-    if even is None:
+    evenness = split.evenness.value
+    if evenness is None:
         return [*row, *[UNDEFINED] * 3]
-    return [*row, number(even.below_even_bits), number(even.by_chance_bits), p_number(even.p_value)]
+    return [*row, number(evenness.below_even_bits), number(evenness.by_chance_bits), p_number(evenness.p_value)]
 
 
 def _constants_row(split: SplitSurvey) -> list[str]:
@@ -84,30 +87,30 @@ def _constants_row(split: SplitSurvey) -> list[str]:
     return [prediction, points(constant.value), points(constant.even_value), p_number(constant.p_value), transferred]
 
 
-def _distance_row(found: SplitDistance | None) -> list[str]:
-    if found is None:
+def _distance_row(distance: SplitDistance | None) -> list[str]:
+    if distance is None:
         return [UNDEFINED] * 6
     return [
-        number(found.energy, 4),
-        number(found.energy_by_chance, 4),
-        p_number(found.energy_p),
-        number(found.jensen_shannon_bits, 3),
-        number(found.jensen_shannon_by_chance, 3),
-        p_number(found.jensen_shannon_p),
+        number(distance.energy, 4),
+        number(distance.energy_by_chance, 4),
+        p_number(distance.energy_p),
+        number(distance.jensen_shannon_bits, 3),
+        number(distance.jensen_shannon_by_chance, 3),
+        p_number(distance.jensen_shannon_p),
     ]
 
 
 def verb_tables(survey: Survey) -> list[Table]:
-    """Return the table of what verbs reveal about locations."""
-    use, found = survey.verb_use.value, survey.information.value
+    """Return the table of the information of verbs about locations."""
+    use, information = survey.verb_use.value, survey.information.value
     row = [short_name(survey.title)]
     row += [UNDEFINED] * 2 if use is None else [number(use.mean_per_sentence), points(use.coverage)]
-    if found is None:
+    if information is None:
         row += [*[UNDEFINED] * 4, survey.information.why]
     else:
-        most = sorted(found.by_verb, key=lambda of: -of.bits)[:4]
-        row += [number(found.bits, 3), number(found.by_chance_bits, 3), p_number(found.p_value)]
-        row += [points(found.share_of_location), ", ".join(of.verb for of in most)]
+        most = sorted(information.by_verb, key=lambda divergence: -divergence.bits)[:4]
+        row += [number(information.bits, 3), number(information.by_chance_bits, 3), p_number(information.p_value)]
+        row += [points(information.share_of_location), ", ".join(divergence.verb for divergence in most)]
     return [
         _table(
             "Mutual information of the verb of a query and the location of its moment, in bits, after subtracting "
@@ -133,7 +136,7 @@ def word_tables(survey: Survey) -> list[Table]:
                 *("split", "hours", "min per video", "s per moment", "coverage, %", "words per query", "tokens"),
                 *("adjectives", "nouns", "verbs", "all words"),
             ),
-            [[short_name(name), *_statistics_row(of)] for name, of in statistics],
+            [[short_name(name), *_statistics_row(part)] for name, part in statistics],
         )
     ]
     if survey.shared:
@@ -142,27 +145,31 @@ def word_tables(survey: Survey) -> list[Table]:
     return tables
 
 
-def _statistics_row(of: Statistics) -> list[str]:
-    sizes = of.sentences.vocabulary.sizes
+def _statistics_row(statistics: Statistics) -> list[str]:
+    sizes = statistics.sentences.vocabulary.sizes
     return [
-        *(number(of.videos.total_h, 1), number(of.videos.mean_min), number(of.moments.mean_s, 1)),
-        *(points(of.moments.coverage_mean), number(of.sentences.words_mean, 1)),
-        *(f"{n:,}" for n in (of.sentences.n_tokens, sizes.adjectives, sizes.nouns, sizes.verbs, sizes.total)),
+        *(
+            number(statistics.videos.total_h, 1),
+            number(statistics.videos.mean_min),
+            number(statistics.moments.mean_s, 1),
+        ),
+        *(points(statistics.moments.coverage_mean), number(statistics.sentences.words_mean, 1)),
+        *(f"{n:,}" for n in (statistics.sentences.n_tokens, sizes.adjectives, sizes.nouns, sizes.verbs, sizes.total)),
     ]
 
 
 def _shared_words_table(survey: Survey) -> Table:
     rows = []
-    for of in survey.shared:
-        new = of.overlap.not_in_train
+    for pair in survey.shared:
+        new_words = pair.overlap.not_in_train
         rows.append(
             [
-                f"{short_name(of.train)}, {short_name(of.test)}",
-                f"{of.overlap.n_shared:,}",
-                points(of.overlap.share_of_test),
-                f"{new.n_words:,}",
-                points(new.share_of_occurrences, 2),
-                ", ".join(new.frequent[:4]) or UNDEFINED,
+                f"{short_name(pair.train)}, {short_name(pair.test)}",
+                f"{pair.overlap.n_shared:,}",
+                points(pair.overlap.share_of_test),
+                f"{new_words.n_words:,}",
+                points(new_words.share_of_occurrences, 2),
+                ", ".join(new_words.frequent[:4]) or UNDEFINED,
             ]
         )
     return _table(
@@ -177,14 +184,19 @@ def _shared_words_table(survey: Survey) -> Table:
 
 
 def _unique_table(survey: Survey) -> Table:
-    found = survey.uniqueness.value or ()
-    repeats = f"{found[0].n_verbatim:,}" if found else UNDEFINED
-    once = UNDEFINED if survey.tail.value is None else f"{survey.tail.value.n_once:,}"
+    levels = survey.uniqueness.value or ()
+    repeats = f"{levels[0].n_verbatim:,}" if levels else UNDEFINED
+    n_once = UNDEFINED if survey.tail.value is None else f"{survey.tail.value.n_once:,}"
     return _table(
         "Unique sentences: METEOR with every other sentence of the video is below the threshold; sentences that repeat "
         "another sentence of the video word for word; words that occur once.",
-        ("dataset", *(f"unique at {of.threshold:g}, %" for of in found), "verbatim repeats", "words that occur once"),
-        [[short_name(survey.title), *(points(of.share) for of in found), repeats, once]],
+        (
+            "dataset",
+            *(f"unique at {level.threshold:g}, %" for level in levels),
+            "verbatim repeats",
+            "words that occur once",
+        ),
+        [[short_name(survey.title), *(points(level.share) for level in levels), repeats, n_once]],
     )
 
 
@@ -230,8 +242,8 @@ def _statistic(read: Callable[[Statistics], float], decimals: int = 0) -> Callab
 
 
 def _number(value: float, decimals: int) -> Cell:
-    shown = number(value, decimals)
-    return Cell("undefined" if shown == UNDEFINED else shown)
+    text = number(value, decimals)
+    return Cell("undefined" if text == UNDEFINED else text)
 
 
 def _longer(at: int) -> Callable[[Survey], Cell]:
@@ -247,40 +259,45 @@ def _after_chance(by_chance_bits: float, p: float) -> str:
 
 
 def _evenness(survey: Survey) -> Cell:
-    found = survey.whole.evenness.value
-    if found is None:
+    evenness = survey.whole.evenness.value
+    if evenness is None:
         return _undefined(survey.whole.evenness.why)
-    grid = "" if found.grid is None else f"on a grid of {found.grid.name}; "
-    return Cell(number(found.below_even_bits), grid + _after_chance(found.by_chance_bits, found.p_value))
+    grid = "" if evenness.grid is None else f"on a grid of {evenness.grid.name}; "
+    return Cell(number(evenness.below_even_bits), grid + _after_chance(evenness.by_chance_bits, evenness.p_value))
 
 
 def _constant(survey: Survey) -> Cell:
-    found = survey.whole.constant.value
-    if found is None:
+    constant = survey.whole.constant.value
+    if constant is None:
         return _undefined(survey.whole.constant.why)
-    return Cell(points(found.value), f"chance {points(found.even_value)}, {p_value(found.p_value)}")
+    return Cell(points(constant.value), f"chance {points(constant.even_value)}, {p_value(constant.p_value)}")
 
 
 def _constant_of_train(survey: Survey) -> Cell:
-    found = survey.tested.constant_of_train
-    return _undefined(found.why) if found.value is None else Cell(points(found.value), short_name(survey.tested.name))
+    constant = survey.tested.constant_of_train
+    return (
+        _undefined(constant.why)
+        if constant.value is None
+        else Cell(points(constant.value), short_name(survey.tested.name))
+    )
 
 
 def _distance(survey: Survey) -> Cell:
     pair = survey.train_to_tested
     if pair is None or pair.distance.value is None:
         return _undefined("no split train and a test" if pair is None else pair.distance.why)
-    found, tested = pair.distance.value, short_name(survey.tested.name)
+    distance, tested = pair.distance.value, short_name(survey.tested.name)
     return Cell(
-        number(found.energy, 4), f"{tested}; chance {number(found.energy_by_chance, 4)}, {p_value(found.energy_p)}"
+        number(distance.energy, 4),
+        f"{tested}; chance {number(distance.energy_by_chance, 4)}, {p_value(distance.energy_p)}",
     )
 
 
 def _information(survey: Survey) -> Cell:
-    found = survey.information.value
-    if found is None:
+    information = survey.information.value
+    if information is None:
         return _undefined(survey.information.why)
-    return Cell(number(found.bits), _after_chance(found.by_chance_bits, found.p_value))
+    return Cell(number(information.bits), _after_chance(information.by_chance_bits, information.p_value))
 
 
 def _verbs_per_query(survey: Survey) -> Cell:
@@ -296,18 +313,18 @@ def _coverage(survey: Survey) -> Cell:
 
 
 def _unique(survey: Survey) -> Cell:
-    found = survey.uniqueness.value
-    return _undefined(survey.uniqueness.why) if not found else _number(100 * found[0].share, 1)
+    levels = survey.uniqueness.value
+    return _undefined(survey.uniqueness.why) if not levels else _number(100 * levels[0].share, 1)
 
 
 def _new_words(survey: Survey) -> Cell:
-    found = next((of for of in survey.shared if of.test == survey.tested.name), None)
-    if found is None:
+    pair = next((pair for pair in survey.shared if pair.test == survey.tested.name), None)
+    if pair is None:
         return _undefined("no split train and a test")
-    new = found.overlap.not_in_train
+    new_words = pair.overlap.not_in_train
     return Cell(
-        points(new.share_of_vocabulary),
-        f"{short_name(found.test)}; {points(new.share_of_occurrences, 2)} % of its words",
+        points(new_words.share_of_vocabulary),
+        f"{short_name(pair.test)}; {points(new_words.share_of_occurrences, 2)} % of its words",
     )
 
 
@@ -317,8 +334,8 @@ _BIASES: _Groups = (
     (
         "Moments",
         (
-            _Row("seconds per moment", _statistic(lambda of: of.moments.mean_s, 1)),
-            _Row("coverage of the video, %", _statistic(lambda of: 100 * of.moments.coverage_mean, 1)),
+            _Row("seconds per moment", _statistic(lambda s: s.moments.mean_s, 1)),
+            _Row("coverage of the video, %", _statistic(lambda s: 100 * s.moments.coverage_mean, 1)),
             *(_Row(f"longer than {100 * over:.0f} % of the video, %", _longer(at)) for at, over in enumerate(OVER)),
         ),
     ),
@@ -346,22 +363,22 @@ _SIZES: _Groups = (
         "Size",
         (
             _Row("splits", _splits),
-            _Row("queries", _statistic(lambda of: of.sentences.n)),
-            _Row("videos", _statistic(lambda of: of.videos.n)),
-            _Row("hours of video", _statistic(lambda of: of.videos.total_h, 1)),
-            _Row("minutes per video", _statistic(lambda of: of.videos.mean_min, 2)),
-            _Row("queries per video", _statistic(lambda of: of.sentences.per_video, 1)),
+            _Row("queries", _statistic(lambda s: s.sentences.n)),
+            _Row("videos", _statistic(lambda s: s.videos.n)),
+            _Row("hours of video", _statistic(lambda s: s.videos.total_h, 1)),
+            _Row("minutes per video", _statistic(lambda s: s.videos.mean_min, 2)),
+            _Row("queries per video", _statistic(lambda s: s.sentences.per_video, 1)),
         ),
     ),
     (
         "Words",
         (
-            _Row("words per query", _statistic(lambda of: of.sentences.words_mean, 1)),
-            _Row("tokens", _statistic(lambda of: of.sentences.n_tokens)),
-            _Row("vocabulary, adjectives", _statistic(lambda of: of.sentences.vocabulary.sizes.adjectives)),
-            _Row("vocabulary, nouns", _statistic(lambda of: of.sentences.vocabulary.sizes.nouns)),
-            _Row("vocabulary, verbs", _statistic(lambda of: of.sentences.vocabulary.sizes.verbs)),
-            _Row("vocabulary, total", _statistic(lambda of: of.sentences.vocabulary.sizes.total)),
+            _Row("words per query", _statistic(lambda s: s.sentences.words_mean, 1)),
+            _Row("tokens", _statistic(lambda s: s.sentences.n_tokens)),
+            _Row("vocabulary, adjectives", _statistic(lambda s: s.sentences.vocabulary.sizes.adjectives)),
+            _Row("vocabulary, nouns", _statistic(lambda s: s.sentences.vocabulary.sizes.nouns)),
+            _Row("vocabulary, verbs", _statistic(lambda s: s.sentences.vocabulary.sizes.verbs)),
+            _Row("vocabulary, total", _statistic(lambda s: s.sentences.vocabulary.sizes.total)),
             _Row("unique sentences, % (METEOR < 0.99)", _unique),
             _Row("words of the test not in train, %", _new_words),
         ),

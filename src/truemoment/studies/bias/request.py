@@ -1,4 +1,4 @@
-"""What a survey of datasets is asked for."""
+"""Request of a survey of datasets."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Datasets(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class Surveying(Request):
-    """How datasets are surveyed."""
+    """Settings of a survey."""
 
     HEADING = "Survey"
 
@@ -63,7 +63,7 @@ class Surveying(Request):
 
 @dataclass(frozen=True)
 class SurveyRequest(Datasets, Surveying, Running):
-    """The datasets that are surveyed, and how."""
+    """Datasets and settings of a survey."""
 
     surveyed: AnyDataset | Sequence[AnyDataset] = in_python(
         "Names of datasets, JSON Lines files, or annotations of a split: one, or several.", ()

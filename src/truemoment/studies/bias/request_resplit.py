@@ -1,4 +1,4 @@
-"""What a new split of a dataset is asked for."""
+"""Request of a new split of a dataset."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _share(text: str, default: float | None) -> Any:  # noqa: ANN401 - as datacl
 
 @dataclass(frozen=True, kw_only=True)
 class Whole(Request):
-    """Which dataset is split: by name or file, all splits or some."""
+    """The dataset that is split, by name or file: all splits or some."""
 
     HEADING = "Data"
 
@@ -42,7 +42,7 @@ class Whole(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class Splitting(Request):
-    """How the dataset is split."""
+    """Settings of the new split."""
 
     HEADING = "Splitting"
 
@@ -83,9 +83,9 @@ class Splitting(Request):
             LocationShift(self.place, self.width) if name == "location" else WordShift(name) for name in names
         ]
         of_location = {"--marked": self.marked, "--longest": self.longest, "--width": self.width}
-        given = [option for option, value in of_location.items() if value is not None]
-        if "location" not in names and (given or self.place != "start-end"):
-            raise UsageError(f"{(given or ['--place'])[0]}: is an option of --shift location, which is not given")
+        options = [option for option, value in of_location.items() if value is not None]
+        if "location" not in names and (options or self.place != "start-end"):
+            raise UsageError(f"{(options or ['--place'])[0]}: is an option of --shift location, which is not given")
         return Plan(self.ood, self.val, self.iid, tuple(shifts), self.marked, _longest(self.longest), self.ties)
 
 
@@ -103,7 +103,7 @@ def _longest(text: str | None) -> float | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Checks(NoCache):
-    """How the new split is measured."""
+    """Settings of the checks of the new split."""
 
     HEADING = "Checks"
 
@@ -115,7 +115,7 @@ class Checks(NoCache):
 
 @dataclass(frozen=True)
 class ResplitRequest(Whole, Splitting, Checks, Running):
-    """The dataset that is split again, how, and the new folder."""
+    """The dataset, the settings and the folder of a new split."""
 
     out: AnyFile = option("Folder to write; must be new.", name="-o --out", metavar="DIR", required=True)
     _: KW_ONLY

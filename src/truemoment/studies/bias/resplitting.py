@@ -1,4 +1,4 @@
-"""A dataset that is split again and measured: its guarantees, and what guessing reaches on its tests."""
+"""A dataset that is split again and measured: its guarantees, and the scores of floors on its tests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from truemoment.studies.bias.splitting import Plan, Resplit, resplit
 
 @dataclass(frozen=True, eq=False)
 class MeasuredResplit:
-    """A new split, what was measured on it, the order of its queries, and what that of the source alone predicts."""
+    """A new split, its guarantees and scores of floors, the order of its queries, and the order in the source."""
 
     split: Resplit
     inspection: Inspection
@@ -30,7 +30,7 @@ class MeasuredResplit:
     permutations: int
     seed: int
     order: Order = "file"
-    alone: tuple[SplitOrder, ...] = ()
+    orders: tuple[SplitOrder, ...] = ()
 
 
 def resplit_and_measure(
@@ -59,19 +59,21 @@ def resplit_and_measure(
     guessing = guess_on_split(split, original=original, engine=engine, seed=seed, cache=cache, on_status=on_status)
     inspection = inspect_split(split, inspecting, guessing, permutations=permutations, on_status=on_status)
     on_status("order of sentences")
-    alone = _orders(split if order == "file" else _in_file_order(split, annotations, seed))
-    return MeasuredResplit(split, inspection, guessing, reader.name, permutations, seed, order, alone)
+    orders = _orders(split if order == "file" else _in_file_order(split, annotations, seed))
+    return MeasuredResplit(split, inspection, guessing, reader.name, permutations, seed, order, orders)
 
 
 def _in_file_order(split: Resplit, annotations: Annotations, seed: int) -> Resplit:
     """Return the members of a split in random order as queries of the file, in its order."""
     row, new_id = split.annotations.queries.index, random_order(annotations.queries, seed)
     rows = [row[new_id[query_id]] for query_id in annotations.queries.query_id]
-    return replace(split, annotations=annotations, members={name: of[rows] for name, of in split.members.items()})
+    return replace(
+        split, annotations=annotations, members={name: member[rows] for name, member in split.members.items()}
+    )
 
 
 def _orders(split: Resplit) -> tuple[SplitOrder, ...]:
     """Measure the order of sentences in train and the tests; nothing where no video has two sentences."""
     names = [name for name in SPLITS if name != "val" and split.members[name].any()]
-    found = orders_of_splits({name: split.part(name) for name in names})
-    return found if any(of.starts.n_pairs for of in found) else ()
+    orders = orders_of_splits({name: split.part(name) for name in names})
+    return orders if any(order.starts.n_pairs for order in orders) else ()

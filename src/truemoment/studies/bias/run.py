@@ -24,14 +24,14 @@ from truemoment.studies.request import path_of
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SurveyResult(Result):
-    """Surveys of datasets that report themselves.
+    """Surveys of datasets, with report, document and rows.
 
     Parameters
     ----------
     surveys
-        One a dataset.
+        Survey of each dataset.
     request
-        What was asked for.
+        Datasets and settings.
     sources
         ``path`` and ``sha256`` of the file of each survey; None for a dataset of the field.
     """
@@ -42,9 +42,9 @@ class SurveyResult(Result):
 
     def report(self) -> Report:
         """Return the report for people."""
-        asked = self.request
+        request = self.request
         return reports.report(
-            self.surveys, seed=asked.seed, sources=self.sources, top_verbs=asked.top_verbs, verbs=asked.verbs
+            self.surveys, seed=request.seed, sources=self.sources, top_verbs=request.top_verbs, verbs=request.verbs
         )
 
     def document(self) -> dict[str, Any]:
@@ -54,14 +54,14 @@ class SurveyResult(Result):
     def rows(self) -> list[dict[str, Any]]:
         """Return a row a split: number of queries and videos."""
         return [
-            {"dataset": of.title, "split": split.name, "n_queries": split.n_queries, "n_videos": split.n_videos}
-            for of in self.surveys
-            for split in of.splits
+            {"dataset": survey.title, "split": split.name, "n_queries": split.n_queries, "n_videos": split.n_videos}
+            for survey in self.surveys
+            for split in survey.splits
         ]
 
     def __repr__(self) -> str:
         """Return the datasets, in one line."""
-        return f"Survey of {', '.join(of.title for of in self.surveys)}"
+        return f"Survey of {', '.join(survey.title for survey in self.surveys)}"
 
 
 def run(request: SurveyRequest) -> SurveyResult:
@@ -97,16 +97,16 @@ def run(request: SurveyRequest) -> SurveyResult:
 
 def _datasets(request: SurveyRequest) -> Iterator[tuple[AllSplits, Mapping[str, str] | None]]:
     """Read the splits of every dataset, with path and hash of a file."""
-    given = request.surveyed
+    surveyed = request.surveyed
     names: list[str] = list(request.datasets)
     files: list[Path] = list(request.files)
-    for of in [given] if isinstance(given, Annotations | str | os.PathLike) else given:
-        if isinstance(of, Annotations):
-            yield AllSplits(of.dataset, {of.split: of}), None
-        elif Path(of).is_file():
-            files.append(Path(of))
+    for dataset in [surveyed] if isinstance(surveyed, Annotations | str | os.PathLike) else surveyed:
+        if isinstance(dataset, Annotations):
+            yield AllSplits(dataset.dataset, {dataset.split: dataset}), None
+        elif Path(dataset).is_file():
+            files.append(Path(dataset))
         else:
-            names.append(str(of))
+            names.append(str(dataset))
     for name in names:
         yield splits_of_dataset(name, request.splits, data_dir=path_of(request.data_dir)), None
     for path in files:

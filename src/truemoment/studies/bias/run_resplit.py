@@ -29,12 +29,12 @@ from truemoment.studies.request import path_of
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ResplitResult(Result):
-    """A new split that reports itself.
+    """A new split, with report, document and rows.
 
     Parameters
     ----------
     measured
-        The split, its guarantees, and what every floor reaches on it.
+        The split, its guarantees, and the scores of every floor on it.
     source
         Origin of the queries.
     folder
@@ -108,7 +108,7 @@ def run(
         raise UsageError(f"-o {printable(str(folder))}: is the name of a dataset, expected another one")
     refuse_folder(folder)
     whole = _read(request, folder, note)
-    found = resplit_and_measure(
+    split = resplit_and_measure(
         whole.annotations,
         plan,
         original=whole.original,
@@ -119,13 +119,13 @@ def run(
         cache=request.cache(request.on_warning),
         on_status=request.on_status,
     )
-    result = ResplitResult(found, whole.source, folder)
-    reports.write_folder(folder, found, whole.source, command=command, on_complete=lambda: on_complete(result))
+    result = ResplitResult(split, whole.source, folder)
+    reports.write_folder(folder, split, whole.source, command=command, on_complete=lambda: on_complete(result))
     return result
 
 
 def _read(request: ResplitRequest, folder: Path, note: Callable[[str], None]) -> WholeDataset:
-    """Read all queries, for a folder to be made of them."""
+    """Read all queries of the dataset that is split."""
     if request.annotations is not None:
         return whole_file(Path(request.annotations), folder)
     if request.dataset is None:

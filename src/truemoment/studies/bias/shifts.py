@@ -83,7 +83,7 @@ class Ranking:
         Queries that can be in test-ood; others of a low rank are put aside.
     terms : (Q,) tuples of text
         New words or compositions of each query, by rank; None for locations.
-    drawn
+    candidates
         All terms in the order in which they are drawn, which is their rank.
     density : (Q,)
         For locations: density of the most typical moment of each query; NaN without a location.
@@ -92,7 +92,7 @@ class Ranking:
     rank: Floats
     eligible: Bools
     terms: Sequence[tuple[str, ...]] | None = None
-    drawn: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
     density: Floats | None = None
 
 
@@ -123,31 +123,33 @@ class LocationShift:
 
         A query with several moments counts by its most typical one, because an answer with that one is right.
         """
-        known = (annotations.duration_s > 0) & ~np.isnan(annotations.start_s)
-        duration_s = annotations.duration_s[known]
-        times = np.sort(np.stack([annotations.start_s[known], annotations.end_s[known]], axis=1), axis=1)
+        is_known = (annotations.duration_s > 0) & ~np.isnan(annotations.start_s)
+        duration_s = annotations.duration_s[is_known]
+        times = np.sort(np.stack([annotations.start_s[is_known], annotations.end_s[is_known]], axis=1), axis=1)
         with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are refused below
             start, end = (seconds_to_norm(column, duration_s) for column in times.T)
             points = np.stack(PLACES[self.place](start, end, duration_s), axis=1)
         if not np.all(np.abs(points) <= FARTHEST):
-            row = int(np.flatnonzero(known)[~np.all(np.abs(points) <= FARTHEST, axis=1)][0])
+            row = int(np.flatnonzero(is_known)[~np.all(np.abs(points) <= FARTHEST, axis=1)][0])
             raise InputError(
                 f"{annotations.dataset}: got a moment to {annotations.end_s[row]:g} s in a video of "
                 f"{annotations.duration_s[row]:g} s for query {annotations.query_id[row]!r}; expected both in seconds"
             )
         try:
-            fitted = Density.fit(points)
+            estimate = Density.fit(points)
         except InputError as error:
             raise InputError(f"{annotations.dataset}: {error}; there is no density to split by") from None
         if self.width is not None:
-            fitted = Density(points, np.eye(2) * self.width**2)
+            estimate = Density(points, np.eye(2) * self.width**2)
         places, place = np.unique(points, axis=0, return_inverse=True)  # equal points have equal ranks, to the last bit
         of_row = np.full(len(annotations), -np.inf)
-        of_row[known] = _with_ties(fitted.evaluate(places))[place.reshape(-1)]
+        of_row[is_known] = _with_ties(estimate.evaluate(places))[place.reshape(-1)]
         density = np.maximum.reduceat(of_row, annotations.offsets[:-1])
-        placed = np.isfinite(density)
+        has_location = np.isfinite(density)
         return Ranking(
-            rank=np.where(placed, density, np.inf), eligible=placed, density=np.where(placed, density, np.nan)
+            rank=np.where(has_location, density, np.inf),
+            eligible=has_location,
+            density=np.where(has_location, density, np.nan),
         )
 
 
@@ -177,24 +179,24 @@ class WordShift:
         for q, terms in enumerate(of_query):
             for term in terms:
                 queries_with[term].append(q)
-        most = max(MOST_VIDEOS * annotations.n_videos, 1)
-        drawable = [
+        max_videos = max(MOST_VIDEOS * annotations.n_videos, 1)
+        candidates = [
             term
             for term, rows in sorted(queries_with.items())
-            if len(rows) >= LEAST_QUERIES and len(set(queries.video_id[rows])) <= most
+            if len(rows) >= LEAST_QUERIES and len(set(queries.video_id[rows])) <= max_videos
         ]
-        if not drawable:
+        if not candidates:
             raise InputError(
                 f"{annotations.dataset}: none of the {self.new} is in at least {LEAST_QUERIES} queries and at most "
                 f"{100 * MOST_VIDEOS:g} % of the videos"
             )
-        drawn = tuple(drawable[number] for number in rng.permutation(len(drawable)).tolist())
-        place = {term: float(at) for at, term in enumerate(drawn)}
+        order = tuple(candidates[number] for number in rng.permutation(len(candidates)).tolist())
+        place = {term: float(at) for at, term in enumerate(order)}
         ordered = [
             tuple(sorted((term for term in terms if term in place), key=place.__getitem__)) for terms in of_query
         ]
         rank = np.array([place[terms[0]] if terms else np.inf for terms in ordered])
-        return Ranking(rank, np.ones(len(queries), dtype=bool), ordered, drawn)
+        return Ranking(rank, np.ones(len(queries), dtype=bool), ordered, order)
 
 
 Shift = LocationShift | WordShift
@@ -215,11 +217,11 @@ def compositions_of(tokens: Sequence[Token]) -> frozenset[str]:
     >>> sorted(compositions_of(tokens))
     ['close window', 'open door']
     """
-    found, verb = set(), ""
+    compositions, verb = set(), ""
     for token in tokens:
         if token.tag == "VERB":
             verb = token.lemma
         elif token.tag == "NOUN" and verb:
-            found.add(f"{verb} {token.lemma}")
+            compositions.add(f"{verb} {token.lemma}")
             verb = ""
-    return frozenset(found)
+    return frozenset(compositions)

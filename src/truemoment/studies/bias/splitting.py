@@ -35,7 +35,7 @@ Ties = Literal["ood", "rest"]
 
 @dataclass(frozen=True)
 class Plan:
-    """How a dataset is split.
+    """Settings of a new split of a dataset.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ class Plan:
         Videos with a moment of at least this share of the video (in plain float64) stay out of test-ood; None for no
         limit. Only used by a shift of location.
     ties
-        Where videos with exactly half of their queries marked go; None for ``rest``, or for ``ood`` with new terms (the
-        other queries of the video are then put aside).
+        Destination of videos with exactly half of their queries marked; None for ``rest``, or for ``ood`` with new
+        terms (the other queries of the video are then put aside).
     """
 
     ood: float = 0.2
@@ -87,7 +87,7 @@ class Plan:
 
     @property
     def ties_go(self) -> Ties:
-        """Where videos with exactly half of their queries marked go."""
+        """Destination of videos with exactly half of their queries marked."""
         return self.ties or ("rest" if self.new is None else "ood")
 
     @property
@@ -156,8 +156,8 @@ def resplit(
     >>> from truemoment.worlds import make_world
     >>> world = make_world(100, seed=1)
     >>> whole = Annotations.joined([world.splits[name] for name in ("train", "val", "test-iid")])
-    >>> found = resplit(whole, np.random.default_rng(0))
-    >>> {name: round(float(of.mean()), 2) for name, of in found.members.items()}
+    >>> members = resplit(whole, np.random.default_rng(0)).members
+    >>> {name: round(float(member.mean()), 2) for name, member in members.items()}
     {'train': 0.68, 'val': 0.05, 'test-iid': 0.06, 'test-ood': 0.2}
     """
     plan = Plan() if plan is None else plan
@@ -229,10 +229,10 @@ def _overlong(annotations: Annotations, video: Ints, longest_norm: float | None)
     """Return videos with a moment of at least this share of the video, (V,)."""
     barred = np.zeros(int(video.max()) + 1, dtype=bool)
     if longest_norm is not None:
-        known = annotations.duration_s > 0
-        duration_s = np.where(known, annotations.duration_s, 1.0)
+        has_duration = annotations.duration_s > 0
+        duration_s = np.where(has_duration, annotations.duration_s, 1.0)
         start, end = (seconds_to_norm(times, duration_s) for times in (annotations.start_s, annotations.end_s))
-        long = known & (np.abs(end - start) >= longest_norm)  # plain float64, as the published splits were made
+        long = has_duration & (np.abs(end - start) >= longest_norm)  # plain float64, as the published splits were made
         barred[np.repeat(video, np.diff(annotations.offsets))[long]] = True
     return barred
 
@@ -248,38 +248,38 @@ def _threshold(ranking: Ranking, plan: Plan, n_ood: Callable[[Bools], int]) -> f
     if plan.marked is not None and plan.new is None:
         return _quantile(ranking, plan.marked)
     ranks = np.unique(ranking.rank[np.isfinite(ranking.rank)])
-    wanted = plan.ood * len(ranking.rank) - TIE
+    target = plan.ood * len(ranking.rank) - TIE
     low, high = 0, len(ranks) - 1  # `high` is the lowest rank known to fill it, or the last
     while low < high:
         middle = (low + high) // 2
-        filled = n_ood(ranking.rank <= ranks[middle]) >= wanted
+        filled = n_ood(ranking.rank <= ranks[middle]) >= target
         low, high = (low, middle) if filled else (middle + 1, high)
     if not len(ranks):
         return -np.inf
-    if n_ood(ranking.rank <= ranks[high]) < wanted:  # too many new compositions, so training does not have their words
-        tried = np.unique(np.linspace(0, high, N_TRIED).astype(np.int64))
-        high = int(tried[np.argmax([n_ood(ranking.rank <= ranks[at]) for at in tried])])
+    if n_ood(ranking.rank <= ranks[high]) < target:  # too many new compositions, so training does not have their words
+        positions = np.unique(np.linspace(0, high, N_TRIED).astype(np.int64))
+        high = int(positions[np.argmax([n_ood(ranking.rank <= ranks[at]) for at in positions])])
     return float(ranks[high])
 
 
 def _drawn(ranking: Ranking, low: Bools) -> tuple[str, ...]:
     """Return new terms, in the order in which they were drawn; none for a shift of location alone."""
-    return ranking.drawn[: int(ranking.rank[low].max(initial=-1.0)) + 1] if ranking.drawn else ()
+    return ranking.candidates[: int(ranking.rank[low].max(initial=-1.0)) + 1] if ranking.candidates else ()
 
 
-def parts_known(ranking: Ranking, new: Sequence[str], elsewhere: Bools) -> Bools:
+def parts_known(ranking: Ranking, new: Sequence[str], rest: Bools) -> Bools:
     """Return queries with a new composition whose words are both in compositions of other splits, (Q,)."""
     terms = ranking.terms or ()
-    others = [term.split() for q in np.flatnonzero(elsewhere).tolist() for term in terms[q]]
-    verbs, nouns = ({parts[at] for parts in others} for at in (0, 1))
-    known = {term for term in new if term.split()[0] in verbs and term.split()[1] in nouns}
-    return np.array([not known.isdisjoint(of) for of in terms], dtype=bool)
+    word_pairs = [term.split() for q in np.flatnonzero(rest).tolist() for term in terms[q]]
+    verbs, nouns = ({parts[at] for parts in word_pairs} for at in (0, 1))
+    complete_terms = {term for term in new if term.split()[0] in verbs and term.split()[1] in nouns}
+    return np.array([not complete_terms.isdisjoint(query_terms) for query_terms in terms], dtype=bool)
 
 
 def _why_none(plan: Plan) -> str:
     if plan.location is not None and plan.longest_norm is not None:
-        long = f"a moment of at least {plan.longest_norm:g} of the video"
-        return f"; videos with {long} are kept out, expected a larger share"
+        limit = f"a moment of at least {plan.longest_norm:g} of the video"
+        return f"; videos with {limit} are kept out, expected a larger share"
     return "; no video has half of its queries marked, expected a larger share"
 
 
@@ -290,8 +290,8 @@ def _assign(video: Ints, rest: Bools, shares: Sequence[float], rng: np.random.Ge
     assigned = np.concatenate([[0], np.cumsum(size[videos])])
     splits, start = [], 0
     for share in shares:
-        wanted = assigned[start] + share * len(video) - TIE
-        stop = min(int(np.searchsorted(assigned, wanted)), len(videos))
+        target = assigned[start] + share * len(video) - TIE
+        stop = min(int(np.searchsorted(assigned, target)), len(videos))
         selected = np.zeros(len(size), dtype=bool)
         selected[videos[start:stop]] = True
         splits.append(selected[video] & rest)

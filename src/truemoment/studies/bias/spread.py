@@ -90,7 +90,7 @@ class Evenness:
 
 @dataclass(frozen=True)
 class ConstantBias:
-    """The best constant prediction, and how much of its score is bias.
+    """The best constant prediction, and the part of its score that is bias.
 
     Parameters
     ----------
@@ -142,24 +142,24 @@ def evenness(
         If every moment is a whole video, or nearly all moments are on a grid and some are not.
     """
     check_draws(draws, "draws")
-    shortest_found = _shortest(locations, shortest_norm)
+    shortest = _shortest(locations, shortest_norm)
     on_grid = grid_moments(locations)
     if on_grid is None:
-        even = _even_anywhere(locations, shortest_found)
+        spread = _even_anywhere(locations, shortest)
     else:
-        even = _even_on_grid(locations, on_grid, shortest_norm or 0.0)
-    raw = below_even_bits(np.bincount(even.region, minlength=len(even.share)), even.share)
-    by_chance = np.array([below_even_bits(even.draw(rng), even.share) for _ in range(draws)])
-    below = raw - float(by_chance.mean())
+        spread = _even_on_grid(locations, on_grid, shortest_norm or 0.0)
+    raw = below_even_bits(np.bincount(spread.region, minlength=len(spread.share)), spread.share)
+    by_chance = np.array([below_even_bits(spread.draw(rng), spread.share) for _ in range(draws)])
+    bits = raw - float(by_chance.mean())
     return Evenness(
-        entropy_bits=even.bits - below,
-        even_bits=even.bits,
-        below_even_bits=below,
+        entropy_bits=spread.bits - bits,
+        even_bits=spread.bits,
+        below_even_bits=bits,
         by_chance_bits=float(by_chance.mean()),
         p_value=p_value(raw, by_chance),
-        shortest_norm=even.shortest_norm,
+        shortest_norm=spread.shortest_norm,
         n_moments=len(locations),
-        n_distinct=even.n_distinct,
+        n_distinct=spread.n_distinct,
         grid=None if on_grid is None else on_grid.grid,
     )
 
@@ -191,16 +191,16 @@ def _even_on_grid(locations: Locations, at: GridMoments, shortest_norm: float) -
     """Return the even spread over all pairs of start and end on the grid; regions use shares of the steps."""
     fewest = np.maximum(np.ceil(shortest_norm * at.steps_of_video - 2 * ROUNDED), 1).astype(np.int64)
     shortest_norm = float(np.min(fewest / at.n_steps))
-    one, multiplicity = at.distinct(locations.video)
-    video, n_steps, least = locations.video[one], at.n_steps[one], fewest[one]
+    index, multiplicity = at.distinct(locations.video)
+    video, n_steps, least = locations.video[index], at.n_steps[index], fewest[index]
     n_pairs = _triangle(at.n_steps - fewest + 1)
 
     def draw(rng: np.random.Generator) -> Floats:
-        pair = draw_distinct(video, n_pairs[one], rng)
+        pair = draw_distinct(video, n_pairs[index], rng)
         last = (np.sqrt(8.0 * pair + 1) - 1) // 2  # pairs are counted by their last step, then by their first
         first = pair - _triangle(last)
-        drawn = np.stack([first, last + least], axis=1) / n_steps[:, None]
-        region = region_of(drawn, shortest_norm, N_STEPS)
+        moments = np.stack([first, last + least], axis=1) / n_steps[:, None]
+        region = region_of(moments, shortest_norm, N_STEPS)
         return np.asarray(np.bincount(region, weights=multiplicity.astype(np.float64), minlength=len(EVEN)))
 
     return _Even(
@@ -209,7 +209,7 @@ def _even_on_grid(locations: Locations, at: GridMoments, shortest_norm: float) -
         draw,
         float(np.log2(n_pairs).mean()),
         shortest_norm,
-        len(one),
+        len(index),
     )
 
 
@@ -268,13 +268,13 @@ def _best_by_chance(
 ) -> Floats:
     """Return the number of hits of the best constant in each sample at even starts, shape (draws,)."""
     multiplicity = starts.multiplicity.astype(np.float64)
-    n_placed = len(starts.placed)
+    n_moments = len(starts.moments)
     best = np.empty(draws)
     for low in range(0, draws, _BLOCK_DRAWS):
-        counts = np.empty((min(_BLOCK_DRAWS, draws - low), n_placed))
+        counts = np.empty((min(_BLOCK_DRAWS, draws - low), n_moments))
         for row in counts:
-            row[:] = np.bincount(starts.draw(rng), weights=multiplicity, minlength=n_placed)
-        best[low : low + len(counts)] = _hits(starts.placed, counts, constants, threshold).max(axis=1)
+            row[:] = np.bincount(starts.draw(rng), weights=multiplicity, minlength=n_moments)
+        best[low : low + len(counts)] = _hits(starts.moments, counts, constants, threshold).max(axis=1)
     return best
 
 
@@ -283,13 +283,13 @@ def _triangle(n: Ints | Floats) -> Ints:
     return np.asarray(n * (n + 1) // 2, dtype=np.int64)
 
 
-def _shortest(locations: Locations, given: float | None) -> float:
-    found = float(np.diff(locations.start_end_norm, axis=1).min())
-    if given is not None and not 0 <= given <= found + TIE:
+def _shortest(locations: Locations, limit: float | None) -> float:
+    least = float(np.diff(locations.start_end_norm, axis=1).min())
+    if limit is not None and not 0 <= limit <= least + TIE:
         raise UsageError(
-            f"got a shortest moment of {given:g} of the video, expected 0 to {found:g}, the shortest moment"
+            f"got a shortest moment of {limit:g} of the video, expected 0 to {least:g}, the shortest moment"
         )
-    shortest = found if given is None else given
+    shortest = least if limit is None else limit
     if shortest > 1 - TIE:
         raise InputError("every moment is its whole video, so their locations cannot be even or uneven")
     return shortest
@@ -319,8 +319,8 @@ _MOST_ROWS = 50_000  # of the placements on a grid, or one group per number of s
 class Starts:
     """Moments of the same lengths as M distinct moments, at even starts."""
 
-    placed: Floats  # (P, 2), all possible moments of a sample
-    draw: Callable[[np.random.Generator], Ints]  # of a row of `placed` for each distinct moment, (M,)
+    moments: Floats  # (P, 2), all possible moments of a sample
+    draw: Callable[[np.random.Generator], Ints]  # of a row of `moments` for each distinct moment, (M,)
     multiplicity: Ints  # (M,), number of locations of each
 
 
@@ -329,25 +329,25 @@ def starts_anywhere(locations: Locations) -> Starts:
     multiplicity = locations.multiplicity
     length = np.empty(len(multiplicity))
     length[locations.moment] = np.diff(locations.start_end_norm, axis=1)[:, 0]
-    group, placed = placements(length)
-    return Starts(placed, lambda rng: group * _N_STARTS + rng.integers(_N_STARTS, size=len(group)), multiplicity)
+    group, moments = placements(length)
+    return Starts(moments, lambda rng: group * _N_STARTS + rng.integers(_N_STARTS, size=len(group)), multiplicity)
 
 
 def starts_on_grid(locations: Locations, at: GridMoments) -> Starts:
     """Return moments with even starts over the steps of the grid that fit into the video."""
-    one, multiplicity = at.distinct(locations.video)
-    length = (at.last - at.first + 1)[one]
-    n_starts = at.n_steps[one] - length + 1
-    _, owner = np.unique(np.stack([locations.video[one], length]), axis=1, return_inverse=True)
-    off_step = locations.start_end_norm[one] * at.steps_of_video[one, None]
-    off_step -= np.stack([at.first, at.last + 1], axis=1)[one]
-    first_row, placed = grid_placements(at.n_steps[one], length, at.steps_of_video[one], off_step)
+    index, multiplicity = at.distinct(locations.video)
+    length = (at.last - at.first + 1)[index]
+    n_starts = at.n_steps[index] - length + 1
+    _, owner = np.unique(np.stack([locations.video[index], length]), axis=1, return_inverse=True)
+    off_step = locations.start_end_norm[index] * at.steps_of_video[index, None]
+    off_step -= np.stack([at.first, at.last + 1], axis=1)[index]
+    first_row, moments = grid_placements(at.n_steps[index], length, at.steps_of_video[index], off_step)
 
     def draw(rng: np.random.Generator) -> Ints:
         start = draw_distinct(owner.reshape(-1), n_starts, rng)
         return np.asarray(first_row + start * np.minimum(n_starts, _N_STARTS) // n_starts)
 
-    return Starts(placed, draw, multiplicity)
+    return Starts(moments, draw, multiplicity)
 
 
 def placements(length_norm: Floats) -> tuple[Ints, Floats]:
@@ -387,8 +387,8 @@ def grid_placements(n_steps: Ints, length: Ints, steps_of_video: Floats, off_ste
     middle = first[kind] + (2 * group + 1) * size[kind] // (2 * n_groups)
     middles, at = np.unique(middle, return_inverse=True)
     first_row = np.cumsum(n_rows[middles]) - n_rows[middles]
-    of = np.repeat(np.arange(len(middles)), n_rows[middles])
-    n, covered, duration, *off = members[middles[of]].T
-    start = (2 * (np.arange(len(of)) - first_row[of]) + 1) * (n - covered + 1) // (2 * n_rows[middles[of]])
-    ends = np.stack([start + off[0], start + covered + off[1]], axis=1) / duration[:, None]
+    place = np.repeat(np.arange(len(middles)), n_rows[middles])
+    n, covered, duration, *offset = members[middles[place]].T
+    start = (2 * (np.arange(len(place)) - first_row[place]) + 1) * (n - covered + 1) // (2 * n_rows[middles[place]])
+    ends = np.stack([start + offset[0], start + covered + offset[1]], axis=1) / duration[:, None]
     return first_row[at.reshape(-1)[member.reshape(-1)]], np.clip(ends, 0, 1)

@@ -137,10 +137,10 @@ def dataset_statistics(
     --------
     >>> from truemoment.data.language import get_engine
     >>> rows = [("v#0", "v", 30.0, "A door opens.", 0.0, 6.0), ("v#1", "v", 30.0, "A man in a coat waits.", 6.0, 24.0)]
-    >>> found = dataset_statistics({"train": Annotations.from_rows(rows)}, get_engine()).whole
-    >>> found.videos.n, found.videos.mean_min, found.moments.mean_s, found.moments.coverage_mean
+    >>> whole = dataset_statistics({"train": Annotations.from_rows(rows)}, get_engine()).whole
+    >>> whole.videos.n, whole.videos.mean_min, whole.moments.mean_s, whole.moments.coverage_mean
     (1, 0.5, 12.0, 0.4)
-    >>> found.sentences.words_mean, found.sentences.tokens_mean, found.sentences.vocabulary.sizes.total
+    >>> whole.sentences.words_mean, whole.sentences.tokens_mean, whole.sentences.vocabulary.sizes.total
     (4.5, 5.5, 7)
     """
     engine = engine if isinstance(engine, Remembered) else Remembered(engine)
@@ -155,10 +155,10 @@ def dataset_statistics(
 
 
 def _statistics(splits: Sequence[Annotations], engine: Engine) -> Statistics:
-    kept, n_repeated = each_query_once(splits)
-    videos = _of_videos(kept)
-    texts = [sentence for split in kept for sentence in split.queries.sentence]
-    return Statistics(videos, _of_moments(kept), _of_sentences(texts, engine, videos.n, n_repeated))
+    parts, n_repeated = each_query_once(splits)
+    videos = _of_videos(parts)
+    texts = [sentence for split in parts for sentence in split.queries.sentence]
+    return Statistics(videos, _of_moments(parts), _of_sentences(texts, engine, videos.n, n_repeated))
 
 
 def each_query_once(splits: Sequence[Annotations]) -> tuple[list[Annotations], int]:
@@ -167,36 +167,36 @@ def each_query_once(splits: Sequence[Annotations]) -> tuple[list[Annotations], i
     Examples
     --------
     >>> val = Annotations.from_rows([("v#0", "v", 30.0, "A door opens.", 0.0, 6.0)])
-    >>> kept, n_repeated = each_query_once([val, val])
-    >>> [split.n_queries for split in kept], n_repeated
+    >>> parts, n_repeated = each_query_once([val, val])
+    >>> [split.n_queries for split in parts], n_repeated
     ([1, 0], 1)
     """
-    seen: set[tuple[str, str, str]] = set()
-    kept, n_repeated = [], 0
+    all_keys: set[tuple[str, str, str]] = set()
+    parts, n_repeated = [], 0
     for split in splits:
-        of = split.queries
-        keys = list(zip(of.query_id, of.video_id, of.sentence, strict=True))
-        new: Bools = np.array([key not in seen for key in keys], dtype=bool)
-        n_repeated += int((~new).sum())
-        seen.update(keys)
-        kept.append(split if new.all() else split.select_queries(new))
-    return kept, n_repeated
+        queries = split.queries
+        keys = list(zip(queries.query_id, queries.video_id, queries.sentence, strict=True))
+        is_new: Bools = np.array([key not in all_keys for key in keys], dtype=bool)
+        n_repeated += int((~is_new).sum())
+        all_keys.update(keys)
+        parts.append(split if is_new.all() else split.select_queries(is_new))
+    return parts, n_repeated
 
 
 def _of_videos(splits: Sequence[Annotations]) -> VideoStatistics:
-    first: dict[str, float] = {}
+    durations: dict[str, float] = {}
     differing: set[str] = set()
     for split in splits:
         for video, duration_s in zip(split.queries.video_id, split.queries.duration_s.tolist(), strict=True):
-            known = first.setdefault(video, float("nan"))
-            if duration_s > 0 and not known > 0:
-                first[video] = duration_s
-            elif duration_s > 0 and duration_s != known:
+            value = durations.setdefault(video, float("nan"))
+            if duration_s > 0 and not value > 0:
+                durations[video] = duration_s
+            elif duration_s > 0 and duration_s != value:
                 differing.add(video)
-    durations_s = np.array([duration_s for duration_s in first.values() if duration_s > 0], dtype=np.float64)
+    durations_s = np.array([duration_s for duration_s in durations.values() if duration_s > 0], dtype=np.float64)
     return VideoStatistics(
-        n=len(first),
-        n_unknown=len(first) - len(durations_s),
+        n=len(durations),
+        n_unknown=len(durations) - len(durations_s),
         n_differing=len(differing),
         total_h=float(durations_s.sum()) / 3600 if len(durations_s) else float("nan"),
         mean_min=_mean(durations_s) / 60,
@@ -210,13 +210,13 @@ def _of_moments(splits: Sequence[Annotations]) -> MomentStatistics:
     )
     has_length = end_s > start_s
     length_s = (end_s - start_s)[has_length]
-    known = has_length & (duration_s > 0)
-    within_s = np.minimum(end_s, duration_s)[known] - np.maximum(start_s, 0)[known]
-    share = (within_s / duration_s[known])[within_s > 0]
+    is_known = has_length & (duration_s > 0)
+    within_s = np.minimum(end_s, duration_s)[is_known] - np.maximum(start_s, 0)[is_known]
+    share = (within_s / duration_s[is_known])[within_s > 0]
     return MomentStatistics(
         n=len(length_s),
         n_without_length=int((~np.isnan(start_s) & ~has_length).sum()),
-        n_outside=int(((start_s < 0) | (end_s > duration_s))[known].sum()),
+        n_outside=int(((start_s < 0) | (end_s > duration_s))[is_known].sum()),
         n_queries_without=sum(int(split.without_moment.sum()) for split in splits),
         mean_s=_mean(length_s),
         median_s=_median(length_s),

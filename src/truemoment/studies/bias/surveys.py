@@ -1,8 +1,8 @@
 """Surveys: the location, verb and word biases of a dataset in one record.
 
-:func:`survey` calls the other modules of this package. Each part has a random stream of its own, so that a part more or
-less changes no figure of the others. A part that does not apply has a reason and is no error: a single split has no
-distance to another one.
+:func:`survey` calls the other modules of this package. Each part has its own random stream, so that a further part
+changes no figure of the others. A part that does not apply has a reason and is no error: a single split has no distance
+to another one.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ class SplitSurvey:
     @property
     def grid(self) -> Grid | None:
         """The grid of the moments; None if there is none, or if neither evenness nor constant is defined."""
-        found = self.evenness.value or self.constant.value
-        return None if found is None else found.grid
+        part = self.evenness.value or self.constant.value
+        return None if part is None else part.grid
 
     @property
     def points(self) -> Floats:
@@ -94,15 +94,15 @@ class SplitSurvey:
     @property
     def duration_s(self) -> Floats:
         """Duration of the video of each location, (N,)."""
-        found = self.locations.value
-        return np.zeros(0) if found is None or found.duration_s is None else found.duration_s
+        locations = self.locations.value
+        return np.zeros(0) if locations is None or locations.duration_s is None else locations.duration_s
 
     def points_of_verb(self, verb: str) -> Floats:
         """Return the points of the moments whose query has a verb, (M, 2)."""
         if self.locations.value is None:
             return np.zeros((0, 2))
-        has = np.array([verb in verbs for verbs in self.verbs], dtype=bool)
-        return np.asarray(self.points[has[self.locations.value.query]])
+        mask = np.array([verb in verbs for verbs in self.verbs], dtype=bool)
+        return np.asarray(self.points[mask[self.locations.value.query]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ class Survey:
     uniqueness
         Sentences unlike all others of their video, by threshold.
     order
-        How far the order of sentences predicts where moments are, one a split.
+        Order of the sentences of each split, and how far it predicts their moments.
     """
 
     dataset: str
@@ -161,8 +161,8 @@ class Survey:
     @property
     def tested(self) -> SplitSurvey:
         """The split under test: the first of test-ood, test, test-iid, val; else the last one."""
-        found = (self.split(name) for name in ("test-ood", "test", "test-iid", "val"))
-        return next((split for split in found if split is not None), self.splits[-1])
+        splits = (self.split(name) for name in ("test-ood", "test", "test-iid", "val"))
+        return next((split for split in splits if split is not None), self.splits[-1])
 
     @property
     def train_to_tested(self) -> SplitPair | None:
@@ -218,8 +218,9 @@ def survey(
     >>> import numpy as np
     >>> from truemoment.data.language import get_engine
     >>> from truemoment.worlds import make_world
-    >>> found = survey(make_world(40, seed=0).splits, np.random.default_rng(0), get_engine(), permutations=20, draws=20)
-    >>> [split.name for split in found.splits], found.tested.name
+    >>> splits, rng = make_world(40, seed=0).splits, np.random.default_rng(0)
+    >>> result = survey(splits, rng, get_engine(), permutations=20, draws=20)
+    >>> [split.name for split in result.splits], result.tested.name
     (['train', 'val', 'test-iid', 'test-ood'], 'test-ood')
     """
     if not annotations_by_split:
@@ -228,14 +229,14 @@ def survey(
     reader = engine if isinstance(engine, Remembered) else Remembered(engine)
     of_splits, of_pairs, of_verbs = rng.spawn(3)
 
-    def step(what: str) -> None:
-        on_status(f"{dataset}: {what}")
+    def step(text: str) -> None:
+        on_status(f"{dataset}: {text}")
 
     step("reading the sentences")
     statistics = dataset_statistics(annotations_by_split, reader)
-    together = _together(annotations_by_split)
-    surveyed = _survey_splits(_parts(annotations_by_split, together), reader, of_splits, draws, step)
-    splits, whole = surveyed[: len(annotations_by_split)], surveyed[-1]
+    union = _union(annotations_by_split)
+    surveys = _survey_splits(_parts(annotations_by_split, union), reader, of_splits, draws, step)
+    splits, whole = surveys[: len(annotations_by_split)], surveys[-1]
     pairs = _survey_pairs(splits, of_pairs, permutations, step)
     step("verbs")
     use, information = _verb_use(splits, top_verbs), _information(whole, of_verbs, draws)
@@ -253,7 +254,7 @@ def survey(
         statistics=statistics,
         tail=_tail(statistics),
         shared=_shared(statistics),
-        uniqueness=_attempt(lambda: uniqueness(together.queries.video_id.tolist(), together.queries.sentence.tolist())),
+        uniqueness=_attempt(lambda: uniqueness(union.queries.video_id.tolist(), union.queries.sentence.tolist())),
         order=order,
         engine=reader.name,
         permutations=permutations,
@@ -262,20 +263,22 @@ def survey(
     )
 
 
-def _together(annotations_by_split: Mapping[str, Annotations]) -> Annotations:
+def _union(annotations_by_split: Mapping[str, Annotations]) -> Annotations:
     """Return all splits as one; a query that a split repeats of an earlier one is left out."""
-    kept, _ = each_query_once(list(annotations_by_split.values()))
+    parts, _ = each_query_once(list(annotations_by_split.values()))
     renamed = [
-        replace(split, query_id=np.array([f"{name}/{of}" for of in split.query_id], dtype=object), saliency=None)
-        for name, split in zip(annotations_by_split, kept, strict=True)
+        replace(
+            split, query_id=np.array([f"{name}/{query_id}" for query_id in split.query_id], dtype=object), saliency=None
+        )
+        for name, split in zip(annotations_by_split, parts, strict=True)
     ]
     return Annotations.joined(renamed)
 
 
-def _parts(annotations_by_split: Mapping[str, Annotations], together: Annotations) -> list[tuple[str, Annotations]]:
+def _parts(annotations_by_split: Mapping[str, Annotations], union: Annotations) -> list[tuple[str, Annotations]]:
     """Return each split by name, and all together ("") if there are several."""
     parts = list(annotations_by_split.items())
-    return [*parts, ("", together)] if len(parts) > 1 else parts
+    return [*parts, ("", union)] if len(parts) > 1 else parts
 
 
 def _survey_splits(
@@ -286,16 +289,16 @@ def _survey_splits(
     step: Callable[[str], None],
 ) -> list[SplitSurvey]:
     """Survey each part; the constant of train is scored on later ones."""
-    surveyed: list[SplitSurvey] = []
+    surveys: list[SplitSurvey] = []
     train: SurveyPart[ConstantBias] = SurveyPart(None, "there is no split train before this one")
     streams = rng.spawn(max(len(parts), 2))  # one for all splits together, even where there is only one
-    for (name, split), own in zip(parts, streams, strict=False):
+    for (name, split), child in zip(parts, streams, strict=False):
         step(f"locations of {name or 'all splits'}")
         verbs = verbs_of(split.queries.sentence, engine)
-        surveyed.append(_survey_of_split(name, split, verbs, train, own, draws=draws))
+        surveys.append(_survey_of_split(name, split, verbs, train, child, draws=draws))
         if name == "train":
-            train = surveyed[-1].constant
-    return surveyed
+            train = surveys[-1].constant
+    return surveys
 
 
 def _survey_of_split(
@@ -312,10 +315,10 @@ def _survey_of_split(
     unknown = ~(annotations.queries.duration_s > 0)
     places = _locations(annotations)
     value = places.value
-    even: SurveyPart[Evenness] = SurveyPart(None, places.why)
+    spread: SurveyPart[Evenness] = SurveyPart(None, places.why)
     constant: SurveyPart[ConstantBias] = SurveyPart(None, places.why)
     if value is not None:
-        even = _attempt(lambda: evenness(value, of_evenness, draws=draws))
+        spread = _attempt(lambda: evenness(value, of_evenness, draws=draws))
         constant = _attempt(lambda: constant_bias(value, of_constant, threshold=THRESHOLD, draws=draws))
     return SplitSurvey(
         name=name or "all",
@@ -328,7 +331,7 @@ def _survey_of_split(
         n_left_out=n_moments - (0 if value is None else len(value)),
         locations=places,
         longer=np.full(len(OVER), np.nan) if value is None else length_shares(value, OVER),
-        evenness=even,
+        evenness=spread,
         constant=constant,
         constant_of_train=_transferred(train, places),
         verbs=verbs,
@@ -344,7 +347,7 @@ def _locations(annotations: Annotations) -> SurveyPart[Locations]:
 
 
 def _attempt(find: Callable[[], T], why: str = "") -> SurveyPart[T]:
-    """Return the result of a function, or why it refuses its input."""
+    """Return the result of a function, or the reason why it refuses its input."""
     try:
         return SurveyPart(find())
     except (InputError, UsageError) as error:
@@ -363,11 +366,11 @@ def _transferred(train: SurveyPart[ConstantBias], places: SurveyPart[Locations])
 def _survey_pairs(
     splits: Sequence[SplitSurvey], rng: np.random.Generator, permutations: int, step: Callable[[str], None]
 ) -> tuple[SplitPair, ...]:
-    pairs, found = _pairs(splits), []
-    for (a, b), own in zip(pairs, rng.spawn(len(pairs)), strict=True):
+    pairs, split_pairs = _pairs(splits), []
+    for (a, b), child in zip(pairs, rng.spawn(len(pairs)), strict=True):
         step(f"distance between {a.name} and {b.name}")
-        found.append(SplitPair(a.name, b.name, _distance(a, b, own, permutations)))
-    return tuple(found)
+        split_pairs.append(SplitPair(a.name, b.name, _distance(a, b, child, permutations)))
+    return tuple(split_pairs)
 
 
 def _pairs(splits: Sequence[SplitSurvey]) -> list[tuple[SplitSurvey, SplitSurvey]]:
@@ -382,11 +385,11 @@ def _pairs(splits: Sequence[SplitSurvey]) -> list[tuple[SplitSurvey, SplitSurvey
 
 
 def _distance(a: SplitSurvey, b: SplitSurvey, rng: np.random.Generator, permutations: int) -> SurveyPart[SplitDistance]:
-    one, other = a.locations.value, b.locations.value
-    if one is None or other is None:
-        missing = a if one is None else b
+    first, second = a.locations.value, b.locations.value
+    if first is None or second is None:
+        missing = a if first is None else b
         return SurveyPart(None, f"{missing.name}: {missing.locations.why}")
-    return _attempt(lambda: split_distance(one, other, rng, permutations=permutations))
+    return _attempt(lambda: split_distance(first, second, rng, permutations=permutations))
 
 
 def _verb_use(splits: Sequence[SplitSurvey], n: int) -> SurveyPart[VerbUse]:
@@ -410,10 +413,12 @@ def _information(whole: SplitSurvey, rng: np.random.Generator, draws: int) -> Su
 
 def _shared(statistics: DatasetStatistics) -> tuple[SharedWords, ...]:
     words = {
-        name: of.sentences.vocabulary for name, of in statistics.of_split.items() if of.sentences.vocabulary.n_words
+        name: part.sentences.vocabulary
+        for name, part in statistics.of_split.items()
+        if part.sentences.vocabulary.n_words
     }
     if "train" not in words:
         return ()
     return tuple(
-        SharedWords("train", name, overlap(words["train"], of)) for name, of in words.items() if name != "train"
+        SharedWords("train", name, overlap(words["train"], test)) for name, test in words.items() if name != "train"
     )

@@ -93,8 +93,8 @@ def uniqueness(
     Examples
     --------
     >>> sentences = ["a man opens the door", "A man opens the door.", "a dog barks", "she opens a door and leaves"]
-    >>> found = uniqueness(["v"] * 4, sentences)
-    >>> [(one.threshold, one.n_unique, one.share, one.pairs, one.pairs_scored) for one in found]
+    >>> results = uniqueness(["v"] * 4, sentences)
+    >>> [(result.threshold, result.n_unique, result.share, result.pairs, result.pairs_scored) for result in results]
     [(0.99, 2, 0.5, 6, 0), (0.9, 2, 0.5, 6, 0)]
     """
     corpus = _Corpus.of(video_id, sentences)
@@ -160,13 +160,13 @@ class _Corpus:
         block = np.cumsum(self.n_words[a]) // BLOCK
         parts = np.flatnonzero(np.diff(block)) + 1
         blocks = zip(np.split(a, parts), np.split(b, parts), strict=True)
-        return np.concatenate([self._count_shared(*of) for of in blocks], dtype=np.int64)
+        return np.concatenate([self._count_shared(*pair) for pair in blocks], dtype=np.int64)
 
     def _count_shared(self, a: Ints, b: Ints) -> Ints:
         pair = np.repeat(np.arange(len(a)), self.n_words[a])
-        wanted = b[pair] * len(self.key) + self.key[positions_in_lists(self.offsets, a)]
-        at = np.minimum(np.searchsorted(self._owned_keys, wanted), len(self._owned_keys) - 1)
-        return np.bincount(pair[self._owned_keys[at] == wanted], minlength=len(a))
+        keys = b[pair] * len(self.key) + self.key[positions_in_lists(self.offsets, a)]
+        at = np.minimum(np.searchsorted(self._owned_keys, keys), len(self._owned_keys) - 1)
+        return np.bincount(pair[self._owned_keys[at] == keys], minlength=len(a))
 
 
 def _numbered_stems(videos: Sequence[str], words: Sequence[tuple[str, ...]], n_words: Ints) -> Ints:
@@ -175,11 +175,11 @@ def _numbered_stems(videos: Sequence[str], words: Sequence[tuple[str, ...]], n_w
     key = np.empty(int(n_words.sum()), dtype=np.int64)
     row = 0
     for video, of_text in zip(videos, words, strict=True):
-        seen: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for word in of_text:
-            stemmed = stem(word)
-            seen[stemmed] = seen.get(stemmed, 0) + 1
-            key[row] = numbers.setdefault((video, stemmed, seen[stemmed]), len(numbers))
+            root = stem(word)
+            counts[root] = counts.get(root, 0) + 1
+            key[row] = numbers.setdefault((video, root, counts[root]), len(numbers))
             row += 1
     frequency = np.bincount(key, minlength=len(numbers))[key]
     owner = np.repeat(np.arange(len(words)), n_words)
@@ -189,20 +189,20 @@ def _numbered_stems(videos: Sequence[str], words: Sequence[tuple[str, ...]], n_w
 def _best_scores(corpus: _Corpus, threshold: float) -> tuple[Floats, int]:
     """Return the highest score of each text with another of its video, (T,), and the number of pairs scored.
 
-    Scores below the threshold may be lower than they are.
+    Scores below the threshold are lower bounds.
     """
     best = np.zeros(len(corpus.words))
-    scored = 0
+    n_scored = 0
     for shorter, longer in _candidates(corpus, threshold):
         m = corpus.count_shared(shorter, longer)
-        ok = _bound(m, corpus.n_words[shorter], corpus.n_words[longer]) >= threshold - SLACK
-        scored += int(ok.sum())
-        for a, b in zip(shorter[ok].tolist(), longer[ok].tolist(), strict=True):
+        keep = _bound(m, corpus.n_words[shorter], corpus.n_words[longer]) >= threshold - SLACK
+        n_scored += int(keep.sum())
+        for a, b in zip(shorter[keep].tolist(), longer[keep].tolist(), strict=True):
             pairs = align(corpus.words[b], corpus.words[a])
             # The shorter as reference: the better direction of the two, see 2.
-            found = score(len(pairs), count_chunks(pairs), len(corpus.words[b]), len(corpus.words[a]))
-            best[a], best[b] = max(best[a], found), max(best[b], found)
-    return best, scored
+            value = score(len(pairs), count_chunks(pairs), len(corpus.words[b]), len(corpus.words[a]))
+            best[a], best[b] = max(best[a], value), max(best[b], value)
+    return best, n_scored
 
 
 def _bound(m: Ints, shorter: Ints, longer: Ints) -> Floats:
@@ -219,18 +219,18 @@ def _candidates(corpus: _Corpus, threshold: float) -> Iterator[tuple[Ints, Ints]
     probes = np.where(n > 0, n - np.ceil(threshold * n - SLACK).astype(np.int64) + 1, 0)
     longest = (n / threshold - ALPHA * n) / (1 - ALPHA) + SLACK
     probe = np.concatenate([[0], np.cumsum(probes)])
-    asks = np.repeat(np.arange(len(n)), probes)
-    probe_key = corpus.key[offsets[asks] + np.arange(len(asks)) - probe[asks]]
+    texts = np.repeat(np.arange(len(n)), probes)
+    probe_key = corpus.key[offsets[texts] + np.arange(len(texts)) - probe[texts]]
     first, last = (np.searchsorted(sorted_key, probe_key, side=side) for side in ("left", "right"))
-    met = np.concatenate([[0], np.cumsum(last - first)])
-    met_by_text = met[probe]
+    total = np.concatenate([[0], np.cumsum(last - first)])
+    total_by_text = total[probe]
     start = 0
     while start < len(n):
-        end = max(int(np.searchsorted(met_by_text, met_by_text[start] + BLOCK, side="right")) - 1, start + 1)
+        end = max(int(np.searchsorted(total_by_text, total_by_text[start] + BLOCK, side="right")) - 1, start + 1)
         rows = np.arange(probe[start], probe[end])
         lengths = (last - first)[rows]
-        a = np.repeat(asks[rows], lengths)
-        at = np.arange(lengths.sum()) + np.repeat(first[rows] - (met[rows] - met[probe[start]]), lengths)
+        a = np.repeat(texts[rows], lengths)
+        at = np.arange(lengths.sum()) + np.repeat(first[rows] - (total[rows] - total[probe[start]]), lengths)
         b = owners[at]
         keep = (n[b] <= longest[a]) & ((n[b] > n[a]) | ((n[b] == n[a]) & (b > a)))
         pairs = np.unique(a[keep] * len(n) + b[keep])

@@ -16,7 +16,7 @@ References
 ----------
 Soldan et al. (2022), "MAD: A Scalable Dataset for Language Grounding in Videos from Movie Audio Descriptions", Table 1,
 A.1.1 (overlap) and A.1.3 (long tail). Verbs: Closer Look (Yuan et al. 2021), Fig. 5; Hidden Challenges (Otani et al.
-2020), section 3.1; :mod:`truemoment.data.language.verbs` has what counts as a verb.
+2020), section 3.1; :mod:`truemoment.data.language.verbs` defines verbs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ N_FREQUENT = 10
 """Number of words, the most frequent ones, that are listed if two splits do not share them."""
 
 Spelling = Literal["form", "written", "lemma"]
-"""How words are distinguished."""
+"""Ways to distinguish words."""
 
 _TAG_ORDER: Mapping[Tag, int] = {tag: rank for rank, tag in enumerate(get_args(Tag))}
 
@@ -75,10 +75,10 @@ class Vocabulary:
     Examples
     --------
     >>> from truemoment.data.language import get_engine
-    >>> read = get_engine().analyse(["A door opens.", "The doors open, they opened a door."])
-    >>> vocabulary(read).sizes
+    >>> readings = get_engine().analyse(["A door opens.", "The doors open, they opened a door."])
+    >>> vocabulary(readings).sizes
     VocabularySizes(adjectives=0, nouns=2, verbs=3, other=3, total=8)
-    >>> vocabulary(read).spelt("lemma").counts.most_common(2)
+    >>> vocabulary(readings).spelt("lemma").counts.most_common(2)
     [('door', 3), ('open', 3)]
     """
 
@@ -108,14 +108,16 @@ class Vocabulary:
         uses: Counter[tuple[str, Tag]] = Counter()
         for token, n in self.uses.items():
             uses[self._word(token), token.tag] += n
-        rising = sorted(uses.items(), key=lambda item: (item[1], -_TAG_ORDER[item[0][1]]))
-        return {word: tag for (word, tag), _ in rising}
+        ordered = sorted(uses.items(), key=lambda item: (item[1], -_TAG_ORDER[item[0][1]]))
+        return {word: tag for (word, tag), _ in ordered}
 
     @functools.cached_property
     def sizes(self) -> VocabularySizes:
         """Number of words by part of speech."""
-        of = Counter(self.tag_of.values())
-        return VocabularySizes(of["ADJ"], of["NOUN"], of["VERB"], of["AUX"] + of["OTHER"], of.total())
+        counts = Counter(self.tag_of.values())
+        return VocabularySizes(
+            counts["ADJ"], counts["NOUN"], counts["VERB"], counts["AUX"] + counts["OTHER"], counts.total()
+        )
 
     @property
     def n_words(self) -> int:
@@ -169,22 +171,22 @@ def long_tail(
     Examples
     --------
     >>> from truemoment.data.language import get_engine
-    >>> read = get_engine().analyse(["a door opens", "a door closes", "a man waits"])
-    >>> tail = long_tail(vocabulary(read), at_least=(2, 3), top=(1,))
+    >>> readings = get_engine().analyse(["a door opens", "a door closes", "a man waits"])
+    >>> tail = long_tail(vocabulary(readings), at_least=(2, 3), top=(1,))
     >>> tail.at_least, tail.n_once, round(tail.covered_by_top[1], 3), tail.count.tolist()
     ({2: 2, 3: 1}, 4, 0.333, [3, 2, 1, 1, 1, 1])
     """
     counts = np.fromiter(words.counts.values(), dtype=np.int64, count=words.n_words)
     total, n_words = words.n_occurrences, len(counts)
-    enough = {least: int((counts >= least).sum()) for least in at_least}
+    numbers = {least: int((counts >= least).sum()) for least in at_least}
     rank = np.arange(1, n_words + 1)
     if n_words > n_ranks:
         rank = np.unique(np.geomspace(1, n_words, n_ranks).round().astype(np.int64))
     return LongTail(
         n_words=n_words,
         n_occurrences=total,
-        at_least=enough,
-        share_below={least: _share(n_words - n, n_words) for least, n in enough.items()},
+        at_least=numbers,
+        share_below={least: _share(n_words - n, n_words) for least, n in numbers.items()},
         covered_by_top={n: _share(int(counts[:n].sum()), total) for n in top},
         n_once=int((counts == 1).sum()),
         rank=rank,
@@ -225,18 +227,18 @@ def overlap(train: Vocabulary, test: Vocabulary) -> Overlap:
     >>> from truemoment.data.language import get_engine
     >>> engine = get_engine()
     >>> train, test = (vocabulary(engine.analyse([s])) for s in ("a man opens a door", "a man closes a door"))
-    >>> found = overlap(train, test)
-    >>> found.n_shared, found.share_of_test, found.not_in_train
+    >>> result = overlap(train, test)
+    >>> result.n_shared, result.share_of_test, result.not_in_train
     (3, 0.75, NotShared(n_words=1, share_of_vocabulary=0.25, share_of_occurrences=0.2, frequent=('closes',)))
     """
     n_shared = len(train.counts.keys() & test.counts.keys())
     return Overlap(n_shared, _share(n_shared, test.n_words), _not_shared(test, train), _not_shared(train, test))
 
 
-def _not_shared(of: Vocabulary, other: Vocabulary) -> NotShared:
-    missing = [word for word in of.counts if word not in other.counts]
-    n = sum(of.counts[word] for word in missing)
-    shares = _share(len(missing), of.n_words), _share(n, of.n_occurrences)
+def _not_shared(words: Vocabulary, reference: Vocabulary) -> NotShared:
+    missing = [word for word in words.counts if word not in reference.counts]
+    n = sum(words.counts[word] for word in missing)
+    shares = _share(len(missing), words.n_words), _share(n, words.n_occurrences)
     return NotShared(len(missing), *shares, tuple(missing[:N_FREQUENT]))
 
 
@@ -280,11 +282,11 @@ def verb_use(verbs_by_split: Mapping[str, Sequence[Sequence[str]]], n: int = 30)
     (('open', 'close'), 0.75, [1, 2, 1], 1.0)
     """
     counts = {split: verb_counts(sentences) for split, sentences in verbs_by_split.items()}
-    together: Counter[str] = sum(counts.values(), Counter())
+    total: Counter[str] = sum(counts.values(), Counter())
     lengths = np.array([len(verbs) for sentences in verbs_by_split.values() for verbs in sentences], dtype=np.int64)
     return VerbUse(
         counts=MappingProxyType(counts),
-        top=tuple(verb for verb, _ in together.most_common(n)),
-        coverage=coverage(together, n),
+        top=tuple(verb for verb, _ in total.most_common(n)),
+        coverage=coverage(total, n),
         per_sentence=np.bincount(lengths, minlength=1),
     )

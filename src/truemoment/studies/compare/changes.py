@@ -27,7 +27,7 @@ class ChangedMethod(NamedTuple):
     Parameters
     ----------
     way
-        How they are changed, one of :data:`truemoment.media.features.changed.CHANGES`.
+        Name of the change, one of :data:`truemoment.media.features.changed.CHANGES`.
     method
         Name of the method.
     runs
@@ -37,7 +37,7 @@ class ChangedMethod(NamedTuple):
     fall
         Figures on the original videos less these; its corrected p values are for all methods and ways.
     displacement
-        How far the first answers of the first run move.
+        Displacement of the first answers of the first run.
     """
 
     way: str
@@ -68,26 +68,26 @@ def compare_changed(
     originals
         Runs of each method on the original videos, and the predictions of the first one.
     setting, depths
-        How the original videos are measured.
+        Data, measures and depths of the original videos.
     testing, read, progress
         As for :func:`truemoment.studies.compare.files.compare_files`.
     """
-    found = []
+    methods = []
     for (way, method), paths in files.items():
         setting.on_status(f"{method} on {way} videos")
-        given = [read(path, setting.annotations, progress=progress) for path in paths]
-        runs = measure_runs(given, paths, setting, depths, progress=progress)
-        before, answers = originals[method]
+        predictions = [read(path, setting.annotations, progress=progress) for path in paths]
+        runs = measure_runs(predictions, paths, setting, depths, progress=progress)
+        original_runs, answers = originals[method]
         scores = mean_scores([run.scores for run in runs])
         fall = paired(
-            mean_scores([run.scores for run in before]),
+            mean_scores([run.scores for run in original_runs]),
             scores,
             stream(setting.seed, f"fall {way}"),
             resamples=testing.resamples,
             permutations=testing.permutations,
         )
         rng = stream(setting.seed, f"control {way}")
-        found.append(
+        methods.append(
             ChangedMethod(
                 way,
                 method,
@@ -95,15 +95,15 @@ def compare_changed(
                 np.array([scores.value(measure) for measure in scores.measures]),
                 mean_interval([run.scores for run in runs], rng, resamples=testing.resamples),
                 fall,
-                compare_shuffled(setting.annotations, answers, given[0][0], ranking=setting.protocol.ranking),
+                compare_shuffled(setting.annotations, answers, predictions[0][0], ranking=setting.protocol.ranking),
             )
         )
-    return _corrected(found)
+    return _corrected(methods)
 
 
-def _corrected(found: list[ChangedMethod]) -> list[ChangedMethod]:
+def _corrected(methods: list[ChangedMethod]) -> list[ChangedMethod]:
     """Correct p values for all methods, ways and measures together (Holm)."""
-    if not found:
+    if not methods:
         return []
-    corrected = holm(np.concatenate([of.fall.p for of in found])).reshape(len(found), -1)
-    return [of._replace(fall=of.fall._replace(p_holm=p)) for of, p in zip(found, corrected, strict=True)]
+    p_values = holm(np.concatenate([method.fall.p for method in methods])).reshape(len(methods), -1)
+    return [method._replace(fall=method.fall._replace(p_holm=p)) for method, p in zip(methods, p_values, strict=True)]

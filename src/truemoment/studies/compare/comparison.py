@@ -1,4 +1,4 @@
-"""Compare methods on the same queries: paired, with corrected intervals and p values and what the split resolves.
+"""Compare methods on the same queries: paired, with corrected intervals and p values and what the split can detect.
 
 A method is a group of runs: one prediction file, or several that differ by the seed of their training. Its figure is
 the mean over its runs; the spread is their sample standard deviation. Where a method of a pair has several runs,
@@ -6,10 +6,10 @@ intervals and tests are about other videos *and* other trainings (:mod:`truemome
 about other videos of the same kind, for these very runs.
 
 A method with one run may owe its figure to a lucky training. So it counts as above a blind method only if the interval
-of the difference lies above the spread between trainings of that one, too.
+of the difference also lies above the spread between trainings of the blind method.
 
 A difference that is not significant is not zero: its interval and the smallest true difference that this split would
-mostly detect are reported with it.
+detect with 80 % power are reported with it.
 
 References
 ----------
@@ -65,7 +65,7 @@ class Comparison:
     baseline
         The method that all others are compared with; None if all pairs are compared.
     blind
-        Methods without the video, with which every other is compared in any case.
+        Methods without the video; every other method is compared with them in any case.
     values
         Figures of each method's runs: G arrays of shape (R, M).
     mean, spread : (G, M)
@@ -94,7 +94,7 @@ class Comparison:
     margin
         Spread between trainings of each blind method, by name; 0 for others.
     resamples, permutations
-        Number drawn.
+        Number of resamples, and of swaps.
     """
 
     groups: Mapping[str, Sequence[Scores]]
@@ -124,7 +124,7 @@ class Comparison:
 
     @property
     def first(self) -> Scores:
-        """Scores of the first run of all: they name data, measures and convention."""
+        """Scores of the first run of the first method: they name data, measures and convention."""
         return self.groups[self.methods[0]][0]
 
     @property
@@ -135,13 +135,13 @@ class Comparison:
     @functools.cached_property
     def verdict(self) -> Ints:
         """1 where the first of a pair is significantly above the second, -1 below, 0 where neither is shown, (P, M)."""
-        shown = self.p_corrected <= LEVEL
+        is_shown = self.p_corrected <= LEVEL
         for pair, (i, j) in enumerate(self.pairs):
             for method, other in ((i, j), (j, i)):
                 if self.methods[other] in self.blind and len(self.values[method]) == 1:
                     nearest = np.abs(self.difference_interval[pair]).min(axis=-1)
-                    shown[pair] &= nearest > self.margin.get(self.methods[other], 0)
-        return np.where(shown, np.sign(np.nan_to_num(self.difference)), 0).astype(np.int64)
+                    is_shown[pair] &= nearest > self.margin.get(self.methods[other], 0)
+        return np.where(is_shown, np.sign(np.nan_to_num(self.difference)), 0).astype(np.int64)
 
     @functools.cached_property
     def over_trainings(self) -> Bools:
@@ -150,7 +150,7 @@ class Comparison:
 
     @property
     def family(self) -> int:
-        """How many comparisons p values and intervals are corrected for: those that are defined."""
+        """Number of defined comparisons, for which p values and intervals are corrected."""
         return int(np.isfinite(self.p).sum())
 
     def level(self, pair: int, row: int) -> float:
@@ -158,7 +158,7 @@ class Comparison:
         return LEVEL / self.family if self.over_trainings[pair, row] else self.resolved_level
 
     def above(self, method: str, other: str) -> Ints:
-        """Verdicts on a method and one it is compared with, (M,): 1 if significantly above, -1 if below, else 0."""
+        """Return verdicts on a method against another, (M,): 1 if significantly above, -1 if below, else 0."""
         i, j = self.methods.index(method), self.methods.index(other)
         sign, pair = (1, (i, j)) if (i, j) in self.pairs else (-1, (j, i))
         return np.asarray(sign * self.verdict[self.pairs.index(pair)])
@@ -228,10 +228,10 @@ def compare(
     >>> annotations = Annotations.from_rows([(f"{v}#0", v, 30.0, "a door opens", 2.0, 6.0) for v in videos])
     >>> def answers(end_s):
     ...     return evaluate(annotations, Predictions.from_lists({f"{v}#0": [(2.0, end_s)] for v in videos}), "mIoU")
-    >>> found = compare({"ours": [answers(5.0), answers(5.5)], "base": [answers(4.0)]}, np.random.default_rng(0))
-    >>> found.mean.ravel().tolist(), round(float(found.spread[0, 0]), 4)
+    >>> result = compare({"ours": [answers(5.0), answers(5.5)], "base": [answers(4.0)]}, np.random.default_rng(0))
+    >>> result.mean.ravel().tolist(), round(float(result.spread[0, 0]), 4)
     ([0.8125, 0.5], 0.0884)
-    >>> found.difference.ravel().tolist(), found.p.round(3).ravel().tolist(), found.verdict.ravel().tolist()
+    >>> result.difference.ravel().tolist(), result.p.round(3).ravel().tolist(), result.verdict.ravel().tolist()
     ([0.3125], [0.126], [0])
     """
     _check_groups(groups, baseline=baseline, blind=list(blind))
@@ -246,12 +246,12 @@ def compare(
     of_run = np.array([[run.value(measure) for measure in run.measures] for run in runs])
     values = tuple(of_run[of_group] for of_group in members)
     mean = np.stack([table.mean(axis=0) for table in values])
-    resampled = resample_figures(runs, rng, resamples=resamples, progress=progress)
-    resampled = np.stack([resampled[:, of_group].mean(axis=1) for of_group in members], axis=1)
+    draws = resample_figures(runs, rng, resamples=resamples, progress=progress)
+    draws = np.stack([draws[:, of_group].mean(axis=1) for of_group in members], axis=1)
 
     sums = [sums_by_video(run) for run in runs]
     numerator, weight = (
-        np.stack([np.mean([sums[run][part] for run in range(of.start, of.stop)], axis=0) for of in members])
+        np.stack([np.mean([sums[run][part] for run in range(group.start, group.stop)], axis=0) for group in members])
         for part in (0, 1)
     )
     differs = (numerator[first] != numerator[second]) | (weight[first] != weight[second])
@@ -260,10 +260,10 @@ def compare(
     level = 2 * float(normal_tail(np.array(tests.critical)))
     resolves = np.full(tests.p.shape, np.nan)
     if 0 < level < 1:
-        differences = resampled[:, first] - resampled[:, second]
+        differences = draws[:, first] - draws[:, second]
         resolves = minimum_detectable_difference(differences, level=level, power=POWER, n_differing=n_differing)
     trainings = over_trainings([groups[name] for name in names], pairs, family=int(np.isfinite(tests.p).sum()))
-    trained = np.isfinite(trainings.p)
+    is_trained = np.isfinite(trainings.p)
     return Comparison(
         groups={name: tuple(group) for name, group in groups.items()},
         baseline=baseline,
@@ -271,15 +271,15 @@ def compare(
         values=values,
         mean=mean,
         spread=np.stack([_spread(table) for table in values]),
-        interval=interval95(resampled),
+        interval=interval95(draws),
         pairs=pairs,
         difference=mean[first] - mean[second],
-        difference_interval=np.where(trained[:, :, None], trainings.interval, tests.interval),
-        p=np.where(trained, trainings.p, tests.p),
-        p_corrected=np.where(trained, trainings.p_corrected, tests.p_corrected),
+        difference_interval=np.where(is_trained[:, :, None], trainings.interval, tests.interval),
+        p=np.where(is_trained, trainings.p, tests.p),
+        p_corrected=np.where(is_trained, trainings.p_corrected, tests.p_corrected),
         resolved_level=level,
         n_differing=n_differing,
-        resolves=np.where(trained & (n_differing >= FEW_DIFFERING), trainings.resolves, resolves),
+        resolves=np.where(is_trained & (n_differing >= FEW_DIFFERING), trainings.resolves, resolves),
         trainings=trainings,
         margin=dict(blind),
         resamples=resamples,
@@ -292,7 +292,7 @@ def _check_groups(groups: Mapping[str, Sequence[Scores]], *, baseline: str | Non
     names = list(groups)
     if len(names) < 2:
         raise UsageError(f"got {len(names)} methods ({', '.join(names) or 'none'}), expected two or more")
-    for option, name in (("baseline", baseline), *(("blind", of) for of in blind)):
+    for option, name in (("baseline", baseline), *(("blind", method) for method in blind)):
         if name is not None and name not in groups:
             raise UsageError(f"got {option} {name!r}, expected {one_of_known(name, names)}")
     for name, group in groups.items():
@@ -301,19 +301,19 @@ def _check_groups(groups: Mapping[str, Sequence[Scores]], *, baseline: str | Non
 
 
 def _pairs(names: Sequence[str], baseline: str | None, blind: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """Pairs of methods to compare: all, or all others with the baseline and with the blind methods."""
+    """Return the pairs of methods to compare: all, or all others with the baseline and with the blind methods."""
     if baseline is None:
         return tuple(combinations(range(len(names)), 2))
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     for other in dict.fromkeys((baseline, *blind)):
         at = names.index(other)
-        known = {frozenset(pair) for pair in found}
-        found += [(i, at) for i in range(len(names)) if i != at and frozenset((i, at)) not in known]
-    return tuple(found)
+        sets = {frozenset(pair) for pair in pairs}
+        pairs += [(i, at) for i in range(len(names)) if i != at and frozenset((i, at)) not in sets]
+    return tuple(pairs)
 
 
 def _spread(values: Floats) -> Floats:
-    """Sample standard deviation over runs, (R, M) to (M,); one run has none."""
+    """Return the sample standard deviation over runs, (R, M) to (M,); NaN for one run."""
     return np.asarray(values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1], np.nan))
 
 
@@ -322,7 +322,7 @@ def _spread(values: Floats) -> Floats:
 PUBLISHED_COLUMNS = ("source", "table", "dataset", "split", "method", "measure", "value", "unit", "note")
 
 LONGEST_NUMBER = 30
-"""No figure has more digits before or after its point; 1e-999999, written out, would fill a book."""
+"""Largest number of digits before or after the point of a figure; 1e-999999 is refused."""
 
 
 @dataclass(frozen=True)
@@ -332,9 +332,9 @@ class PublishedFigure:
     Parameters
     ----------
     source, table
-        Where it is printed.
+        Source and table in which it is printed.
     dataset, split, method, measure
-        What it measures, in the words of the file.
+        Their names in the words of the file.
     value
         The figure as printed.
     unit
@@ -342,7 +342,7 @@ class PublishedFigure:
     note
         Remark of the person who wrote it down.
     path, line
-        Where it was read.
+        File and line from which it was read.
     """
 
     source: str
@@ -358,14 +358,14 @@ class PublishedFigure:
     line: int
 
     @property
-    def where(self) -> str:
-        """Where it is printed, for people: source and table."""
+    def origin(self) -> str:
+        """Source and table, as text."""
         return ", ".join(word.replace("_", " ") for word in (self.source, self.table) if word)
 
     @property
     def label(self) -> str:
-        """The method, and where its figure is printed."""
-        return f"{self.method or 'unnamed'} ({self.where})"
+        """The method with the origin of its figure."""
+        return f"{self.method or 'unnamed'} ({self.origin})"
 
     @property
     def fraction(self) -> float:
@@ -396,11 +396,11 @@ def read_published(path: Path) -> list[PublishedFigure]:
     Raises
     ------
     MissingFileError, InputError
-        If there is no such file, or naming file, line and field of what is not as it must be.
+        If there is no such file, or a field of a file is invalid.
     """
     files = sorted(path.glob("*.csv")) if path.is_dir() else [path]
     if not files:
-        raise InputError("holds no .csv file, expected published figures", path=path)
+        raise InputError("contains no .csv file, expected published figures", path=path)
     return [figure for file in files for figure in _read_file(file)]
 
 
@@ -408,8 +408,8 @@ def _read_file(path: Path) -> list[PublishedFigure]:
     rows = read_cells(path)
     _, header = next(rows)
     if sorted(header) != sorted(PUBLISHED_COLUMNS):
-        came = ", ".join(header)[:100] or "none"
-        raise InputError(f"got headings {came}, expected {', '.join(PUBLISHED_COLUMNS)}", path=path, line=1)
+        names = ", ".join(header)[:100] or "none"
+        raise InputError(f"got headings {names}, expected {', '.join(PUBLISHED_COLUMNS)}", path=path, line=1)
     figures = []
     for line, row in rows:
         fields = dict(zip(header, row, strict=True))
@@ -425,7 +425,7 @@ def _read_file(path: Path) -> list[PublishedFigure]:
 
 
 def _decimal(text: str) -> Decimal | None:
-    """Read a number with the digits it is written in; None where it is none."""
+    """Read a number with all its digits; None if the text is not a number."""
     if math.isnan(read_number(text)):
         return None
     try:
@@ -444,9 +444,9 @@ def published_beside(figures: Iterable[PublishedFigure], scores: Scores) -> list
     Parameters
     ----------
     figures
-        What was read.
+        Published figures.
     scores
-        Ours.
+        Scores of our run.
 
     Returns
     -------
@@ -456,13 +456,13 @@ def published_beside(figures: Iterable[PublishedFigure], scores: Scores) -> list
     Raises
     ------
     InputError
-        If one of them is no share: below 0, or above 100 percent.
+        If one of them is not a share: below 0, or above 100 percent.
     """
     rows = {str(measure): row for row, measure in enumerate(scores.measures)}
-    wanted = (_folded(scores.dataset), _folded(scores.split))
+    key = (_folded(scores.dataset), _folded(scores.split))
     selected = []
     for figure in figures:
-        if (_folded(figure.dataset), _folded(figure.split)) != wanted or figure.unit not in ("percent", "fraction"):
+        if (_folded(figure.dataset), _folded(figure.split)) != key or figure.unit not in ("percent", "fraction"):
             continue
         try:
             row = rows.get(str(parse_measure(figure.measure)))
@@ -471,8 +471,10 @@ def published_beside(figures: Iterable[PublishedFigure], scores: Scores) -> list
         if row is None:
             continue
         if not 0 <= figure.fraction <= 1:
-            came = f"got {figure.value} {figure.unit}, expected {'0 to 100' if figure.unit == 'percent' else '0 to 1'}"
-            raise InputError(came, path=figure.path, line=figure.line, field="value")
+            message = (
+                f"got {figure.value} {figure.unit}, expected {'0 to 100' if figure.unit == 'percent' else '0 to 1'}"
+            )
+            raise InputError(message, path=figure.path, line=figure.line, field="value")
         selected.append((row, figure))
     return selected
 

@@ -49,8 +49,8 @@ from truemoment.studies.compare.splits import (
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
-    """What figures show beside the compared methods.
+class Additions:
+    """Additional parts of the report of a comparison.
 
     Parameters
     ----------
@@ -79,12 +79,12 @@ class Beside:
                 raise InputError("no such file", path=path)
 
 
-NOTHING_BESIDE = Beside()
+NO_ADDITIONS = Additions()
 
 
 @dataclass(frozen=True, eq=False)
 class ComparedFiles:
-    """Prediction files that were compared.
+    """A comparison of prediction files.
 
     Parameters
     ----------
@@ -93,10 +93,10 @@ class ComparedFiles:
     depths
         Number of predictions to which every list is cut, by measure; None where lists are not cut.
     remarks
-        Measures and methods that are left out, and why.
+        Measures and methods that are left out, with the reason.
     annotations, answers
         The references, and the predictions of the first run of each method.
-    network, beside
+    network, network_hits
         The sentence network, None if it is not compared, and hits of each other method by those of the network.
     hits
         Scores of each run of each method and floor at R@1 and the IoU of the headline measure; empty where none of the
@@ -121,7 +121,7 @@ class ComparedFiles:
     depths: Sequence[int | None] = ()
     remarks: Sequence[str] = ()
     network: NetworkRow | None = None
-    beside: Mapping[str, HitsBesideNetwork] = field(default_factory=dict)
+    network_hits: Mapping[str, HitsBesideNetwork] = field(default_factory=dict)
     hits: Mapping[str, Sequence[Scores]] = field(default_factory=dict)
     floors: tuple[str, ...] = ()
     reads_sentence: frozenset[str] = frozenset()
@@ -149,7 +149,7 @@ def compare_files(
     against: str | None = None,
     published: Path | None = None,
     reads_sentence: Collection[str] = (),
-    more: Beside = NOTHING_BESIDE,
+    additions: Additions = NO_ADDITIONS,
     testing: DrawSettings = DEFAULT_DRAW_SETTINGS,
     read: Reader = read_predictions,
     cache: Cache = NO_CACHE,
@@ -165,13 +165,13 @@ def compare_files(
     method too, unless all methods are in `reads_sentence`: declared to read one sentence at a time.
     """
     check_methods(list(files), against, network=network, reads_sentence=reads_sentence)
-    more.check(list(files))
+    additions.check(list(files))
     figures = None if published is None else read_published(published)
-    given = {method: [read(path, annotations, progress=progress) for path in paths] for method, paths in files.items()}
-    answers = [of for runs in given.values() for of, _ in runs]
+    inputs = {method: [read(path, annotations, progress=progress) for path in paths] for method, paths in files.items()}
+    answers = [predictions for runs in inputs.values() for predictions, _ in runs]
     convention = resolve_protocol(protocol, annotations)
     common, remarks = _common_measures(measures, convention, annotations, answers)
-    lengths = [longest_list(of) for of in answers]
+    lengths = [longest_list(predictions) for predictions in answers]
     why = why_no_network(annotations, common, train if network else None)
     depths = equal_depths(common, [*lengths, *([] if why else [MOST_ANSWERS])], convention)
     setting = Setting(
@@ -192,29 +192,33 @@ def compare_files(
     blind: dict[str, FloorRow | NetworkRow] = {} if row is None else {NETWORK: row}
     if row is not None and set(reads_sentence) != set(files) and order_of_starts(row.train).informs:
         blind[PARAGRAPH] = run_floor(PARAGRAPH, setting, row.train, depths)
-    runs = {method: measure_runs(of, files[method], setting, depths, progress=progress) for method, of in given.items()}
-    hits = _hits(given, setting)
+    runs = {
+        method: measure_runs(pairs, files[method], setting, depths, progress=progress)
+        for method, pairs in inputs.items()
+    }
+    hits = _hits(inputs, setting)
     compared = ComparedFiles(
         comparison=_compared(runs, blind, against, testing, progress=progress),
         runs=runs,
         annotations=annotations,
-        answers={method: of[0][0] for method, of in given.items()},
+        answers={method: pairs[0][0] for method, pairs in inputs.items()},
         published=None if figures is None else published_beside(figures, next(iter(runs.values()))[0].scores),
         published_sources=[source_of(path) for path in dict.fromkeys(figure.path for figure in figures or ())],
         seed=testing.seed,
         depths=depths,
         remarks=remarks,
         network=row,
-        beside={} if row is None else _hits_beside(row, hits, setting, testing.resamples),
-        hits={**hits, **{name: of.hits for name, of in blind.items()}},
+        network_hits={} if row is None else _network_hits(row, hits, setting, testing.resamples),
+        hits={**hits, **{name: floor.hits for name, floor in blind.items()}},
         floors=tuple(blind),
         reads_sentence=frozenset(reads_sentence),
     )
-    return _with_beside(compared, more, train, figures or (), _FileMeasuring(setting, depths, testing, read, progress))
+    measuring = _FileMeasuring(setting, depths, testing, read, progress)
+    return _with_additions(compared, additions, train, figures or (), measuring)
 
 
 class _FileMeasuring(NamedTuple):
-    """How files are read and measured."""
+    """Settings by which files are read and measured."""
 
     setting: Setting
     depths: Sequence[int | None]
@@ -223,32 +227,32 @@ class _FileMeasuring(NamedTuple):
     progress: bool
 
 
-def _with_beside(
+def _with_additions(
     compared: ComparedFiles,
-    more: Beside,
+    additions: Additions,
     train: Annotations | None,
     published: Sequence[PublishedFigure],
-    how: _FileMeasuring,
+    measuring: _FileMeasuring,
 ) -> ComparedFiles:
     """Add floors, other splits and changed videos."""
-    others = [name for name in more.floors if name not in compared.floors]
-    rows, remarks = floors_beside(others, how.setting, train, how.depths)
+    names = [name for name in additions.floors if name not in compared.floors]
+    rows, remarks = floors_beside(names, measuring.setting, train, measuring.depths)
     floors = (*compared.floors, *rows)
     splits = [
         measure_split(
             split,
-            how.setting,
-            how.depths,
-            floors=(*compared.floors, *others),
+            measuring.setting,
+            measuring.depths,
+            floors=(*compared.floors, *names),
             published=published,
-            resamples=how.testing.resamples,
-            read=how.read,
-            progress=how.progress,
+            resamples=measuring.testing.resamples,
+            read=measuring.read,
+            progress=measuring.progress,
         )
-        for split in more.splits
+        for split in additions.splits
     ]
     if splits:
-        splits.append(_own_split(compared, rows, how))
+        splits.append(_own_split(compared, rows, measuring))
     originals = {method: (runs, compared.answers[method]) for method, runs in compared.runs.items()}
     return replace(
         compared,
@@ -257,39 +261,39 @@ def _with_beside(
         floors=floors,
         splits=splits,
         changed=compare_changed(
-            more.changed,
+            additions.changed,
             originals,
-            how.setting,
-            how.depths,
-            testing=how.testing,
-            read=how.read,
-            progress=how.progress,
+            measuring.setting,
+            measuring.depths,
+            testing=measuring.testing,
+            read=measuring.read,
+            progress=measuring.progress,
         ),
     )
 
 
-def _own_split(compared: ComparedFiles, rows: Mapping[str, FloorRow], how: _FileMeasuring) -> SplitResult:
+def _own_split(compared: ComparedFiles, rows: Mapping[str, FloorRow], measuring: _FileMeasuring) -> SplitResult:
     """Return the figures on the compared split."""
     comparison = compared.comparison
     value = dict(zip(comparison.methods, comparison.mean, strict=True))
     ci95 = dict(zip(comparison.methods, comparison.interval, strict=True))
     for name, row in rows.items():
-        rng = stream(how.setting.seed, f"figures on {compared.annotations.sha256}")
+        rng = stream(measuring.setting.seed, f"figures on {compared.annotations.sha256}")
         value[name] = mean_figures(row.runs)
-        ci95[name] = mean_interval(row.runs, rng, resamples=how.testing.resamples)
-    published = [(row, of) for row, of in compared.published or () if compared.depth(row) is None]
+        ci95[name] = mean_interval(row.runs, rng, resamples=measuring.testing.resamples)
+    published = [(row, figure) for row, figure in compared.published or () if compared.depth(row) is None]
     name = compared.annotations.split
     return SplitResult(name, compared.annotations, value, ci95, compared.runs, (*compared.floors, *rows), published)
 
 
-def _hits(given: Mapping[str, Sequence[tuple[Predictions, MatchReport]]], setting: Setting) -> dict[str, list[Scores]]:
+def _hits(inputs: Mapping[str, Sequence[tuple[Predictions, MatchReport]]], setting: Setting) -> dict[str, list[Scores]]:
     """Return the scores of each run at R@1 and the IoU of the headline measure; empty for other measures."""
     if not all(measure.needs in ("overlaps", "sets") for measure in setting.measures):
         return {}
     hit = hit_of(setting.measures[setting.headline])
     return {
-        method: [evaluate(setting.annotations, of, [hit], setting.protocol) for of, _ in runs]
-        for method, runs in given.items()
+        method: [evaluate(setting.annotations, predictions, [hit], setting.protocol) for predictions, _ in runs]
+        for method, runs in inputs.items()
     }
 
 
@@ -301,13 +305,13 @@ def _compared(
     *,
     progress: bool,
 ) -> Comparison:
-    """Return the comparison of methods, and of the blind ones beside."""
-    scores: dict[str, Sequence[Scores]] = {method: [run.scores for run in of] for method, of in runs.items()}
+    """Return the comparison of all methods, the blind ones included."""
+    scores: dict[str, Sequence[Scores]] = {method: [run.scores for run in group] for method, group in runs.items()}
     return compare(
-        {**scores, **{name: of.runs for name, of in blind.items()}},
+        {**scores, **{name: row.runs for name, row in blind.items()}},
         np.random.default_rng(testing.seed),
         baseline=against,
-        blind={name: MARGIN * of.training_spread for name, of in blind.items()},
+        blind={name: MARGIN * row.training_spread for name, row in blind.items()},
         resamples=testing.resamples,
         permutations=testing.permutations,
         progress=progress,
@@ -317,7 +321,7 @@ def _compared(
 def _fit_network(
     setting: Setting, train: Annotations | None, depths: Sequence[int | None], why: str
 ) -> tuple[NetworkRow | None, str]:
-    """Return the fitted sentence network, or None and why there is none; `why` is what is known before."""
+    """Return the fitted sentence network, or None and the reason; a reason in `why` is passed on."""
     if train is None or why:
         return None, why
     try:
@@ -326,25 +330,25 @@ def _fit_network(
         return None, f"it could not be fitted: {error}"
 
 
-def _hits_beside(
+def _network_hits(
     row: NetworkRow, hits: Mapping[str, Sequence[Scores]], setting: Setting, resamples: int
 ) -> dict[str, HitsBesideNetwork]:
     """Return the hits of each method by those of the network."""
-    beside = {}
+    result = {}
     for method, of_method in hits.items():
         rng = stream(setting.seed, "excess-where-blind-misses")  # as in an audit; the same draws for every method
-        beside[method] = row.beside(of_method, rng, resamples=resamples)
-    return beside
+        result[method] = row.compare(of_method, rng, resamples=resamples)
+    return result
 
 
 def check_methods(
     names: Sequence[str], against: str | None, *, network: bool, reads_sentence: Collection[str] = ()
 ) -> None:
     """Refuse a method with the name of a blind one, and methods to compare with, or declared, that are none of them."""
-    taken = [name for name in (NETWORK, PARAGRAPH) if name in names]
-    if taken and network:
+    clash = [name for name in (NETWORK, PARAGRAPH) if name in names]
+    if clash and network:
         raise UsageError(
-            f"got a method called {taken[0]!r}, which is the name of a blind baseline; give NAME=FILE with another "
+            f"got a method called {clash[0]!r}, which is the name of a blind baseline; give NAME=FILE with another "
             "name, or --fit-split none"
         )
     if against not in (None, NETWORK, PARAGRAPH, *names):
@@ -373,7 +377,9 @@ def _common_measures(
     answers: Sequence[Predictions],
 ) -> tuple[tuple[Measure, ...], list[str]]:
     """Return the measures that every file has, and notes on those that are left out."""
-    of_files = [resolve_measures(measures, protocol, annotations, of) for of in answers]
-    most = max(of_files, key=len)
-    common = tuple(measure for measure in most if all(measure in of_file for of_file in of_files))
-    return common, [f"{measure} is left out: not every file rates clips" for measure in most if measure not in common]
+    of_files = [resolve_measures(measures, protocol, annotations, predictions) for predictions in answers]
+    longest = max(of_files, key=len)
+    common = tuple(measure for measure in longest if all(measure in of_file for of_file in of_files))
+    return common, [
+        f"{measure} is left out: not every file rates clips" for measure in longest if measure not in common
+    ]

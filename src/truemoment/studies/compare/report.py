@@ -50,7 +50,7 @@ FEW_VIDEOS = 30
 
 
 def report(compared: ComparedFiles) -> Report:
-    """Return what people read."""
+    """Return the report of a comparison."""
     comparison = compared.comparison
     scores = comparison.first
     tables = [methods_table(compared), differences_table(compared)]
@@ -83,7 +83,7 @@ def report(compared: ComparedFiles) -> Report:
 
 
 def document(compared: ComparedFiles) -> dict[str, Any]:
-    """Return what programs read."""
+    """Return the JSON document of a comparison."""
     comparison = compared.comparison
     return {
         **head(SCHEMA, comparison.first),
@@ -141,11 +141,11 @@ def _network_document(compared: ComparedFiles) -> dict[str, Any] | None:
         "methods": [
             {
                 "method": method,
-                "where_missed": found.where_missed,
-                "where_hit": found.where_hit,
-                "excess": {"value": found.excess, "unit": "fraction", **_defined(found.ci95)},
+                "where_missed": hits.where_missed,
+                "where_hit": hits.where_hit,
+                "excess": {"value": hits.excess, "unit": "fraction", **_defined(hits.ci95)},
             }
-            for method, found in compared.beside.items()
+            for method, hits in compared.network_hits.items()
         ],
     }
 
@@ -181,7 +181,7 @@ def _measures_of(compared: ComparedFiles, method: int) -> list[dict[str, Any]]:
 
 def _pair_document(comparison: Comparison, pair: int, row: int) -> dict[str, Any]:
     p = float(comparison.p[pair, row])
-    known = not math.isnan(p)
+    is_defined = not math.isnan(p)
     why = _why_undefined(comparison, row)
     resolves = Measured(float(comparison.resolves[pair, row]), why=_why_unresolved(comparison, pair, row) or why)
     return {
@@ -192,15 +192,15 @@ def _pair_document(comparison: Comparison, pair: int, row: int) -> dict[str, Any
         **_defined(comparison.difference_interval[pair, row]),
         "p": p,
         "p_corrected": comparison.p_corrected[pair, row],
-        "significant": bool(comparison.verdict[pair, row]) if known else None,
-        **({} if known else {"why": why}),
+        "significant": bool(comparison.verdict[pair, row]) if is_defined else None,
+        **({} if is_defined else {"why": why}),
         "resolves": {**resolves.as_dict(), "level": comparison.level(pair, row), "power": POWER},
         "over_trainings": trainings_entry(comparison, pair, row),
     }
 
 
 def _why_unresolved(comparison: Comparison, pair: int, row: int) -> str:
-    """Return why `resolves` is undefined where the difference and the figures' intervals are not; else ""."""
+    """Return the reason why `resolves` is undefined although the figures have intervals; else ""."""
     figures = comparison.interval[list(comparison.pairs[pair]), row]
     if not (math.isnan(comparison.resolves[pair, row]) and np.isfinite(figures).all()):
         return ""
@@ -267,7 +267,7 @@ def methods_table(compared: ComparedFiles) -> Table:
     published: dict[str, list[tuple[Cell, ...]]] = {}
     for line in _published_rows(compared):
         figure = next(iter(line.values()))
-        published.setdefault(f"Published, unchecked: {figure.where}", []).append(
+        published.setdefault(f"Published, unchecked: {figure.origin}", []).append(
             (
                 Cell(figure.method or "unnamed"),
                 *([Cell("")] if several else []),
@@ -288,13 +288,13 @@ def methods_table(compared: ComparedFiles) -> Table:
 def _cells(comparison: Comparison, row: int, letters: Sequence[str]) -> list[Cell]:
     """Return the figures of a measure: the mean, the spread and the marks of each method."""
     protocol = comparison.first.protocol
-    above: list[list[str]] = [[] for _ in letters]
+    marks_of_method: list[list[str]] = [[] for _ in letters]
     for (i, j), verdict in zip(comparison.pairs, comparison.verdict[:, row].tolist(), strict=True):
         if verdict and comparison.methods[j] == comparison.baseline:
-            above[i].append("↑" if verdict > 0 else "↓")
+            marks_of_method[i].append("↑" if verdict > 0 else "↓")
         elif verdict and comparison.baseline is None:
             winner, loser = (i, j) if verdict > 0 else (j, i)
-            above[winner].append(letters[loser])
+            marks_of_method[winner].append(letters[loser])
     separator = "" if max(map(len, letters)) == 1 else ","
     values = comparison.mean[:, row].tolist()
     figures = [UNDEFINED if math.isnan(value) else protocol.percent(value) for value in values]
@@ -305,7 +305,7 @@ def _cells(comparison: Comparison, row: int, letters: Sequence[str]) -> list[Cel
     ]
     return [
         Cell(" ".join(filter(None, (figure, spread, separator.join(marks)))), marked=figure == largest)
-        for figure, spread, marks in zip(figures, spreads, above, strict=True)
+        for figure, spread, marks in zip(figures, spreads, marks_of_method, strict=True)
     ]
 
 
@@ -369,12 +369,12 @@ def hits_table(compared: ComparedFiles) -> Table:
     rows: list[tuple[str, ...]] = [
         (
             method,
-            share(found.where_missed),
-            share(found.where_hit),
-            points(found.excess, protocol.decimals, sign="+"),
-            low_to_high(found.ci95, protocol.decimals, times=100) or UNDEFINED,
+            share(hits.where_missed),
+            share(hits.where_hit),
+            points(hits.excess, protocol.decimals, sign="+"),
+            low_to_high(hits.ci95, protocol.decimals, times=100) or UNDEFINED,
         )
-        for method, found in compared.beside.items()
+        for method, hits in compared.network_hits.items()
     ]
     if network is not None:
         rows.append(("a second network", *map(share, network.second), "", ""))
@@ -390,37 +390,37 @@ def hits_table(compared: ComparedFiles) -> Table:
 
 
 def facts(compared: ComparedFiles) -> tuple[tuple[str, str], ...]:
-    """Return what was compared on what, and how the rows of each file matched queries."""
+    """Return the data and files of a comparison, and how their rows matched queries."""
     lines: dict[str, str] = {}
-    found: list[tuple[str, str]] = []
+    rows: list[tuple[str, str]] = []
     for method, runs in compared.runs.items():
         for run in runs:
             data, predictions = (value for _, value in evaluation.facts(run.scores, run.match, run.source)[:2])
             lines["data"] = data
-            found.append((method, predictions))
+            rows.append((method, predictions))
     if compared.network is not None:
         train = compared.network.train
         for name in compared.comparison.blind:
             reads = "the sentence and the duration of the video" if name == NETWORK else "all sentences of a video"
             fits = counted(len(compared.comparison.groups[name]), "time")
-            found.append(
+            rows.append(
                 (name, f"a blind baseline, which reads {reads}; fitted on {train.dataset}/{train.split}, {fits}")
             )
-    found += [(name, evaluation.facts(run.scores, run.match, run.source)[1][1]) for name, run in runs_beside(compared)]
-    return (*lines.items(), *found)
+    rows += [(name, evaluation.facts(run.scores, run.match, run.source)[1][1]) for name, run in runs_beside(compared)]
+    return (*lines.items(), *rows)
 
 
 def notes(compared: ComparedFiles) -> list[str]:
-    """Return what a reader of the figures has to know: of each file, then of the comparison."""
+    """Return remarks on the figures: of each file, then of the comparison."""
     runs = [run for of_method in compared.runs.values() for run in of_method]
-    own = (evaluation.Evaluation.of(run.scores, run.match, run.source, run.depth) for run in runs)
-    of_each = [(of.source["path"], note) for of in own for note in evaluation.notes(of)]
+    evaluations = (evaluation.Evaluation.of(run.scores, run.match, run.source, run.depth) for run in runs)
+    of_each = [(result.source["path"], note) for result in evaluations for note in evaluation.notes(result)]
     count = Counter(note for _, note in of_each)
-    found = [f"{path}: {note}" for path, note in of_each if count[note] < len(runs)]
-    found += [f"every file: {note}" for note in count if count[note] == len(runs)]
+    lines = [f"{path}: {note}" for path, note in of_each if count[note] < len(runs)]
+    lines += [f"every file: {note}" for note in count if count[note] == len(runs)]
     comparison = compared.comparison
     return [
-        *found,
+        *lines,
         *_identical_runs(compared),
         *_equal_depths(compared),
         *compared.remarks,
@@ -449,7 +449,7 @@ def _below_blind(compared: ComparedFiles) -> Iterator[str]:
             continue
         verdict = comparison.above(method, blind)
         for sign, words in ((0, "not significantly above"), (-1, "significantly below")):
-            names = [str(m) for m, of in zip(comparison.measures, verdict.tolist(), strict=True) if of == sign]
+            names = [str(m) for m, value in zip(comparison.measures, verdict.tolist(), strict=True) if value == sign]
             if names:
                 yield f"{method} is {words} {blind}, which never sees the video, in {', '.join(names)}"
     if compared.reads_sentence:
@@ -463,8 +463,8 @@ def _equal_depths(compared: ComparedFiles) -> Iterator[str]:
     """Name the measures at which lists are cut to equal depth."""
     depths = compared.depths
     runs = {method: [max(run.depth, 1) for run in of_method] for method, of_method in compared.runs.items()}
-    for depth in sorted({of for of in depths if of is not None}):
-        names = [str(m) for m, of in zip(compared.comparison.measures, depths, strict=True) if of == depth]
+    for depth in sorted({limit for limit in depths if limit is not None}):
+        names = [str(m) for m, limit in zip(compared.comparison.measures, depths, strict=True) if limit == depth]
         short = [method for method, lengths in runs.items() if min(lengths) <= depth]
         counts = (
             "first prediction of every list counts" if depth == 1 else f"first {depth} predictions of every list count"
@@ -498,20 +498,18 @@ def _unresolved(comparison: Comparison) -> Iterator[str]:
     for pair, (i, j) in enumerate(comparison.pairs):
         why = [_why_unresolved(comparison, pair, row) for row in range(len(comparison.measures))]
         for reason in dict.fromkeys(filter(None, why)):
-            of = [str(measure) for measure, given in zip(comparison.measures, why, strict=True) if given == reason]
+            measures = [str(measure) for measure, text in zip(comparison.measures, why, strict=True) if text == reason]
             names = f"{comparison.methods[i]} and {comparison.methods[j]}"
-            yield f"{names}: {reason} in {', '.join(of)}, so what the split resolves there is unknown"
+            yield f"{names}: {reason} in {', '.join(measures)}, so what the split resolves there is unknown"
 
 
 def _published_notes(compared: ComparedFiles) -> Iterator[str]:
     if compared.published is None:
         return
     scores = compared.comparison.first
-    deeper = dict.fromkeys(
-        str(scores.measures[row]) for row, _ in compared.published if compared.depth(row) is not None
-    )
-    if deeper:
-        yield f"published figures of {', '.join(deeper)} are not shown, since they are of longer lists"
+    names = dict.fromkeys(str(scores.measures[row]) for row, _ in compared.published if compared.depth(row) is not None)
+    if names:
+        yield f"published figures of {', '.join(names)} are not shown, since they are of longer lists"
     if compared.published:
         yield "published figures are as printed, unchecked, and perhaps of another convention; they are not tested"
     else:
@@ -531,17 +529,20 @@ def explanations(compared: ComparedFiles) -> list[str]:
         "the largest figure of a measure has a *, or is bold",
     ]
     if comparison.family > 1:
-        trained = has_trainings(comparison)
-        how = "max-t, over trainings Bonferroni" if trained and not comparison.over_trainings.all() else "Bonferroni"
+        is_trained = has_trainings(comparison)
+        correction = (
+            "max-t, over trainings Bonferroni" if is_trained and not comparison.over_trainings.all() else "Bonferroni"
+        )
         lines.append(
-            f"corrected p values and intervals hold for all {comparison.family} comparisons together "
-            f"({how if trained else 'max-t'}): an interval contains 0 exactly where the corrected p is above {LEVEL}"
+            f"corrected p values and intervals apply to all {comparison.family} comparisons together "
+            f"({correction if is_trained else 'max-t'}): an interval contains 0 exactly where the corrected p is above "
+            f"{LEVEL}"
         )
     if comparison.blind and any(len(values) == 1 for values in comparison.values):
         lines.append(
-            "a method with one run is above or below a blind one only if its interval lies beyond twice the standard "
-            "deviation between trainings of that, too: "
-            f"{', '.join(f'{name} {points(of)}' for name, of in comparison.margin.items())} points"
+            "a method with one run is above or below a blind one only if the interval also lies beyond twice the "
+            "standard deviation between trainings of the blind one: "
+            f"{', '.join(f'{name} {points(margin)}' for name, margin in comparison.margin.items())} points"
         )
     lines.append(
         f"resolves: the smallest true difference, in points, that would be significant in {100 * POWER:.0f} % of such "

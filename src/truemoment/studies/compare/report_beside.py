@@ -1,4 +1,4 @@
-"""What a comparison shows beside its tests: the methods on other splits, and on changed videos.
+"""Additional figures of a comparison: the methods on other splits, and on changed videos.
 
 Bars after Closer Look (Yuan et al. 2021), Fig. 1b, 1c and 7 (Fig. 11 of the journal version), and Hidden Challenges
 (Otani et al. 2020), Fig. 4.
@@ -39,23 +39,21 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_MEASURES = 4
-"""Measures that have figures of their own; tables and JSON have all of them."""
+"""Maximum number of measures with their own figures; tables and JSON have all of them."""
 
 
 def runs_beside(compared: ComparedFiles) -> Iterator[tuple[str, FileRun]]:
-    """List the files of other splits and of changed videos, each with its method and what it is of."""
+    """List the files of other splits and of changed videos, each with its method and its split or change."""
     for split in compared.splits[:-1]:
         yield from ((f"{method}, {split.name}", run) for method, runs in split.runs.items() for run in runs)
-    for of in compared.changed:
-        yield from ((f"{of.method}, {of.way}", run) for run in of.runs)
+    for changed in compared.changed:
+        yield from ((f"{changed.method}, {changed.way}", run) for run in changed.runs)
 
 
 def one_source(compared: ComparedFiles) -> str:
-    """Return where all published figures of a comparison are printed; "" if there are none or several places."""
-    figures = [
-        of for beside in (compared.published or (), *(of.published for of in compared.splits)) for _, of in beside
-    ]
-    places = {of.where for of in figures}
+    """Return the source of all published figures of a comparison; "" if there is none, or several."""
+    lists = (compared.published or (), *(split.published for split in compared.splits))
+    places = {figure.origin for figures in lists for _, figure in figures}
     return places.pop() if len(places) == 1 else ""
 
 
@@ -65,7 +63,7 @@ def published_name(compared: ComparedFiles, figure: PublishedFigure) -> str:
 
 
 def published_caption(compared: ComparedFiles) -> str:
-    """Return the sentence of a caption that names the source of all published figures; "" if there is not one."""
+    """Return the sentence of a caption that names the source of all published figures; "" if there are several."""
     source = one_source(compared)
     return f" Published figures: {source}." if source else ""
 
@@ -129,16 +127,16 @@ def _split_bars(compared: ComparedFiles, row: int) -> Iterator[SplitBar]:
             low, high = split.ci95[method][row].tolist()
             kind: Kind = "floor" if method in split.floors else "method"
             yield SplitBar(method, split.name, float(split.value[method][row]), (low, high), kind)
-        seen = set()
-        for at, of in split.published:
-            name = published_name(compared, of)
-            if at == row and name not in seen:
-                seen.add(name)
-                yield SplitBar(name, split.name, of.fraction, kind="published", source=of.where)
+        names = set()
+        for at, figure in split.published:
+            name = published_name(compared, figure)
+            if at == row and name not in names:
+                names.add(name)
+                yield SplitBar(name, split.name, figure.fraction, kind="published", source=figure.origin)
 
 
 def splits_document(compared: ComparedFiles) -> list[dict[str, Any]]:
-    """Return what programs read of the splits."""
+    """Return the splits as JSON objects."""
     measures = compared.comparison.measures
     return [
         {
@@ -163,14 +161,14 @@ def splits_document(compared: ComparedFiles) -> list[dict[str, Any]]:
             ],
             "published": [
                 {
-                    "method": of.method,
+                    "method": figure.method,
                     "measure": str(measures[row]),
-                    "value": of.fraction,
+                    "value": figure.fraction,
                     "unit": "fraction",
-                    "source": of.source,
-                    "table": of.table,
+                    "source": figure.source,
+                    "table": figure.table,
                 }
-                for row, of in split.published
+                for row, figure in split.published
             ],
         }
         for split in compared.splits
@@ -185,19 +183,19 @@ def changed_table(compared: ComparedFiles) -> Table:
     protocol = compared.comparison.first.protocol
     groups: dict[str, list[tuple[Cell, ...]]] = {}
     for row in range(len(compared.comparison.measures)):
-        for of in compared.changed:
-            fall = of.fall
-            original = float(of.value[row] + fall.difference[row])
+        for changed in compared.changed:
+            fall = changed.fall
+            original = float(changed.value[row] + fall.difference[row])
             texts = (
-                of.method,
+                changed.method,
                 protocol.percent(original) if math.isfinite(original) else UNDEFINED,
-                protocol.percent(float(of.value[row])) if math.isfinite(of.value[row]) else UNDEFINED,
+                protocol.percent(float(changed.value[row])) if math.isfinite(changed.value[row]) else UNDEFINED,
                 points(-fall.difference[row], protocol.decimals, sign="+"),
                 low_to_high(-fall.ci95[row][::-1], protocol.decimals, times=100) or UNDEFINED,
                 p_number(fall.p_holm[row]),
-                _share(of.displacement.share_unchanged),
+                _share(changed.displacement.share_unchanged),
             )
-            groups.setdefault(f"{compared.heading(row)}, {of.way} videos", []).append(tuple(map(Cell, texts)))
+            groups.setdefault(f"{compared.heading(row)}, {changed.way} videos", []).append(tuple(map(Cell, texts)))
     headings = ("method", "original", "changed", "change", "95 % interval", "corrected p", "same answer")
     caption = "Measures on changed videos in percent, change in percentage points"
     return Table(caption, headings, tuple((name, tuple(rows)) for name, rows in groups.items()))
@@ -224,57 +222,57 @@ def changed_drawings(compared: ComparedFiles) -> list[Drawing]:
 
 def _changed_bars(compared: ComparedFiles, row: int) -> Iterator[SplitBar]:
     comparison = compared.comparison
-    shown = {of.method for of in compared.changed} | set(comparison.blind)
+    methods = {changed.method for changed in compared.changed} | set(comparison.blind)
     for method, values, ci95 in zip(comparison.methods, comparison.mean, comparison.interval, strict=True):
-        if method in shown:
+        if method in methods:
             low, high = ci95[row].tolist()
             kind: Kind = "floor" if method in comparison.blind else "method"
             yield SplitBar(method, "original videos", float(values[row]), (low, high), kind)
-    for of in compared.changed:
-        low, high = of.ci95[row].tolist()
-        yield SplitBar(of.method, f"{of.way} videos", float(of.value[row]), (low, high))
+    for changed in compared.changed:
+        low, high = changed.ci95[row].tolist()
+        yield SplitBar(changed.method, f"{changed.way} videos", float(changed.value[row]), (low, high))
 
 
 def changed_document(compared: ComparedFiles) -> list[dict[str, Any]]:
-    """Return what programs read of changed videos."""
-    return [_changed_entry(compared, of) for of in compared.changed]
+    """Return the methods on changed videos as JSON objects."""
+    return [_changed_entry(compared, changed) for changed in compared.changed]
 
 
-def _changed_entry(compared: ComparedFiles, of: ChangedMethod) -> dict[str, Any]:
-    moved = of.displacement
+def _changed_entry(compared: ComparedFiles, changed: ChangedMethod) -> dict[str, Any]:
+    displacement = changed.displacement
     return {
-        "change": of.way,
-        "method": of.method,
-        "runs": [{"predictions": run.source, "match": run.match.as_dict()} for run in of.runs],
+        "change": changed.way,
+        "method": changed.method,
+        "runs": [{"predictions": run.source, "match": run.match.as_dict()} for run in changed.runs],
         "measures": [
             {
                 "measure": str(measure),
-                "value": of.value[row],
+                "value": changed.value[row],
                 "unit": "fraction",
-                "ci95": of.ci95[row],
-                "fall": of.fall.difference[row],
-                "fall_ci95": of.fall.ci95[row],
-                "p": of.fall.p[row],
-                "p_corrected": of.fall.p_holm[row],
+                "ci95": changed.ci95[row],
+                "fall": changed.fall.difference[row],
+                "fall_ci95": changed.fall.ci95[row],
+                "p": changed.fall.p[row],
+                "p_corrected": changed.fall.p_holm[row],
             }
             for row, measure in enumerate(compared.comparison.measures)
         ],
-        "share_unchanged": moved.share_unchanged,
-        "share_slightly_changed": {"below": SLIGHT_NORM, "value": moved.share_within()},
-        "left_out": moved.left_out,
+        "share_unchanged": displacement.share_unchanged,
+        "share_slightly_changed": {"below": SLIGHT_NORM, "value": displacement.share_within()},
+        "left_out": displacement.left_out,
     }
 
 
 # ---------------------------------------------------------------------------------- bars by split
 
 BAR_IN, BETWEEN_IN, AROUND_IN = 0.145, 0.1, 0.95
-"""Height of a bar, of the room between two methods, and of what surrounds the bars, inches."""
+"""Height of a bar, of the gap between two methods, and of the margins, inches."""
 
 COLOURS = {"method": (METHOD, METHOD_FAINT), "floor": (FLOOR, FLOOR_FAINT), "published": (OTHER, OTHER_FAINT)}
 """Full and faint colour of each kind of row."""
 
 FILLS = (("faint", None), ("paper", "////"), ("faint", "...."))
-"""How the bars of each split but the last are filled, in their order: colour inside and hatch. The last one is full."""
+"""Fill of the bars of each split but the last: colour and hatch. The last one has the full colour."""
 
 MOST_SPLITS = len(FILLS) + 1
 """Splits that a figure can distinguish."""
@@ -287,7 +285,7 @@ KINDS = {"method": "methods", "floor": "floors, which never see a video", "publi
 
 
 Kind = Literal["method", "floor", "published"]
-"""Whose figure a bar is."""
+"""Kind of a row."""
 
 
 class SplitBar(NamedTuple):
@@ -304,9 +302,9 @@ class SplitBar(NamedTuple):
     ci95
         Ends of its 95 % interval, fractions; NaN where it has none.
     kind
-        Whose figure it is.
+        Kind of its row.
     source
-        Where a published figure is printed.
+        Source of a published figure.
     """
 
     method: str
@@ -332,13 +330,13 @@ def split_bars(
     bars
         At most one for each kind, method and split; methods of a kind are in the order in which they occur.
     measure
-        What is measured.
+        Name of the measure.
     name
         Name of the file of the figure.
     splits
         Order of the splits; by default that in which they occur. Only the first :data:`MOST_SPLITS` are drawn.
     note
-        Sentence that the caption has besides, after a blank.
+        Further sentence of the caption, after a blank.
     """
     splits = list(dict.fromkeys(bar.split for bar in bars) if splits is None else splits)
     kinds = [words for kind, words in KINDS.items() if any(bar.kind == kind for bar in bars)]
@@ -382,17 +380,17 @@ def split_bars_figure(bars: Sequence[SplitBar], measure: str, splits: Sequence[s
         figure = new_figure(AROUND_IN + row_in * len(rows) + 0.15 * any(len(split) > LABEL_WIDTH for split in splits))
         axes = figure.add_subplot()
         height, fills = BAR_IN / row_in, _fills(len(splits))
-        reached = 0.01
+        reach = 0.01
         for number, row in enumerate(rows):
             of_row = {bar.split: bar for bar in bars if (bar.kind, bar.method) == row}
             for place, split in enumerate(splits):
                 if split in of_row:
                     at = number + height * (place - (len(splits) - 1) / 2)
-                    reached = max(reached, _draw_bar(axes, at, of_row[split], fills[place], height))
+                    reach = max(reach, _draw_bar(axes, at, of_row[split], fills[place], height))
         axes.set_yticks(range(len(rows)), [wrapped(method, 19) for _, method in rows])
         axes.set_ylim(len(rows) - 0.45, -0.55)
         axes.tick_params(axis="y", length=0)
-        axes.set_xlim(0, min(100 * reached * 1.16, 116))
+        axes.set_xlim(0, min(100 * reach * 1.16, 116))
         axes.set_xlabel(f"{measure}, %")
         axes.grid(axis="x")
         _legend(figure, [kind for kind in KINDS if any(row[0] == kind for row in rows)], splits)
@@ -409,9 +407,9 @@ def _draw_bar(axes: Axes, at: float, bar: SplitBar, look: tuple[str, str | None]
     if math.isfinite(bar.value):
         full, faint = COLOURS[bar.kind]
         fill, hatch = look
-        inside = {"full": full, "faint": faint, "paper": PAPER}[fill]
+        face = {"full": full, "faint": faint, "paper": PAPER}[fill]
         value = 100 * bar.value
-        axes.barh(at, value, height=0.86 * height, color=inside, edgecolor=full, hatch=hatch, linewidth=0.6)
+        axes.barh(at, value, height=0.86 * height, color=face, edgecolor=full, hatch=hatch, linewidth=0.6)
         end = bar.value
         low, high = bar.ci95
         if math.isfinite(low) and math.isfinite(high):
@@ -424,23 +422,23 @@ def _draw_bar(axes: Axes, at: float, bar: SplitBar, look: tuple[str, str | None]
 
 
 def _legend(figure: Figure, kinds: Sequence[str], splits: Sequence[str]) -> None:
-    """Say above the bars what their fill and their colour mean."""
+    """Draw the legend of fills and colours above the bars."""
     from matplotlib.patches import Patch  # noqa: PLC0415 - see drawing_style
 
     full, faint = COLOURS["published"] if kinds == ["published"] else (INK, OTHER_FAINT)
-    inside = {"full": full, "faint": faint, "paper": PAPER}
+    faces = {"full": full, "faint": faint, "paper": PAPER}
     labels = [wrapped(split, LABEL_WIDTH) for split in splits]
     n_lines = max(label.count("\n") for label in labels)
     labels = [label + "\n" * (n_lines - label.count("\n")) for label in labels]  # so that entries are side by side
     handles = [
-        Patch(facecolor=inside[fill], edgecolor=INK, hatch=hatch, linewidth=0.6, label=label)
+        Patch(facecolor=faces[fill], edgecolor=INK, hatch=hatch, linewidth=0.6, label=label)
         for label, (fill, hatch) in zip(labels, _fills(len(splits)), strict=True)
     ]
     columns = max(len(splits), len(kinds)) if len(kinds) > 1 else len(splits)
     if len(kinds) > 1:  # a second line; matplotlib fills columns first
         second = [Patch(facecolor=COLOURS[kind][0], edgecolor="none", label=SHORT_KINDS[kind]) for kind in kinds]
-        nothing = Patch(facecolor="none", edgecolor="none", label="")
-        lines = [line + [nothing] * (columns - len(line)) for line in (handles, second)]
+        blank = Patch(facecolor="none", edgecolor="none", label="")
+        lines = [line + [blank] * (columns - len(line)) for line in (handles, second)]
         handles = [handle for column in zip(*lines, strict=True) for handle in column]
     figure.legend(
         handles=handles,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROW_IN, AROUND_IN = 0.22, 0.75
-"""Height of a method in a panel, and what a panel has beside it."""
+"""Height of a method in a panel, and of the margins of a panel, inches."""
 
 NAME_WIDTH, LINE_IN = 26, 0.13
 """Letters of a line of a name, and height of a further line, inches."""
@@ -31,14 +31,17 @@ def drawings(compared: ComparedFiles) -> list[Drawing]:
     """List the figures."""
     comparison = compared.comparison
     n = len(comparison.measures)
-    shown = f"the first {MOST_PANELS} of {n} measures" if n > MOST_PANELS else "each measure"
+    measures = f"the first {MOST_PANELS} of {n} measures" if n > MOST_PANELS else "each measure"
     runs = (
-        "; where a method has several runs, of its first" if any(len(of) > 1 for of in compared.runs.values()) else ""
+        "; where a method has several runs, of its first"
+        if any(len(group) > 1 for group in compared.runs.values())
+        else ""
     )
     of_methods = Drawing(
         "methods",
         "Methods by measure",
-        f"Figure of each method in {shown}, with its 95 % interval by resampling videos. The diamond is the sentence "
+        f"Figure of each method in {measures}, with its 95 % interval by resampling videos. The diamond is the "
+        "sentence "
         f"network, which never sees a video; hollow marks are published figures.{published_caption(compared)}",
         partial(_methods_figure, compared),
     )
@@ -62,9 +65,11 @@ def _methods_figure(compared: ComparedFiles) -> Figure:
     """Draw a panel for each measure, a row for each method and each published figure."""
     comparison = compared.comparison
     measures = range(min(len(comparison.measures), MOST_PANELS))
-    beside = [_published(compared, row) for row in measures]
-    n_rows = [len(comparison.methods) + len(of) for of in beside]
-    labels = [[wrapped(name, NAME_WIDTH) for name in (*comparison.methods, *(name for name, _ in of))] for of in beside]
+    figures = [_published(compared, row) for row in measures]
+    n_rows = [len(comparison.methods) + len(group) for group in figures]
+    labels = [
+        [wrapped(name, NAME_WIDTH) for name in (*comparison.methods, *(name for name, _ in group))] for group in figures
+    ]
     row_in = ROW_IN + LINE_IN * max(label.count("\n") for of_row in labels for label in of_row)
     with drawing_style():
         figure = new_figure(sum(row_in * count + AROUND_IN for count in n_rows))
@@ -78,7 +83,7 @@ def _methods_figure(compared: ComparedFiles) -> Figure:
                 if np.isfinite([low, high]).all():
                     axes.plot([low, high], [number, number], color=colour, linewidth=1.6, solid_capstyle="round")
                 axes.plot([value], [number], color=colour, marker="D" if blind else "o", linestyle="none")
-            for number, (_, published) in enumerate(beside[row], start=len(comparison.methods)):
+            for number, (_, published) in enumerate(figures[row], start=len(comparison.methods)):
                 axes.plot([published], [number], "o", color=INK, mfc=PAPER, clip_on=False)
             axes.set_yticks(range(n_rows[row]), labels[row])
             axes.set_ylim(n_rows[row] - 0.4, -0.6)
@@ -95,13 +100,15 @@ def _published(compared: ComparedFiles, row: int) -> list[tuple[str, float]]:
     """Return the published figures of a measure in percent, with their names."""
     factor = {"percent": 1.0, "fraction": 100.0}
     return [
-        (published_name(compared, of), factor[of.unit] * float(of.value))
-        for at, of in compared.published or ()
-        if at == row and of.unit in factor
+        (published_name(compared, figure), factor[figure.unit] * float(figure.value))
+        for at, figure in compared.published or ()
+        if at == row and figure.unit in factor
     ]
 
 
 def _curves(compared: ComparedFiles) -> Figure:
     protocol = compared.comparison.first.protocol
-    answered = list(compared.answers.items())[:MOST_CURVES]
-    return curves_figure([(name, recall_curves(compared.annotations, of, protocol)) for name, of in answered])
+    answers = list(compared.answers.items())[:MOST_CURVES]
+    return curves_figure(
+        [(name, recall_curves(compared.annotations, predictions, protocol)) for name, predictions in answers]
+    )

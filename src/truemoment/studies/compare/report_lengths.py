@@ -42,7 +42,7 @@ MOST = 6
 """Methods and floors that a figure can distinguish."""
 
 ROW_IN, BETWEEN_IN, AROUND_IN = 0.135, 0.12, 1.0
-"""Height of a method in a class, of the room between two classes, and of what surrounds them, inches."""
+"""Height of a method in a class, of the gap between two classes, and of the margins, inches."""
 
 
 class MethodSlices(NamedTuple):
@@ -56,17 +56,17 @@ class MethodSlices(NamedTuple):
 def slices_of_methods(compared: ComparedFiles) -> list[MethodSlices]:
     """Return R@1 of each method and floor by class of query; nothing where the measures are not of moments."""
     members = membership(compared.annotations, families=list(FAMILIES))
-    found = []
+    methods = []
     for method, runs in compared.hits.items():
         rng = stream(compared.seed, "slices")  # the same draws for every method
         resamples = compared.comparison.resamples
-        of = slices(mean_scores(runs), compared.annotations, rng, members, resamples=resamples)
-        found.append(MethodSlices(method, method in compared.floors, tuple(of)))
-    return found
+        method_slices = slices(mean_scores(runs), compared.annotations, rng, members, resamples=resamples)
+        methods.append(MethodSlices(method, method in compared.floors, tuple(method_slices)))
+    return methods
 
 
 def lengths_document(compared: ComparedFiles) -> dict[str, Any] | None:
-    """Return what programs read; None where there is nothing."""
+    """Return the classes as a JSON object; None if no measure is of moments."""
     if not compared.hits:
         return None
     hit = next(iter(compared.hits.values()))[0].measures[0]
@@ -77,21 +77,21 @@ def numbers(methods: Sequence[MethodSlices], families: Sequence[str] = tuple(FAM
     """Return a row a class and method: queries, successes, failures, and the share with its interval."""
     return [
         {
-            "family": of.family,
-            "class": of.label,
-            "method": one.method,
-            "kind": "floor" if one.is_floor else "method",
-            "queries": of.n_queries,
-            "videos": of.n_videos,
-            "successes": round(of.n_queries * float(of.value[0]), 6),
-            "failures": round(of.n_queries * (1 - float(of.value[0])), 6),
-            "value": float(of.value[0]),
-            "ci95_low": float(of.ci95[0, 0]),
-            "ci95_high": float(of.ci95[0, 1]),
+            "family": part.family,
+            "class": part.label,
+            "method": group.method,
+            "kind": "floor" if group.is_floor else "method",
+            "queries": part.n_queries,
+            "videos": part.n_videos,
+            "successes": round(part.n_queries * float(part.value[0]), 6),
+            "failures": round(part.n_queries * (1 - float(part.value[0])), 6),
+            "value": float(part.value[0]),
+            "ci95_low": float(part.ci95[0, 0]),
+            "ci95_high": float(part.ci95[0, 1]),
         }
-        for one in methods
-        for of in one.slices
-        if of.family in families
+        for group in methods
+        for part in group.slices
+        if part.family in families
     ]
 
 
@@ -123,22 +123,24 @@ def _family_numbers(methods: Callable[[], Sequence[MethodSlices]], family: str) 
 
 
 def _family_figure(methods: Callable[[], Sequence[MethodSlices]], family: str, measure: str) -> Figure:
-    drawn = _drawn(methods())
-    of_family = [of._replace(slices=tuple(one for one in of.slices if one.family == family)) for of in drawn]
+    selection = _drawn(methods())
+    of_family = [
+        group._replace(slices=tuple(part for part in group.slices if part.family == family)) for group in selection
+    ]
     return lengths_figure(of_family, measure, FAMILIES[family].removeprefix("By "))
 
 
 def _drawn(methods: Sequence[MethodSlices]) -> list[MethodSlices]:
-    """Select what is drawn: all floors that fit beside one method, then the first methods."""
-    floors = [of for of in methods if of.is_floor][: MOST - 1]
-    own = [of for of in methods if not of.is_floor][: MOST - len(floors)]
-    return [*own, *floors]
+    """Select the methods of a figure: all floors that fit beside one method, then the first methods."""
+    floors = [method for method in methods if method.is_floor][: MOST - 1]
+    first = [method for method in methods if not method.is_floor][: MOST - len(floors)]
+    return [*first, *floors]
 
 
 def lengths_figure(methods: Sequence[MethodSlices], measure: str, words: str) -> Figure:
     """Draw a measure by class: a line a method with its interval, and the number of queries at the right.
 
-    `words` name what the classes divide.
+    `words` name the property that divides the classes.
     """
     classes = methods[0].slices
     row_in = ROW_IN * len(methods) + BETWEEN_IN
@@ -146,14 +148,14 @@ def lengths_figure(methods: Sequence[MethodSlices], measure: str, words: str) ->
         figure = new_figure(AROUND_IN + row_in * len(classes) + 0.15 * ((len(methods) + 1) // 2))
         axes = figure.add_subplot()
         step = ROW_IN / row_in
-        own = iter(LOOKS[:1] + LOOKS[2:])  # the second is the colour of floors
+        styles = iter(LOOKS[:1] + LOOKS[2:])  # the second is the colour of floors
         of_floors = iter("D^sv")
         highest = 1.0
         for place, method in enumerate(methods):
-            colour, marker = (FLOOR, next(of_floors, "P")) if method.is_floor else next(own)
+            colour, marker = (FLOOR, next(of_floors, "P")) if method.is_floor else next(styles)
             at = np.arange(len(classes)) + step * (place - (len(methods) - 1) / 2)
-            values = 100 * np.array([of.value[0] for of in method.slices])
-            ends = 100 * np.array([of.ci95[0] for of in method.slices])
+            values = 100 * np.array([part.value[0] for part in method.slices])
+            ends = 100 * np.array([part.ci95[0] for part in method.slices])
             axes.hlines(at, ends[:, 0], ends[:, 1], color=colour, linewidth=1.2)
             axes.plot(
                 values,
@@ -166,11 +168,11 @@ def lengths_figure(methods: Sequence[MethodSlices], measure: str, words: str) ->
                 label=shortened(method.method, 28),
             )
             highest = max(highest, float(np.nanmax([values, ends[:, 1]], initial=0)))
-        for row, of in enumerate(classes):
-            write_beside(axes, f"{of.n_queries:,}", 1, row, share_of_width=True, color=SOFT)
+        for row, part in enumerate(classes):
+            write_beside(axes, f"{part.n_queries:,}", 1, row, share_of_width=True, color=SOFT)
         write_beside(axes, "queries", 1, -0.72, share_of_width=True, color=SOFT)
         axes.hlines(np.arange(1, len(classes)) - 0.5, 0, 1, transform=axes.get_yaxis_transform(), color=GRID, lw=0.7)
-        axes.set_yticks(range(len(classes)), [of.label for of in classes])
+        axes.set_yticks(range(len(classes)), [part.label for part in classes])
         axes.set_ylim(len(classes) - 0.45, -0.55)
         axes.tick_params(axis="y", length=0)
         axes.set_ylabel(words)

@@ -1,4 +1,4 @@
-"""What a comparison is asked for."""
+"""Request of a comparison."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Files = AnyFile | Sequence[AnyFile]
 """The prediction file of a method, or those of its runs."""
 
 Way = Literal["shuffled", "reversed", "frozen", "other-video"]
-"""How videos are changed (:data:`truemoment.media.features.changed.CHANGES`)."""
+"""Changes of videos (:data:`truemoment.media.features.changed.CHANGES`)."""
 
 # A name and FILE or NAME=FILE, once or more.
 Words = tuple[tuple[str, str], ...]
@@ -58,21 +58,21 @@ def files_by_place(words: Words) -> dict[str, dict[str, list[Path]]]:
     """Read places and files: the files of each method by place."""
     files: dict[str, dict[str, list[Path]]] = {}
     for place, word in words:
-        named = NamedFile.read(word)
-        files.setdefault(place, {}).setdefault(named.name, []).append(named.path)
+        entry = NamedFile.read(word)
+        files.setdefault(place, {}).setdefault(entry.name, []).append(entry.path)
     return files
 
 
 def declarations(words: Sequence[str]) -> str | dict[str, str]:
-    """Read the words of --reads, ``sentence`` or NAME=sentence: what all methods read, or what each of some reads."""
+    """Read the words of --reads, ``sentence`` or NAME=sentence: input of all methods, or of each of some."""
     if "sentence" in words:
         return "sentence"
-    return {name if equals else "": what for name, equals, what in (word.rpartition("=") for word in words)}
+    return {name if equals else "": value for name, equals, value in (word.rpartition("=") for word in words)}
 
 
 @dataclass(frozen=True, kw_only=True)
-class BesideRequest(Request):
-    """What figures show beside the methods."""
+class AdditionsRequest(Request):
+    """Additional parts of the report of a comparison."""
 
     HEADING = "Beside the comparison"
 
@@ -103,8 +103,8 @@ class BesideRequest(Request):
 
 
 @dataclass(frozen=True)
-class CompareRequest(Data, Measuring, ReadingPredictions, Fitting, Testing, BesideRequest, Running):
-    """The predictions of some methods, and what they are measured against."""
+class CompareRequest(Data, Measuring, ReadingPredictions, Fitting, Testing, AdditionsRequest, Running):
+    """The predictions of some methods, and the annotations against which they are measured."""
 
     predictions: In[Mapping[str, Files]] = argument(
         metavar="[NAME=]PREDICTIONS...", words=tuple[str, ...], read=files_by_method
@@ -138,9 +138,9 @@ class CompareRequest(Data, Measuring, ReadingPredictions, Fitting, Testing, Besi
     def declared(self) -> set[str]:
         """Names of the methods that are declared to read one sentence at a time."""
         reads = dict.fromkeys(self.predictions, self.reads) if isinstance(self.reads, str) else dict(self.reads)
-        for name, what in reads.items():
-            if what != "sentence" or not name:
-                word = f"{name}={what}" if name else what
+        for name, value in reads.items():
+            if value != "sentence" or not name:
+                word = f"{name}={value}" if name else value
                 raise UsageError(
                     f"--reads: got {word!r}, expected sentence, or NAME=sentence with the name of a method"
                 )
@@ -150,8 +150,8 @@ class CompareRequest(Data, Measuring, ReadingPredictions, Fitting, Testing, Besi
 def paths_by_name(files: Mapping[str, Files]) -> dict[str, list[Path]]:
     """Return the files of each method as paths."""
     return {
-        name: [Path(of)] if isinstance(of, str | os.PathLike) else [Path(file) for file in of]
-        for name, of in files.items()
+        name: [Path(value)] if isinstance(value, str | os.PathLike) else [Path(file) for file in value]
+        for name, value in files.items()
     }
 
 
@@ -159,13 +159,13 @@ def split_source(place: str, data: AnnotationSource) -> AnnotationSource:
     """Read a word such as test-iid, charades-sta/test or mine.jsonl/test: a split of the data, or of others."""
     from truemoment.data.datasets.source import AnnotationSource
 
-    where, slash, split = place.rpartition("/")
-    if not split or (slash and not where):
+    dataset, slash, split = place.rpartition("/")
+    if not split or (slash and not dataset):
         raise UsageError(f"--on: got {place!r}, expected SPLIT or DATASET/SPLIT, e.g. test-iid or charades-sta/test")
     if not slash:
         if split == data.split:
             raise UsageError(f"--on {place}: is the split that is compared, expected another one")
         return AnnotationSource(data.dataset, data.annotations, split, data.data_dir)
-    if os.path.isfile(where):  # noqa: PTH113 - pathlib raises at a name that is too long
-        return AnnotationSource(None, Path(where), split, data.data_dir)
-    return AnnotationSource(where, None, split, data.data_dir)
+    if os.path.isfile(dataset):  # noqa: PTH113 - pathlib raises at a name that is too long
+        return AnnotationSource(None, Path(dataset), split, data.data_dir)
+    return AnnotationSource(dataset, None, split, data.data_dir)

@@ -12,7 +12,7 @@ from truemoment.report.model import Report
 from truemoment.report.result import Result
 from truemoment.report.words import counted
 from truemoment.studies.compare import report as reports
-from truemoment.studies.compare.files import Beside, ComparedFiles, check_methods, compare_files, training_split
+from truemoment.studies.compare.files import Additions, ComparedFiles, check_methods, compare_files, training_split
 from truemoment.studies.compare.request import CompareRequest, paths_by_name, split_source
 from truemoment.studies.compare.splits import OtherSplit, check_floors, check_known
 from truemoment.studies.request import path_of
@@ -20,7 +20,7 @@ from truemoment.studies.request import path_of
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ComparisonResult(Result):
-    """A comparison that reports itself.
+    """A comparison, with report, document and rows.
 
     Parameters
     ----------
@@ -40,27 +40,29 @@ class ComparisonResult(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row a pair of methods and measure: difference, its interval, corrected p-value."""
-        found = self.compared.comparison
+        comparison = self.compared.comparison
         return [
             {
-                "method": found.methods[a],
-                "other": found.methods[b],
+                "method": comparison.methods[a],
+                "other": comparison.methods[b],
                 "measure": str(measure),
-                "difference": float(found.difference[pair, row]),
-                "low": float(found.difference_interval[pair, row, 0]),
-                "high": float(found.difference_interval[pair, row, 1]),
-                "p": float(found.p_corrected[pair, row]),
+                "difference": float(comparison.difference[pair, row]),
+                "low": float(comparison.difference_interval[pair, row, 0]),
+                "high": float(comparison.difference_interval[pair, row, 1]),
+                "p": float(comparison.p_corrected[pair, row]),
             }
-            for pair, (a, b) in enumerate(found.pairs)
-            for row, measure in enumerate(found.measures)
+            for pair, (a, b) in enumerate(comparison.pairs)
+            for row, measure in enumerate(comparison.measures)
         ]
 
     def __repr__(self) -> str:
         """Return the methods and the number of measures, in one line."""
-        found = self.compared.comparison
-        scores = found.first
-        where = f"{scores.dataset}/{scores.split}"
-        return f"Comparison of {', '.join(found.methods)} on {where}: {counted(len(found.measures), 'measure')}"
+        comparison = self.compared.comparison
+        scores = comparison.first
+        data = f"{scores.dataset}/{scores.split}"
+        return (
+            f"Comparison of {', '.join(comparison.methods)} on {data}: {counted(len(comparison.measures), 'measure')}"
+        )
 
 
 def run(request: CompareRequest) -> ComparisonResult:
@@ -90,7 +92,7 @@ def run(request: CompareRequest) -> ComparisonResult:
         for place in by_place:
             check_known(f"{option} {place}", list(by_place[place]), list(files))
     reference = request.reference()
-    found = compare_files(
+    compared = compare_files(
         files,
         reference,
         train=_training(request, reference),
@@ -100,36 +102,36 @@ def run(request: CompareRequest) -> ComparisonResult:
         against=request.against,
         published=path_of(request.published),
         reads_sentence=declared,
-        more=_beside(request),
+        additions=_additions(request),
         testing=request.draws,
         read=request.how.read,
         cache=request.cache(request.on_warning),
         progress=request.progress,
         on_status=request.on_status,
     )
-    return ComparisonResult(found)
+    return ComparisonResult(compared)
 
 
 def _training(request: CompareRequest, reference: Annotations) -> Annotations | None:
-    """Read what the sentence network is fitted on; None where nothing was named and there is nothing."""
+    """Read the annotations on which the sentence network is fitted; None if none were named and there are none."""
     try:
-        return request.training(request.where, reference)
+        return request.training(request.origin, reference)
     except MissingFileError:
         if request.fit_split is not None or request.fit_annotations is not None:
             raise
         return None
 
 
-def _beside(request: CompareRequest) -> Beside:
-    """Read the annotations of the other splits, and their training splits where they have some."""
+def _additions(request: CompareRequest) -> Additions:
+    """Read the annotations of the other splits, and their training splits if they have some."""
     splits = []
     for place in request.on:
         data = request.source
         source = split_source(place, data)
-        own = (source.dataset, source.annotations) == (data.dataset, data.annotations)
+        is_same = (source.dataset, source.annotations) == (data.dataset, data.annotations)
         annotations = source.read()
-        fit_split = request.fit_split if own or request.fit_split == "none" else None
-        fit_file = path_of(request.fit_annotations) if own else None
+        fit_split = request.fit_split if is_same or request.fit_split == "none" else None
+        fit_file = path_of(request.fit_annotations) if is_same else None
         train = training_split(source, annotations, fit_split, fit_file)
         splits.append(OtherSplit(place, annotations, paths_by_name(request.on[place]), train))
     changed = {
@@ -137,7 +139,7 @@ def _beside(request: CompareRequest) -> Beside:
         for way, files in dict(request.changed).items()
         for name, paths in paths_by_name(files).items()
     }
-    return Beside(request.floors, tuple(splits), changed)
+    return Additions(request.floors, tuple(splits), changed)
 
 
 compare = function_of(CompareRequest, run, "compare")

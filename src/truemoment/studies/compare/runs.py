@@ -29,7 +29,7 @@ class FileRun(NamedTuple):
 
 
 def measure_runs(
-    given: Sequence[tuple[Predictions, MatchReport]],
+    inputs: Sequence[tuple[Predictions, MatchReport]],
     paths: Sequence[Path],
     setting: Setting,
     depths: Sequence[int | None],
@@ -38,11 +38,11 @@ def measure_runs(
 ) -> list[FileRun]:
     """Return the runs of a method, measured on lists of equal depth."""
     runs = []
-    for path, (of, match) in zip(paths, given, strict=True):
+    for path, (predictions, match) in zip(paths, inputs, strict=True):
         scores = evaluate_to_depths(
-            setting.annotations, of, setting.measures, depths, setting.protocol, progress=progress
+            setting.annotations, predictions, setting.measures, depths, setting.protocol, progress=progress
         )
-        runs.append(FileRun(scores, match, source_of(path), longest_list(of)))
+        runs.append(FileRun(scores, match, source_of(path), longest_list(predictions)))
     return runs
 
 

@@ -30,7 +30,7 @@ from truemoment.studies.compare.runs import FileRun, longest_list, mean_figures,
 class OtherSplit:
     """Predictions on another split, by method, and the split on which floors are fitted for it; None for none.
 
-    `name` is what figures call it, such as ``test-iid`` or ``charades-sta/test``.
+    `name` is its name in figures, such as ``test-iid`` or ``charades-sta/test``.
     """
 
     name: str
@@ -52,7 +52,7 @@ class SplitResult:
     published
         Published figures of the split, each with the row of its measure.
     remarks
-        What is left out, and why.
+        Omitted methods and measures, with the reason.
     """
 
     name: str
@@ -72,9 +72,9 @@ def check_floors(names: Sequence[str]) -> None:
             raise UsageError(f"--floor: got {name!r}, expected {one_of_known(name, FLOORS)}")
 
 
-def check_known(option: str, given: Sequence[str], methods: Sequence[str]) -> None:
+def check_known(option: str, names: Sequence[str], methods: Sequence[str]) -> None:
     """Refuse predictions of a method that is not compared."""
-    for name in given:
+    for name in names:
         if name not in methods:
             raise UsageError(
                 f"{option}: got predictions of {name!r}, expected of one of the compared methods: {', '.join(methods)} "
@@ -88,16 +88,16 @@ def floors_beside(
     """Fit and measure floors by name; return them, and remarks on those that could not be fitted."""
     rows, remarks = {}, []
     why = why_no_network(setting.annotations, setting.measures, train)
-    where = f"on {setting.annotations.dataset}/{setting.annotations.split}"
+    place = f"on {setting.annotations.dataset}/{setting.annotations.split}"
     for name in dict.fromkeys(names):
         if train is None or why:
-            remarks.append(f"{name} is not shown {where}: {why}")
+            remarks.append(f"{name} is not shown {place}: {why}")
             continue
-        setting.on_status(f"floor {name} {where}")
+        setting.on_status(f"floor {name} {place}")
         try:
             rows[name] = run_floor(name, setting, train, depths)
         except InputError as error:
-            remarks.append(f"{name} is not shown {where}: it could not be fitted: {error}")
+            remarks.append(f"{name} is not shown {place}: it could not be fitted: {error}")
     return rows, remarks
 
 
@@ -119,7 +119,7 @@ def measure_split(
     other
         The split and the files.
     setting
-        How the compared split is measured: measures and protocol are the same here.
+        Measures and protocol of the compared split, which apply here too.
     depths
         Number of predictions to which lists are cut on the compared split. A measure whose lists have another depth
         here is undefined.
@@ -130,29 +130,31 @@ def measure_split(
     """
     annotations = other.annotations
     setting = replace(setting, annotations=annotations)
-    given = {
+    inputs = {
         method: [read(path, annotations, progress=progress) for path in paths] for method, paths in other.files.items()
     }
-    lengths = [longest_list(of) for runs in given.values() for of, _ in runs]
+    lengths = [longest_list(predictions) for runs in inputs.values() for predictions, _ in runs]
     own_depths = equal_depths(
         setting.measures, [*lengths, *([MOST_ANSWERS] if NETWORK in floors else [])], setting.protocol
     )
     runs = {
-        method: measure_runs(of, other.files[method], setting, own_depths, progress=progress)
-        for method, of in given.items()
+        method: measure_runs(pairs, other.files[method], setting, own_depths, progress=progress)
+        for method, pairs in inputs.items()
     }
     rows, remarks = floors_beside(floors, setting, other.train, own_depths)
-    scores = {method: [run.scores for run in of] for method, of in runs.items()}
+    scores = {method: [run.scores for run in group] for method, group in runs.items()}
     scores |= {name: list(row.runs) for name, row in rows.items()}
-    same = np.array([own == depth for own, depth in zip(own_depths, depths, strict=True)])
-    if not same.all():
-        names = listed([str(measure) for measure, of in zip(setting.measures, same.tolist(), strict=True) if not of])
+    is_same = np.array([depth_here == depth for depth_here, depth in zip(own_depths, depths, strict=True)])
+    if not is_same.all():
+        names = listed(
+            [str(measure) for measure, flag in zip(setting.measures, is_same.tolist(), strict=True) if not flag]
+        )
         remarks.append(f"{names} on {other.name}: not shown, since lists are of another depth than those compared")
     value, ci95 = {}, {}
-    for method, of in scores.items():
+    for method, group in scores.items():
         rng = stream(setting.seed, f"figures on {annotations.sha256}")  # the same draws for every method
-        value[method] = np.where(same, mean_figures(of), np.nan)
-        ci95[method] = np.where(same[:, None], mean_interval(of, rng, resamples=resamples), np.nan)
+        value[method] = np.where(is_same, mean_figures(group), np.nan)
+        ci95[method] = np.where(is_same[:, None], mean_interval(group, rng, resamples=resamples), np.nan)
     first = next(iter(scores.values()))[0]
-    beside = [(row, of) for row, of in published_beside(published, first) if own_depths[row] is None]
-    return SplitResult(other.name, annotations, value, ci95, runs, tuple(rows), beside, remarks)
+    figures = [(row, figure) for row, figure in published_beside(published, first) if own_depths[row] is None]
+    return SplitResult(other.name, annotations, value, ci95, runs, tuple(rows), figures, remarks)

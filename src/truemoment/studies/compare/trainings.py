@@ -15,7 +15,7 @@ S runs over V videos has the variance :math:`\sigma^2_{video}/V + \sigma^2_{run}
     C_g &= \frac{1}{S_g (S_g - 1)} \frac{V}{V-1} \sum_{s,v} (u_{sv} - \bar u_{gv})^2, \qquad
     T = A + \sum_g \max(B_g - C_g, 0).
 
-A and B both contain the rest, so C takes it out once. A method with one run counts as it is: its B and C are 0. The t
+A and B both contain the rest, so C subtracts it once. The B and C of a method with one run are 0. The t
 test of the difference has
 :math:`\max(1, T^2 / (A^2/(V-1) + \sum_g B_g^2/(S_g-1)))` degrees of freedom;
 ``benchmarks/trainings.py`` measures its errors.
@@ -50,7 +50,7 @@ POWER = 0.8
 """Share of test sets in which a difference of the size a split "resolves" would be found."""
 
 SOURCES = ("queries", "videos", "trainings")
-"""What the variance of a difference comes from."""
+"""Sources of the variance of a difference."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,16 +110,16 @@ def over_trainings(
     ...     ends = np.where(np.arange(8) < 4, end_s, end_s - 0.25)
     ...     lists = {f"{v}#0": [(2.0, end)] for v, end in zip(videos, ends, strict=True)}
     ...     return evaluate(annotations, Predictions.from_lists(lists), "mIoU")
-    >>> tested = over_trainings([[answers(5.0), answers(5.5)], [answers(4.0), answers(4.25)]], [(0, 1)])
-    >>> tested.interval.round(3).tolist(), tested.p.round(3).tolist(), tested.freedom.round(2).tolist()
+    >>> tests = over_trainings([[answers(5.0), answers(5.5)], [answers(4.0), answers(4.25)]], [(0, 1)])
+    >>> tests.interval.round(3).tolist(), tests.p.round(3).tolist(), tests.freedom.round(2).tolist()
     ([[[-0.151, 0.714]]], [[0.092]], [[1.47]])
-    >>> tested.share.round(3).tolist()
+    >>> tests.share.round(3).tolist()
     [[[nan, nan, 1.0]]]
     """
     methods = [_measured(runs) for runs in groups]
     video = numbers_of(groups[0][0].video_id)
-    tested = [_tested(methods[i], methods[j], video) for i, j in pairs]
-    difference, variance, freedom, share = (np.stack(parts) for parts in zip(*tested, strict=True))
+    results = [_tested(methods[i], methods[j], video) for i, j in pairs]
+    difference, variance, freedom, share = (np.stack(parts) for parts in zip(*results, strict=True))
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.where(variance > ROUNDING**2, np.sqrt(variance), np.nan)
         p = two_sided_p(difference / error, freedom)
@@ -136,7 +136,7 @@ def over_trainings(
 
 
 def _measured(runs: Sequence[Scores]) -> _TrainedMethod:
-    """Return the mean of a method's runs, and what its variance is estimated from."""
+    """Return the mean of a method's runs, and the terms of its variance."""
     n_runs = len(runs)
     figures = np.array([[run.value(measure) for measure in run.measures] for run in runs])  # (S, M)
     weights = np.array([run.weight.sum(axis=1) for run in runs])
@@ -152,13 +152,13 @@ def _measured(runs: Sequence[Scores]) -> _TrainedMethod:
             ],
             axis=0,
         )
-    between, rest = np.zeros((2, figures.shape[1]))
+    between_runs, rest = np.zeros((2, figures.shape[1]))
     if n_runs > 1:
         n_videos = of_video.shape[1]
         squares = ((of_video - of_video.mean(axis=0)) ** 2).sum(axis=(0, 1))
-        between = figures.var(axis=0, ddof=1) / n_runs
+        between_runs = figures.var(axis=0, ddof=1) / n_runs
         rest = squares / (n_runs * (n_runs - 1)) * np.divide(n_videos, max(n_videos - 1, 1))
-    return _TrainedMethod(figures.mean(axis=0), of_query, of_video.mean(axis=0), between, rest, n_runs)
+    return _TrainedMethod(figures.mean(axis=0), of_query, of_video.mean(axis=0), between_runs, rest, n_runs)
 
 
 def _tested(a: _TrainedMethod, b: _TrainedMethod, video: Ints) -> tuple[Floats, Floats, Floats, Floats]:
@@ -167,14 +167,14 @@ def _tested(a: _TrainedMethod, b: _TrainedMethod, video: Ints) -> tuple[Floats, 
     unknown = np.full(a.mean.shape, np.nan)
     if n_videos < 2 or a.n_runs == b.n_runs == 1:
         return a.mean - b.mean, unknown, unknown, np.full((len(unknown), len(SOURCES)), np.nan)
-    sampled = n_videos / (n_videos - 1) * ((a.of_video - b.of_video) ** 2).sum(axis=0)
-    from_queries = np.minimum(_within_videos(a.of_query - b.of_query, video), sampled)
-    trained = sum(np.maximum(of.between_runs - of.rest, 0) for of in (a, b))
-    variance = sampled + trained
-    spread = sum(of.between_runs**2 / max(of.n_runs - 1, 1) for of in (a, b))
+    from_videos = n_videos / (n_videos - 1) * ((a.of_video - b.of_video) ** 2).sum(axis=0)
+    from_queries = np.minimum(_within_videos(a.of_query - b.of_query, video), from_videos)
+    from_trainings = sum(np.maximum(method.between_runs - method.rest, 0) for method in (a, b))
+    variance = from_videos + from_trainings
+    spread = sum(method.between_runs**2 / max(method.n_runs - 1, 1) for method in (a, b))
     with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = np.maximum(variance**2 / (sampled**2 / (n_videos - 1) + spread), 1)
-        share = np.stack([from_queries, sampled - from_queries, trained], axis=-1) / variance[:, None]
+        freedom = np.maximum(variance**2 / (from_videos**2 / (n_videos - 1) + spread), 1)
+        share = np.stack([from_queries, from_videos - from_queries, from_trainings], axis=-1) / variance[:, None]
     return a.mean - b.mean, variance, freedom, share
 
 
@@ -201,22 +201,22 @@ EXPLANATION = (
 
 
 def trainings_table(comparison: Comparison) -> Table:
-    """Return what the variance of differences comes from: a row a pair of which a method has several runs."""
-    tested = comparison.trainings
-    known = [
+    """Return the sources of the variance of differences: a row a pair of which a method has several runs."""
+    tests = comparison.trainings
+    pairs = [
         pair
-        for pair in np.flatnonzero(np.isfinite(tested.share).any(axis=(1, 2))).tolist()
+        for pair in np.flatnonzero(np.isfinite(tests.share).any(axis=(1, 2))).tolist()
         if _several(comparison, pair)
     ]
 
     def cells(name: str, pair: int, row: int) -> tuple[Cell, ...]:
-        parts = " / ".join(UNDEFINED if np.isnan(of) else f"{100 * of:.0f}" for of in tested.share[pair, row])
-        return tuple(map(Cell, (name, number(float(tested.freedom[pair, row]), 1), parts)))
+        parts = " / ".join(UNDEFINED if np.isnan(share) else f"{100 * share:.0f}" for share in tests.share[pair, row])
+        return tuple(map(Cell, (name, number(float(tests.freedom[pair, row]), 1), parts)))
 
     groups = [
         (
             str(measure),
-            tuple(cells(" - ".join(comparison.methods[i] for i in comparison.pairs[at]), at, row) for at in known),
+            tuple(cells(" - ".join(comparison.methods[i] for i in comparison.pairs[at]), at, row) for at in pairs),
         )
         for row, measure in enumerate(comparison.measures)
     ]
@@ -226,8 +226,8 @@ def trainings_table(comparison: Comparison) -> Table:
 
 def has_trainings(comparison: Comparison) -> bool:
     """Return whether a method that is no blind one has several runs, so that a pair is tested over its trainings."""
-    tested = np.isfinite(comparison.trainings.share).any(axis=(1, 2))
-    return any(_several(comparison, pair) for pair in np.flatnonzero(tested).tolist())
+    is_tested = np.isfinite(comparison.trainings.share).any(axis=(1, 2))
+    return any(_several(comparison, pair) for pair in np.flatnonzero(is_tested).tolist())
 
 
 def _several(comparison: Comparison, pair: int) -> bool:
@@ -237,17 +237,17 @@ def _several(comparison: Comparison, pair: int) -> bool:
 
 def trainings_notes(comparison: Comparison) -> Iterator[str]:
     """Name the methods with one run, where others have several."""
-    single = [method for method, runs in comparison.groups.items() if len(runs) == 1 and method not in comparison.blind]
-    if single and has_trainings(comparison):
-        yield f"{listed(single)}: one run, so its own luck in training is in no interval"
+    names = [method for method, runs in comparison.groups.items() if len(runs) == 1 and method not in comparison.blind]
+    if names and has_trainings(comparison):
+        yield f"{listed(names)}: one run, so its own luck in training is in no interval"
 
 
 def trainings_entry(comparison: Comparison, pair: int, row: int) -> dict[str, Any] | None:
-    """Return what programs read about a difference over videos and trainings; None where it is not tested so."""
-    tested = comparison.trainings
-    if np.isnan(tested.share[pair, row]).all():
+    """Return the JSON values of a difference over videos and trainings; None where it is not tested so."""
+    tests = comparison.trainings
+    if np.isnan(tests.share[pair, row]).all():
         return None
     return {
-        "degrees_of_freedom": float(tested.freedom[pair, row]),
-        "variance": dict(zip(SOURCES, tested.share[pair, row].tolist(), strict=True)),
+        "degrees_of_freedom": float(tests.freedom[pair, row]),
+        "variance": dict(zip(SOURCES, tests.share[pair, row].tolist(), strict=True)),
     }

@@ -51,7 +51,7 @@ EDGE_S = (REACH + 1) * CELL_S
 """Official times closer to an end of the video are left out."""
 
 PERIOD_S = 5.0
-"""The longest grid of answers that is known, see :mod:`truemoment.studies.evaluate.first_answers`."""
+"""The longest grid of answers; see :mod:`truemoment.studies.evaluate.first_answers`."""
 
 COARSE_S = 0.5
 """Official times on such a grid, or a coarser one, are not tested: a method on the same grid is often exact."""
@@ -104,16 +104,16 @@ class MomentPairs:
         half = CELL_S / 2
         return np.asarray(np.all([(time_s > half) & ~(time_s > self.duration_s - half) for time_s in answers], axis=0))
 
-    def counted(self, side: Side) -> Bools:
-        """Which rows count: official times away from the ends of the video, each once per video."""
+    def mask(self, side: Side) -> Bools:
+        """Return which rows count: official times away from the ends of the video, each once per video."""
         ends = {"start": (self.official_start_s,), "end": (self.official_end_s,)}
         times = ends.get(side, (self.official_start_s, self.official_end_s))
-        away = np.all([(time_s > EDGE_S) & ~(time_s > self.duration_s - EDGE_S) for time_s in times], axis=0)
-        rows = np.nonzero(away & ~np.isnan(self.answer_start_s))[0]
+        is_inside = np.all([(time_s > EDGE_S) & ~(time_s > self.duration_s - EDGE_S) for time_s in times], axis=0)
+        rows = np.nonzero(is_inside & ~np.isnan(self.answer_start_s))[0]
         table = np.column_stack([numbers_of(self.video_id)[rows], *(_cells(time_s[rows]) for time_s in times)])
-        counted = np.zeros(len(away), dtype=bool)
-        counted[rows[np.unique(table, axis=0, return_index=True)[1]]] = True
-        return counted
+        mask = np.zeros(len(is_inside), dtype=bool)
+        mask[rows[np.unique(table, axis=0, return_index=True)[1]]] = True
+        return mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,25 +127,27 @@ class Tally:
     is_coarse: bool
 
 
-def tally_of(pairs: MomentPairs, counted: Bools, side: Side) -> Tally:
+def tally_of(pairs: MomentPairs, mask: Bools, side: Side) -> Tally:
     """Count the differences of the rows that count, on one side or on both."""
     sides = ONE_SIDE if side == "both" else (side,)
     cells, features = _cells_of(len(sides))
     answers, official = (
-        np.stack([_cells(pairs.times_s(of)[which][counted]) for of in sides], axis=1) for which in (0, 1)
+        np.stack([_cells(pairs.times_s(boundary)[column][mask]) for boundary in sides], axis=1) for column in (0, 1)
     )
-    differences = np.stack([_cells(np.subtract(*pairs.times_s(of))[counted]) for of in sides], axis=1)
-    near = np.all(np.abs(differences) <= REACH, axis=1)
-    video = numbers_of(np.asarray(pairs.video_id, dtype=object)[counted])
+    differences = np.stack([_cells(np.subtract(*pairs.times_s(boundary))[mask]) for boundary in sides], axis=1)
+    is_near = np.all(np.abs(differences) <= REACH, axis=1)
+    video = numbers_of(np.asarray(pairs.video_id, dtype=object)[mask])
     by_video = np.zeros((int(video.max(initial=-1)) + 1, len(cells) + 1))
-    np.add.at(by_video, (video[near], np.ravel_multi_index((differences[near] + REACH).T, (_WIDTH,) * len(sides))), 1.0)
+    np.add.at(
+        by_video, (video[is_near], np.ravel_multi_index((differences[is_near] + REACH).T, (_WIDTH,) * len(sides))), 1.0
+    )
     np.add.at(by_video[:, -1], video, 1.0)
     return Tally(
         cells,
         features,
-        _opportunities(answers, official, pairs.inside(sides)[counted], cells),
+        _opportunities(answers, official, pairs.inside(sides)[mask], cells),
         by_video,
-        any(_is_coarse(pairs.times_s(of)[1][counted]) for of in sides),
+        any(_is_coarse(pairs.times_s(boundary)[1][mask]) for boundary in sides),
     )
 
 
@@ -168,18 +170,20 @@ def _cells_of(n_sides: int) -> tuple[Ints, Floats]:
     return cells, np.column_stack(columns)
 
 
-def _opportunities(answers: Ints, official: Ints, inside: Bools, cells: Ints) -> Floats:
+def _opportunities(answers: Ints, official: Ints, is_inside: Bools, cells: Ints) -> Floats:
     """Return how well official times (N, S), moved by each cell, fit the answers of other queries (N, S): (C,).
 
-    Answers that are not `inside` (N,) are left out.
+    Answers that are not marked in `is_inside` (N,) are left out.
     """
     shape = (_PERIOD,) * cells.shape[1]
-    given, wanted, own = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    np.add.at(given, tuple(np.mod(answers[inside], _PERIOD).T), 1.0)
-    np.add.at(wanted, tuple(np.mod(official, _PERIOD).T), 1.0)
-    np.add.at(own, tuple(np.mod((answers - official)[inside], _PERIOD).T), 1.0)
-    moved = [float((wanted * _moved(given, cell)).sum() - own[tuple(np.mod(cell, _PERIOD))]) for cell in cells]
-    fits = np.maximum(moved, 0.0) * given.size / max(int(inside.sum()) - 1, 1)
+    n_answers, n_official, n_own = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    np.add.at(n_answers, tuple(np.mod(answers[is_inside], _PERIOD).T), 1.0)
+    np.add.at(n_official, tuple(np.mod(official, _PERIOD).T), 1.0)
+    np.add.at(n_own, tuple(np.mod((answers - official)[is_inside], _PERIOD).T), 1.0)
+    matches = [
+        float((n_official * _moved(n_answers, cell)).sum() - n_own[tuple(np.mod(cell, _PERIOD))]) for cell in cells
+    ]
+    fits = np.maximum(matches, 0.0) * n_answers.size / max(int(is_inside.sum()) - 1, 1)
     return (1 - EVEN) * fits + EVEN * len(official)
 
 
@@ -191,7 +195,7 @@ PRIOR_DEVIATION = 2.0
 """Deviation of the normal prior of each slope over the reach: few counts do not decide a slope."""
 
 ADDED_COUNT = 0.5
-"""Added to the counts of a fit in all, by opportunities: a mean is known where all cells beside 0 are empty."""
+"""Total that is added to the counts of a fit, by opportunities: a mean is defined if all other cells are empty."""
 
 FEWEST = 50
 """Fewer official times are not tested."""
@@ -209,7 +213,7 @@ _CHANCES = _WEIGHTS / _WEIGHTS.sum()
 
 @dataclass(frozen=True, eq=False)
 class ExactRecall:
-    """Exact answers of one side, or of both, against what the neighbourhood predicts.
+    """Exact answers of one side, or of both, compared with the prediction of the neighbourhood.
 
     Parameters
     ----------
@@ -260,30 +264,30 @@ def exact_recall(
     >>> error_s = np.where(rng.random(500) < 0.1, 0.0, np.round(rng.normal(0, 2, 500), 1))
     >>> answers = {"answer_start_s": start_s + error_s, "answer_end_s": start_s + error_s + 5.0}
     >>> videos = [f"v{k}" for k in range(500)]
-    >>> found = exact_recall(MomentPairs(videos, np.full(500, 30.0), **official, **answers), "start", rng, resamples=0)
-    >>> found.n_exact, round(found.expected, 2), found.p < 1e-6
+    >>> recall = exact_recall(MomentPairs(videos, np.full(500, 30.0), **official, **answers), "start", rng, resamples=0)
+    >>> recall.n_exact, round(recall.expected, 2), recall.p < 1e-6
     (46, 0.02, True)
     """
-    counted = pairs.counted(side)
-    n = int(counted.sum())
-    tally = tally_of(pairs, counted, side)
+    mask = pairs.mask(side)
+    n = int(mask.sum())
+    tally = tally_of(pairs, mask, side)
     if n < FEWEST or tally.is_coarse:
         return None
     cells, features, opportunities, table = tally.cells, tally.features, tally.opportunities, tally.by_video
-    used, centre = np.all(cells != 0, axis=1), len(cells) // 2
+    keep, centre = np.all(cells != 0, axis=1), len(cells) // 2
     counts = table.sum(axis=0)[:-1]
-    coefficients, error = _fit(counts[None, used], opportunities[used], features[used])
+    coefficients, error = _fit(counts[None, keep], opportunities[keep], features[keep])
     log_means = math.log(opportunities[centre]) + coefficients[0, 0] + error[0] * np.array([0.0, *_NODES])
     expected, *means = np.exp(np.minimum(log_means, math.log(n))).tolist()
     expected /= n
     n_exact = int(counts[centre])
     share_ci95 = excess_ci95 = (math.nan, math.nan)
     if resamples and len(table) > 1:
-        drawn = resample_sums(table, rng, resamples=resamples)
-        slopes, _ = _fit(drawn[:, :-1][:, used], opportunities[used], features[used])
-        shares = drawn[:, centre] / drawn[:, -1]
+        draws = resample_sums(table, rng, resamples=resamples)
+        slopes, _ = _fit(draws[:, :-1][:, keep], opportunities[keep], features[keep])
+        shares = draws[:, centre] / draws[:, -1]
         excesses = shares - np.exp(np.minimum(slopes[:, 0] + math.log(opportunities[centre]), math.log(n))) / n
-        share_ci95, excess_ci95 = (_ends(of) for of in (shares, excesses))
+        share_ci95, excess_ci95 = (_ends(values) for values in (shares, excesses))
     return ExactRecall(
         side=side,
         n=n,
@@ -304,7 +308,7 @@ def exact_recall(
 
 @dataclass(frozen=True)
 class RoundedRecall:
-    """Whole-second answers within half a second of both ends, against what answers further away predict.
+    """Whole-second answers within half a second of both ends, compared with the prediction of answers further away.
 
     Parameters
     ----------
@@ -313,7 +317,7 @@ class RoundedRecall:
     share, share_ci95
         Share of the answers within half a second at both ends.
     ratio, ratio_ci95
-        How many times as many they are as the neighbourhood predicts.
+        Ratio of their number to the number that the neighbourhood predicts.
     p
         One-sided p value.
     """
@@ -334,21 +338,21 @@ def rounded_recall(pairs: MomentPairs, rng: np.random.Generator, *, resamples: i
     differences falls at half a second. The fit of both ends has a step there, and p is that of its size. A method whose
     error is often below half a second has such a step too.
     """
-    whole = np.all([np.abs(time_s - np.rint(time_s)) < ROUNDING_S for time_s in pairs.answers_s], axis=0)
-    counted = pairs.counted("both") & whole
-    tally = tally_of(pairs, counted, "both")
-    n = int(counted.sum())
+    is_whole = np.all([np.abs(time_s - np.rint(time_s)) < ROUNDING_S for time_s in pairs.answers_s], axis=0)
+    mask = pairs.mask("both") & is_whole
+    tally = tally_of(pairs, mask, "both")
+    n = int(mask.sum())
     if n < FEWEST_ROUNDED or tally.is_coarse:
         return None
     distance = np.abs(tally.cells)
-    inner, used = np.all(distance < HALF_SECOND, axis=1), np.all(distance != HALF_SECOND, axis=1)
+    inner, keep = np.all(distance < HALF_SECOND, axis=1), np.all(distance != HALF_SECOND, axis=1)
     features = np.column_stack([inner.astype(np.float64), tally.features])
-    size, error = _fit(tally.by_video[:, :-1].sum(axis=0)[None, used], tally.opportunities[used], features[used])
+    size, error = _fit(tally.by_video[:, :-1].sum(axis=0)[None, keep], tally.opportunities[keep], features[keep])
     share_ci95 = ratio_ci95 = (math.nan, math.nan)
     if resamples and len(tally.by_video) > 1:
-        drawn = resample_sums(tally.by_video, rng, resamples=resamples)
-        sizes, _ = _fit(drawn[:, :-1][:, used], tally.opportunities[used], features[used])
-        share_ci95 = _ends(drawn[:, :-1][:, inner].sum(axis=1) / drawn[:, -1])
+        draws = resample_sums(tally.by_video, rng, resamples=resamples)
+        sizes, _ = _fit(draws[:, :-1][:, keep], tally.opportunities[keep], features[keep])
+        share_ci95 = _ends(draws[:, :-1][:, inner].sum(axis=1) / draws[:, -1])
         ratio_ci95 = _ends(np.exp(sizes[:, 0]))
     return RoundedRecall(
         n=n,
@@ -361,8 +365,8 @@ def rounded_recall(pairs: MomentPairs, rng: np.random.Generator, *, resamples: i
     )
 
 
-def _ends(drawn: Floats) -> tuple[float, float]:
-    low, high = interval95(drawn).tolist()
+def _ends(values: Floats) -> tuple[float, float]:
+    low, high = interval95(values).tolist()
     return low, high
 
 
@@ -374,13 +378,13 @@ def _fit(counts: Floats, opportunities: Floats, features: Floats) -> tuple[Float
 
     The column of ones has no prior.
     """
-    ones = int(np.argmax(np.all(features == 1, axis=0)))
+    constant = int(np.argmax(np.all(features == 1, axis=0)))
     n_features = features.shape[1]
-    precision = np.diag([1e-6 if column == ones else PRIOR_DEVIATION**-2 for column in range(n_features)])
+    precision = np.diag([1e-6 if column == constant else PRIOR_DEVIATION**-2 for column in range(n_features)])
     offset, total = np.log(opportunities), opportunities.sum()
     counts = counts + ADDED_COUNT * opportunities / total
     coefficients = np.zeros((len(counts), n_features))
-    coefficients[:, ones] = np.log(counts.sum(axis=1) / total)
+    coefficients[:, constant] = np.log(counts.sum(axis=1) / total)
     for _ in range(_STEPS):
         means = np.exp(np.minimum(coefficients @ features.T + offset, 30.0))
         gradient = (counts - means) @ features - coefficients @ precision
@@ -402,8 +406,8 @@ def _poisson_tail(count: int, mean: float) -> float:
         return 1.0
     if mean <= 0:
         return 0.0
-    most = max(count, mean) + 12 * math.sqrt(max(count, mean)) + 60
-    terms = np.arange(count if count > mean else 0, most if count > mean else count)
+    last = max(count, mean) + 12 * math.sqrt(max(count, mean)) + 60
+    terms = np.arange(count if count > mean else 0, last if count > mean else count)
     first = float(terms[0])
     log_factorials = math.lgamma(first + 1) + np.append(0.0, np.cumsum(np.log(terms[1:])))
     logs = terms * math.log(mean) - mean - log_factorials
@@ -413,13 +417,13 @@ def _poisson_tail(count: int, mean: float) -> float:
 
 def _detectable(means: Floats, n: int, level: float) -> float:
     """Return the share of recalled times that makes p at most `level` in 80 of 100 files."""
-    fewest, most = 0, n + 1  # counts that are no sign, and that are one
+    fewest, most = 0, n + 1  # counts that are no sign, and a count that is one
     while most - fewest > 1:
         middle = (fewest + most) // 2
         fewest, most = (fewest, middle) if _tail(middle, means) <= level else (middle, most)
     low, high = 0.0, 1.0
     for _ in range(20):
         share = (low + high) / 2
-        found = _tail(most, means + share * n) >= 0.8
-        low, high = (low, share) if found else (share, high)
+        detects = _tail(most, means + share * n) >= 0.8
+        low, high = (low, share) if detects else (share, high)
     return high

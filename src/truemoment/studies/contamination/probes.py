@@ -86,30 +86,30 @@ def probes(annotations: Annotations, seed: int = 0) -> dict[str, Annotations]:
     jittered - a persno opesn the door
     """
     sentences = annotations.queries.sentence.tolist()
-    changed = {}
+    results = {}
     for name, rule in PROBES.items():
         rng = stream(seed, name)
         of_query = as_strings([rule(sentence, rng) for sentence in sentences], "sentence")
-        changed[name] = replace(annotations, sentence=np.repeat(of_query, np.diff(annotations.offsets)))
-    return changed
+        results[name] = replace(annotations, sentence=np.repeat(of_query, np.diff(annotations.offsets)))
+    return results
 
 
 def paraphrased(sentence: str, rng: np.random.Generator) -> str:
     """Return a sentence of the same meaning."""
     words = _PERSON.sub("someone", sentence.strip().rstrip("."))
-    words = _WORD.sub(lambda found: _synonym(found[0]), words)
+    words = _WORD.sub(lambda match: _synonym(match[0]), words)
     frame = FRAMES[int(rng.integers(len(FRAMES)))]
     return frame.format(words[:1].lower() + words[1:])
 
 
 def _synonym(word: str) -> str:
-    other = SYNONYMS.get(word.lower(), word)
-    return other.capitalize() if word[:1].isupper() and other.islower() else other
+    synonym = SYNONYMS.get(word.lower(), word)
+    return synonym.capitalize() if word[:1].isupper() and synonym.islower() else synonym
 
 
 def jittered(sentence: str, rng: np.random.Generator) -> str:
     """Return the sentence with two letters exchanged in its longest words, other case and no full stop."""
-    words = sorted(_WORD.finditer(sentence), key=lambda found: -len(found[0]))[:2]
+    words = sorted(_WORD.finditer(sentence), key=lambda match: -len(match[0]))[:2]
     letters = list(sentence)
     for word in words:
         if len(word[0]) > 3:

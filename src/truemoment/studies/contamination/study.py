@@ -1,4 +1,4 @@
-"""Contamination: whether predictions recall the official annotations, rather than find the moments.
+"""Contamination: whether predictions recall the official annotations instead of localising the moments.
 
 A model that has read the annotations of a test split may answer from memory. Three kinds of evidence:
 
@@ -54,7 +54,7 @@ class PairedShare:
     Parameters
     ----------
     p
-        By swapping the conditions of each video at random: one-sided, that the first is larger.
+        p value by swapping the conditions of each video at random: one-sided, that the first is larger.
     """
 
     name: str
@@ -118,7 +118,7 @@ class Contamination:
     n_answered
         Queries with one official moment and an answer.
     recall
-        By side; None where there are too few official times, or they lie on a coarse grid.
+        Test of exact recall by side; None where there are too few official times, or they lie on a coarse grid.
     p_holm
         Corrected p values of the tests of the verdict, by name.
     """
@@ -154,14 +154,14 @@ def detect_contamination(
     source: Mapping[str, str] | None = None,
     match: MatchReport | None = None,
 ) -> Contamination:
-    """Look for recall of official annotations in predictions.
+    """Test predictions for recall of official annotations.
 
     Parameters
     ----------
     official
         The annotations that may be memorised. Queries with several moments, or none, are left out.
     fresh
-        Other annotations of some of the queries, found by video and sentence.
+        Other annotations of some of the queries, matched by video and sentence.
     probes
         Predictions for the same query ids with other sentences, by name.
     """
@@ -178,10 +178,12 @@ def detect_contamination(
         for side in SIDES
     }
     rounded = rounded_recall(pairs, stream(draws.seed, "rounded"), resamples=resamples)
-    found = tuple(_probe(name, single, pairs, first_answers(single, of), draws) for name, of in (probes or {}).items())
-    p = {TEST_OF[side]: of.p for side, of in recall.items() if of is not None}
+    probe_results = tuple(
+        _probe(name, single, pairs, first_answers(single, probe), draws) for name, probe in (probes or {}).items()
+    )
+    p = {TEST_OF[side]: test.p for side, test in recall.items() if test is not None}
     p |= {} if rounded is None else {"rounded moments": rounded.p}
-    p |= {f"probe {of.name}": of.exact.p for of in found if not math.isnan(of.exact.p)}
+    p |= {f"probe {probe.name}": probe.exact.p for probe in probe_results if not math.isnan(probe.exact.p)}
     return Contamination(
         dataset=official.dataset,
         split=official.split,
@@ -192,7 +194,7 @@ def detect_contamination(
         recall=recall,
         rounded=rounded,
         fresh=None if fresh is None else _fresh(single, fresh, pairs, draws),
-        probes=found,
+        probes=probe_results,
         p_holm=dict(zip(p, holm(np.array(list(p.values()))).tolist(), strict=True)) if p else {},
         draws=draws,
         source=source or {},
@@ -213,16 +215,16 @@ def detect_in_file(
     read: Reader = read_predictions,
     progress: bool = False,
 ) -> Contamination:
-    """Read a prediction file, and those of probes, and look for recall of official annotations."""
+    """Read a prediction file, and those of probes, and test them for recall of official annotations."""
     predictions, match = read(path, official, progress=progress)
-    of_probes = {name: read(of, official, progress=progress)[0] for name, of in (probes or {}).items()}
+    of_probes = {name: read(file, official, progress=progress)[0] for name, file in (probes or {}).items()}
     return detect_contamination(
         official, predictions, fresh=fresh, probes=of_probes, draws=draws, source=source_of(path), match=match
     )
 
 
 def pairs_of(official: Annotations, answers: FirstAnswers) -> MomentPairs:
-    """Return answers beside official moments; each query has one."""
+    """Return pairs of answers and official moments; each query has one."""
     queries = official.queries
     return MomentPairs(
         queries.video_id.tolist(),
@@ -240,23 +242,24 @@ def pairs_of(official: Annotations, answers: FirstAnswers) -> MomentPairs:
 def _fresh(official: Annotations, fresh: Annotations, pairs: MomentPairs, draws: DrawSettings) -> FreshEvidence:
     fresh = fresh.with_moments()
     keys = (
-        zip(of.queries.video_id, map(normalised_sentence, of.queries.sentence), strict=True) for of in (official, fresh)
+        zip(annotations.queries.video_id, map(normalised_sentence, annotations.queries.sentence), strict=True)
+        for annotations in (official, fresh)
     )
-    ours, theirs = keys
-    row_of = {key: row for row, key in enumerate(ours)}
-    rows = np.array([row_of.get(key, -1) for key in theirs], dtype=np.int64)
-    known = rows >= 0
-    known[known] = ~np.isnan(pairs.answer_start_s[rows[known]])
-    if not known.any():
+    official_keys, fresh_keys = keys
+    row_of = {key: row for row, key in enumerate(official_keys)}
+    rows = np.array([row_of.get(key, -1) for key in fresh_keys], dtype=np.int64)
+    is_known = rows >= 0
+    is_known[is_known] = ~np.isnan(pairs.answer_start_s[rows[is_known]])
+    if not is_known.any():
         raise UsageError(
             f"{fresh.dataset}/{fresh.split} annotates none of the answered queries of {official.dataset}/"
             f"{official.split}, by video and sentence"
         )
-    moments = fresh.select_queries(known)
+    moments = fresh.select_queries(is_known)
     query = np.repeat(np.arange(moments.n_queries), np.diff(moments.offsets))
-    of_official = rows[known]
+    of_official = rows[is_known]
     row = of_official[query]
-    against = MomentPairs(
+    fresh_pairs = MomentPairs(
         np.asarray(pairs.video_id, dtype=object)[row].tolist(),
         pairs.duration_s[row],
         pairs.answer_start_s[row],
@@ -265,19 +268,19 @@ def _fresh(official: Annotations, fresh: Annotations, pairs: MomentPairs, draws:
         moments.end_s,
     )
     recall = {
-        side: exact_recall(against, side, stream(draws.seed, f"fresh {side}"), resamples=draws.resamples)
+        side: exact_recall(fresh_pairs, side, stream(draws.seed, f"fresh {side}"), resamples=draws.resamples)
         for side in SIDES
     }
     video = numbers_of(np.asarray(pairs.video_id, dtype=object)[of_official])
     weights = np.bincount(query)
 
-    def paired(name: str, of: _Quantity) -> PairedShare:
-        first = of(pairs)[of_official]
-        second = np.bincount(query, of(against)) / weights
+    def paired(name: str, quantity: _Quantity) -> PairedShare:
+        first = quantity(pairs)[of_official]
+        second = np.bincount(query, quantity(fresh_pairs)) / weights
         return _paired(name, first, second, video, draws)
 
-    closeness = tuple(paired(name, of) for name, of in (("both ends within 0.5 s", _near), ("IoU", _iou)))
-    return FreshEvidence(f"{fresh.dataset}/{fresh.split}", int(known.sum()), len(moments), recall, closeness)
+    closeness = tuple(paired(name, quantity) for name, quantity in (("both ends within 0.5 s", _near), ("IoU", _iou)))
+    return FreshEvidence(f"{fresh.dataset}/{fresh.split}", int(is_known.sum()), len(moments), recall, closeness)
 
 
 # ---------------------------------------------------------------------------------------------- probes
@@ -286,29 +289,29 @@ def _fresh(official: Annotations, fresh: Annotations, pairs: MomentPairs, draws:
 def _probe(
     name: str, official: Annotations, pairs: MomentPairs, probe: FirstAnswers, draws: DrawSettings
 ) -> ProbeEvidence:
-    both = ~np.isnan(pairs.answer_start_s) & probe.answered
-    if not both.any():
+    in_both = ~np.isnan(pairs.answer_start_s) & probe.answered
+    if not in_both.any():
         raise UsageError(f"probe {name}: no query has an answer in both files")
-    other = pairs_of(official, probe)
-    video = numbers_of(np.asarray(pairs.video_id, dtype=object)[both])
-    counts = pairs.counted("both")[both]
+    probe_pairs = pairs_of(official, probe)
+    video = numbers_of(np.asarray(pairs.video_id, dtype=object)[in_both])
+    counts = pairs.mask("both")[in_both]
 
-    def paired(label: str, of: _Quantity, rows: Bools) -> PairedShare:
-        return _paired(label, of(pairs)[both][rows], of(other)[both][rows], video[rows], draws)
+    def paired(label: str, quantity: _Quantity, rows: Bools) -> PairedShare:
+        return _paired(label, quantity(pairs)[in_both][rows], quantity(probe_pairs)[in_both][rows], video[rows], draws)
 
-    same = (np.abs(pairs.answer_start_s - probe.start_s) <= CELL_S / 2) & (
+    is_same = (np.abs(pairs.answer_start_s - probe.start_s) <= CELL_S / 2) & (
         np.abs(pairs.answer_end_s - probe.end_s) <= CELL_S / 2
     )
-    everything = np.ones_like(counts)
+    all_rows = np.ones_like(counts)
     return ProbeEvidence(
         name=name,
-        n_queries=int(both.sum()),
+        n_queries=int(in_both.sum()),
         exact=paired("exact moments", lambda pairs: _within(pairs, CELL_S / 2), counts),
         others=(
-            paired("IoU of 0.5 or more", lambda pairs: (_iou(pairs) >= 0.5 - TIE).astype(np.float64), everything),
-            paired("IoU", _iou, everything),
+            paired("IoU of 0.5 or more", lambda pairs: (_iou(pairs) >= 0.5 - TIE).astype(np.float64), all_rows),
+            paired("IoU", _iou, all_rows),
         ),
-        same=float(same[both].mean()),
+        same=float(is_same[in_both].mean()),
     )
 
 
@@ -338,8 +341,8 @@ def _paired(name: str, first: Floats, second: Floats, video: Ints, draws: DrawSe
     if n_videos < 2:
         return PairedShare(name, *_means(first, second), difference, (math.nan, math.nan), math.nan)
     sums = np.column_stack([np.bincount(video, first - second), np.bincount(video)]).astype(np.float64)
-    drawn = resample_sums(sums, stream(draws.seed, f"paired {name}"), resamples=draws.resamples)
-    low, high = interval95(drawn[:, 0] / drawn[:, 1]).tolist()
+    draws_of_sums = resample_sums(sums, stream(draws.seed, f"paired {name}"), resamples=draws.resamples)
+    low, high = interval95(draws_of_sums[:, 0] / draws_of_sums[:, 1]).tolist()
     moving = sums[np.abs(sums[:, 0]) > ROUNDING_S, 0]
     signs = stream(draws.seed, f"swaps {name}").integers(0, 2, (draws.permutations, len(moving)), dtype=np.int8)
     at_least = int(np.sum((2.0 * signs - 1.0) @ moving >= moving.sum() - ROUNDING_S))

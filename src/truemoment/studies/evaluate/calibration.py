@@ -1,4 +1,4 @@
-r"""Calibration of scores: whether the score of a predicted moment says how good the moment is.
+r"""Calibration of scores: how well the score of a predicted moment estimates its quality.
 
 A score is read as an estimate of two things: the IoU with the nearest reference, and the probability that this IoU is
 above 0.5. With moments in bins, :math:`\bar s_b` their mean score, :math:`\bar y_b` the mean of what is estimated and
@@ -60,7 +60,7 @@ class FigureWithInterval(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """The score of some moments as an estimate of one thing.
+    """The score of some moments as an estimate of their IoU, or of a hit.
 
     Parameters
     ----------
@@ -69,11 +69,11 @@ class Reliability:
     mean_score, mean_target
         Means over the moments.
     overconfidence
-        The mean score less the mean of what is estimated.
+        Mean score less mean target.
     ece_width, ece_size
         Expected calibration error with ten bins of equal width, and with ten of equal size.
     by_chance
-        What a perfect score of the same data shows as `ece_size` on average.
+        Mean `ece_size` of a perfect score on the same data.
     rmsce
         Root of the debiased mean squared calibration error, bins of equal size; 0 where the estimate is below 0.
     score, outcome, count : (B,)
@@ -95,7 +95,7 @@ class Reliability:
 
 
 class Discrimination(NamedTuple):
-    """How well scores tell better from worse moments.
+    """How well scores separate better from worse moments.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class ScoreCalibration:
     mapped
         Whether the scores lie outside 0 to 1, so that the reliabilities describe mapped scores.
     lowest, highest
-        Of the scores of the file.
+        Range of the scores of the file.
     left_out
         Number of queries without a reference moment or without a prediction.
     coverage : (C,)
@@ -158,22 +158,22 @@ def calibration(
     --------
     >>> a = Annotations.from_rows([(f"v{k}#0", f"v{k}", 40.0, "a door opens", 0.0, 10.0) for k in range(4)])
     >>> p = Predictions.from_lists({f"v{k}#0": [(0.0, 2.5 * (k + 1), 0.25 * (k + 1))] for k in range(4)})
-    >>> found = calibration(a, p, np.random.default_rng(0), resamples=100)
-    >>> [(of.target, of.ece_width) for of in found.reliabilities if of.moments == FIRST]
+    >>> scores = calibration(a, p, np.random.default_rng(0), resamples=100)
+    >>> [(first.target, first.ece_width) for first in scores.reliabilities if first.moments == FIRST]
     [('IoU', 0.0), ('IoU>0.5', 0.25)]
     """
     if not predictions.scored:
         raise UsageError("the predictions have no scores; calibration needs one for each moment")
     ranked = predictions.ranked_by_score()
     row = ranked.rows_of(annotations.queries.query_id)
-    has = (row >= 0) & ~annotations.without_moment
-    has[has] = ranked.lengths[row[has]] > 0
-    n_videos = len(set(annotations.queries.video_id[has]))
+    usable = (row >= 0) & ~annotations.without_moment
+    usable[usable] = ranked.lengths[row[usable]] > 0
+    n_videos = len(set(annotations.queries.video_id[usable]))
     if n_videos < 2:
         raise UsageError(
             f"found {n_videos} videos with a prediction and a reference moment, expected 2 or more for calibration"
         )
-    queries = np.flatnonzero(has)
+    queries = np.flatnonzero(usable)
     lengths = ranked.lengths[row[queries]]
     is_first = np.zeros(int(lengths.sum()), dtype=bool)
     firsts = np.append(0, np.cumsum(lengths)[:-1])
@@ -185,24 +185,24 @@ def calibration(
     hit = (iou > HIT_IOU + TIE).astype(np.float64)
     mapped = bool(score.min() < 0 or score.max() > 1)
     half = rng.permutation(int(video.max()) + 1)[video] % 2 == 0
-    scored, discriminations = [], []
-    for name, which in ((FIRST, is_first), (ALL, np.ones_like(is_first))):
+    estimates, discriminations = [], []
+    for name, selected in ((FIRST, is_first), (ALL, np.ones_like(is_first))):
         if name == ALL and is_first.all():
             break
-        for target, outcome in ((IOU, iou[which]), (HIT, hit[which])):
-            used = isotonic(score[which], outcome, half[which]) if mapped else score[which]
-            scored.append(JudgedScores(name, target, used, outcome, video[which]))
-        correlation = rank_correlation(score[which], iou[which])
-        area = auc(score[which], hit[which] > 0, video[which])
-        discriminations.append(Discrimination(name, int(which.sum()), correlation, area))
-    iou_at, hits_at = (_means_of_highest(score[is_first], of[is_first]) for of in (iou, hit))
+        for target, outcome in ((IOU, iou[selected]), (HIT, hit[selected])):
+            estimate = isotonic(score[selected], outcome, half[selected]) if mapped else score[selected]
+            estimates.append(JudgedScores(name, target, estimate, outcome, video[selected]))
+        correlation = rank_correlation(score[selected], iou[selected])
+        area = auc(score[selected], hit[selected] > 0, video[selected])
+        discriminations.append(Discrimination(name, int(selected.sum()), correlation, area))
+    iou_at, hits_at = (_means_of_highest(score[is_first], values[is_first]) for values in (iou, hit))
     return ScoreCalibration(
         mapped=mapped,
         lowest=float(score.min()),
         highest=float(score.max()),
         n_queries=len(queries),
         left_out=annotations.n_queries - len(queries),
-        reliabilities=reliabilities(scored, rng, resamples=resamples),
+        reliabilities=reliabilities(estimates, rng, resamples=resamples),
         discriminations=tuple(discriminations),
         coverage=np.array(COVERAGES),
         iou_at=iou_at,
@@ -212,7 +212,7 @@ def calibration(
 
 
 class JudgedScores(NamedTuple):
-    """M moments with scores within 0 to 1, what these estimate, and numbers of their videos, (M,) each."""
+    """M moments with scores within 0 to 1, their targets, and numbers of their videos, (M,) each."""
 
     moments: str
     target: str
@@ -222,59 +222,60 @@ class JudgedScores(NamedTuple):
 
 
 def reliabilities(
-    scored: Sequence[JudgedScores], rng: np.random.Generator, *, resamples: int = RESAMPLES
+    estimates: Sequence[JudgedScores], rng: np.random.Generator, *, resamples: int = RESAMPLES
 ) -> tuple[Reliability, ...]:
-    """Compare scores with what they estimate, all under the same draws of videos."""
-    n_videos = max(int(of.video.max()) for of in scored) + 1
-    tables = [_tables(of, n_videos) for of in scored]  # each has 4 columns a bin
-    drawn = resample_sums(np.concatenate(tables, axis=1), rng, resamples=resamples)
-    draws = np.split(drawn, len(scored), axis=1)
-    return tuple(_reliability(*of) for of in zip(scored, tables, draws, strict=True))
+    """Compare scores with their targets, all under the same resamples of videos."""
+    n_videos = max(int(estimate.video.max()) for estimate in estimates) + 1
+    tables = [_tables(estimate, n_videos) for estimate in estimates]  # each has 4 columns a bin
+    sums = resample_sums(np.concatenate(tables, axis=1), rng, resamples=resamples)
+    draws = np.split(sums, len(estimates), axis=1)
+    return tuple(_reliability(*row) for row in zip(estimates, tables, draws, strict=True))
 
 
 def _by_width(score: Floats) -> Ints:
     return np.minimum((score * N_BINS).astype(np.int64), N_BINS - 1)
 
 
-def _tables(of: JudgedScores, n_videos: int) -> Floats:
+def _tables(estimate: JudgedScores, n_videos: int) -> Floats:
     """Return sums by video and bin: outcomes less scores, and counts, by width and then by size; (V, 4 x bins)."""
-    edges = np.unique(np.quantile(of.score, np.arange(1, N_BINS) / N_BINS))
-    by_size = np.searchsorted(edges, of.score, side="left")
+    edges = np.unique(np.quantile(estimate.score, np.arange(1, N_BINS) / N_BINS))
+    by_size = np.searchsorted(edges, estimate.score, side="left")
     columns = [
-        np.bincount(of.video * N_BINS + bins, values, n_videos * N_BINS).reshape(n_videos, N_BINS)
-        for bins in (_by_width(of.score), by_size)
-        for values in (of.outcome - of.score, None)
+        np.bincount(estimate.video * N_BINS + bins, values, n_videos * N_BINS).reshape(n_videos, N_BINS)
+        for bins in (_by_width(estimate.score), by_size)
+        for values in (estimate.outcome - estimate.score, None)
     ]
     return np.concatenate(columns, axis=1).astype(np.float64)
 
 
-def _reliability(of: JudgedScores, table: Floats, drawn: Floats) -> Reliability:
+def _reliability(estimate: JudgedScores, table: Floats, draws: Floats) -> Reliability:
     in_width, n_width, in_size, n_size = np.split(table, 4, axis=1)
-    _, _, drawn_size, n_drawn = np.split(drawn, 4, axis=1)
-    n_moments, n, total = len(of.score), n_size.sum(axis=0), n_drawn.sum(axis=1)
+    _, _, drawn_size, n_drawn = np.split(draws, 4, axis=1)
+    n_moments, n, total = len(estimate.score), n_size.sum(axis=0), n_drawn.sum(axis=1)
     share, mean = n / n_moments, _over(in_size.sum(axis=0), n)
-    n_videos = len(np.unique(of.video))
+    n_videos = len(np.unique(estimate.video))
     variance = _over(((in_size - mean * n_size) ** 2).sum(axis=0) * n_videos / (n_videos - 1), n**2)
     plain = float((share * mean**2).sum())
     squares = _over(drawn_size**2, n_drawn).sum(axis=1) / total
     bounds = np.maximum(2 * plain - np.quantile(squares, [0.975, 0.025]), 0.0)  # the basic interval
-    by_width = _by_width(of.score)
+    by_width = _by_width(estimate.score)
     count = np.bincount(by_width, minlength=N_BINS)
     at = np.flatnonzero(count)
     return Reliability(
-        moments=of.moments,
-        target=of.target,
-        mean_score=float(of.score.mean()),
-        mean_target=float(of.outcome.mean()),
+        moments=estimate.moments,
+        target=estimate.target,
+        mean_score=float(estimate.score.mean()),
+        mean_target=float(estimate.outcome.mean()),
         overconfidence=FigureWithInterval(
-            float((of.score - of.outcome).mean()), np.quantile(-drawn_size.sum(axis=1) / total, [0.025, 0.975])
+            float((estimate.score - estimate.outcome).mean()),
+            np.quantile(-drawn_size.sum(axis=1) / total, [0.025, 0.975]),
         ),
         ece_width=float(np.abs(in_width.sum(axis=0)).sum() / n_width.sum()),
         ece_size=float(np.abs(in_size.sum(axis=0)).sum() / n_moments),
         by_chance=float((share * np.sqrt(2 * variance / math.pi)).sum()),
         rmsce=FigureWithInterval(math.sqrt(max(plain - float((share * variance).sum()), 0.0)), np.sqrt(bounds)),
-        score=np.bincount(by_width, of.score, N_BINS)[at] / count[at],
-        outcome=np.bincount(by_width, of.outcome, N_BINS)[at] / count[at],
+        score=np.bincount(by_width, estimate.score, N_BINS)[at] / count[at],
+        outcome=np.bincount(by_width, estimate.outcome, N_BINS)[at] / count[at],
         count=count[at],
     )
 
@@ -292,13 +293,13 @@ def isotonic(score: Floats, outcome: Floats, half: Bools) -> Floats:
     [0.0, 0.25, 0.5, 0.75]
     """
     mapped = np.zeros(len(score))
-    for fitted in (half, ~half):
-        edges = np.unique(np.quantile(score[fitted], np.arange(1, N_STEPS) / N_STEPS))
-        step = np.searchsorted(edges, score[fitted], side="left")
+    for fit in (half, ~half):
+        edges = np.unique(np.quantile(score[fit], np.arange(1, N_STEPS) / N_STEPS))
+        step = np.searchsorted(edges, score[fit], side="left")
         n = np.bincount(step, minlength=len(edges) + 1)
         at = np.flatnonzero(n)
-        place, mean = (np.bincount(step, of[fitted], len(n))[at] / n[at] for of in (score, outcome))
-        mapped[~fitted] = np.interp(score[~fitted], place, _rising(mean, n[at]))
+        place, mean = (np.bincount(step, values[fit], len(n))[at] / n[at] for values in (score, outcome))
+        mapped[~fit] = np.interp(score[~fit], place, _rising(mean, n[at]))
     return mapped
 
 
@@ -314,20 +315,20 @@ def _rising(mean: Floats, n: Ints) -> Floats:
 
 
 def rank_correlation(a: Floats, b: Floats) -> float:
-    """Spearman's rank correlation, tied values with their mean rank; NaN where either is constant.
+    """Return Spearman's rank correlation, tied values with their mean rank; NaN where either is constant.
 
     Examples
     --------
     >>> rank_correlation(np.array([1.0, 2.0, 2.0, 5.0]), np.array([0.1, 0.3, 0.3, 0.9]))
     1.0
     """
-    ranks = [_ranks(of) - (len(of) - 1) / 2 for of in (a, b)]
+    ranks = [_ranks(values) - (len(values) - 1) / 2 for values in (a, b)]
     spread = math.sqrt(float((ranks[0] ** 2).sum() * (ranks[1] ** 2).sum()))
     return float((ranks[0] * ranks[1]).sum()) / spread if spread > 0 else math.nan
 
 
 def auc(score: Floats, hit: Bools, video: Ints) -> FigureWithInterval:
-    """Area under the ROC curve of scores, (M,), for hits, with an interval over videos; NaN with hits or misses only.
+    """Return the area under the ROC curve of scores, (M,), for hits, with an interval over videos; NaN with one class.
 
     Examples
     --------
@@ -358,8 +359,8 @@ def _means_of_highest(score: Floats, outcome: Floats) -> Floats:
     """
     _, group, count = np.unique(-score, return_inverse=True, return_counts=True)
     expected = (np.bincount(group, outcome) / count)[np.sort(group)]
-    kept = np.array([max(1, round(share * len(score))) for share in COVERAGES])
-    return np.asarray(np.cumsum(expected)[kept - 1] / kept)
+    size = np.array([max(1, round(share * len(score))) for share in COVERAGES])
+    return np.asarray(np.cumsum(expected)[size - 1] / size)
 
 
 def _ranks(values: Floats) -> Floats:

@@ -68,7 +68,7 @@ class LengthCounts:
     Parameters
     ----------
     bounds : (B + 1,)
-        Class k holds lengths of more than ``bounds[k]``, up to ``bounds[k + 1]``.
+        Class k contains lengths of more than ``bounds[k]``, up to ``bounds[k + 1]``.
     success, failure : (B,)
         Queries with and without a hit (weights, where references are ``rows``).
     left_out
@@ -91,7 +91,7 @@ class SuccessByLength:
     norm
         By share of the video; references longer than the video are in the last class.
     seconds
-        By length in seconds, in classes of one width up to the 99th percentile; the last class holds the longest
+        By length in seconds, in classes of one width up to the 99th percentile; the last class contains the longest
         hundredth.
     """
 
@@ -122,12 +122,12 @@ def recall_curves(
     at = [round(float(m), 12) for m in thresholds]  # 0.15, where numpy.arange leaves 0.15000000000000002
     recall = [Recall(n, m) for n in ranks for m in at]
     discounted = [DiscountedRecall(n, m) for n in ranks for m in at]
-    found, why = evaluate(annotations, predictions, recall, protocol), ""
-    table = np.array([found.value(measure) for measure in recall])
+    scores, why = evaluate(annotations, predictions, recall, protocol), ""
+    table = np.array([scores.value(measure) for measure in recall])
     table_of_discounted = np.full(len(discounted), np.nan)
     try:
-        found = evaluate(annotations, predictions, discounted, protocol)
-        table_of_discounted = np.array([found.value(measure) for measure in discounted])
+        scores = evaluate(annotations, predictions, discounted, protocol)
+        table_of_discounted = np.array([scores.value(measure) for measure in discounted])
     except MeasureError as error:  # a duration is not known, or answers are pooled
         why = str(error)
     shape = (len(ranks), len(at))
@@ -160,12 +160,12 @@ def success_by_length(
 
 
 def _bounds_s(length_s: Floats, bins: int) -> Floats:
-    """Bounds of classes of seconds, (bins + 1,): a few very long references do not stretch all classes."""
-    known = length_s[~np.isnan(length_s)]
-    longest, most = (float(known.max()), float(np.quantile(known, 0.99))) if len(known) else (1.0, 1.0)
-    if bins == 1 or most == longest:
+    """Return bounds of classes of seconds, (bins + 1,): a few very long references do not stretch all classes."""
+    lengths = length_s[~np.isnan(length_s)]
+    longest, q99 = (float(lengths.max()), float(np.quantile(lengths, 0.99))) if len(lengths) else (1.0, 1.0)
+    if bins == 1 or q99 == longest:
         return np.linspace(0, longest, bins + 1)
-    return np.append(np.linspace(0, most, bins), longest)
+    return np.append(np.linspace(0, q99, bins), longest)
 
 
 def _counted(length: Floats, bounds: Floats, hits: Floats, weight: Floats) -> LengthCounts:
@@ -181,28 +181,28 @@ def _counted(length: Floats, bounds: Floats, hits: Floats, weight: Floats) -> Le
 LOOKS = ((METHOD, "o"), (FLOOR, "D"), (OTHER, "^"), (INK, "s"), (CEILING, "v"), (SOFT, "P"))
 
 MOST_CURVES = len(LOOKS)
-"""Systems that are drawn."""
+"""Maximum number of systems in the figure."""
 
 
-def curves_figure(shown: Sequence[tuple[str, Curves]]) -> Figure:
+def curves_figure(systems: Sequence[tuple[str, Curves]]) -> Figure:
     """Draw R@1 and dR@1 against the threshold m (Closer Look, Fig. 8): the first :data:`MOST_CURVES` curves."""
     with drawing_style():
         figure = new_figure(3.4)
         axes = figure.add_subplot()
         highest = 0.0
-        for number, (name, of) in enumerate(shown[:MOST_CURVES]):
+        for number, (name, curves) in enumerate(systems[:MOST_CURVES]):
             colour, marker = LOOKS[number]
-            every = (number, min(len(shown), MOST_CURVES) + 1)
+            mark_every = (number, min(len(systems), MOST_CURVES) + 1)
             title = shortened(name, 24)
-            recall, discounted = 100 * of.recall[0], 100 * of.discounted[0]
-            axes.plot(of.thresholds, recall, color=colour, marker=marker, markevery=every, label=title)
+            recall, discounted = 100 * curves.recall[0], 100 * curves.discounted[0]
+            axes.plot(curves.thresholds, recall, color=colour, marker=marker, markevery=mark_every, label=title)
             axes.plot(
-                of.thresholds,
+                curves.thresholds,
                 discounted,
                 color=colour,
                 marker=marker,
                 mfc=PAPER,
-                markevery=every,
+                markevery=mark_every,
                 linestyle=(0, (3, 2)),
                 label=f"_{title}, dR@1",  # in no legend, but where its values are shown
             )

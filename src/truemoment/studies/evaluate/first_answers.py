@@ -43,7 +43,7 @@ class FirstAnswers(NamedTuple):
 
     @property
     def answered(self) -> Bools:
-        """Which queries have an answer, shape (Q,)."""
+        """Return which queries have an answer, shape (Q,)."""
         return ~np.isnan(self.start_s)
 
 
@@ -57,29 +57,29 @@ class CommonAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class AnswerPattern:
-    """What first answers have in common; shares are fractions, NaN where there is nothing to count.
+    """Pattern of first answers; shares are fractions, NaN where there is nothing to count.
 
     Parameters
     ----------
     n_queries, n_answered
         Queries of the annotations that have a reference moment, and those of them with an answer.
     n_normalised
-        Answered queries whose video's duration is known: the ground of all that is a share of the video.
+        Answered queries whose video's duration is known: the denominator of all shares of the video.
     on_grid
         Share of the answers whose start and end both lie on a grid, by the grid's name. Multiples of 5 s
         are multiples of 1 s too.
     n_comparable
-        Answered queries whose video is asked another sentence that is answered.
+        Answered queries whose video has another sentence that is answered.
     repeated
         Share of these with the same answer as another sentence of the video.
     repeated_references
-        Share of these with the same reference as another such sentence: what a perfect method would repeat.
+        Share of these with the same reference as another such sentence: the value of a perfect method.
     most_common
         The most frequent answers, most frequent first, at a resolution of 1 % of the video.
     n_distinct
-        How many answers differ at that resolution.
+        Number of distinct answers at that resolution.
     near
-        The places that most answers are near to, see :func:`~truemoment.studies.evaluate.first_answers.near_places`.
+        Places that most answers are near to, see :func:`~truemoment.studies.evaluate.first_answers.near_places`.
     """
 
     n_queries: int
@@ -136,8 +136,8 @@ def answer_pattern(
     queries = annotations.queries
     times_s = np.stack([first.start_s, first.end_s], axis=1)[answered]
     duration_s = queries.duration_s[answered]
-    known = duration_s > 0
-    times_norm = times_s[known] / duration_s[known, None]
+    has_duration = duration_s > 0
+    times_norm = times_s[has_duration] / duration_s[has_duration, None]
     on_grid = {name: _share_on_grid(times_s, step) for name, step in GRIDS_S.items()}
     on_grid |= {name: _share_on_grid(times_norm, step) for name, step in GRIDS_NORM.items()}
 
@@ -151,7 +151,7 @@ def answer_pattern(
     return AnswerPattern(
         n_queries=len(queries),
         n_answered=int(answered.sum()),
-        n_normalised=int(known.sum()),
+        n_normalised=int(has_duration.sum()),
         on_grid=on_grid,
         n_comparable=int(comparable.sum()),
         repeated=_share(repeated[comparable]),
@@ -167,7 +167,7 @@ def _share(marked: Bools) -> float:
 
 
 def _share_on_grid(times: Floats, step: float) -> float:
-    """Share of moments, shape (N, 2), whose start and end are multiples of `step`."""
+    """Return the share of moments, shape (N, 2), whose start and end are multiples of `step`."""
     return _share(np.all(np.abs(times - step * np.rint(times / step)) <= SAME, axis=1))
 
 
@@ -178,7 +178,7 @@ def same_moment(video: Ints, start_s: Floats, end_s: Floats) -> Ints:
 
 
 def is_shared(group: Ints, member: Ints) -> Bools:
-    """Which of N rows share their group with a row of another member, shape (N,)."""
+    """Return which of N rows share their group with a row of another member, shape (N,)."""
     pairs = np.unique(np.stack([group, member]), axis=1)
     return np.asarray(np.bincount(pairs[0], minlength=1)[group] > 1)
 
@@ -194,8 +194,8 @@ def _most_common(percent: Floats, n_common: int) -> tuple[tuple[CommonAnswer, ..
     """Return the most frequent moments, in whole per cents (N, 2), and how many differ."""
     values, counts = np.unique(percent, axis=0, return_counts=True)
     order = np.argsort(-counts, kind="stable")[:n_common]
-    found = ((*values[row] / 100, counts[row] / len(percent)) for row in order)
-    return tuple(CommonAnswer(float(start), float(end), float(share)) for start, end, share in found), len(values)
+    answers = ((*values[row] / 100, counts[row] / len(percent)) for row in order)
+    return tuple(CommonAnswer(float(start), float(end), float(share)) for start, end, share in answers), len(values)
 
 
 NEAR_IOU = 0.8
@@ -230,14 +230,14 @@ def near_places(times_norm: Floats, n_places: int = 3) -> tuple[NearPlace, ...]:
     centres = cells[np.argsort(-counts, kind="stable")[:MOST_CENTRES]]
     start, end = cells[:, 0], cells[:, 1] + 1
     near = temporal_iou(centres[:, :1], centres[:, 1:] + 1, start, end) >= NEAR_IOU
-    left = counts.astype(np.float64)
-    found: list[NearPlace] = []
-    while left.any() and len(found) < n_places:
-        weights = near @ left
+    counts_left = counts.astype(np.float64)
+    places: list[NearPlace] = []
+    while counts_left.any() and len(places) < n_places:
+        weights = near @ counts_left
         best = int(weights.argmax())
         if not weights[best]:
             break
         start_norm, end_norm = (centres[best] / 100).tolist()
-        found.append(NearPlace(start_norm, end_norm, float(weights[best] / counts.sum())))
-        left[near[best]] = 0.0
-    return tuple(found)
+        places.append(NearPlace(start_norm, end_norm, float(weights[best] / counts.sum())))
+        counts_left[near[best]] = 0.0
+    return tuple(places)

@@ -30,7 +30,7 @@ SCHEMA = "truemoment/evaluation/1"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Scores, Result):
-    """Scores, with what was read and how: it reports itself.
+    """Scores with their input and settings, and the report of both.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Evaluation(Scores, Result):
     order
         Order of a video's sentences, where it predicts their moments: ``by start``.
     n_answers
-        Number of answers in words that the report shows, with what was read in them.
+        Number of answers in words that the report shows, with the moments read from them.
     """
 
     match: MatchReport = field(default_factory=lambda: MatchReport("record", "no file", 0))
@@ -65,8 +65,8 @@ class Evaluation(Scores, Result):
     @classmethod
     def of(cls, scores: Scores, match: MatchReport, source: Mapping[str, str], depth: int, **more: Any) -> Evaluation:  # noqa: ANN401 - fields
         """Return the evaluation of scores; without a file, its source is empty."""
-        own = {field.name: getattr(scores, field.name) for field in fields(Scores)}
-        return cls(**own, match=match, source=source or {"path": "predictions", "sha256": ""}, depth=depth, **more)
+        values = {field.name: getattr(scores, field.name) for field in fields(Scores)}
+        return cls(**values, match=match, source=source or {"path": "predictions", "sha256": ""}, depth=depth, **more)
 
     @property
     def figures(self) -> list[Measured]:
@@ -96,15 +96,15 @@ class Evaluation(Scores, Result):
     def __repr__(self) -> str:
         """Return data and first figures, in one line."""
         figures = [
-            f"{one.measure} {'undefined' if one.value is None else self.protocol.percent(one.value)}"
-            for one in self.measured()[:3]
+            f"{figure.measure} {'undefined' if figure.value is None else self.protocol.percent(figure.value)}"
+            for figure in self.measured()[:3]
         ]
         more = ", ..." if len(self.measures) > len(figures) else ""
         return f"Evaluation on {self.dataset}/{self.split}: {', '.join(figures)}{more}"
 
 
 def document(evaluation: Evaluation) -> dict[str, Any]:
-    """Return what programs read."""
+    """Return the JSON document of an evaluation."""
     return {
         **head(SCHEMA, evaluation),
         "predictions": evaluation.source,
@@ -120,7 +120,7 @@ def document(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def report(evaluation: Evaluation) -> Report:
-    """Return what people read."""
+    """Return the report of an evaluation."""
     parsing = evaluation.match.parsing
     blocks: list[Block] = [table(evaluation)]
     if evaluation.n_answers and parsing is not None:
@@ -159,16 +159,16 @@ def table(evaluation: Evaluation) -> Table:
 
 
 def facts(scores: Scores, match: MatchReport, source: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return what was evaluated on what, and how rows matched queries."""
+    """Return the data, the predictions, and how their rows match queries."""
     counts = [
         (match.by_id, "by id"),
         (match.by_text, "by video and sentence"),
         (match.by_position, "by position in the video"),
     ]
-    matched = ", ".join(f"{count:,} matched {how}" for count, how in counts if count) or "none matched"
+    matched = ", ".join(f"{count:,} matched {manner}" for count, manner in counts if count) or "none matched"
     differs = f" ({match.text_differs:,} sentences differ in punctuation or case)" if match.text_differs else ""
     data = f"{scores.dataset}/{scores.split}: {counted(len(scores), 'query', 'queries')}, "
-    found = [
+    rows = [
         ("data", data + counted(scores.n_videos, "video")),
         (
             "predictions",
@@ -176,8 +176,8 @@ def facts(scores: Scores, match: MatchReport, source: Mapping[str, str]) -> tupl
         ),
     ]
     if match.parsing is not None:
-        found.append(("answers", read_in_words(match.parsing)))
-    return tuple(found)
+        rows.append(("answers", read_in_words(match.parsing)))
+    return tuple(rows)
 
 
 def read_in_words(parsing: Parsing) -> str:
@@ -187,17 +187,19 @@ def read_in_words(parsing: Parsing) -> str:
 
 
 def _answers(parsing: Parsing, n_shown: int) -> list[Block]:
-    """Show answers with what was read in them, the decisive words in brackets, and all reasons with their counts."""
-    whys = tuple((Cell(f"{count:,}"), Cell(why)) for why, count in parsing.whys.items())
-    blocks: list[Block] = [Table("How the answers were read", ("answers", "reason"), (("", whys),), text_columns=(1,))]
+    """Show answers with the moments read from them, the decisive words in brackets, and counts of all reasons."""
+    reasons = tuple((Cell(f"{count:,}"), Cell(reason)) for reason, count in parsing.whys.items())
+    blocks: list[Block] = [
+        Table("How the answers were read", ("answers", "reason"), (("", reasons),), text_columns=(1,))
+    ]
     for title, samples in (("Read", parsing.sample), ("Not read", parsing.failures)):
-        if shown := samples[:n_shown]:
-            blocks.append(Finding(tuple(map(_shown, shown)), title=title))
+        if part := samples[:n_shown]:
+            blocks.append(Finding(tuple(map(_shown, part)), title=title))
     return blocks
 
 
 def _shown(sample: Sample) -> str:
-    """One answer in a line: its query, its text with what was read marked, and what came of it."""
+    """Return an answer in a line: its query, status, moments, and text with the decisive words in brackets."""
     text = sample.text
     if sample.span is not None:
         begin, end = sample.span
@@ -208,15 +210,15 @@ def _shown(sample: Sample) -> str:
 
 
 def notes(evaluation: Evaluation) -> list[str]:
-    """Return what a reader of the figures has to know, most serious first."""
+    """Return remarks on the figures, most serious first."""
     match = evaluation.match
-    found = [f"the file states: {note}" for note in match.notes]
-    found += _counted(
+    lines = [f"the file states: {note}" for note in match.notes]
+    lines += _counted(
         (match.unmatched, "row matches no query and is ignored", "rows match no query and are ignored"),
         (match.missing, "query has no prediction", "queries have no prediction"),
         (match.empty, "query has an empty prediction", "queries have an empty prediction"),
     )
-    found += _counted(
+    lines += _counted(
         (match.refused, "answer declines", "answers decline"),
         (match.ambiguous, "answer has more than one possible reading", "answers have more than one possible reading"),
         (match.failed, "answer contains no moment", "answers contain no moment"),
@@ -227,9 +229,9 @@ def notes(evaluation: Evaluation) -> list[str]:
         (match.past_end, "end after the end of the video"),
         (match.clipped, "had a negative time, which was set to 0"),
     )
-    found += [f"{count:,} of {match.moments:,} predicted moments {what}" for count, what in of_moments if count]
-    found += match.signs
-    found += _counted(
+    lines += [f"{count:,} of {match.moments:,} predicted moments {fault}" for count, fault in of_moments if count]
+    lines += match.signs
+    lines += _counted(
         (
             match.shared,
             "query has the same row as another query with the same video and sentence",
@@ -238,23 +240,26 @@ def notes(evaluation: Evaluation) -> list[str]:
         (match.reordered, "list is not sorted by score", "lists are not sorted by score"),
         (match.ties, "list has tied scores, ranked in file order", "lists have tied scores, ranked in file order"),
     )
-    of_protocol = ((count, f"query with {what}", f"queries with {what}") for what, count in evaluation.touched.items())
-    found += [f"protocol {evaluation.protocol.name}: {line}" for line in _counted(*of_protocol)]
-    deeper = [str(m) for m in evaluation.measures if m.depth is not None and m.depth > max(evaluation.depth, 1)]
-    if deeper:
-        uses = "uses" if len(deeper) == 1 else "use"
+    of_protocol = (
+        (count, f"query with {condition}", f"queries with {condition}")
+        for condition, count in evaluation.touched.items()
+    )
+    lines += [f"protocol {evaluation.protocol.name}: {line}" for line in _counted(*of_protocol)]
+    names = [str(m) for m in evaluation.measures if m.depth is not None and m.depth > max(evaluation.depth, 1)]
+    if names:
+        uses = "uses" if len(names) == 1 else "use"
         most = counted(evaluation.depth, "prediction")
-        found.append(f"each query has at most {most}, so {', '.join(deeper)} {uses} no more than that")
+        lines.append(f"each query has at most {most}, so {', '.join(names)} {uses} no more than that")
     undefined: dict[str, list[str]] = {}
     for figure in evaluation.figures:
         if figure.value is None:
             undefined.setdefault(figure.why, []).append(figure.measure)
-    return found + [f"undefined, since {why}: {', '.join(measures)}" for why, measures in undefined.items()]
+    return lines + [f"undefined, since {reason}: {', '.join(measures)}" for reason, measures in undefined.items()]
 
 
-def _counted(*things: tuple[int, str, str]) -> list[str]:
-    """Write (count, of one, of many) as text, leaving out what does not occur."""
-    return [f"{count:,} {one if count == 1 else many}" for count, one, many in things if count]
+def _counted(*counts: tuple[int, str, str]) -> list[str]:
+    """Write (count, singular, plural) as text, without counts of 0."""
+    return [f"{count:,} {singular if count == 1 else plural}" for count, singular, plural in counts if count]
 
 
 def signature(evaluation: Evaluation) -> str:
@@ -272,21 +277,21 @@ ONE_KIND = "all moments are hits, or none is"
 CONSTANT = "the scores or the IoUs are all equal"
 
 
-def calibration_section(found: ScoreCalibration) -> Section:
+def calibration_section(calibration: ScoreCalibration) -> Section:
     """Return the tables and the figure."""
     blocks: list[Block] = [
-        Paragraph(_words(found)),
-        _means(found),
-        _errors(found),
+        Paragraph(_words(calibration)),
+        _means(calibration),
+        _errors(calibration),
         Paragraph(ERRORS),
-        _discriminations(found),
-        _coverage(found),
+        _discriminations(calibration),
+        _coverage(calibration),
         Drawing(
             "reliability",
             "Reliability of the scores",
             "Mean IoU, and share of moments with an IoU above 0.5, by score; below, the number of moments. A "
-            "calibrated score lies on the diagonal." + (" Scores are mapped." if found.mapped else ""),
-            partial(reliability_figure, found),
+            "calibrated score lies on the diagonal." + (" Scores are mapped." if calibration.mapped else ""),
+            partial(reliability_figure, calibration),
         ),
     ]
     return Section("calibration", "Calibration of the scores", tuple(blocks))
@@ -298,140 +303,141 @@ ERRORS = (
 )
 
 
-def _words(found: ScoreCalibration) -> str:
+def _words(calibration: ScoreCalibration) -> str:
     left_out = (
-        f" {counted(found.left_out, 'query', 'queries')} without a prediction or a reference moment are left out."
-        if found.left_out
+        f" {counted(calibration.left_out, 'query', 'queries')} without a prediction or a reference moment are left out."
+        if calibration.left_out
         else ""
     )
-    if not found.mapped:
+    if not calibration.mapped:
         return f"A score is read as an estimate of the IoU, and of the probability that the IoU is above 0.5.{left_out}"
     return (
-        f"The scores lie from {found.lowest:.4g} to {found.highest:.4g}, not within 0 to 1, so they estimate nothing "
+        f"The scores lie from {calibration.lowest:.4g} to {calibration.highest:.4g}, not within 0 to 1, so they "
+        "estimate nothing "
         "by themselves. They are MAPPED: isotonic regression on one half of the videos maps the scores of the other "
         f"half. Calibration errors are those of the mapped scores.{left_out}"
     )
 
 
-def _cell(of: FigureWithInterval, decimals: int = 3, *, sign: str = "") -> Cell:
-    if math.isnan(of.value):
+def _cell(figure: FigureWithInterval, decimals: int = 3, *, sign: str = "") -> Cell:
+    if math.isnan(figure.value):
         return Cell(UNDEFINED, ONE_KIND)
-    return Cell(number(of.value, decimals, sign=sign), low_to_high(of.ci95, decimals, sign=sign))
+    return Cell(number(figure.value, decimals, sign=sign), low_to_high(figure.ci95, decimals, sign=sign))
 
 
-def _means(found: ScoreCalibration) -> Table:
+def _means(calibration: ScoreCalibration) -> Table:
     rows = [
         (
-            Cell(f"{of.moments}: {of.target}"),
-            Cell(number(of.mean_score, 3)),
-            Cell(number(of.mean_target, 3)),
-            _cell(of.overconfidence, sign="+"),
+            Cell(f"{estimate.moments}: {estimate.target}"),
+            Cell(number(estimate.mean_score, 3)),
+            Cell(number(estimate.mean_target, 3)),
+            _cell(estimate.overconfidence, sign="+"),
         )
-        for of in found.reliabilities
+        for estimate in calibration.reliabilities
     ]
     headings = ("scores as estimates of", "mean score", "mean", "score less mean")
-    return Table("Mapped scores" if found.mapped else "Scores", headings, (("", tuple(rows)),))
+    return Table("Mapped scores" if calibration.mapped else "Scores", headings, (("", tuple(rows)),))
 
 
-def _errors(found: ScoreCalibration) -> Table:
+def _errors(calibration: ScoreCalibration) -> Table:
     rows = [
         (
-            Cell(f"{of.moments}: {of.target}"),
-            *(Cell(number(error, 3)) for error in (of.ece_width, of.ece_size, of.by_chance)),
-            _cell(of.rmsce),
+            Cell(f"{estimate.moments}: {estimate.target}"),
+            *(Cell(number(error, 3)) for error in (estimate.ece_width, estimate.ece_size, estimate.by_chance)),
+            _cell(estimate.rmsce),
         )
-        for of in found.reliabilities
+        for estimate in calibration.reliabilities
     ]
     headings = ("scores as estimates of", "ECE, width", "ECE, size", "by chance", "RMSCE")
-    return Table(f"Calibration errors{' of mapped scores' * found.mapped}", headings, (("", tuple(rows)),))
+    return Table(f"Calibration errors{' of mapped scores' * calibration.mapped}", headings, (("", tuple(rows)),))
 
 
-def _discriminations(found: ScoreCalibration) -> Table:
+def _discriminations(calibration: ScoreCalibration) -> Table:
     rows = [
         (
-            Cell(of.moments),
-            Cell(f"{of.n_moments:,}"),
-            Cell(UNDEFINED, CONSTANT) if math.isnan(of.rank_correlation) else Cell(number(of.rank_correlation)),
-            _cell(of.auc),
+            Cell(part.moments),
+            Cell(f"{part.n_moments:,}"),
+            Cell(UNDEFINED, CONSTANT) if math.isnan(part.rank_correlation) else Cell(number(part.rank_correlation)),
+            _cell(part.auc),
         )
-        for of in found.discriminations
+        for part in calibration.discriminations
     ]
     headings = ("scores of", "moments", "rank correlation with IoU", f"AUC of {HIT}")
     return Table("Better from worse moments, by the scores of the file", headings, (("", tuple(rows)),))
 
 
-def _coverage(found: ScoreCalibration) -> Table:
+def _coverage(calibration: ScoreCalibration) -> Table:
     rows = [
         (Cell(f"{100 * share:.0f} %"), Cell(f"{100 * iou:.2f}"), Cell(f"{100 * hits:.2f}"))
-        for share, iou, hits in zip(found.coverage, found.iou_at, found.hits_at, strict=True)
+        for share, iou, hits in zip(calibration.coverage, calibration.iou_at, calibration.hits_at, strict=True)
     ]
     headings = ("queries with the highest top-1 score", "mean IoU, %", f"{HIT}, %")
     return Table("Top-1 moments if only the most certain queries are answered", headings, (("", tuple(rows)),))
 
 
-def reliability_figure(found: ScoreCalibration) -> Figure:
+def reliability_figure(calibration: ScoreCalibration) -> Figure:
     """Draw means by score of all moments, and their number."""
-    last = found.reliabilities[-1].moments
-    shown = [of for of in found.reliabilities if of.moments == last]
+    last = calibration.reliabilities[-1].moments
+    estimates = [estimate for estimate in calibration.reliabilities if estimate.moments == last]
     looks = {IOU: (METHOD, "o"), HIT: (FLOOR, "D")}
     with drawing_style():
         figure = new_figure(4.4)
-        axes, below = figure.subplots(2, sharex=True, height_ratios=(3, 1))
+        axes, bars = figure.subplots(2, sharex=True, height_ratios=(3, 1))
         axes.plot([0, 1], [0, 1], color=SOFT, linestyle=(0, (3, 2)), label="calibrated")
-        for of in shown:
-            colour, marker = looks[of.target]
-            axes.plot(of.score, of.outcome, color=colour, marker=marker, label=of.target)
+        for estimate in estimates:
+            colour, marker = looks[estimate.target]
+            axes.plot(estimate.score, estimate.outcome, color=colour, marker=marker, label=estimate.target)
         width = 1 / 10
-        left = np.minimum((shown[0].score / width).astype(int), 9) * width
-        below.bar(left + width / 2, shown[0].count, width * 0.9, color=METHOD_FAINT)
+        low = np.minimum((estimates[0].score / width).astype(int), 9) * width
+        bars.bar(low + width / 2, estimates[0].count, width * 0.9, color=METHOD_FAINT)
         axes.set_ylim(0, 1)
         axes.set_xlim(0, 1)
         axes.set_ylabel("mean IoU; share of hits")
         axes.grid(axis="both")
-        below.set_ylabel("moments")
-        below.set_xlabel("score, mapped to IoU or hits" if found.mapped else "score")
+        bars.set_ylabel("moments")
+        bars.set_xlabel("score, mapped to IoU or hits" if calibration.mapped else "score")
         figure.legend(loc="outside upper center", ncols=3, columnspacing=1.2)
     return figure
 
 
-def calibration_document(found: ScoreCalibration) -> dict[str, Any]:
-    """Return what programs read."""
+def calibration_document(calibration: ScoreCalibration) -> dict[str, Any]:
+    """Return the calibration as JSON values."""
     return {
-        "mapped": found.mapped,
-        "scores": {"lowest": found.lowest, "highest": found.highest},
-        "n_queries": found.n_queries,
-        "left_out": found.left_out,
-        "resamples": found.resamples,
-        "reliability": [_reliability(of) for of in found.reliabilities],
+        "mapped": calibration.mapped,
+        "scores": {"lowest": calibration.lowest, "highest": calibration.highest},
+        "n_queries": calibration.n_queries,
+        "left_out": calibration.left_out,
+        "resamples": calibration.resamples,
+        "reliability": [_reliability(estimate) for estimate in calibration.reliabilities],
         "discrimination": [
             {
-                "moments": of.moments,
-                "n_moments": of.n_moments,
-                "rank_correlation": Measured(of.rank_correlation, CONSTANT, unit=""),
-                "auc": Measured(of.auc.value, ONE_KIND, of.auc.ci95.tolist()),
+                "moments": part.moments,
+                "n_moments": part.n_moments,
+                "rank_correlation": Measured(part.rank_correlation, CONSTANT, unit=""),
+                "auc": Measured(part.auc.value, ONE_KIND, part.auc.ci95.tolist()),
             }
-            for of in found.discriminations
+            for part in calibration.discriminations
         ],
         "coverage": [
             {"share": share, "iou": iou, "hits": hits}
-            for share, iou, hits in zip(found.coverage, found.iou_at, found.hits_at, strict=True)
+            for share, iou, hits in zip(calibration.coverage, calibration.iou_at, calibration.hits_at, strict=True)
         ],
     }
 
 
-def _reliability(of: Reliability) -> dict[str, Any]:
+def _reliability(estimate: Reliability) -> dict[str, Any]:
     return {
-        "moments": of.moments,
-        "estimates": of.target,
-        "mean_score": of.mean_score,
-        "mean": of.mean_target,
-        "overconfidence": Measured(of.overconfidence.value, ci95=of.overconfidence.ci95.tolist()),
-        "ece_equal_width": of.ece_width,
-        "ece_equal_size": of.ece_size,
-        "ece_equal_size_by_chance": of.by_chance,
-        "rmsce": Measured(of.rmsce.value, ci95=of.rmsce.ci95.tolist()),
+        "moments": estimate.moments,
+        "estimates": estimate.target,
+        "mean_score": estimate.mean_score,
+        "mean": estimate.mean_target,
+        "overconfidence": Measured(estimate.overconfidence.value, ci95=estimate.overconfidence.ci95.tolist()),
+        "ece_equal_width": estimate.ece_width,
+        "ece_equal_size": estimate.ece_size,
+        "ece_equal_size_by_chance": estimate.by_chance,
+        "rmsce": Measured(estimate.rmsce.value, ci95=estimate.rmsce.ci95.tolist()),
         "bins": [
             {"score": score, "mean": mean, "n_moments": count}
-            for score, mean, count in zip(of.score, of.outcome, of.count, strict=True)
+            for score, mean, count in zip(estimate.score, estimate.outcome, estimate.count, strict=True)
         ],
     }

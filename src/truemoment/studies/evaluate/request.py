@@ -1,4 +1,4 @@
-"""What an evaluation is asked for."""
+"""Request of an evaluation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evaluate(Data, Measuring, ReadingPredictions, Running):
-    """Predictions, and what they are measured against."""
+    """Predictions and the annotations against which they are measured."""
 
     predictions: In[AnyPredictions] = argument()
     _: KW_ONLY

@@ -46,9 +46,9 @@ def run(request: Evaluate) -> Evaluation:
     >>> evaluate(answers, annotations=annotations, measures="R@1,IoU=0.5; mIoU")
     Evaluation on own/all: R@1,IoU=0.5 100.00, mIoU 75.00
     """
-    given, progress = request.predictions, request.progress
+    source, progress = request.predictions, request.progress
     reference = request.reference()
-    predictions, match = request.read(given, reference, progress=progress)
+    predictions, match = request.read(source, reference, progress=progress)
     scores = measure(
         reference, predictions, request.measures, request.protocol, on_unknown=request.on_unknown, progress=progress
     )
@@ -63,7 +63,7 @@ def run(request: Evaluate) -> Evaluation:
     return Evaluation.of(
         scores,
         match,
-        source_of(Path(given)) if is_file(given) else {},
+        source_of(Path(source)) if is_file(source) else {},
         int(predictions.lengths.max(initial=0)),
         ci95=intervals,
         resamples=request.resamples or 0,

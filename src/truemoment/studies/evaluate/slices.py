@@ -26,32 +26,32 @@ from truemoment.evaluation.scores import Scores
 from truemoment.evaluation.uncertainty import bootstrap, interval95, ratio
 from truemoment.studies.evaluate.first_answers import is_shared, numbered, same_moment
 
-# Bounds of the classes; what lies above the last one is a class of its own.
+# Bounds of the classes; values above the last one are a class of their own.
 LENGTH_BOUNDS_NORM = (0.0, 0.1, 0.2, 0.3, 0.5)
 LENGTH_BOUNDS_S = (0.0, 5.0, 10.0, 30.0, 60.0)
 POSITION_BOUNDS_NORM = (0.0, 0.2, 0.4, 0.6, 0.8)
 WORD_BOUNDS = (0, 5, 8, 12, 20)
 
 NO_MOMENT = "no moment"
-"""Class of the queries that have no reference moment, wherever the reference decides."""
+"""Class of the queries that have no reference moment, in families that depend on the reference."""
 
 N_VERBS = 15
-"""How many verbs have a class of their own."""
+"""Number of verbs with a class of their own."""
 
 EXTRA = {"first verb": "verbs", "in train": "train_sentences"} | dict.fromkeys(MARKS, "marks")
-"""Families that need more than the annotations, and the argument of :func:`membership` that has it."""
+"""Families that need more than the annotations, and the argument of :func:`membership` that provides it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Membership:
-    """A family of classes: which one each query is in.
+    """A family of classes, and the class of each query.
 
     Parameters
     ----------
     family
-        What the queries are divided by.
+        Property that divides the queries.
     labels
-        One a class, in order; every class has a query.
+        Label of each class, in order; every class has a query.
     number : (Q,)
         The class of each query, a position in `labels`.
     """
@@ -95,10 +95,10 @@ class ReferenceLengths(NamedTuple):
     length_s : (Q,)
         Seconds; NaN where the reference is empty or swapped, or there is none.
     length_norm : (Q,)
-        Share of the video, more than 1 where it ends past the video; NaN also where the duration is not
+        Share of the video, more than 1 where it ends after the video; NaN also where the duration is not
         known.
     middle_norm : (Q,)
-        Its middle as a share of the video, held to 0 to 1; NaN as above.
+        Its middle as a share of the video, clipped to 0 to 1; NaN as above.
     """
 
     length_s: Floats
@@ -121,7 +121,7 @@ def reference_lengths(annotations: Annotations) -> ReferenceLengths:
 
 
 def class_of(value: Floats, bounds: Sequence[float] | Floats) -> Ints:
-    """Class of each value among rising bounds: class k is above ``bounds[k]`` and up to ``bounds[k + 1]``.
+    """Return the class of each value among rising bounds: class k is above ``bounds[k]``, up to ``bounds[k + 1]``.
 
     The first class contains its lower bound too; the last is above all bounds. A value within 1e-9 of a bound is on it.
     """
@@ -160,7 +160,7 @@ def membership(
     annotations
         The queries.
     families
-        Which families, in the order of the table; by default all that can be computed.
+        Names of families, in the order of the table; by default all that can be computed.
     train_sentences
         Sentences of the training set. They are compared stripped, in lower case and without a last full stop.
     verbs : one a query
@@ -182,32 +182,32 @@ def membership(
     [('30-50 %',), ('40-60 %',)]
     """
     lengths = reference_lengths(annotations)
-    unknown, without = ~(annotations.queries.duration_s > 0), annotations.without_moment
+    unknown, no_moment = ~(annotations.queries.duration_s > 0), annotations.without_moment
     percents = _ranges([100 * bound for bound in LENGTH_BOUNDS_NORM], "%")
     fifths = [f"{20 * k}-{20 * k + 20} %" for k in range(5)]
-    made = {
-        "reference length": _by_reference(lengths.length_norm, LENGTH_BOUNDS_NORM, percents, unknown, without),
+    classes = {
+        "reference length": _by_reference(lengths.length_norm, LENGTH_BOUNDS_NORM, percents, unknown, no_moment),
         "reference length (s)": _by_reference(
-            lengths.length_s, LENGTH_BOUNDS_S, _ranges(LENGTH_BOUNDS_S, "s"), np.zeros_like(unknown), without
+            lengths.length_s, LENGTH_BOUNDS_S, _ranges(LENGTH_BOUNDS_S, "s"), np.zeros_like(unknown), no_moment
         ),
-        "position": _by_reference(lengths.middle_norm, POSITION_BOUNDS_NORM, fifths, unknown, without),
+        "position": _by_reference(lengths.middle_norm, POSITION_BOUNDS_NORM, fifths, unknown, no_moment),
         "video length": _by_video_length(annotations, unknown),
         "sentence length": _by_words(annotations),
-        "references": _or_none(np.diff(annotations.offsets) > 1, ("one", "several"), without),
-        "shared moment": _or_none(_shares_moment(annotations), ("of one query", "of several queries"), without),
+        "references": _or_none(np.diff(annotations.offsets) > 1, ("one", "several"), no_moment),
+        "shared moment": _or_none(_shares_moment(annotations), ("of one query", "of several queries"), no_moment),
     }
     if verbs is not None:
-        made["first verb"] = _by_verb(annotations, verbs)
+        classes["first verb"] = _by_verb(annotations, verbs)
     if train_sentences is not None:
-        made["in train"] = _in_train(annotations, train_sentences)
-    for mark, has in (marks or {}).items():
-        made[mark] = _in_two(has, ("no", "yes"))
-    wanted = set(made) if families is None else set(families)
-    for family in sorted(wanted - set(made)):
+        classes["in train"] = _in_train(annotations, train_sentences)
+    for mark, mask in (marks or {}).items():
+        classes[mark] = _in_two(mask, ("no", "yes"))
+    names = set(classes) if families is None else set(families)
+    for family in sorted(names - set(classes)):
         if family in EXTRA:
             raise UsageError(f"family {family!r} needs {EXTRA[family]}")
-        raise UsageError(f"got family {family!r}, expected one of {', '.join(dict.fromkeys((*made, *EXTRA)))}")
-    return [_without_empty(family, *made[family]) for family in made if family in wanted]
+        raise UsageError(f"got family {family!r}, expected one of {', '.join(dict.fromkeys((*classes, *EXTRA)))}")
+    return [_without_empty(family, *classes[family]) for family in classes if family in names]
 
 
 def check_same_queries(scores: Scores, annotations: Annotations) -> None:
@@ -227,7 +227,7 @@ def slices(
     *,
     resamples: int = 1000,
 ) -> list[Slice]:
-    """Figures of every class of queries (:func:`membership`), with intervals.
+    """Return the figures of every class of queries (:func:`membership`), with intervals.
 
     The videos of the whole split are resampled, the same draws for all classes, so the size of a class varies as it
     would in another sample of videos.
@@ -239,8 +239,8 @@ def slices(
     >>> rows = [("v#0", "v", 40.0, "a door opens", 10.0, 30.0), ("w#0", "w", 40.0, "he sits", 0.0, 4.0)]
     >>> a = Annotations.from_rows(rows)
     >>> scores = evaluate(a, Predictions.from_lists({"v#0": [(10.0, 20.0)], "w#0": [(9.0, 20.0)]}), "mIoU")
-    >>> found = slices(scores, a, np.random.default_rng(0), membership(a, families=["reference length"]))
-    >>> [(s.label, s.n_queries, s.value.tolist()) for s in found]
+    >>> lengths = membership(a, families=["reference length"])
+    >>> [(s.label, s.n_queries, s.value.tolist()) for s in slices(scores, a, np.random.default_rng(0), lengths)]
     [('0-10 %', 1, [0.0]), ('30-50 %', 1, [0.5])]
     """
     check_same_queries(scores, annotations)
@@ -282,8 +282,8 @@ _Classes = tuple[Sequence[str], Ints]  # labels, and the class of each query
 
 
 def _without_empty(family: str, labels: Sequence[str], number: Ints) -> Membership:
-    used, renumbered = np.unique(number, return_inverse=True)
-    return Membership(family, tuple(labels[c] for c in used), renumbered.reshape(-1).astype(np.int64))
+    numbers, renumbered = np.unique(number, return_inverse=True)
+    return Membership(family, tuple(labels[c] for c in numbers), renumbered.reshape(-1).astype(np.int64))
 
 
 def _ranges(bounds: Sequence[float], unit: str) -> list[str]:
@@ -292,12 +292,12 @@ def _ranges(bounds: Sequence[float], unit: str) -> list[str]:
 
 
 def _by_reference(
-    value: Floats, bounds: Sequence[float], labels: Sequence[str], unknown: Bools, without: Bools
+    value: Floats, bounds: Sequence[float], labels: Sequence[str], unknown: Bools, no_moment: Bools
 ) -> _Classes:
-    """Classes of something of the reference that is NaN where it, or the duration, is not what it must be."""
+    """Return classes by a value of the reference, which is NaN where the reference or the duration is invalid."""
     number = np.where(unknown, len(labels), class_of(value, bounds))
     number = np.where(np.isnan(value) & ~unknown, len(labels) + 1, number)
-    return [*labels, "unknown", "empty or swapped", NO_MOMENT], np.where(without, len(labels) + 2, number)
+    return [*labels, "unknown", "empty or swapped", NO_MOMENT], np.where(no_moment, len(labels) + 2, number)
 
 
 def _by_video_length(annotations: Annotations, unknown: Bools) -> _Classes:
@@ -308,7 +308,7 @@ def _by_video_length(annotations: Annotations, unknown: Bools) -> _Classes:
     lengths = np.array(list(of_video.values()))
     low, high = math.floor(lengths.min() * 10) / 10, math.ceil(lengths.max() * 10) / 10
     bounds = np.unique([low, *np.quantile(lengths, (0.25, 0.5, 0.75)).round(1), high]).tolist()
-    labels = [f"{one:.1f}-{other:.1f} s" for one, other in pairwise(bounds)] or [f"{low:.1f} s"]
+    labels = [f"{start:.1f}-{end:.1f} s" for start, end in pairwise(bounds)] or [f"{low:.1f} s"]
     number = class_of(queries.duration_s, bounds[: len(labels)])
     return [*labels, "unknown"], np.where(unknown, len(labels), number)
 
@@ -331,8 +331,8 @@ def _by_verb(annotations: Annotations, verbs: Sequence[str]) -> _Classes:
 
 
 def _in_train(annotations: Annotations, train_sentences: Iterable[str]) -> _Classes:
-    known = set(map(normalised_sentence, train_sentences))
-    verbatim = [normalised_sentence(sentence) in known for sentence in annotations.queries.sentence]
+    sentences = set(map(normalised_sentence, train_sentences))
+    verbatim = [normalised_sentence(sentence) in sentences for sentence in annotations.queries.sentence]
     return _in_two(np.array(verbatim, dtype=bool), ("not in train", "verbatim in train"))
 
 
@@ -340,20 +340,22 @@ def _in_two(second: Bools, labels: tuple[str, str]) -> _Classes:
     return labels, second.astype(np.int64)
 
 
-def _or_none(second: Bools, labels: tuple[str, str], without: Bools) -> _Classes:
-    return [*labels, NO_MOMENT], np.where(without, 2, second.astype(np.int64))
+def _or_none(second: Bools, labels: tuple[str, str], no_moment: Bools) -> _Classes:
+    return [*labels, NO_MOMENT], np.where(no_moment, 2, second.astype(np.int64))
 
 
 def _shares_moment(annotations: Annotations) -> Bools:
-    """Which queries have a reference with the very times of another query's of the video, shape (Q,)."""
-    there = ~np.isnan(annotations.start_s)
-    query = np.repeat(np.arange(annotations.n_queries), np.diff(annotations.offsets))[there]
-    moment = same_moment(numbered(annotations.video_id[there]), annotations.start_s[there], annotations.end_s[there])
+    """Return which queries have the same reference as another query of their video, shape (Q,)."""
+    has_moment = ~np.isnan(annotations.start_s)
+    query = np.repeat(np.arange(annotations.n_queries), np.diff(annotations.offsets))[has_moment]
+    moment = same_moment(
+        numbered(annotations.video_id[has_moment]), annotations.start_s[has_moment], annotations.end_s[has_moment]
+    )
     return np.bincount(query, is_shared(moment, query), annotations.n_queries) > 0
 
 
 def _sums(scores: Scores, member: Membership) -> tuple[Floats, Floats, Ints]:
-    """Sums of numerators and of weights by class, measure and video, (C, M, V); and each class's videos, (C,)."""
+    """Return sums of numerators and of weights by class, measure and video, (C, M, V), and videos of a class, (C,)."""
     video = numbered(scores.video_id)
     n_classes, n_videos = len(member.labels), int(video.max(initial=-1)) + 1
     cell = member.number * n_videos + video

@@ -1,4 +1,4 @@
-r"""Agreement of answers that may be "not in the video", or several moments.
+r"""Agreement of annotators who may answer "not in the video", or mark several moments.
 
 *Presence*: for each query, the share of pairs of annotators who agree whether the moment is in the video, and
 Krippendorff's alpha for two categories over all answers ``marked`` and ``absent``:
@@ -33,7 +33,7 @@ from truemoment.report.words import UNDEFINED, low_to_high, number
 Moment = tuple[float, float]
 
 
-def set_iou_of(these: Sequence[Moment], those: Sequence[Moment]) -> float:
+def set_iou_of(first: Sequence[Moment], second: Sequence[Moment]) -> float:
     """Return the SetIoU of two lists of moments; each list rises and does not overlap itself.
 
     Examples
@@ -41,20 +41,20 @@ def set_iou_of(these: Sequence[Moment], those: Sequence[Moment]) -> float:
     >>> set_iou_of([(0, 2), (4, 6)], [(1, 5)])
     0.3333333333333333
     """
-    if len(these) == 1 and len(those) == 1:  # most answers
-        (start, end), (other_start, other_end) = these[0], those[0]
-        both = max(0.0, min(end, other_end) - max(start, other_start))
-        either = end - start + (other_end - other_start) - both
-        return both / either if either > 0 else 0.0
-    both, i, k = 0.0, 0, 0
-    while i < len(these) and k < len(those):
-        both += max(0.0, min(these[i][1], those[k][1]) - max(these[i][0], those[k][0]))
-        if these[i][1] <= those[k][1]:
+    if len(first) == 1 and len(second) == 1:  # most answers
+        (start, end), (other_start, other_end) = first[0], second[0]
+        overlap = max(0.0, min(end, other_end) - max(start, other_start))
+        union = end - start + (other_end - other_start) - overlap
+        return overlap / union if union > 0 else 0.0
+    overlap, i, k = 0.0, 0, 0
+    while i < len(first) and k < len(second):
+        overlap += max(0.0, min(first[i][1], second[k][1]) - max(first[i][0], second[k][0]))
+        if first[i][1] <= second[k][1]:
             i += 1
         else:
             k += 1
-    either = sum(end - start for start, end in these) + sum(end - start for start, end in those) - both
-    return both / either if either > 0 else 0.0
+    union = sum(end - start for start, end in first) + sum(end - start for start, end in second) - overlap
+    return overlap / union if union > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class QueryAgreement:
     Parameters
     ----------
     verdicts
-        How many answers each verdict has.
+        Number of answers by verdict.
     marked_by
         Annotators who marked moments.
     ious
@@ -114,7 +114,7 @@ class AnswerAgreement:
     Parameters
     ----------
     verdicts
-        How many answers each verdict has.
+        Number of answers by verdict.
     n_several
         Answers with several moments.
     presence
@@ -144,16 +144,16 @@ class AnswerAgreement:
 
 def by_query(answers: Mapping[str, Sequence[PersonAnswer]]) -> list[QueryAgreement]:
     """Return the agreement on each query, from the answers that count."""
-    found = []
-    for query_id, of in answers.items():
-        marked = [answer for answer in of if answer.verdict == "marked" and answer.moments]
+    agreements = []
+    for query_id, group in answers.items():
+        marked = [answer for answer in group if answer.verdict == "marked" and answer.moments]
         ious = tuple(starmap(set_iou_of, combinations([sorted(answer.moments) for answer in marked], 2)))
         verdicts: dict[str, int] = {}
-        for answer in of:
+        for answer in group:
             verdicts[answer.verdict] = verdicts.get(answer.verdict, 0) + 1
         names = tuple([answer.annotator for answer in marked])
-        found.append(QueryAgreement(query_id, of[0].video_id, verdicts, names, ious))
-    return found
+        agreements.append(QueryAgreement(query_id, group[0].video_id, verdicts, names, ious))
+    return agreements
 
 
 def answer_agreement(
@@ -165,7 +165,7 @@ def answer_agreement(
     for query in queries:
         verdicts.update(query.verdicts)
     ious = np.array([iou for query in queries for iou in query.ious])
-    several = sum(len(answer.moments) > 1 for of in answers.values() for answer in of)
+    several = sum(len(answer.moments) > 1 for group in answers.values() for answer in group)
     marked = [query for query in queries if query.ious]
     for_presence, for_place = rng.spawn(2)
     means = [query.mean_iou for query in marked]
@@ -185,17 +185,17 @@ def answer_agreement(
 
 
 def _presence(queries: Iterable[QueryAgreement], rng: np.random.Generator, resamples: int) -> PresenceAgreement | None:
-    counts = [(of.video_id, of.verdicts.get("marked", 0), of.verdicts.get("absent", 0)) for of in queries]
-    counts = [of for of in counts if of[1] + of[2] >= 2]
+    counts = [(query.video_id, query.verdicts.get("marked", 0), query.verdicts.get("absent", 0)) for query in queries]
+    counts = [row for row in counts if row[1] + row[2] >= 2]
     if not counts:
         return None
-    marked, absent = (np.array([of[at] for of in counts], dtype=np.float64) for at in (1, 2))
+    marked, absent = (np.array([row[at] for row in counts], dtype=np.float64) for at in (1, 2))
     n = marked + absent
     shares = 1 - 2 * marked * absent / (n * (n - 1))
     expected = 2 * marked.sum() * absent.sum()
     observed = (2 * marked * absent / (n - 1)).sum()
     alpha = float(1 - (n.sum() - 1) * observed / expected) if expected > 0 else float("nan")
-    videos = [of[0] for of in counts]
+    videos = [row[0] for row in counts]
     return PresenceAgreement(
         share=float(shares.mean()),
         share_ci95=_mean_interval(videos, shares.tolist(), rng, resamples),
@@ -213,10 +213,10 @@ def _mean_interval(
     if not resamples:
         return float("nan"), float("nan")
     number: dict[str, int] = {}
-    of = np.array([number.setdefault(video, len(number)) for video in videos], dtype=np.int64)
+    index = np.array([number.setdefault(video, len(number)) for video in videos], dtype=np.int64)
     if len(number) < 2:
         return float("nan"), float("nan")
-    sums = np.stack([np.bincount(of, np.asarray(values)), np.bincount(of)], axis=1).astype(np.float64)
+    sums = np.stack([np.bincount(index, np.asarray(values)), np.bincount(index)], axis=1).astype(np.float64)
     total = resample_sums(sums, rng, resamples=resamples)
     low, high = interval95(total[:, 0] / total[:, 1]).tolist()
     return low, high
@@ -225,11 +225,13 @@ def _mean_interval(
 # ----------------------------------------------------------------------------------------- report
 
 
-def answers_table(found: AnswerAgreement) -> Table:
+def answers_table(agreement: AnswerAgreement) -> Table:
     """Return the table of all answers of a study: verdicts, presence, and place by SetIoU."""
-    rows = [(f"answers: {verdict or 'none'}", f"{count:,}", "") for verdict, count in sorted(found.verdicts.items())]
-    rows.append(("answers with several moments", f"{found.n_several:,}", ""))
-    presence = found.presence
+    rows = [
+        (f"answers: {verdict or 'none'}", f"{count:,}", "") for verdict, count in sorted(agreement.verdicts.items())
+    ]
+    rows.append(("answers with several moments", f"{agreement.n_several:,}", ""))
+    presence = agreement.presence
     if presence is not None:
         rows += [
             (
@@ -241,24 +243,24 @@ def answers_table(found: AnswerAgreement) -> Table:
             ("queries: annotators disagree on presence", f"{presence.disputed:,}", ""),
             ("queries: absent for all annotators", f"{presence.unanimous_absent:,}", ""),
         ]
-    if found.n_pairs:
+    if agreement.n_pairs:
         rows += [
-            ("mean SetIoU of two annotators", number(found.mean_iou, 3), low_to_high(found.mean_iou_ci95, 3)),
-            ("pairs with SetIoU of 0.5 or more, %", number(100 * found.at_least_half, 1), ""),
-            ("pairs that do not overlap, %", number(100 * found.disjoint, 1), ""),
+            ("mean SetIoU of two annotators", number(agreement.mean_iou, 3), low_to_high(agreement.mean_iou_ci95, 3)),
+            ("pairs with SetIoU of 0.5 or more, %", number(100 * agreement.at_least_half, 1), ""),
+            ("pairs that do not overlap, %", number(100 * agreement.disjoint, 1), ""),
         ]
     cells = tuple((Cell(label), Cell(value), Cell(interval or UNDEFINED)) for label, value, interval in rows)
     return Table("All answers", ("", "value", "95 % interval"), (("", cells),), text_columns=(0, 2))
 
 
-def answers_document(found: AnswerAgreement) -> dict[str, Any]:
-    """Return the same as JSON."""
-    presence = found.presence
-    no_two = "no query has two such answers"
+def answers_document(agreement: AnswerAgreement) -> dict[str, Any]:
+    """Return the agreement as JSON values."""
+    presence = agreement.presence
+    why = "no query has two such answers"
     return {
-        "verdicts": dict(found.verdicts),
-        "n_answers": found.n_answers,
-        "several_moments": found.n_several,
+        "verdicts": dict(agreement.verdicts),
+        "n_answers": agreement.n_answers,
+        "several_moments": agreement.n_several,
         "presence": None
         if presence is None
         else {
@@ -269,10 +271,10 @@ def answers_document(found: AnswerAgreement) -> dict[str, Any]:
             "n_queries": presence.n_queries,
         },
         "set_iou": {
-            "mean": Measured(found.mean_iou, why=no_two, ci95=found.mean_iou_ci95),
-            "at_least_half": Measured(found.at_least_half, why=no_two),
-            "disjoint": Measured(found.disjoint, why=no_two),
-            "n_pairs": found.n_pairs,
-            "n_queries": found.n_queries,
+            "mean": Measured(agreement.mean_iou, why=why, ci95=agreement.mean_iou_ci95),
+            "at_least_half": Measured(agreement.at_least_half, why=why),
+            "disjoint": Measured(agreement.disjoint, why=why),
+            "n_pairs": agreement.n_pairs,
+            "n_queries": agreement.n_queries,
         },
     }

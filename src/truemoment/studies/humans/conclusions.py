@@ -1,4 +1,4 @@
-"""Which differences between systems are confirmed by other annotators.
+"""Differences between systems that other annotators confirm.
 
 A system is measured against the official references, and against annotators as in
 :mod:`truemoment.studies.humans.scores`: ``nearest``, ``representative``, ``another``. A conclusion is a significant
@@ -42,7 +42,7 @@ ENOUGH_DRAWS = 0.95
 
 @dataclass(frozen=True, eq=False)
 class SystemScores:
-    """Scores of a system on the queries that were annotated again.
+    """Scores of a system on the queries that several annotators marked.
 
     Parameters
     ----------
@@ -83,28 +83,28 @@ def system_scores(
             f"{predictions.name}: answers none of the {marked.n_queries:,} queries of {marked.dataset}/{marked.split} "
             "that several annotators marked"
         )
-    found: dict[Reference, Scores] = {}
+    by_reference: dict[Reference, Scores] = {}
     if official is not None:
         check_same_queries(marked, official)
-        found["official"] = evaluate(official, predictions, measure_list, protocol, on_unknown="ignore")
+        by_reference["official"] = evaluate(official, predictions, measure_list, protocol, on_unknown="ignore")
     for reference in ("nearest", "representative"):
         by_rule = dataclasses.replace(protocol, references=reference)
-        found[reference] = evaluate(marked, predictions, measure_list, by_rule, on_unknown="ignore")
+        by_reference[reference] = evaluate(marked, predictions, measure_list, by_rule, on_unknown="ignore")
     numerator, weight = np.zeros((2, annotators.start_s.shape[1], len(measure_list), len(annotators)))
     column = np.concatenate([np.arange(count) for count in annotators.counts])
-    for k, here in enumerate(annotators.present.T):
-        alone = dataclasses.replace(marked.select_rows(column == k), saliency=None)
-        scores = evaluate(alone, predictions, measure_list, protocol, on_unknown="ignore")
-        numerator[k][:, here], weight[k][:, here] = scores.numerator, scores.weight
-    template = found["nearest"]
-    found["another"] = dataclasses.replace(
+    for k, present in enumerate(annotators.present.T):
+        single = dataclasses.replace(marked.select_rows(column == k), saliency=None)
+        scores = evaluate(single, predictions, measure_list, protocol, on_unknown="ignore")
+        numerator[k][:, present], weight[k][:, present] = scores.numerator, scores.weight
+    template = by_reference["nearest"]
+    by_reference["another"] = dataclasses.replace(
         template,
         protocol=dataclasses.replace(protocol, references="rows"),
         numerator=numerator.sum(axis=0) / annotators.counts,
         weight=weight.sum(axis=0) / annotators.counts,
         on_threshold=np.full(len(measure_list), -1, dtype=np.int64),
     )
-    return SystemScores(found, numerator, weight)
+    return SystemScores(by_reference, numerator, weight)
 
 
 # --------------------------------------------------------------------------------------------- conclusions
@@ -123,7 +123,7 @@ class PairDifference:
     difference
         First less second system.
     p_holm
-        Paired permutation test by video, corrected over the pairs of systems.
+        p value of the paired permutation test by video, corrected over the pairs of systems.
     """
 
     reference: Reference
@@ -144,24 +144,24 @@ class Conclusion:
     ----------
     differences
         The difference against each kind of references; the conclusion is drawn from the first.
-    drawn : (D,)
+    draws : (D,)
         Differences with one annotator drawn for each query as the reference.
-    drawn_p : (D,)
-        Their p values, corrected as the others.
+    p_draws : (D,)
+        Their p values, corrected like the others.
     """
 
     measure: str
     first: str
     second: str
     differences: tuple[PairDifference, ...]
-    drawn: Floats
-    drawn_p: Floats
+    draws: Floats
+    p_draws: Floats
 
     @property
-    def drawn_alike(self) -> float:
+    def share_alike(self) -> float:
         """Share of draws with a significant difference of the same sign as the conclusion's."""
-        same = np.sign(self.drawn) == np.sign(self.differences[0].difference)
-        return float(np.mean(same & (self.drawn_p <= LEVEL)))
+        same = np.sign(self.draws) == np.sign(self.differences[0].difference)
+        return float(np.mean(same & (self.p_draws <= LEVEL)))
 
     @property
     def confirmation(self) -> Confirmation:
@@ -169,10 +169,10 @@ class Conclusion:
         base, *others = self.differences
         if not base.significant:
             return "nothing to confirm"
-        same = [np.sign(one.difference) == np.sign(base.difference) for one in others]
-        if any(one.significant and not alike for one, alike in zip(others, same, strict=True)):
+        same = [np.sign(pair.difference) == np.sign(base.difference) for pair in others]
+        if any(pair.significant and not alike for pair, alike in zip(others, same, strict=True)):
             return "contradicted"
-        if all(one.significant for one in others) and self.drawn_alike >= ENOUGH_DRAWS:
+        if all(pair.significant for pair in others) and self.share_alike >= ENOUGH_DRAWS:
             return "survives"
         return "not confirmed"
 
@@ -192,27 +192,27 @@ def conclusions(
     """
     if len(systems) < 2:
         raise UsageError(f"got {len(systems)} system(s), expected two or more to compare")
-    names, scored = list(systems), list(systems.values())
+    names, groups = list(systems), list(systems.values())
     pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
-    first = scored[0]
+    first = groups[0]
     for_picks, for_picked, *for_tests = rng.spawn(2 + len(first.scores))
-    tested = {
-        reference: _compared([of.scores[reference] for of in scored], pairs, child, permutations)
+    tests = {
+        reference: _compared([system.scores[reference] for system in groups], pairs, child, permutations)
         for reference, child in zip(first.scores, for_tests, strict=True)
     }
     picks = draw_annotators(annotators.present.T, for_picks, draws)
-    drawn, drawn_p = _compared_in_draws(scored, pairs, picks, for_picked, permutations)
+    differences, p_values = _compared_in_draws(groups, pairs, picks, for_picked, permutations)
     return [
         Conclusion(
             str(measure),
             names[i],
             names[j],
             tuple(
-                PairDifference(reference, float(off[row, m]), float(p[row, m]))
-                for reference, (off, p) in tested.items()
+                PairDifference(reference, float(difference[row, m]), float(p[row, m]))
+                for reference, (difference, p) in tests.items()
             ),
-            drawn[:, row, m],
-            drawn_p[:, row, m],
+            differences[:, row, m],
+            p_values[:, row, m],
         )
         for m, measure in enumerate(first.measures)
         for row, (i, j) in enumerate(pairs)
@@ -222,7 +222,7 @@ def conclusions(
 def _compared(
     scores: Sequence[Scores], pairs: Sequence[tuple[int, int]], rng: np.random.Generator, permutations: int
 ) -> tuple[Floats, Floats]:
-    """Differences of pairs and their corrected p values, each (P, M)."""
+    """Return differences of pairs and their corrected p values, each (P, M)."""
     numerator, weight = (np.stack(part) for part in zip(*map(sums_by_video, scores), strict=True))
     p = permutation_p_values(numerator, weight, pairs, rng, permutations=permutations)
     return _differences(numerator, weight, pairs), holm(p)
@@ -235,17 +235,19 @@ def _compared_in_draws(
     rng: np.random.Generator,
     permutations: int,
 ) -> tuple[Floats, Floats]:
-    """Differences and corrected p values in each draw of annotators, each (D, P, M).
+    """Return differences and corrected p values in each draw of annotators, each (D, P, M).
 
-    Every draw makes a system of its own of each system, so that one test of many pairs serves all draws.
+    Each draw counts as a system of its own, so that one test of many pairs serves all draws.
     """
     template = systems[0].scores["nearest"]
     query = np.arange(picks.shape[1])
     sums = [
         sums_by_video(
-            dataclasses.replace(template, numerator=of.numerator[pick, :, query].T, weight=of.weight[pick, :, query].T)
+            dataclasses.replace(
+                template, numerator=system.numerator[pick, :, query].T, weight=system.weight[pick, :, query].T
+            )
         )
-        for of in systems
+        for system in systems
         for pick in picks
     ]
     numerator, weight = (np.stack(part) for part in zip(*sums, strict=True))
@@ -258,7 +260,7 @@ def _compared_in_draws(
 
 
 def _differences(numerator: Floats, weight: Floats, pairs: Sequence[tuple[int, int]]) -> Floats:
-    """Differences of pairs of systems, given sums by video (S, V, M); shape (P, M)."""
+    """Return differences of pairs of systems, given sums by video (S, V, M); shape (P, M)."""
     figure = ratio(numerator.sum(axis=1), weight.sum(axis=1))
     first, second = np.array(pairs).T
     return np.asarray(figure[first] - figure[second])

@@ -1,4 +1,4 @@
-"""The report on several annotators: their agreement, what they score, and which conclusions they confirm."""
+"""The report on several annotators: their agreement, their scores, and the conclusions that they confirm."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from truemoment.studies.humans.timelines import timeline_drawings
 SCHEMA = "truemoment/humans/1"
 
 COARSE = 0.05
-"""Share of identical pairs from which on it is reported: whether they count then changes figures."""
+"""Smallest share of identical pairs that is reported: whether they count then changes figures."""
 
 N_TIMELINES = 6
-"""Queries that are drawn, if the caller asks for no other number."""
+"""Default number of queries that are drawn."""
 
 TIMELINES_TITLE = "Queries on which annotators agree least"
 
@@ -39,7 +39,7 @@ TIMELINES_TITLE = "Queries on which annotators agree least"
 
 
 def document(files: AnnotatedFiles) -> dict[str, Any]:
-    """Return what programs read."""
+    """Return the JSON document of a study of annotators."""
     study, official = files.study, files.study.official
     return {
         **head(SCHEMA, files.scores),
@@ -57,23 +57,25 @@ def document(files: AnnotatedFiles) -> dict[str, Any]:
         "answers": None if files.presence is None else answers_document(files.presence),
         "humans": [
             {
-                "way": of.reference,
-                "person": of.person,
-                "rank": of.rank or None,
-                "measures": _measures(of.scores, of.ci95, of.drawn),
+                "way": performance.reference,
+                "person": performance.person,
+                "rank": performance.rank or None,
+                "measures": _measures(performance.scores, performance.ci95, performance.draws),
             }
-            for of in study.performances
+            for performance in study.performances
         ],
         "systems": [
             {
                 "system": name,
                 "predictions": files.predictions[name][0] if name in files.predictions else None,
                 "match": files.predictions[name][1].as_dict() if name in files.predictions else None,
-                "against": [{"way": of, "measures": _measures(scores)} for of, scores in system.scores.items()],
+                "against": [
+                    {"way": reference, "measures": _measures(scores)} for reference, scores in system.scores.items()
+                ],
             }
             for name, system in study.systems.items()
         ],
-        "conclusions": [_conclusion_document(of) for of in study.conclusions],
+        "conclusions": [_conclusion_document(conclusion) for conclusion in study.conclusions],
         "level": LEVEL,
         "draws": files.draws,
         "resamples": files.resamples,
@@ -84,7 +86,7 @@ def document(files: AnnotatedFiles) -> dict[str, Any]:
 
 
 def _agreement_document(files: AnnotatedFiles) -> dict[str, Any]:
-    found, overlap, annotators = files.agreement, files.agreement.overlap, files.study.annotators
+    agreement, overlap, annotators = files.agreement, files.agreement.overlap, files.study.annotators
     by_query = zip(
         annotators.annotations.queries.query_id, annotators.counts, agreement_by_query(annotators), strict=True
     )
@@ -96,9 +98,9 @@ def _agreement_document(files: AnnotatedFiles) -> dict[str, Any]:
             "n_pairs": overlap.n_pairs,
         },
         "alpha": {
-            "moment": _alpha_document(found.moments),
-            "start": _alpha_document(found.starts),
-            "end": _alpha_document(found.ends),
+            "moment": _alpha_document(agreement.moments),
+            "start": _alpha_document(agreement.starts),
+            "end": _alpha_document(agreement.ends),
         },
         "by_query": [
             {"query_id": query_id, "annotators": count, "mean": mean, "at_least_half": half, "disjoint": disjoint}
@@ -125,58 +127,58 @@ def _alpha_document(alpha: Alpha | None) -> dict[str, Any]:
     }
 
 
-def _measures(scores: Scores, ci95: Floats | None = None, drawn: Floats | None = None) -> list[dict[str, Any]]:
+def _measures(scores: Scores, ci95: Floats | None = None, draws: Floats | None = None) -> list[dict[str, Any]]:
     entries = []
     for m, figure in enumerate(scores.measured(ci95)):
         entry = figure.as_dict()
         entry.pop("on_threshold", None)
-        if drawn is not None:
-            entry["mean_of_draws"] = drawn[:, m].mean()
-            entry["spread"] = drawn[:, m].std(ddof=1) if len(drawn) > 1 else None
+        if draws is not None:
+            entry["mean_of_draws"] = draws[:, m].mean()
+            entry["spread"] = draws[:, m].std(ddof=1) if len(draws) > 1 else None
         entries.append(entry)
     return entries
 
 
-def _conclusion_document(of: Conclusion) -> dict[str, Any]:
+def _conclusion_document(conclusion: Conclusion) -> dict[str, Any]:
     return {
-        "measure": of.measure,
-        "systems": [of.first, of.second],
+        "measure": conclusion.measure,
+        "systems": [conclusion.first, conclusion.second],
         "ways": [
             {
-                "way": one.reference,
-                "difference": one.difference,
+                "way": pair.reference,
+                "difference": pair.difference,
                 "unit": "fraction",
-                "p_holm": one.p_holm,
-                "significant": None if math.isnan(one.p_holm) else one.significant,
+                "p_holm": pair.p_holm,
+                "significant": None if math.isnan(pair.p_holm) else pair.significant,
             }
-            for one in of.differences
+            for pair in conclusion.differences
         ],
         "drawn": {
-            "mean": of.drawn.mean(),
-            "lowest": of.drawn.min(),
-            "highest": of.drawn.max(),
-            "alike": of.drawn_alike,
+            "mean": conclusion.draws.mean(),
+            "lowest": conclusion.draws.min(),
+            "highest": conclusion.draws.max(),
+            "alike": conclusion.share_alike,
         },
-        "fate": of.confirmation,
-        "verdict": in_words(of),
+        "fate": conclusion.confirmation,
+        "verdict": in_words(conclusion),
     }
 
 
 # ------------------------------------------------------------------------------------------------- verdicts
 
 
-def in_words(of: Conclusion) -> str:
+def in_words(conclusion: Conclusion) -> str:
     """Return whether annotators confirm a conclusion; what is not significant is never called equal.
 
     Examples
     --------
     >>> from truemoment.studies.humans.conclusions import PairDifference
-    >>> found = [("official", 0.05, 0.001), ("nearest", 0.04, 0.01), ("representative", 0.01, 0.2)]
-    >>> differences = tuple(PairDifference(*one) for one in found)
+    >>> values = [("official", 0.05, 0.001), ("nearest", 0.04, 0.01), ("representative", 0.01, 0.2)]
+    >>> differences = tuple(PairDifference(*value) for value in values)
     >>> in_words(Conclusion("mIoU", "a", "b", differences, np.array([0.01]), np.array([0.5])))
     'not confirmed: a leads b against the official references, but not significantly against the representative annotator or drawn annotators (only in 0 % of draws)'
     """  # noqa: E501 - one line of output
-    base, *others = of.differences
+    base, *others = conclusion.differences
     if math.isnan(base.difference):
         return "undefined"
     if not base.significant:
@@ -184,20 +186,22 @@ def in_words(of: Conclusion) -> str:
             f"nothing to confirm: {points(base.difference, sign='+')} points against {_NAMES[base.reference]}, not "
             "significant, which does not show that they are equal"
         )
-    ahead, behind = (of.first, of.second) if base.difference > 0 else (of.second, of.first)
-    claim = f"{ahead} leads {behind} against {_NAMES[base.reference]}"
-    if of.confirmation == "survives":
+    leader, follower = (
+        (conclusion.first, conclusion.second) if base.difference > 0 else (conclusion.second, conclusion.first)
+    )
+    claim = f"{leader} leads {follower} against {_NAMES[base.reference]}"
+    if conclusion.confirmation == "survives":
         return f"survives: {claim} and against the annotators"
-    reversed_ = [one for one in others if one.difference * base.difference < 0]
-    contrary = [_NAMES[one.reference] for one in reversed_ if one.significant]
+    opposite = [pair for pair in others if pair.difference * base.difference < 0]
+    contrary = [_NAMES[pair.reference] for pair in opposite if pair.significant]
     if contrary:
-        return f"contradicted: {claim}, {behind} leads against {listed(contrary)}"
-    weak = [_NAMES[one.reference] for one in others if not one.significant]
-    if of.drawn_alike < ENOUGH_DRAWS:
-        weak.append(f"drawn annotators (only in {percent(of.drawn_alike)} of draws)")
-    against = listed([_NAMES[one.reference] for one in reversed_])
-    tail = f"; against {against} {behind} leads, not significantly" if reversed_ else ""
-    return f"not confirmed: {claim}, but not significantly against {listed(weak, 'or')}{tail}"
+        return f"contradicted: {claim}, {follower} leads against {listed(contrary)}"
+    unconfirmed = [_NAMES[pair.reference] for pair in others if not pair.significant]
+    if conclusion.share_alike < ENOUGH_DRAWS:
+        unconfirmed.append(f"drawn annotators (only in {percent(conclusion.share_alike)} of draws)")
+    against = listed([_NAMES[pair.reference] for pair in opposite])
+    tail = f"; against {against} {follower} leads, not significantly" if opposite else ""
+    return f"not confirmed: {claim}, but not significantly against {listed(unconfirmed, 'or')}{tail}"
 
 
 _NAMES: Mapping[Reference, str] = {
@@ -212,7 +216,7 @@ _NAMES: Mapping[Reference, str] = {
 
 
 def report(files: AnnotatedFiles, *, n_timelines: int = N_TIMELINES) -> Report:
-    """Return what people read, with figures of the `n_timelines` queries on which annotators agree least."""
+    """Return the report of a study, with figures of the `n_timelines` queries on which annotators agree least."""
     study, scores = files.study, files.scores
     drawings = timeline_drawings(files, n_timelines)
     tables = [agreement_table(files), scores_table(study)]
@@ -243,30 +247,30 @@ def report(files: AnnotatedFiles, *, n_timelines: int = N_TIMELINES) -> Report:
 
 
 def facts(files: AnnotatedFiles) -> tuple[tuple[str, str], ...]:
-    """Return what was studied."""
+    """Return the data and the files of the study."""
     study, scores = files.study, files.scores
     counts = sorted(Counter(study.annotators.counts.tolist()).items(), reverse=True)
     by_count = "".join(f", {n:,} with {counted(count, 'annotator')}" for count, n in counts)
     size = f"{counted(len(scores), 'query', 'queries')}, {counted(scores.n_videos, 'video')}"
-    found = [("data", f"{scores.dataset}/{scores.split}: {size}{by_count}")]
+    rows = [("data", f"{scores.dataset}/{scores.split}: {size}{by_count}")]
     if study.official is not None:
-        found.append(("official references", f"{study.official.dataset}/{study.official.split}"))
+        rows.append(("official references", f"{study.official.dataset}/{study.official.split}"))
     for name, (source, match) in files.predictions.items():
-        found.append((name, f"{source['path']}: {match.format}; {match.rows:,} rows"))
-    return tuple(found)
+        rows.append((name, f"{source['path']}: {match.format}; {match.rows:,} rows"))
+    return tuple(rows)
 
 
 def agreement_table(files: AnnotatedFiles) -> Table:
     """Return the table of agreement."""
-    found, overlap = files.agreement, files.agreement.overlap
+    agreement, overlap = files.agreement, files.agreement.overlap
     rows = [
         ("mean IoU of two annotators", number(overlap.mean, 3), low_to_high(overlap.mean_ci95, 3)),
         ("pairs with IoU of 0.5 or more, %", *_percent_row(overlap.at_least_half, overlap.at_least_half_ci95)),
         ("pairs that do not overlap, %", *_percent_row(overlap.disjoint, overlap.disjoint_ci95)),
     ]
-    for what, alpha in (("moments", found.moments), ("starts", found.starts), ("ends", found.ends)):
+    for name, alpha in (("moments", agreement.moments), ("starts", agreement.starts), ("ends", agreement.ends)):
         if alpha is not None:
-            rows.append((f"Krippendorff's alpha, {what}", number(alpha.value, 3), low_to_high(alpha.ci95, 3)))
+            rows.append((f"Krippendorff's alpha, {name}", number(alpha.value, 3), low_to_high(alpha.ci95, 3)))
     cells = tuple((Cell(label), Cell(value), Cell(interval or UNDEFINED)) for label, value, interval in rows)
     return Table("Agreement of annotators", ("", "value", "95 % interval"), (("", cells),), text_columns=(0, 2))
 
@@ -278,12 +282,12 @@ def _percent_row(share: float, ci95: Sequence[float]) -> tuple[str, str]:
 def scores_table(study: HumanStudy) -> Table:
     """Return the table of scores by reference; percent as the protocol prints them."""
     groups = []
-    for reference in dict.fromkeys(of.reference for of in study.performances):
+    for reference in dict.fromkeys(performance.reference for performance in study.performances):
         rows = [
             row
-            for of in study.performances
-            if of.reference == reference
-            for row in _performance_rows(of, study.protocol)
+            for performance in study.performances
+            if performance.reference == reference
+            for row in _performance_rows(performance, study.protocol)
         ]
         rows += [
             _row(name, *_figures(system.scores[reference], study.protocol))
@@ -302,27 +306,27 @@ def _row(*texts: str) -> tuple[Cell, ...]:
     return tuple(map(Cell, texts))
 
 
-def _performance_rows(of: Performance, protocol: Protocol) -> list[tuple[Cell, ...]]:
+def _performance_rows(performance: Performance, protocol: Protocol) -> list[tuple[Cell, ...]]:
     """Return a row of figures; with interval for one annotator and the consensus; with the deviation over draws."""
-    rows = [_row(_who(of), *_figures(of.scores, protocol))]
-    if of.person in ("random", "consensus"):
-        low, high = of.ci95.T
+    rows = [_row(_who(performance), *_figures(performance.scores, protocol))]
+    if performance.person in ("random", "consensus"):
+        low, high = performance.ci95.T
         rows += [_row("95 % interval, from", *_percents(low, protocol), ""), _row("to", *_percents(high, protocol), "")]
-    if of.drawn is not None and len(of.drawn) > 1:
-        spread = _percents(of.drawn.std(axis=0, ddof=1), protocol)
-        rows.append(_row(f"deviation over {len(of.drawn)} draws", *spread, ""))
+    if performance.draws is not None and len(performance.draws) > 1:
+        spread = _percents(performance.draws.std(axis=0, ddof=1), protocol)
+        rows.append(_row(f"deviation over {len(performance.draws)} draws", *spread, ""))
     return rows
 
 
-def _who(of: Performance) -> str:
-    if of.person == "random":
+def _who(performance: Performance) -> str:
+    if performance.person == "random":
         return "random annotator"
-    if of.person == "consensus":
+    if performance.person == "consensus":
         return "consensus of the others"
-    ordinal = {1: "1st", 2: "2nd", 3: "3rd"}.get(of.rank, f"{of.rank}th")
-    if of.person == "by agreement":
+    ordinal = {1: "1st", 2: "2nd", 3: "3rd"}.get(performance.rank, f"{performance.rank}th")
+    if performance.person == "by agreement":
         return f"{ordinal} by agreement"
-    return f"{'' if of.rank == 1 else f'{ordinal} '}best for the reference"
+    return f"{'' if performance.rank == 1 else f'{ordinal} '}best for the reference"
 
 
 def _figures(scores: Scores, protocol: Protocol) -> list[str]:
@@ -337,13 +341,17 @@ def _percents(values: Floats, protocol: Protocol) -> list[str]:
 
 def conclusions_table(conclusions: Sequence[Conclusion]) -> Table:
     """Return the table of conclusions: differences in points, marked where significant."""
-    against = [one.reference for one in conclusions[0].differences]
+    against = [pair.reference for pair in conclusions[0].differences]
     groups: dict[str, list[tuple[Cell, ...]]] = {}
-    for of in conclusions:
-        differences = [Cell(points(one.difference, sign="+"), marked=one.significant) for one in of.differences]
-        drawn = low_to_high((of.drawn.min(), of.drawn.max()), 1, times=100, sign="+") or UNDEFINED
-        texts = _row(drawn, number(100 * of.drawn_alike, 0), of.confirmation)
-        groups.setdefault(of.measure, []).append((Cell(f"{of.first} - {of.second}"), *differences, *texts))
+    for conclusion in conclusions:
+        differences = [
+            Cell(points(pair.difference, sign="+"), marked=pair.significant) for pair in conclusion.differences
+        ]
+        interval = low_to_high((conclusion.draws.min(), conclusion.draws.max()), 1, times=100, sign="+") or UNDEFINED
+        texts = _row(interval, number(100 * conclusion.share_alike, 0), conclusion.confirmation)
+        groups.setdefault(conclusion.measure, []).append(
+            (Cell(f"{conclusion.first} - {conclusion.second}"), *differences, *texts)
+        )
     headings = ("systems", *against, "drawn", "alike, %", "verdict")
     caption = "Differences between systems, in percentage points"
     rows = tuple((measure, tuple(of_measure)) for measure, of_measure in groups.items())
@@ -351,43 +359,49 @@ def conclusions_table(conclusions: Sequence[Conclusion]) -> Table:
 
 
 def notes(files: AnnotatedFiles) -> list[str]:
-    """Return what a reader of the figures has to know."""
+    """Return remarks on the figures."""
     study = files.study
-    marked = study.annotators
-    found = [f"{_queries(count)} left out: {why}" for why, count in marked.left_out.items()]
+    annotators = study.annotators
+    lines = [f"{_queries(count)} left out: {reason}" for reason, count in annotators.left_out.items()]
     if files.n_without_official and study.official is not None:
-        found.append(
+        lines.append(
             f"{_queries(files.n_without_official)} left out: {study.official.dataset}/{study.official.split} has no "
             "moment for them"
         )
-    n_videos = marked.annotations.n_videos
+    n_videos = annotators.annotations.n_videos
     if n_videos < FEW_VIDEOS:
-        found.append(f"{counted(n_videos, 'video')}: intervals from so few are too narrow, or undefined")
-    n_before = int(marked.before_video.sum())
+        lines.append(f"{counted(n_videos, 'video')}: intervals from so few are too narrow, or undefined")
+    n_before = int(annotators.before_video.sum())
     if n_before:
         clips = study.protocol.clip_references or study.protocol.clip_predictions
-        found.append(
+        lines.append(
             f"{counted(n_before, 'query has', 'queries have')} a moment of an annotator that begins before 0 s; "
             + ("the protocol clips it" if clips else "it is measured as it was marked, where no system can answer")
         )
     identical = identical_share(study)
     if identical >= COARSE:
-        found.append(
+        lines.append(
             f"{percent(identical)} of all pairs of annotators marked the same moment; --duplicates "
             f"{study.duplicates} decides whether these count"
         )
     for name, system in study.systems.items():
-        found += [f"{name}: {count:,} queries with {what}" for what, count in system.scores["nearest"].touched.items()]
-    sampled = files.agreement.moments
-    if sampled is None:
-        found.append("no alpha: some durations are unknown, and alpha compares shares of videos")
-    elif sampled.n_against < sampled.n_moments:
-        found.append(
-            f"alpha of moments: chance is estimated from a random sample of {sampled.n_against:,} of "
-            f"{sampled.n_moments:,} moments"
+        lines += [
+            f"{name}: {count:,} queries with {condition}"
+            for condition, count in system.scores["nearest"].touched.items()
+        ]
+    alpha = files.agreement.moments
+    if alpha is None:
+        lines.append("no alpha: some durations are unknown, and alpha compares shares of videos")
+    elif alpha.n_against < alpha.n_moments:
+        lines.append(
+            f"alpha of moments: chance is estimated from a random sample of {alpha.n_against:,} of "
+            f"{alpha.n_moments:,} moments"
         )
-    unconfirmed = [of for of in study.conclusions if of.confirmation != "survives"]
-    return found + [f"{of.measure}, {of.first} and {of.second}: {in_words(of)}" for of in unconfirmed]
+    unconfirmed = [conclusion for conclusion in study.conclusions if conclusion.confirmation != "survives"]
+    return lines + [
+        f"{conclusion.measure}, {conclusion.first} and {conclusion.second}: {in_words(conclusion)}"
+        for conclusion in unconfirmed
+    ]
 
 
 def _queries(count: int) -> str:

@@ -1,4 +1,4 @@
-"""Studies of queries that several annotators marked: agreement of people, their scores, and systems beside them."""
+"""Studies of queries that several annotators marked: their agreement, their scores, and systems beside them."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class Performance:
     scores
         Per-query statistics; of a random annotator, and of the consensus, the mean over the annotators of each query.
     ci95 : (M, 2)
-        By resampling videos, fractions; NaN where there is one video.
-    drawn : (draws, M) or None
+        95 % interval by resampling videos, fractions; NaN where there is one video.
+    draws : (draws, M) or None
         Figures in each draw of a random annotator.
     """
 
@@ -68,7 +68,7 @@ class Performance:
     rank: int
     scores: Scores
     ci95: Floats
-    drawn: Floats | None = None
+    draws: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +97,10 @@ class HumanStudy:
     duplicates: Duplicates
 
     def ceiling(self, reference: Reference) -> Performance:
-        """Return what a random annotator scores."""
-        for of in self.performances:
-            if (of.reference, of.person) == (reference, "random"):
-                return of
+        """Return the scores of a random annotator."""
+        for performance in self.performances:
+            if (performance.reference, performance.person) == (reference, "random"):
+                return performance
         raise UsageError(f"nobody was measured against {reference!r} references here")
 
 
@@ -133,17 +133,17 @@ def study_humans(
         for person, rank, scores in people:
             figures = bootstrap(scores, np.random.default_rng(seed), resamples=resamples)
             ci95 = interval95(figures) if scores.n_videos > 1 else np.full((len(measure_list), 2), np.nan)
-            drawn = of_each.drawn(for_draws, draws) if person == "random" else None
-            performances.append(Performance(reference, person, rank, scores, ci95, drawn))
+            sample = of_each.draw(for_draws, draws) if person == "random" else None
+            performances.append(Performance(reference, person, rank, scores, ci95, sample))
     of_systems = {
         name: system_scores(annotators, answers, measure_list, protocol, official=official)
         for name, answers in (systems or {}).items()
     }
-    found: list[Conclusion] = []
+    results: list[Conclusion] = []
     if len(of_systems) > 1:
-        found = conclusions(annotators, of_systems, children["conclusions"], draws=draws, permutations=permutations)
+        results = conclusions(annotators, of_systems, children["conclusions"], draws=draws, permutations=permutations)
     return HumanStudy(
-        annotators, official, protocol, measure_list, tuple(performances), of_systems, tuple(found), duplicates
+        annotators, official, protocol, measure_list, tuple(performances), of_systems, tuple(results), duplicates
     )
 
 
@@ -156,7 +156,7 @@ def _people(
     official: Annotations | None,
     duplicates: Duplicates,
 ) -> Iterator[tuple[Person, int, Scores]]:
-    """Go through the people that are measured against one kind of references: who, rank and scores."""
+    """Yield the people that are measured against one kind of references, with rank and scores."""
     yield "random", 0, of_each.scores
     if of_each.reference == "official":
         iou = human_scores(annotators, "official", (MeanIoU(),), protocol, official=official)
@@ -166,7 +166,7 @@ def _people(
         )
         for person, table in ranked:
             for rank, annotator in enumerate(table, start=1):
-                yield person, rank, of_each.picked(annotator)
+                yield person, rank, of_each.pick(annotator)
     if of_each.reference == "another":
         consensus = consensus_scores(annotators, measures, protocol, duplicates=duplicates)
         yield "consensus", 0, consensus.scores
@@ -201,7 +201,7 @@ class AnnotatedFiles:
     Parameters
     ----------
     predictions
-        By name of the system: the file's path and hash, and how its rows matched queries.
+        Path and hash of the file of each system, and how its rows matched queries.
     answers
         Predictions of each system.
     n_without_official
@@ -223,7 +223,7 @@ class AnnotatedFiles:
 
     @property
     def scores(self) -> Scores:
-        """Scores of a random annotator, with the protocol that was chosen: they name data and convention."""
+        """Scores of a random annotator, with the requested protocol: they name data and convention."""
         return replace(self.study.ceiling("nearest").scores, protocol=self.study.protocol)
 
 
@@ -249,7 +249,7 @@ def study_files(
     moments of `answers`. Other parameters are as for :func:`study_humans`.
     """
     annotators = Annotators.of(annotations)
-    given = {name: read(path, official or annotations, progress=progress) for name, path in files.items()}
+    inputs = {name: read(path, official or annotations, progress=progress) for name, path in files.items()}
     n_queries = len(annotators)
     if official is not None:
         annotators, official = same_queries(annotators, official)
@@ -261,7 +261,7 @@ def study_files(
         measures=measures,
         protocol=resolve_protocol(protocol, annotations),
         official=official,
-        systems={name: replace(answers, name=name) for name, (answers, _) in given.items()},
+        systems={name: replace(answers, name=name) for name, (answers, _) in inputs.items()},
         duplicates=duplicates,
         draws=draws,
         resamples=resamples,
@@ -270,13 +270,13 @@ def study_files(
     return AnnotatedFiles(
         study=study,
         agreement=agreement,
-        predictions={name: (source_of(files[name]), match) for name, (_, match) in given.items()},
+        predictions={name: (source_of(files[name]), match) for name, (_, match) in inputs.items()},
         n_without_official=n_queries - len(annotators),
         draws=draws,
         resamples=resamples,
         permutations=permutations,
         seed=seed,
-        answers={name: answers for name, (answers, _) in given.items()},
+        answers={name: answers for name, (answers, _) in inputs.items()},
         presence=None
         if answers is None
         else answer_agreement(answers.by_query(), np.random.default_rng(seed), resamples=resamples),

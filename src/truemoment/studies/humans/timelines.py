@@ -36,19 +36,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_SYSTEMS, MOST_ANNOTATORS = 6, 12
-"""Systems and annotators that a time line has room for."""
+"""Maximum number of systems and annotators of a time line."""
 
 MOST_LINES = 8
-"""Lines of a sentence."""
+"""Maximum number of lines of a sentence."""
 
 ROW_IN, LINE_IN, AROUND_IN = 0.165, 0.16, 0.72
-"""Height of a moment, of a line of the title, and of what surrounds them, inches."""
+"""Height of a moment, of a line of the title, and of the margins, inches."""
 
 COLOURS = {"annotator": CEILING, "system": METHOD}
 
 
 class TimelineRow(NamedTuple):
-    """A moment of a query: whose it is, seconds, and its IoU.
+    """A moment of a query: its owner, seconds, and its IoU.
 
     The IoU is that with the dataset's own reference; where there is none, the mean IoU with the annotators' moments (an
     annotator's with those of the others).
@@ -78,12 +78,12 @@ def timelines(files: AnnotatedFiles, most: int) -> list[Timeline]:
     annotators, official = study.annotators, study.official
     of_queries = annotators.annotations.queries
     agreement = agreement_by_query(annotators)[:, 0]
-    answers = {name: first_answers(annotators.annotations, of) for name, of in files.answers.items()}
+    answers = {name: first_answers(annotators.annotations, predictions) for name, predictions in files.answers.items()}
     place = {} if official is None else {query: row for row, query in enumerate(official.queries.query_id.tolist())}
-    found = []
+    result = []
     for q in np.argsort(agreement, kind="stable")[:most].tolist():
-        given = slice(*annotators.annotations.offsets[q : q + 2].tolist())
-        names = annotators.annotations.annotator[given].tolist()
+        part = slice(*annotators.annotations.offsets[q : q + 2].tolist())
+        names = annotators.annotations.annotator[part].tolist()
         marked = list(zip(annotators.start_s[q].tolist(), annotators.end_s[q].tolist(), strict=True))[: len(names)]
         references: list[tuple[float, float]] = []
         if official is not None and (at := place.get(str(of_queries.query_id[q]))) is not None:
@@ -91,10 +91,11 @@ def timelines(files: AnnotatedFiles, most: int) -> list[Timeline]:
             moments = zip(official.start_s[of_query].tolist(), official.end_s[of_query].tolist(), strict=True)
             references = [moment for moment in moments if not math.isnan(moment[0])]
         systems = [
-            (name, (float(of.start_s[q]), float(of.end_s[q]))) for name, of in list(answers.items())[:MOST_SYSTEMS]
+            (name, (float(answer.start_s[q]), float(answer.end_s[q])))
+            for name, answer in list(answers.items())[:MOST_SYSTEMS]
         ]
         rows = _rows(references, list(zip(map(str, names), marked, strict=True))[:MOST_ANNOTATORS], systems)
-        found.append(
+        result.append(
             Timeline(
                 str(of_queries.query_id[q]),
                 str(of_queries.video_id[q]),
@@ -104,7 +105,7 @@ def timelines(files: AnnotatedFiles, most: int) -> list[Timeline]:
                 tuple(rows),
             )
         )
-    return found
+    return result
 
 
 Moment = tuple[float, float]
@@ -139,50 +140,55 @@ def timeline_drawings(files: AnnotatedFiles, most: int) -> list[Drawing]:
     against = "with the reference" if has_official else "with the annotators, the mean (of an annotator: the others)"
     area = "the grey area is the dataset's own reference, " if has_official else ""
     drawings = []
-    for number, of in enumerate(timelines(files, most), start=1):
+    for number, timeline in enumerate(timelines(files, most), start=1):
         drawings.append(
             Drawing(
                 f"timeline-{number}",
-                f"{number}. {shortened(of.sentence, 70)}",
-                f"{of.query_id}: moments in seconds; {area}filled bars are annotators, hollow ones systems. "
-                f"At the right: IoU {against}. Mean IoU of two annotators: {of.agreement:.2f}. After Hidden "
+                f"{number}. {shortened(timeline.sentence, 70)}",
+                f"{timeline.query_id}: moments in seconds; {area}filled bars are annotators, hollow ones systems. "
+                f"At the right: IoU {against}. Mean IoU of two annotators: {timeline.agreement:.2f}. After Hidden "
                 "Challenges, Fig. 7.",
-                partial(timeline_figure, of),
-                partial(timeline_numbers, of),
+                partial(timeline_figure, timeline),
+                partial(timeline_numbers, timeline),
             )
         )
     return drawings
 
 
-def timeline_numbers(of: Timeline) -> list[dict[str, Any]]:
+def timeline_numbers(timeline: Timeline) -> list[dict[str, Any]]:
     """Return the numbers of a figure, a row a moment."""
-    same = {"query_id": of.query_id, "video_id": of.video_id, "sentence": of.sentence, "duration_s": of.duration_s}
-    return [same | row._asdict() for row in of.rows]
+    fields = {
+        "query_id": timeline.query_id,
+        "video_id": timeline.video_id,
+        "sentence": timeline.sentence,
+        "duration_s": timeline.duration_s,
+    }
+    return [fields | row._asdict() for row in timeline.rows]
 
 
-def timeline_figure(of: Timeline) -> Figure:
+def timeline_figure(timeline: Timeline) -> Figure:
     """Draw a query: its sentence, the reference as an area, and a row a person and system."""
-    shown = [row for row in of.rows if row.kind != "reference"]
-    references = [row for row in of.rows if row.kind == "reference"]
+    rows = [row for row in timeline.rows if row.kind != "reference"]
+    references = [row for row in timeline.rows if row.kind == "reference"]
     with drawing_style():
-        title = wrapped(of.sentence, round(72 * WIDTH_IN) - 8, width_of, most=MOST_LINES)
-        figure = new_figure(AROUND_IN + ROW_IN * len(shown) + LINE_IN * (1 + title.count("\n")))
+        title = wrapped(timeline.sentence, round(72 * WIDTH_IN) - 8, width_of, most=MOST_LINES)
+        figure = new_figure(AROUND_IN + ROW_IN * len(rows) + LINE_IN * (1 + title.count("\n")))
         axes = figure.add_subplot()
         for row in references:
             axes.axvspan(row.start_s, row.end_s, facecolor=OTHER_FAINT, edgecolor=OTHER, linewidth=0.8)
-        for at, row in enumerate(shown):
+        for at, row in enumerate(rows):
             _draw_row(axes, at, row)
-        axes.set_yticks(range(len(shown)), [shortened(row.name, 20) for row in shown])
-        axes.set_ylim(len(shown) - 0.35, -0.65)
+        axes.set_yticks(range(len(rows)), [shortened(row.name, 20) for row in rows])
+        axes.set_ylim(len(rows) - 0.35, -0.65)
         axes.tick_params(axis="y", length=0)
-        ends = [end for row in of.rows for end in (row.start_s, row.end_s) if math.isfinite(end)]
-        last = of.duration_s if of.duration_s > 0 else 0.0
+        ends = [end for row in timeline.rows for end in (row.start_s, row.end_s) if math.isfinite(end)]
+        last = timeline.duration_s if timeline.duration_s > 0 else 0.0
         axes.set_xlim(min([0.0, *ends]), max([last, *ends, 1.0]))
         axes.set_xlabel("seconds")
         figure.suptitle(title, x=0.01, ha="left", fontsize="medium")
-        above = (3.5, 6)  # points, for which the layout leaves room
-        units, beside = "axes fraction", "offset points"
-        axes.annotate("IoU", (1, 1), above, units, beside, va="center", fontsize=SMALL, color=SOFT)
+        offset = (3.5, 6)  # points, for which the layout leaves room
+        units, offset_units = "axes fraction", "offset points"
+        axes.annotate("IoU", (1, 1), offset, units, offset_units, va="center", fontsize=SMALL, color=SOFT)
     return figure
 
 

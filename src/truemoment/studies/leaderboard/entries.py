@@ -1,4 +1,4 @@
-"""The file ``leaderboard.yaml``: what is measured, on what, and the systems.
+"""The file ``leaderboard.yaml``: data, measures and systems.
 
 ::
 
@@ -49,15 +49,15 @@ class SystemEntry(Struct, frozen=True, forbid_unknown_fields=True):
     Parameters
     ----------
     name
-        What tables call it.
+        Name in tables.
     files
         Its prediction file; several are the seeds of one method.
     sees_video
         Whether it sees the video; one that does not is a baseline, and no gate applies to it.
     paper
-        Where it is described, in words.
+        Its publication, in words.
     reads
-        What it is declared to read: ``sentence`` for one sentence at a time, ``paragraph`` for all of a video.
+        Declared input: ``sentence`` for one sentence at a time, ``paragraph`` for all of a video.
     date
         The day of its first publication, as 2026-03-01.
     """
@@ -71,7 +71,7 @@ class SystemEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EntriesFile(Struct, frozen=True, forbid_unknown_fields=True):
-    """The fields of the file."""
+    """Fields of ``leaderboard.yaml``."""
 
     title: Word
     systems: Annotated[tuple[SystemEntry, ...], Meta(min_length=1, max_length=1000)]
@@ -85,7 +85,7 @@ class EntriesFile(Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Entries:
-    """What a leaderboard is made of.
+    """Content of a leaderboard.
 
     Parameters
     ----------
@@ -102,9 +102,9 @@ class Entries:
     fit_split
         Split that floors are fitted on; None for ``train``, ``none`` for none.
     measures, protocol
-        What is measured, and how; None for the dataset's own.
+        Measures and protocol; None for those of the dataset.
     protocol_words
-        How the file writes the protocol; "" for the dataset's own.
+        Protocol as text of the file; "" for that of the dataset.
     """
 
     folder: Path
@@ -119,11 +119,11 @@ class Entries:
 
     def inputs(self) -> list[Path]:
         """Return the files that are read."""
-        return [self.folder / FILE, *self.source.files(), *(path for of in self.files for path in of)]
+        return [self.folder / FILE, *self.source.files(), *(path for group in self.files for path in group)]
 
 
 def read_entries(folder: Path, data_dir: Path | None = None) -> Entries:
-    """Read ``leaderboard.yaml`` of a folder, and check all that can be checked before files are read.
+    """Read ``leaderboard.yaml`` of a folder, and check it before any prediction file is read.
 
     Raises
     ------
@@ -134,44 +134,44 @@ def read_entries(folder: Path, data_dir: Path | None = None) -> Entries:
     values = read_yaml(path)
     if not isinstance(values, dict):
         raise InputError("is no leaderboard, expected keys with values: title, split, systems", path=path)
-    given = convert(values, EntriesFile, path)
-    _refuse_names(given.systems, path)
-    systems = tuple(sorted(given.systems, key=lambda of: of.name))
-    fields = {of.name: f"systems[{number}].files" for number, of in enumerate(given.systems)}
-    files = tuple(_files(folder, of, path, fields[of.name]) for of in systems)
+    content = convert(values, EntriesFile, path)
+    _refuse_names(content.systems, path)
+    systems = tuple(sorted(content.systems, key=lambda system: system.name))
+    fields = {system.name: f"systems[{number}].files" for number, system in enumerate(content.systems)}
+    files = tuple(_files(folder, system, path, fields[system.name]) for system in systems)
     with naming(path, "measures"):
-        measures = None if given.measures is None else tuple(parse_measures(given.measures))
+        measures = None if content.measures is None else tuple(parse_measures(content.measures))
     with naming(path, "protocol"):
-        protocol = None if given.protocol is None else get_protocol(given.protocol)
-    source = _source(folder, given, path, data_dir)
-    words = given.protocol or ""
-    return Entries(folder, given.title, source, systems, files, given.fit_split, measures, protocol, words)
+        protocol = None if content.protocol is None else get_protocol(content.protocol)
+    source = _source(folder, content, path, data_dir)
+    words = content.protocol or ""
+    return Entries(folder, content.title, source, systems, files, content.fit_split, measures, protocol, words)
 
 
 def _refuse_names(systems: tuple[SystemEntry, ...], path: Path) -> None:
     """Refuse two systems of one name, and the name of the blind baseline."""
-    seen: set[str] = set()
+    names: set[str] = set()
     for number, system in enumerate(systems):
         field, name = f"systems[{number}].name", system.name
         if name != one_line(name) or not name.strip():
             raise InputError(f"got {name!r}, expected one line of printable text", path=path, field=field)
         if name in (NETWORK, PARAGRAPH):
             raise InputError(f"got {name!r}, the name of a blind baseline, expected another", path=path, field=field)
-        if name in seen:
+        if name in names:
             raise InputError(
                 f"got {name!r} twice, expected one entry a system, with the files of its seeds", path=path, field=field
             )
-        seen.add(name)
+        names.add(name)
 
 
 def _files(folder: Path, system: SystemEntry, path: Path, field: str) -> tuple[Path, ...]:
     names = (system.files,) if isinstance(system.files, str) else system.files
     if len(set(names)) < len(names):
         raise InputError("got a file twice, expected each run once", path=path, field=field)
-    found = tuple(sorted(below(folder, name, path, field) for name in names))
-    for file in found:
+    files = tuple(sorted(below(folder, name, path, field) for name in names))
+    for file in files:
         _refuse_missing(file, path, field)
-    return found
+    return files
 
 
 def _refuse_missing(file: Path, path: Path, field: str) -> None:
@@ -181,27 +181,27 @@ def _refuse_missing(file: Path, path: Path, field: str) -> None:
 
 def below(folder: Path, name: str, path: Path, field: str) -> Path:
     """Return a path below a folder; refuse one that leaves it, also by a link."""
-    inside, top = os.path.realpath(folder / name) if "\0" not in name else "", os.path.realpath(folder)
-    if not inside.startswith(top.rstrip(os.sep) + os.sep):
+    target, root = os.path.realpath(folder / name) if "\0" not in name else "", os.path.realpath(folder)
+    if not target.startswith(root.rstrip(os.sep) + os.sep):
         raise InputError(f"got {name!r}, expected a path below the folder of {FILE}", path=path, field=field)
     return folder / name
 
 
-def _source(folder: Path, given: EntriesFile, path: Path, data_dir: Path | None) -> AnnotationSource:
+def _source(folder: Path, content: EntriesFile, path: Path, data_dir: Path | None) -> AnnotationSource:
     """Return the annotations: a dataset by name, a folder that ``resplit`` made, or a file."""
-    if (given.dataset is None) == (given.annotations is None):
+    if (content.dataset is None) == (content.annotations is None):
         raise InputError("expected dataset or annotations, one of them", path=path)
-    if given.annotations is not None:
-        file = below(folder, given.annotations, path, "annotations")
+    if content.annotations is not None:
+        file = below(folder, content.annotations, path, "annotations")
         _refuse_missing(file, path, "annotations")
-        return AnnotationSource(None, file, given.split, data_dir)
-    if given.split is None:
+        return AnnotationSource(None, file, content.split, data_dir)
+    if content.split is None:
         raise InputError("expected the split of the dataset", path=path, field="split")
-    name = given.dataset or ""
+    name = content.dataset or ""
     if name not in DATASETS:
-        made = below(folder, name, path, "dataset")
-        if not made.is_dir():
-            known = one_of_known(name, DATASETS)
-            raise InputError(f"got {name!r}, expected {known}, or a folder below", path=path, field="dataset")
-        name = str(made)
-    return AnnotationSource(name, None, given.split, data_dir)
+        subfolder = below(folder, name, path, "dataset")
+        if not subfolder.is_dir():
+            names = one_of_known(name, DATASETS)
+            raise InputError(f"got {name!r}, expected {names}, or a folder below", path=path, field="dataset")
+        name = str(subfolder)
+    return AnnotationSource(name, None, content.split, data_dir)

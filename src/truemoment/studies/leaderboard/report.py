@@ -41,37 +41,39 @@ RANKS = (
     "Rank interval",
     "The ranks that the pairwise tests leave: 1 + the number of systems that are significantly better, to the number "
     "of systems less those that are significantly worse. Tests are corrected for all pairs and measures together, so "
-    "all intervals hold together (Mohamad, Goeman and van Zwet, 2022). Floors have no rank.",
+    "all intervals are valid together (Mohamad, Goeman and van Zwet, 2022). Floors have no rank.",
 )
 
 
-def pages(found: Leaderboard) -> list[list[str]]:
+def pages(board: Leaderboard) -> list[list[str]]:
     """Return the address of the page of each file, by system: names in small letters, numbered where they repeat."""
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     addresses = []
-    for system in found.systems:
+    for system in board.systems:
         slug = re.sub(r"[^a-z0-9]+", "-", system.entry.name.lower()).strip("-")[:60] or "system"
         of_system = []
         for _ in system.audits:
-            seen[slug] += 1
-            of_system.append(f"{SYSTEMS}/{slug}.html" if seen[slug] == 1 else f"{SYSTEMS}/{slug}--{seen[slug]}.html")
+            counts[slug] += 1
+            of_system.append(
+                f"{SYSTEMS}/{slug}.html" if counts[slug] == 1 else f"{SYSTEMS}/{slug}--{counts[slug]}.html"
+            )
         addresses.append(of_system)
     return addresses
 
 
-def browse_command(found: Leaderboard, file: Path) -> str:
+def browse_command(board: Leaderboard, file: Path) -> str:
     """Return the command that shows the answers of a file; it runs in the folder of the leaderboard."""
-    entries, source = found.entries, found.entries.source
+    entries, source = board.entries, board.entries.source
 
-    def inside(path: Path) -> str:
+    def relative(path: Path) -> str:
         return path.relative_to(entries.folder).as_posix()
 
-    words = ["truemoment", "browse", inside(file)]
+    words = ["truemoment", "browse", relative(file)]
     if source.annotations is not None:
-        words += ["--annotations", inside(source.annotations)]
+        words += ["--annotations", relative(source.annotations)]
     elif source.dataset is not None:
-        made = Path(source.dataset)
-        words += ["--dataset", inside(made) if made.is_relative_to(entries.folder) else source.dataset]
+        dataset = Path(source.dataset)
+        words += ["--dataset", relative(dataset) if dataset.is_relative_to(entries.folder) else source.dataset]
     words += ["--split", source.split] if source.split else []
     return shlex.join([*words, *(["--protocol", entries.protocol_words] if entries.protocol_words else [])])
 
@@ -79,11 +81,11 @@ def browse_command(found: Leaderboard, file: Path) -> str:
 # --------------------------------------------------------------------------------------------- report
 
 
-def report(found: Leaderboard) -> Report:
-    """Return what people read."""
-    compared = found.compared
+def report(board: Leaderboard) -> Report:
+    """Return the report of a leaderboard."""
+    compared = board.compared
     of_comparison = comparison_reports.report(compared)
-    drawings = (history(found),) if len(dated(found)) > 1 else ()
+    drawings = (history(board),) if len(dated(board)) > 1 else ()
     tests: tuple[Table, ...] = (
         comparison_reports.methods_table(compared),
         comparison_reports.differences_table(compared),
@@ -91,18 +93,18 @@ def report(found: Leaderboard) -> Report:
     if compared.network is not None:
         tests = (*tests, comparison_reports.hits_table(compared))
     sections = (
-        Section("systems", "Systems", (_systems_table(found), *drawings)),
-        Section("measures", "Every measure, with floors and ceilings", (_measures_table(found),), short="Measures"),
-        Section("ranks", "Rank intervals", (_ranks_table(found),)),
+        Section("systems", "Systems", (_systems_table(board), *drawings)),
+        Section("measures", "Every measure, with floors and ceilings", (_measures_table(board),), short="Measures"),
+        Section("ranks", "Rank intervals", (_ranks_table(board),)),
         Section("tests", "Pairwise tests", (Details("Every pair of systems", tests),)),
-        Section("browse", "Look at the answers", (Paragraph(_BROWSE), _browse_table(found)), short="Answers"),
+        Section("browse", "Look at the answers", (Paragraph(_BROWSE), _browse_table(board)), short="Answers"),
     )
     return Report(
-        title=found.entries.title,
+        title=board.entries.title,
         question="Which systems find the moments, and which guess them?",
         sections=sections,
-        facts=(of_comparison.facts[0], ("protocol", f"{_protocol(found).name}: {_protocol(found).summary}")),
-        notes=(*_notes(found), *of_comparison.notes),
+        facts=(of_comparison.facts[0], ("protocol", f"{_protocol(board).name}: {_protocol(board).summary}")),
+        notes=(*_notes(board), *of_comparison.notes),
         reading=(RANKS, *audit_reports.FLOORS, *audit_reports.FIGURES),
         signature=of_comparison.signature,
         hashes=of_comparison.hashes,
@@ -112,37 +114,37 @@ def report(found: Leaderboard) -> Report:
 _BROWSE = "Each command shows every query of a system. It runs in the folder of leaderboard.yaml."
 
 
-def _protocol(found: Leaderboard) -> Protocol:
-    return found.compared.comparison.first.protocol
+def _protocol(board: Leaderboard) -> Protocol:
+    return board.compared.comparison.first.protocol
 
 
-def _notes(found: Leaderboard) -> list[str]:
+def _notes(board: Leaderboard) -> list[str]:
     notes = ["skill and verdict are those of the audit of each system, on lists that are not cut"]
-    if any(len(system.audits) > 1 for system in found.systems):
+    if any(len(system.audits) > 1 for system in board.systems):
         notes.append("of a system with several files, skill and verdict are those of its first file")
-    if found.shallowest.results.whole.annotations.without_moment.any():
+    if board.shallowest.results.whole.annotations.without_moment.any():
         notes.append("floors and ceilings are measured on the queries with a moment only")
     return notes
 
 
-def _systems_table(found: Leaderboard) -> Table:
-    """Return the systems, the best first: who, when, what is seen, the headline figure and how far it is a merit."""
-    compared, m = found.compared, found.headline
-    addresses, rows = pages(found), []
-    for number in found.order:
-        system = found.systems[number]
+def _systems_table(board: Leaderboard) -> Table:
+    """Return the systems, the best first: input, headline figure, rank, skill and verdict."""
+    compared, m = board.compared, board.headline
+    addresses, rows = pages(board), []
+    for number in board.order:
+        system = board.systems[number]
         results = system.audits[0].results
-        verdict, entry, beside = results.verdict, system.entry, compared.beside.get(system.entry.name)
+        verdict, entry, hits = results.verdict, system.entry, compared.network_hits.get(system.entry.name)
         excess = () if compared.network is None else (Cell(UNDEFINED),)
-        if beside is not None and not math.isnan(beside.excess):
-            interval = low_to_high(beside.ci95, _protocol(found).decimals, times=100)
-            excess = (Cell(points(beside.excess, _protocol(found).decimals, sign="+"), interval),)
+        if hits is not None and not math.isnan(hits.excess):
+            interval = low_to_high(hits.ci95, _protocol(board).decimals, times=100)
+            excess = (Cell(points(hits.excess, _protocol(board).decimals, sign="+"), interval),)
         rows.append(
             (
                 Cell(entry.name, entry.paper, link=addresses[number][0]),
                 Cell("yes" if entry.sees_video else "no", _declared(results)),
-                _figure(found, number, m),
-                _rank(found, number, m),
+                _figure(board, number, m),
+                _rank(board, number, m),
                 number_cell(float(verdict.skill[m]), verdict.skill_ci95[m], NO_SKILL),
                 Cell(f"{verdict.kind(m)}{', little' if verdict.is_little(m) else ''}", results.strongest(m)),
                 *excess,
@@ -161,65 +163,67 @@ def _systems_table(found: Leaderboard) -> Table:
 
 
 def _declared(results: Results) -> str:
-    """Write that a system is declared to read one sentence at a time, and whether its answers contradict that."""
+    """Return the declaration that a system reads one sentence at a time, and whether its answers contradict it."""
     if results.declaration is None:
         return ""
     return "one sentence at a time" + ("" if results.declaration.holds else ", contradicted")
 
 
-def _figure(found: Leaderboard, number: int, m: int) -> Cell:
-    comparison = found.compared.comparison
+def _figure(board: Leaderboard, number: int, m: int) -> Cell:
+    comparison = board.compared.comparison
     return figure_cell(
-        found.shallowest.results,
+        board.shallowest.results,
         comparison.measures[m],
         float(comparison.mean[number, m]),
         comparison.interval[number, m],
     )
 
 
-def _rank(found: Leaderboard, number: int, m: int) -> Cell:
-    if math.isnan(found.compared.comparison.mean[number, m]):
+def _rank(board: Leaderboard, number: int, m: int) -> Cell:
+    if math.isnan(board.compared.comparison.mean[number, m]):
         return Cell(UNDEFINED)
-    first, last = found.ranks[number, m].tolist()
+    first, last = board.ranks[number, m].tolist()
     return Cell(str(first) if first == last else f"{first}–{last}")
 
 
-def _measures_table(found: Leaderboard) -> Table:
+def _measures_table(board: Leaderboard) -> Table:
     """Return every measure: systems, floors and ceilings, in percent."""
-    results, measures = found.shallowest.results, found.measures
+    results, measures = board.shallowest.results, board.measures
     rows = [
-        (Cell(found.systems[number].entry.name), *(_figure(found, number, m) for m in range(len(measures))))
-        for number in found.order
+        (Cell(board.systems[number].entry.name), *(_figure(board, number, m) for m in range(len(measures))))
+        for number in board.order
     ]
-    beside: dict[str, list[tuple[Cell, ...]]] = {"floor": [], "ceiling": []}
-    for of, ci95 in found.beside():
-        cells = (figure_cell(results, measure, of.scores.value(measure), ci95[m]) for m, measure in enumerate(measures))
-        beside[of.kind].append((Cell(of.title), *cells))
+    groups: dict[str, list[tuple[Cell, ...]]] = {"floor": [], "ceiling": []}
+    for floor, ci95 in board.controls():
+        cells = (
+            figure_cell(results, measure, floor.scores.value(measure), ci95[m]) for m, measure in enumerate(measures)
+        )
+        groups[floor.kind].append((Cell(floor.title), *cells))
     return Table(
         "Percent, with 95 % intervals by resampling videos.",
-        ("", *map(found.compared.heading, range(len(measures)))),
-        (("Systems", tuple(rows)), ("Floors", tuple(beside["floor"])), ("Ceilings", tuple(beside["ceiling"]))),
-        repeats=repeated_measures(measures, (*rows, *beside["floor"], *beside["ceiling"]), 1),
+        ("", *map(board.compared.heading, range(len(measures)))),
+        (("Systems", tuple(rows)), ("Floors", tuple(groups["floor"])), ("Ceilings", tuple(groups["ceiling"]))),
+        repeats=repeated_measures(measures, (*rows, *groups["floor"], *groups["ceiling"]), 1),
     )
 
 
-def _ranks_table(found: Leaderboard) -> Table:
-    measures = range(len(found.measures))
+def _ranks_table(board: Leaderboard) -> Table:
+    measures = range(len(board.measures))
     rows = tuple(
-        (Cell(found.systems[number].entry.name), *(_rank(found, number, m) for m in measures)) for number in found.order
+        (Cell(board.systems[number].entry.name), *(_rank(board, number, m) for m in measures)) for number in board.order
     )
     return Table(
-        f"Ranks among {len(found.systems)} systems that the corrected tests leave, by measure. They hold together.",
-        ("system", *map(found.compared.heading, measures)),
+        f"Ranks among {len(board.systems)} systems that the corrected tests allow, by measure; valid together.",
+        ("system", *map(board.compared.heading, measures)),
         (("", rows),),
     )
 
 
-def _browse_table(found: Leaderboard) -> Table:
+def _browse_table(board: Leaderboard) -> Table:
     rows = tuple(
-        (Cell(found.systems[number].entry.name), Cell(file.name, link=address), Cell(browse_command(found, file)))
-        for number in found.order
-        for file, address in zip(found.entries.files[number], pages(found)[number], strict=True)
+        (Cell(board.systems[number].entry.name), Cell(file.name, link=address), Cell(browse_command(board, file)))
+        for number in board.order
+        for file, address in zip(board.entries.files[number], pages(board)[number], strict=True)
     )
     return Table("Files, their audits, and commands.", ("system", "file", "command"), (("", rows),), (0, 1, 2))
 
@@ -227,13 +231,13 @@ def _browse_table(found: Leaderboard) -> Table:
 # ------------------------------------------------------------------------------------------- document
 
 
-def document(found: Leaderboard) -> dict[str, Any]:
-    """Return what programs read: fractions, never percent."""
-    addresses = pages(found)
+def document(board: Leaderboard) -> dict[str, Any]:
+    """Return the JSON document of a leaderboard; fractions, never percent."""
+    addresses = pages(board)
     systems = []
-    for number, (system, files) in enumerate(zip(found.systems, found.entries.files, strict=True)):
+    for number, (system, files) in enumerate(zip(board.systems, board.entries.files, strict=True)):
         entry, verdict = system.entry, system.audits[0].results.verdict
-        m, declaration = found.headline, system.audits[0].results.declaration
+        m, declaration = board.headline, system.audits[0].results.declaration
         systems.append(
             {
                 "name": entry.name,
@@ -246,33 +250,33 @@ def document(found: Leaderboard) -> dict[str, Any]:
                 "pages": addresses[number],
                 "verdict": verdict.kind(m),
                 "skill": Measured(float(verdict.skill[m]), NO_SKILL, verdict.skill_ci95[m].tolist()),
-                "ranks": {str(of): found.ranks[number, row] for row, of in enumerate(found.measures)},
+                "ranks": {str(measure): board.ranks[number, row] for row, measure in enumerate(board.measures)},
                 "gate": [
-                    {"condition": of.condition.text, "passed": of.passed, "why": of.why}
+                    {"condition": outcome.condition.text, "passed": outcome.passed, "why": outcome.why}
                     for audit in system.audits
-                    for of in audit.outcomes
+                    for outcome in audit.outcomes
                 ],
             }
         )
     return {
-        **head(SCHEMA, found.compared.comparison.first),
-        "title": found.entries.title,
-        "headline": str(found.measures[found.headline]),
+        **head(SCHEMA, board.compared.comparison.first),
+        "title": board.entries.title,
+        "headline": str(board.measures[board.headline]),
         "systems": systems,
         "beside": [
-            {"name": of.name, "title": of.title, "kind": of.kind, "measures": measured(of.scores, ci95)}
-            for of, ci95 in found.beside()
+            {"name": floor.name, "title": floor.title, "kind": floor.kind, "measures": measured(floor.scores, ci95)}
+            for floor, ci95 in board.controls()
         ],
-        "comparison": comparison_reports.document(found.compared),
+        "comparison": comparison_reports.document(board.compared),
     }
 
 
-def rows(found: Leaderboard) -> list[dict[str, Any]]:
+def rows(board: Leaderboard) -> list[dict[str, Any]]:
     """Return a row a system and measure, then those of floors and ceilings: fractions, NaN where undefined."""
-    comparison, result = found.compared.comparison, []
-    for number, system in enumerate(found.systems):
+    comparison, result = board.compared.comparison, []
+    for number, system in enumerate(board.systems):
         verdict = system.audits[0].results.verdict
-        for m, measure in enumerate(found.measures):
+        for m, measure in enumerate(board.measures):
             result.append(
                 _row(
                     "system",
@@ -281,13 +285,13 @@ def rows(found: Leaderboard) -> list[dict[str, Any]]:
                     comparison.mean[number, m],
                     comparison.interval[number, m],
                 )
-                | dict(zip(("rank_first", "rank_last"), found.ranks[number, m].tolist(), strict=True))
+                | dict(zip(("rank_first", "rank_last"), board.ranks[number, m].tolist(), strict=True))
                 | {"skill": float(verdict.skill[m]), "sees_video": system.entry.sees_video}
             )
-    for of, ci95 in found.beside():
-        for m, measure in enumerate(found.measures):
+    for floor, ci95 in board.controls():
+        for m, measure in enumerate(board.measures):
             blank = {"rank_first": None, "rank_last": None, "skill": None, "sees_video": None}
-            result.append(_row(of.kind, of.title, str(measure), of.scores.value(measure), ci95[m]) | blank)
+            result.append(_row(floor.kind, floor.title, str(measure), floor.scores.value(measure), ci95[m]) | blank)
     return result
 
 
@@ -314,42 +318,44 @@ class Dated(NamedTuple):
         return self.date.year + (self.date.timetuple().tm_yday - 1) / 366
 
 
-def dated(found: Leaderboard) -> list[Dated]:
+def dated(board: Leaderboard) -> list[Dated]:
     """Return the systems with a date at the headline measure, by date."""
-    comparison, m = found.compared.comparison, found.headline
+    comparison, m = board.compared.comparison, board.headline
     of_systems = [
-        Dated(of.entry.date, of.entry.name, 100 * float(comparison.mean[s, m]), 100 * comparison.interval[s, m])
-        for s, of in enumerate(found.systems)
-        if of.entry.date is not None
+        Dated(system.entry.date, system.entry.name, 100 * float(comparison.mean[s, m]), 100 * comparison.interval[s, m])
+        for s, system in enumerate(board.systems)
+        if system.entry.date is not None
     ]
-    return sorted(of_systems, key=lambda of: of[:2])
+    return sorted(of_systems, key=lambda system: system[:2])
 
 
-def history(found: Leaderboard) -> Drawing:
+def history(board: Leaderboard) -> Drawing:
     """Return the figure: dots by date, the best so far, and the strongest floor."""
     return Drawing(
         "history",
-        f"{found.compared.heading(found.headline)} by date",
+        f"{board.compared.heading(board.headline)} by date",
         "Dots are systems with a date, the line is the best so far; lines through a dot are 95 % intervals. The dashed "
         "line is the strongest floor of the table below.",
-        partial(_drawn, found),
+        partial(_drawn, board),
     )
 
 
-def _drawn(found: Leaderboard) -> Figure:
-    systems = dated(found)
-    floor = max(of.scores.value(found.measures[found.headline]) for of, _ in found.beside() if of.kind == "floor")
-    years = [of.year for of in systems]
+def _drawn(board: Leaderboard) -> Figure:
+    systems = dated(board)
+    floor = max(row.scores.value(board.measures[board.headline]) for row, _ in board.controls() if row.kind == "floor")
+    years = [system.year for system in systems]
     with drawing_style():
         figure = new_figure(HEIGHT_IN)
         axes = figure.subplots()
         axes.axhline(100 * floor, color=FLOOR, linestyle="--")
-        axes.step(years, np.fmax.accumulate([of.percent for of in systems]), where="post", color=SOFT)
-        for of in systems:
-            if np.isfinite(of.ci95).all():
-                axes.plot([of.year, of.year], of.ci95, color=METHOD)
-            axes.plot([of.year], [of.percent], "o", color=METHOD)
-            axes.annotate(shortened(of.name, 30), (of.year, of.percent), xytext=(6, 6), textcoords="offset points")
+        axes.step(years, np.fmax.accumulate([system.percent for system in systems]), where="post", color=SOFT)
+        for system in systems:
+            if np.isfinite(system.ci95).all():
+                axes.plot([system.year, system.year], system.ci95, color=METHOD)
+            axes.plot([system.year], [system.percent], "o", color=METHOD)
+            axes.annotate(
+                shortened(system.name, 30), (system.year, system.percent), xytext=(6, 6), textcoords="offset points"
+            )
         span = max(years[-1] - years[0], 0.5)
         axes.set_xlim(years[0] - span / 12, years[-1] + span / 2)
         axes.set_ylim(bottom=0)

@@ -1,4 +1,4 @@
-"""What a leaderboard is asked for."""
+"""Request of a leaderboard."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from truemoment.studies.request import NoCache, Testing, data_dir, no_cache, pat
 
 @dataclass(frozen=True)
 class LeaderboardRequest(NoCache, Testing, Running):
-    """The folder with ``leaderboard.yaml`` and the prediction files, and how they are measured."""
+    """The folder with ``leaderboard.yaml`` and the prediction files, and the settings."""
 
     folder: AnyFile = argument(metavar="DIR")
     _: KW_ONLY

@@ -31,25 +31,25 @@ from truemoment.studies.request import path_of
 INDEX, JSON, CSV = "index.html", "leaderboard.json", "leaderboard.csv"
 
 
-def write_site(found: Leaderboard, out: Path, *, command: str = "") -> None:
+def write_site(board: Leaderboard, out: Path, *, command: str = "") -> None:
     """Write the pages of a leaderboard into a folder; earlier ones of the same name are replaced.
 
     Parameters
     ----------
-    found, out
+    board, out
         The leaderboard, and a folder that is new, empty or an earlier site.
     command
         The command that makes the site again; "" for none.
     """
     refuse_folder(out)
     texts = {
-        INDEX: html.page(reports.report(found), command=command),
-        JSON: json_text(reports.document(found)),
-        CSV: csv_of(reports.rows(found)),
+        INDEX: html.page(reports.report(board), command=command),
+        JSON: json_text(reports.document(board)),
+        CSV: csv_of(reports.rows(board)),
     }
-    for system, files, addresses in zip(found.systems, found.entries.files, reports.pages(found), strict=True):
+    for system, files, addresses in zip(board.systems, board.entries.files, reports.pages(board), strict=True):
         for audit, file, address in zip(system.audits, files, addresses, strict=True):
-            page = replace(audit_reports.report(audit), browse=reports.browse_command(found, file))
+            page = replace(audit_reports.report(audit), browse=reports.browse_command(board, file))
             texts[address] = html.page(page)
     folder = OwnPath(out)
     (folder / reports.SYSTEMS).mkdir(parents=True, exist_ok=True)
@@ -58,15 +58,15 @@ def write_site(found: Leaderboard, out: Path, *, command: str = "") -> None:
 
 
 def refuse_folder(out: Path) -> None:
-    """Refuse a folder with files of something else, and links in it, before any work."""
+    """Refuse a folder with other files, and links in it, before any work."""
     if out.is_dir() and any(out.iterdir()) and not (out / JSON).is_file():
-        raise UsageError(f"{out}: holds other files, expected a new or empty folder, or an earlier leaderboard")
+        raise UsageError(f"{out}: contains other files, expected a new or empty folder, or an earlier leaderboard")
     OwnPath(out).refuse_links()
 
 
-def outcomes(found: Leaderboard) -> Iterator[tuple[str, Outcome]]:
+def outcomes(board: Leaderboard) -> Iterator[tuple[str, Outcome]]:
     """Return the outcome of each condition of the gate, with the name of the system."""
-    for system in found.systems:
+    for system in board.systems:
         for audit in system.audits:
             for outcome in audit.outcomes:
                 yield system.entry.name, outcome
@@ -74,7 +74,7 @@ def outcomes(found: Leaderboard) -> Iterator[tuple[str, Outcome]]:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class LeaderboardResult(Result):
-    """A leaderboard that reports itself.
+    """A leaderboard, with report, document and rows.
 
     Parameters
     ----------
@@ -128,14 +128,14 @@ def run(request: LeaderboardRequest) -> LeaderboardResult:
     UsageError, InputError, MissingFileError
         If ``leaderboard.yaml`` or a prediction file is missing or malformed.
     """
-    found = run_leaderboard(
+    board = run_leaderboard(
         read_entries(Path(request.folder), path_of(request.data_dir)),
         testing=request.draws,
         gate=request.gate,
         cache=request.cache(request.on_warning),
         on_status=request.on_status,
     )
-    return LeaderboardResult(found)
+    return LeaderboardResult(board)
 
 
 leaderboard = function_of(LeaderboardRequest, run, "leaderboard")

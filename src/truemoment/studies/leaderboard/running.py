@@ -54,7 +54,7 @@ class Leaderboard:
     ranks : (S, M, 2)
         First and last rank that each system may have at each measure, see :func:`rank_intervals`.
     headline
-        Row of the measure that systems are sorted by.
+        Row of the measure by which systems are sorted.
     """
 
     entries: Entries
@@ -76,15 +76,15 @@ class Leaderboard:
 
     @property
     def shallowest(self) -> Audit:
-        """The audit whose floors answer as often as lists are compared: that of the shortest lists."""
+        """The audit of the shortest lists, whose floors have the depth of the comparison."""
         audits = [audit for system in self.systems for audit in system.audits]
-        return min(audits, key=lambda of: int(of.results.setup.predictions.lengths.max(initial=1)))
+        return min(audits, key=lambda audit: int(audit.results.setup.predictions.lengths.max(initial=1)))
 
-    def beside(self) -> list[tuple[FloorResult, Floats]]:
+    def controls(self) -> list[tuple[FloorResult, Floats]]:
         """Return floors and ceilings with their 95 % intervals (M, 2), without those made of one system's answers."""
         results = self.shallowest.results
         rows = zip((*results.floors, *results.ceilings, *results.context), results.ci95[1:], strict=True)
-        return [(of, ci95) for of, ci95 in rows if of.name not in TITLES]
+        return [(floor, ci95) for floor, ci95 in rows if floor.name not in TITLES]
 
     @property
     def passed(self) -> bool:
@@ -119,7 +119,7 @@ def run_leaderboard(
     Raises
     ------
     UsageError, InputError
-        If a file is malformed, a condition names nothing that is known, or there is nothing to compare with.
+        If a file is malformed, a condition is unknown, or there is no other method to compare with.
     """
     if gate is not None and not any(system.sees_video for system in entries.systems):
         raise UsageError("--gate: no system sees the video, so there is nothing to check")
@@ -135,8 +135,8 @@ def run_leaderboard(
     systems = []
     for system, files in zip(entries.systems, entries.files, strict=True):
 
-        def on_system(what: str, name: str = system.name) -> None:
-            on_status(f"{name}: {what}" if what else "")
+        def on_system(text: str, name: str = system.name) -> None:
+            on_status(f"{name}: {text}" if text else "")
 
         audits = [
             run_audit(
@@ -172,8 +172,10 @@ def run_leaderboard(
     )
     ranks = rank_intervals(compared.comparison, names)
     runs = {
-        name: [run._replace(source={**run.source, "path": _inside(run.source["path"], entries.folder)}) for run in of]
-        for name, of in compared.runs.items()
+        name: [
+            run._replace(source={**run.source, "path": _inside(run.source["path"], entries.folder)}) for run in group
+        ]
+        for name, group in compared.runs.items()
     }
     return Leaderboard(entries, tuple(systems), replace(compared, runs=runs), ranks, results.headline)
 

@@ -90,7 +90,7 @@ def below_floor(results: Results) -> BelowFloor:
     by_place = {(comparison.item, comparison.floor): comparison for comparison in comparisons}
     for m, measure in enumerate(results.setup.measures):
         if results.verdict.kind(m) == "worse":
-            strongest = results.floors[results.verdict.strongest[m]].called(m)
+            strongest = results.floors[results.verdict.strongest[m]].name_at(m)
             worst.setdefault(str(measure), by_place[str(measure), strongest])
     below = sorted(worst.values(), key=lambda comparison: comparison.method - comparison.of_floor)
     return BelowFloor(len(items), len(comparisons), tuple(below))
@@ -103,13 +103,13 @@ def _measures(results: Results) -> Iterator[_Item]:
     weight = sums_by_video(results.scores)[1]
     for m, measure in enumerate(results.setup.measures):
         if weight[:, m].any():
-            names = [floor.called(m) for floor in results.floors]
+            names = [floor.name_at(m) for floor in results.floors]
             yield _Item(str(measure), names, systems[:, :, m], weight[:, m])
 
 
 def _classes(results: Results) -> Iterator[_Item]:
     m, video = results.headline, numbers_of(results.scores.video_id)
-    names, n_videos = [floor.called(m) for floor in results.floors], int(video.max(initial=-1)) + 1
+    names, n_videos = [floor.name_at(m) for floor in results.floors], int(video.max(initial=-1)) + 1
     tables = [results.scores.numerator[m], *(floor.scores.numerator[m] for floor in results.floors)]
     for member in results.cached(slices.members):
         for label, mask in zip(member.labels, member.masks, strict=True):
@@ -122,7 +122,7 @@ def _classes(results: Results) -> Iterator[_Item]:
 
 def _protocols(results: Results) -> Iterator[_Item]:
     setup, m = results.setup, results.headline
-    names = [floor.called(m) for floor in results.floors]
+    names = [floor.name_at(m) for floor in results.floors]
     for protocol in EVALUATORS:
         if protocol.name == setup.protocol.name or protocol.references == "pooled":
             continue

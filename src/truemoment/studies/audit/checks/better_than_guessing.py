@@ -81,7 +81,7 @@ def _why_not_decided(results: Results) -> str:
     if close is None:
         return detectable_difference(float(verdict.resolves[m]))
     return (
-        f"another training of {results.floors[close].called(m)} could cause this difference: its interval does not "
+        f"another training of {results.floors[close].name_at(m)} could cause this difference: its interval does not "
         f"exceed {points(float(verdict.margin[close]))} points, twice the standard deviation between trainings"
     )
 
@@ -133,7 +133,7 @@ def _evidence(results: Results) -> Iterator[str]:
             if floor.training_spread:
                 drawn = f", spread between single trainings {points(floor.training_spread)}"
             yield (
-                f"{floor.called(m)}: {percent(floor.scores.value(results.measure))}{drawn}; the method is "
+                f"{floor.name_at(m)}: {percent(floor.scores.value(results.measure))}{drawn}; the method is "
                 f"{points(verdict.against[f, m], sign='+')} points from it, "
                 f"{interval95_points(verdict.against_ci95[f, m], sign='+')}, {p_value(float(results.p_values[f, m]))}"
             )
@@ -141,11 +141,11 @@ def _evidence(results: Results) -> Iterator[str]:
         value = floor.scores.value(results.measure)
         difference = results.scores.value(results.measure) - value
         yield (
-            f"not counted, because it reads the video's other sentences: {floor.called(m)}: {percent(value)}; the "
+            f"not counted, because it reads the video's other sentences: {floor.name_at(m)}: {percent(value)}; the "
             f"method is {points(difference, sign='+')} points from it"
         )
     often = [(share, f) for f, share in enumerate(verdict.strongest_in[:, m].tolist()) if share >= OFTEN]
-    names = (f"{results.floors[f].called(m)} in {100 * share:.0f} %" for share, f in sorted(often, reverse=True))
+    names = (f"{results.floors[f].name_at(m)} in {100 * share:.0f} %" for share, f in sorted(often, reverse=True))
     yield f"the strongest floor in resamples of the videos: {', '.join(names)}"
     if setup.splits.validation is not None:
         yield _validation(results)
@@ -187,7 +187,7 @@ def _validation(results: Results) -> str:
         return "no floor has a figure on the validation split"
     strongest = int(np.nanargmax(values))
     return (
-        f"the strongest floor on {setup.splits.validation.split} is {results.floors[strongest].called(m)} "
+        f"the strongest floor on {setup.splits.validation.split} is {results.floors[strongest].name_at(m)} "
         f"({setup.protocol.percent(values[strongest])}); on {setup.annotations.split} the method is "
         f"{points(results.verdict.against[strongest, m], sign='+')} points from it"
     )

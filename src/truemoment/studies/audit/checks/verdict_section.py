@@ -194,7 +194,7 @@ def _floor_entry(results: Results, f: int) -> dict[str, Any]:
         validated = None if floor.validated is None else floor.validated.value(measure)
         against = at_measure(verdict.against[f], verdict.against_ci95[f], measure, m).as_dict()
         entry = figure.as_dict() | {
-            "answers": floor.called(m),
+            "answers": floor.name_at(m),
             "validation": Measured(validated, reason),
             "strongest_in": float(verdict.strongest_in[f, m]),
             "difference": against | {"p": float(results.p_values[f, m])},
@@ -232,7 +232,7 @@ def floors_figure(results: Results) -> Figure:
     setup, measure, m = results.setup, results.measure, results.headline
     baselines = [*results.floors, *results.ceilings]
     floor = results.floors[int(results.verdict.strongest[m])]
-    names = [wrapped(setup.predictions.name), *(wrapped(baseline.called(m)) for baseline in baselines)]
+    names = [wrapped(setup.predictions.name), *(wrapped(baseline.name_at(m)) for baseline in baselines)]
     names[1 + baselines.index(floor)] += "\n(strongest floor)"
     values = 100 * np.array([scores.value(measure) for scores in (results.scores, *(r.scores for r in baselines))])
     with drawing_style():
