@@ -123,7 +123,9 @@ class Hunter:
     def _changed_outside(self, words: list[str]) -> list[str]:
         """Return what is wrong outside the place, where a command may write what its words name, and clear it away."""
         outside = self.folder / "outside"
-        new = {name for name in set(snapshot(outside)) - set(self.outside) if f"../outside/{name}" in words}
+        named = tuple(f"{Path(word).with_suffix('')}." for word in words if word.startswith("../outside/"))
+        added = set(snapshot(outside)) - set(self.outside)  # also new.raw.jsonl beside new.json
+        new = {name for name in added if f"../outside/{name}" in words or f"../outside/{name}".startswith(named)}
         for name in new:
             _remove(outside / name)
         return ["a file outside the place was changed"] if snapshot(outside) != self.outside else []
