@@ -186,9 +186,11 @@ class _Look:
             return axes[0] if axes else None
         in_seconds = self.iou(SECONDS, self.references)
         gains = {axis: self.iou(axis, self.references) - in_seconds for axis in axes}
-        least = sure if self.enough else 0.0
-        fitting = [axis for axis, of in gains.items() if of.mean() >= least * of.std() / np.sqrt(len(of))]
-        return max(fitting, key=lambda axis: float(gains[axis].mean()), default=None)
+        means = {axis: float(gain.mean()) for axis, gain in gains.items()}
+        errors = {axis: float(gain.std()) / np.sqrt(len(gain)) for axis, gain in gains.items()}
+        few = not self.enough
+        fitting = [axis for axis, mean in means.items() if (few and mean >= 0) or mean > sure * errors[axis]]
+        return max(fitting, key=means.__getitem__, default=None)
 
     def fractions(self) -> Suspicion | None:
         """Return whether nearly all times are at most 1, and not those of videos of a few seconds."""

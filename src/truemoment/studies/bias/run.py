@@ -113,7 +113,7 @@ def _datasets(request: SurveyRequest) -> Iterator[tuple[AllSplits, Mapping[str, 
         yield splits_of_dataset(name, request.splits, data_dir=path_of(request.data_dir)), None
     for path in files:
         splits = splits_of_file(path, request.splits)
-        yield replace(splits, splits=_on_axis(splits.splits, path, request)), source_of(path)
+        yield splits._replace(splits=_on_axis(splits.splits, path, request)), source_of(path)
 
 
 def _on_axis(splits: Mapping[str, Annotations], path: Path, request: SurveyRequest) -> dict[str, Annotations]:
