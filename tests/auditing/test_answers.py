@@ -140,15 +140,6 @@ def test_saying_rightly_that_there_is_none_is_no_pattern(tmp_path):
     assert "character by character" not in found.verdict
 
 
-def test_times_that_look_like_fractions_are_told(tmp_path):
-    test = annotated("test", 20)
-    texts = [f"from {s / 50:.3f} to {e / 50:.3f}" for s, e in zip(test.start_s, test.end_s, strict=True)]
-    answers, match = read(tmp_path, test, texts)
-    found = finding(audited(test, answers, match=match), "validity")
-    assert found.verdict.startswith("All times are at most 1: fractions of the video? (--axis fraction) (of 40 answers")
-    assert (found.level, found.holds) == ("warning", True)  # no fault is certain
-
-
 def test_a_coarse_grid_is_left_to_the_pattern(tmp_path):
     """Every moment, and every reference, is from 105 to 115 s: no fault of the answers."""
     rows = [(f"v{k}#0", f"v{k}", 150.0, "a person opens a door", 105.0, 115.0) for k in range(20)]

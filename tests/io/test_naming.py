@@ -1,6 +1,7 @@
 """Videos named by files or without v_, queries numbered by the file itself: found under the annotations' names."""
 
 import json
+import re
 
 import pytest
 
@@ -30,46 +31,75 @@ def submission(*keys):
     return json.dumps({f"{key}>>>[1, 2]": "1 to 2 s" for key in keys})
 
 
-FILES = "1 videos were found without the folder or ending of their file"
+ROW = "1 row names its video "
 
 
 @pytest.mark.parametrize(
     ("named", "known", "note"),
     [
-        ("v.mp4", "v", FILES),
-        ("a/b/v.mp4", "v", FILES),
-        ("a\\b\\v.mp4", "v", FILES),
-        ("a/v.mp4", "v.mp4", FILES),
-        ("v.mp4", "v.mp4", ""),  # as TACoS names them, "s13-d21.avi"
+        ("v.mp4", "v", "with '.mp4', matched without it"),
+        ("a/b/v.mp4", "v", "with a folder and '.mp4', matched nevertheless"),
+        ("a\\b\\v.mp4", "v", "with a folder and '.mp4', matched nevertheless"),
+        ("a/v.mp4", "v.mp4", "with a folder, matched without it"),
+        ("s13-d21", "s13-d21.avi", "without '.avi', matched with it"),  # as TACoS names them
+        ("v.mp4", "v.mp4", ""),
         ("v", "v", ""),
-        ("x.y.mp4", "x.y", FILES),
+        ("x.y.mp4", "x.y", "with '.mp4', matched without it"),
+        ("abc", "v_abc", "without 'v_', matched with it"),  # ActivityNet's challenges
+        ("v_abc", "abc", "with 'v_', matched without it"),
+        ("v_abc.mp4", "abc", "with '.mp4' and 'v_', matched nevertheless"),
+        ("3msza.MP4", "3MSZA", "with '.MP4', matched without it"),
+        ("3msza", "3MSZA", "in other case, matched without regard to it"),
     ],
 )
-def test_a_video_named_by_its_file(matched, named, known, note):
-    assert matched(submission(f"{named}>>>a door"), annotations(("q", known, "a door"))) == (["q"], note)
+@pytest.mark.parametrize(
+    "form", [submission, lambda *keys: challenge(keys[0].partition(">>>")[0]), "csv", "moment-detr"]
+)
+def test_any_unambiguous_spelling_of_a_video(matched, form, named, known, note):
+    content = submission(f"{named}>>>a door")
+    if form == "csv":
+        content = f"video,query,start,end\n{named},a door,1,2\n"
+    elif form == "moment-detr":
+        content = json.dumps({"qid": 0, "vid": named, "query": "a door", "pred_relevant_windows": [[1, 2]]}) + "\n"
+    elif form is not submission:
+        content = form(f"{named}>>>a door")
+    against = annotations(("0", known, "a door"))
+    assert matched(content, against) == (["0"], f"{ROW}{note}" if note else "")
+
+
+def test_rows_are_counted(matched):
+    three = annotations(("p", "v", "a door"), ("q", "v", "a dog"), ("r", "v_w", "a cat"))
+    content = "video,query,start,end\nv.mp4,a door,1,2\nv.mp4,a dog,1,2\nW.mp4,a cat,1,2\n"
+    note = "2 rows name videos with '.mp4', matched without it; 1 row names its video with '.mp4' and without 'v_', "
+    assert matched(content, three) == (["p", "q", "r"], f"{note}matched nevertheless")
 
 
 def test_a_name_as_it_stands_goes_before_the_shortened_one(matched):
     both = annotations(("q", "v.mp4", "a door"), ("r", "v", "a door"))
     assert matched(submission("v.mp4>>>a door"), both) == (["q"], "")
+    assert matched(submission("x/v.mp4>>>a door"), both)[0] == ["q"]
+
+
+@pytest.mark.parametrize(
+    ("named", "known"), [("V.avi", ("v.mp4", "v_v")), ("abc", ("ABC", "v_abc")), ("v.mov", ("v.avi", "v.mp4"))]
+)
+def test_a_name_that_fits_two_videos_is_refused_with_both(matched, named, known):
+    first, second = sorted(known)
+    both = annotations(*((name, name, "a door") for name in known))
+    said = f":2: got video '{named}', which may be '{first}' or '{second}', expected one of them"
+    with pytest.raises(MatchError, match=re.escape(said)):
+        matched(f"video,query,start,end\n{named},a door,1,2\n", both)
+
+
+def test_a_query_id_is_checked_against_the_spelling(matched):
+    one = annotations(("q", "v_abc", "a door"))
+    assert matched("query_id,video,start,end\nq,abc.mp4,1,2\n", one)[0] == ["q"]
+    with pytest.raises(MatchError, match=r"got video 'abd\.mp4' for query 'q', expected 'v_abc'"):
+        matched("query_id,video,start,end\nq,abd.mp4,1,2\n", one)
 
 
 def challenge(video):
     return json.dumps({"results": {video: [{"label": "a door", "segment": [1, 2], "score": 1}]}})
-
-
-def test_activitynets_names_lack_v_(matched):
-    note = '1 videos were found with "v_" before them'
-    assert matched(challenge("abc"), annotations(("q", "v_abc", "a door"))) == (["q"], note)
-    assert matched(challenge("v_abc"), annotations(("q", "v_abc", "a door"))) == (["q"], "")
-    assert matched(challenge("abc"), annotations(("q", "abc", "a door"))) == (["q"], "")
-
-
-def test_other_formats_are_not_helped(matched):
-    with pytest.raises(MatchError, match="1 of 1 rows belong to no query"):
-        matched('{"video_id": "abc", "sentence": "s", "moments": []}\n', annotations(("q", "v_abc", "s")))
-    with pytest.raises(MatchError, match="1 of 1 rows belong to no query"):
-        matched(challenge("abc.mp4"), annotations(("q", "v_abc", "a door")))
 
 
 def line(qid, query="a door", **about):

@@ -40,6 +40,7 @@ def command(request: ConvertRequest, data: Data, reading: ReadingPredictions) ->
     truemoment convert answers.json --to moment-detr -o preds.jsonl --dataset qvhighlights --split val
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.data.formats import get_format, match_rows, read_rows, write_predictions, write_rows
+    from truemoment.data.formats.naming import spellings
     from truemoment.studies.evaluate.report import read_in_words
 
     # Mistakes in the options are refused before files are read.
@@ -61,7 +62,8 @@ def command(request: ConvertRequest, data: Data, reading: ReadingPredictions) ->
         )
         why = match.recognised
     named = get_format(rows.format)
-    loose = not matched and (named.videos != "ids" or named.numbers_queries)
+    names_files = any(name is not None and spellings(name)[1] != name for name in rows.video_id)
+    loose = not matched and (named.numbers_queries or names_files)
     if not request.quiet:
         say(f"{request.predictions}: {rows.format} ({why}); {len(rows):,} rows")
         if rows.parsing is not None:

@@ -1,7 +1,7 @@
 """Units of the numbers in a prediction file; seconds by default.
 
 Video language models are often trained on another axis (0 to 99 of a hundred frames, per cent, fractions). The axis is
-never guessed: ``--axis`` sets it, and :func:`signs` only reports signs of another one.
+never guessed: ``--axis`` sets it, and :mod:`truemoment.data.units` only reports signs of another one.
 """
 
 from __future__ import annotations
@@ -15,30 +15,29 @@ from truemoment.base.boundary.keyed import read_value, split_pair
 from truemoment.base.errors import UsageError
 from truemoment.base.intervals import Bools, Floats, frames_to_seconds, norm_to_seconds, segments_to_seconds
 
-Kind = Literal["seconds", "fraction", "percent", "bins", "frames", "fps"]
+Kind = Literal["seconds", "milliseconds", "fraction", "percent", "bins", "frames", "fps"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 COUNTED = ("bins", "frames", "fps")
 """Kinds that need a number: how many, or how many a second."""
 
 LEAST, MOST = 1e-6, 1e6
 COARSE_S = 5.0
-ENOUGH = 10
-"""Moments below which nothing is concluded from their numbers."""
 
 
 @dataclass(frozen=True)
 class Axis:
     """The unit of a file's numbers.
 
-    ==============  =======================================================================================
-    ``seconds``     seconds from the video's start
-    ``fraction``    fractions of the video, 0 to 1
-    ``percent``     per cent of the video, 0 to 100
-    ``bins=N``      first and last of N equal parts of the video, from 0 to N - 1, both included: the answer
-                    runs from the start of the first to the end of the last (VTimeLLM's 00 to 99 is ``bins=100``)
-    ``frames=N``    the same for N frames sampled evenly over the video (Perception LM: ``frames=32``)
-    ``fps=F``       frame numbers from 0, F frames per second
-    ==============  =======================================================================================
+    ================  =====================================================================================
+    ``seconds``       seconds from the video's start
+    ``milliseconds``  milliseconds from the video's start
+    ``fraction``      fractions of the video, 0 to 1
+    ``percent``       per cent of the video, 0 to 100
+    ``bins=N``        first and last of N equal parts of the video, from 0 to N - 1, both included: the answer
+                      runs from the start of the first to the end of the last (VTimeLLM's 00 to 99: ``bins=100``)
+    ``frames=N``      the same for N frames sampled evenly over the video (Perception LM: ``frames=32``)
+    ``fps=F``         frame numbers from 0, F frames per second
+    ================  =====================================================================================
 
     Parameters
     ----------
@@ -63,7 +62,7 @@ class Axis:
     @property
     def needs_duration(self) -> bool:
         """Whether the conversion needs the video's duration."""
-        return self.kind not in ("seconds", "fps")
+        return self.kind not in ("seconds", "milliseconds", "fps")
 
     def to_seconds(self, start: Floats, end: Floats, duration_s: Floats) -> tuple[Floats, Floats]:
         """Return moments in seconds; `duration_s` (M,) is NaN where unknown."""
@@ -73,6 +72,8 @@ class Axis:
             return segments_to_seconds(start, end, duration_s / self.number)
         if self.kind == "seconds":
             return start, end
+        if self.kind == "milliseconds":
+            return frames_to_seconds(start, 1000.0), frames_to_seconds(end, 1000.0)
         unit_s = duration_s if self.kind == "fraction" else duration_s / 100
         return norm_to_seconds(start, unit_s), norm_to_seconds(end, unit_s)
 
@@ -103,40 +104,3 @@ def parse_axis(text: str) -> Axis:
 def is_coarse(start_s: Floats, end_s: Floats) -> Bools:
     """Return which moments start and end on multiples of 5 s, (M,)."""
     return np.asarray((start_s % COARSE_S == 0) & (end_s % COARSE_S == 0))
-
-
-def signs(start_s: Floats, end_s: Floats, duration_s: Floats) -> list[str]:
-    """Return signs that moments read as seconds have another unit, in words.
-
-    Parameters
-    ----------
-    start_s, end_s : (M,)
-        Moments read as seconds.
-    duration_s : (M,)
-        Duration of each moment's video; NaN where unknown.
-
-    Examples
-    --------
-    >>> signs(np.full(20, 0.1), np.full(20, 0.9), np.full(20, 30.0))
-    ['all times are at most 1: fractions of the video? (--axis fraction)']
-    """
-    if len(start_s) < ENOUGH:
-        return []
-    lines = []
-    longest = float(max(start_s.max(), end_s.max()))
-    whole = bool(np.all(start_s == np.round(start_s)) and np.all(end_s == np.round(end_s)))
-    longest_video_s = float(np.nanmax(duration_s, initial=0.0))
-    past = float(np.mean(end_s > duration_s + 1.0))  # NaN compares as False
-    if longest <= 1:
-        lines.append("all times are at most 1: fractions of the video? (--axis fraction)")
-    elif whole and longest <= 100 and (past > 0.1 or 80 <= longest < longest_video_s / 1.2):
-        why = f"{100 * past:.0f} % end past their video" if past > 0.1 else f"videos last up to {longest_video_s:.0f} s"
-        axis = "bins=100" if longest < 100 else "percent"
-        lines.append(f"all times are whole numbers up to {longest:.0f}, and {why}: hundredths? (--axis {axis})")
-    elif whole and past > 0.5:
-        why = f"{100 * past:.0f} % end past their video"
-        lines.append(f"all times are whole numbers, and {why}: frames? (--axis fps=F)")
-    coarse = float(np.mean(is_coarse(start_s, end_s)))
-    if coarse > 0.5:
-        lines.append(f"{100 * coarse:.0f} % of the first moments start and end on multiples of 5 s: a coarse grid")
-    return lines

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from truemoment.base.boundary.caching import Cache
     from truemoment.base.records import Annotations, Predictions
     from truemoment.data.datasets.source import AnnotationSource
+    from truemoment.data.formats import Reader
     from truemoment.data.formats.matching import MatchReport
     from truemoment.data.formats.prediction_files import PredictionOptions
     from truemoment.evaluation.measures import Measure
@@ -153,7 +154,8 @@ class ReadingPredictions(Request):
 
     format: str | None = option("Format of the file. [default: recognised from it]", metavar="F", complete="formats")
     axis: str | None = option(
-        "Unit of the numbers: seconds, fraction, percent, bins=N, frames=N or fps=F. [default: seconds]", metavar="A"
+        "Unit of the numbers: seconds, milliseconds, fraction, percent, bins=N, frames=N or fps=F. [default: seconds]",
+        metavar="A",
     )
     which: Which | None = option(
         "Answers in words: which moments of one that lists several. [default: last]", rare=True
@@ -179,19 +181,26 @@ class ReadingPredictions(Request):
 
         settings = {name: getattr(self, name) for name in ("axis", "which", "one_sided", "swapped")}
         options = {name: value for name, value in settings.items() if value is not None}
-        return PredictionOptions(
-            self.format, Reading(**options) if options else None, self.on_unknown, self.on_negative
-        )
+        reading = Reading(**options) if options else None
+        return PredictionOptions(self.format, reading, self.on_unknown, self.on_negative, self.axis is not None)
 
     def read(
-        self, predictions: AnyPredictions, annotations: Annotations, *, progress: bool = False
+        self,
+        predictions: AnyPredictions,
+        annotations: Annotations,
+        *,
+        progress: bool = False,
+        read: Reader | None = None,
     ) -> tuple[Predictions, MatchReport]:
-        """Return predictions, the record itself or what the file contains, and how they match the queries."""
+        """Return predictions, the record itself or what the file contains, and how they match the queries.
+
+        `read` reads the file. Default: that of :attr:`how`.
+        """
         from truemoment.base.records import Predictions
         from truemoment.data.formats.matching import MatchReport
 
         if is_file(predictions):
-            return self.how.read(Path(predictions), annotations, progress=progress)
+            return (read or self.how.read)(Path(predictions), annotations, progress=progress)
         if not isinstance(predictions, Predictions):
             from truemoment.data.python_values import predictions_of
 

@@ -45,5 +45,4 @@ FORMAT = Format(
         "results", sentence="label", times="segment", score="score", version="VERSION 1.3", external_data={}
     ),
     loses=frozenset({"ratings", "statuses", "abstentions", "videos and sentences", "repeated sentences"}),
-    videos="without v_",
 )

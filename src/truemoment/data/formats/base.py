@@ -182,10 +182,6 @@ Loss = Literal[
 ]
 """Properties that a format may be unable to represent, or (ids, videos and sentences) may need."""
 
-Videos = Literal["ids", "files", "without v_"]
-"""How a format names videos: by their ids, by their files, or by YouTube's id without the ``v_`` of ActivityNet."""
-
-
 Recognise = Callable[[Head], str | None]
 """Returns why the beginning of a file looks like a format, or None."""
 
@@ -210,8 +206,6 @@ class Format:
         How it is recognised, read and written; `write` is None if the format is read only.
     loses
         Properties that the format cannot represent; rows with them are refused.
-    videos
-        How the format names videos.
     numbers_queries
         Whether its ids may be numbers of its own; rows with video and sentence are then matched by these.
     """
@@ -222,7 +216,6 @@ class Format:
     read: Read
     write: Write | None = None
     loses: frozenset[Loss] = frozenset({"ratings", "statuses"})
-    videos: Videos = "ids"
     numbers_queries: bool = False
 
 

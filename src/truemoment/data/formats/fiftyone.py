@@ -199,5 +199,4 @@ FORMAT = Format(
     _read,
     by_video_writer("labels", sentence="label", times="timestamps", score="confidence"),
     loses=frozenset({"ratings", "statuses", "abstentions", "videos and sentences", "repeated sentences"}),
-    videos="files",
 )

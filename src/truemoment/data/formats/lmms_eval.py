@@ -94,5 +94,4 @@ FORMAT = Format(
     "lmms-eval samples (JSON Lines) or submission (video>>>caption>>>span: answer)",
     _recognise,
     reader(_rows, text_field="filtered_resps"),
-    videos="files",
 )

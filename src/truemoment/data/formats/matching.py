@@ -19,9 +19,10 @@ from truemoment.base.errors import MatchError, UsageError
 from truemoment.base.intervals import Bools, Floats, Ints
 from truemoment.base.records import Annotations, Predictions, Queries, Strings, as_strings
 from truemoment.base.rules import OnNegative, OnUnknown
-from truemoment.data.axes import is_coarse, signs
+from truemoment.data.axes import is_coarse
 from truemoment.data.datasets.faults import PAST_END_S
 from truemoment.data.formats.base import Parsing, PredictionRows, checked_times
+from truemoment.data.units import ENOUGH, References, Suspicion, look_at_units
 
 
 class _Blanks(dict[int, str | int]):
@@ -74,7 +75,9 @@ class MatchReport:
     axis
         Unit of the file's numbers.
     signs
-        Signs that the first moments are not in seconds, in words.
+        Signs that the first moments are not in seconds or lie on a coarse grid, in words.
+    units
+        What the first moments look like if they are improbable as seconds; None if they are not.
     parsing
         How answers in words were read; None if the file has none.
     notes
@@ -107,6 +110,7 @@ class MatchReport:
     coarse: int = 0
     axis: str = "seconds"
     signs: tuple[str, ...] = ()
+    units: Suspicion | None = None
     parsing: Parsing | None = None
     notes: tuple[str, ...] = ()
     windows: str = ""
@@ -115,6 +119,7 @@ class MatchReport:
         """Return all fields by the names that they have in JSON documents, where the notes have another one."""
         fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
         fields |= {"told": fields.pop("notes")}
+        del fields["units"]  # in words in the signs
         return {name: value for name, value in fields.items() if name != "windows" or value}
 
 
@@ -188,7 +193,7 @@ def match(
         axis=str(rows.axis),
         parsing=rows.parsing,
         **{name: getattr(matcher, name) for name in ("by_id", "by_text", "by_position", "text_differs")},
-        **_counts(predictions, queries.duration_s[answered]),
+        **_counts(predictions, annotations, answered),
     )
     return predictions, report
 
@@ -246,12 +251,19 @@ def _count_negative(rows: PredictionRows, picked: Ints) -> int:
     return int(((rows.start < 0) | (rows.end < 0))[moments].sum())
 
 
-def _counts(predictions: Predictions, duration_s: Floats) -> dict[str, Any]:
-    """Return the fields of :class:`MatchReport` that count matched answers; `duration_s` has one value a list."""
+def _counts(predictions: Predictions, annotations: Annotations, answered: Ints) -> dict[str, Any]:
+    """Return the fields of :class:`MatchReport` that count matched answers, to the queries at some positions."""
     status: Counter[str] = Counter() if predictions.status is None else Counter(predictions.status.tolist())
     filled = predictions.lengths > 0
     firsts = predictions.offsets[:-1][filled]
     first_s = predictions.start_s[firsts], predictions.end_s[firsts]
+    duration_s = annotations.queries.duration_s[answered]
+    units = None
+    if len(firsts):
+        units = look_at_units(*first_s, duration_s[filled], References.of(annotations, answered[filled]))
+    coarse = int(is_coarse(*first_s).sum())
+    share = coarse / max(len(firsts), 1)
+    grid = f"{100 * share:.0f} % of the first moments start and end on multiples of 5 s: a coarse grid"
     return {
         "empty": int(predictions.abstains.sum()),
         **{name: status[name] for name in ("refused", "ambiguous", "failed")},
@@ -261,8 +273,9 @@ def _counts(predictions: Predictions, duration_s: Floats) -> dict[str, Any]:
         "past_end": count_past_end(predictions, duration_s),
         "ties": count_ties(predictions),
         "reordered": _count_lists(predictions, predictions.rises),
-        "coarse": int(is_coarse(*first_s).sum()),
-        "signs": tuple(signs(*first_s, duration_s[filled])),
+        "coarse": coarse,
+        "signs": (*([] if units is None else [str(units)]), *([grid] if len(firsts) >= ENOUGH and share > 0.5 else [])),
+        "units": units,
     }
 
 

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.records import Annotations, Predictions
 from truemoment.base.rules import OnNegative, OnUnknown
 from truemoment.data.answers.reading import Reading
-from truemoment.data.formats import read_predictions
+from truemoment.data.formats import Reader, read_predictions
 from truemoment.data.formats.matching import MatchReport
+from truemoment.data.units import refuse_units
 
 
 @dataclass(frozen=True)
 class PredictionOptions:
-    """How prediction files are read, as :func:`truemoment.data.formats.read_predictions` takes it."""
+    """How prediction files are read, as :func:`truemoment.data.formats.read_predictions` takes it.
+
+    `names_axis` is whether the axis was given, so that times that are improbable on it are what the person means.
+    """
 
     format: str | None = None
     reading: Reading | None = None
     on_unknown: OnUnknown = "refuse"
     on_negative: OnNegative = "refuse"
+    names_axis: bool = False
 
     def read(self, path: AnyPath, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
         """Read a prediction file."""
@@ -32,3 +38,14 @@ class PredictionOptions:
             on_negative=self.on_negative,
             progress=progress,
         )
+
+    def settled(self, on_warning: Callable[[str], None]) -> Reader:
+        """Return a reader that refuses times of an improbable unit; of few moments it warns."""
+
+        def read(path: AnyPath, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
+            predictions, match = self.read(path, annotations, progress=progress)
+            if match.units is not None and not self.names_axis:
+                refuse_units(match.units, path, on_warning)
+            return predictions, match
+
+        return read

@@ -54,6 +54,5 @@ FORMAT = Format(
     "JSON Lines of Time-R1 and TVGBench (qid, pred, output_text)",
     _recognise,
     reader(each_entry(TimeR1Line, _row), field="pred", text_field="output_text"),
-    videos="files",
     numbers_queries=True,
 )

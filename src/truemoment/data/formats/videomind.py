@@ -74,6 +74,5 @@ FORMAT = Format(
     "VideoMind JSON (vid, query, pred, conf)",
     _recognise,
     reader(_rows, field="pred"),
-    videos="files",
     numbers_queries=True,
 )

@@ -31,6 +31,5 @@ FORMAT = Format(
     "TSV of VLMEvalKit (id, video, question, prediction)",
     _recognise,
     reader(lambda path, _: answers_of(path, HEADINGS, ("video_id", "sentence", "prediction")), text_field="prediction"),
-    videos="files",
     numbers_queries=True,
 )

@@ -86,7 +86,8 @@ def run(request: AuditRequest, *, load: LoadModel = no_model, cache: Cache | Non
 def _read(
     request: AuditRequest, file: AnyPredictions, annotations: Annotations
 ) -> tuple[Predictions, MatchReport | None]:
-    predictions, match = request.read(file, annotations, progress=request.progress)
+    read = request.how.settled(request.on_warning)
+    predictions, match = request.read(file, annotations, progress=request.progress, read=read)
     return predictions, match if is_file(file) else None
 
 

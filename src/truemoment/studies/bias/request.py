@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from truemoment.base.errors import UsageError
 from truemoment.base.request import AnyFile, In, InDataset, Request, Running, in_python, number, option, seed
+from truemoment.data.axes import parse_axis
 from truemoment.studies.request import data_dir
 
 if TYPE_CHECKING:
@@ -33,9 +34,15 @@ class Datasets(Request):
     )
     splits: tuple[str, ...] = option("Only this split; can be repeated.", (), name="--split", metavar="NAME")
     data_dir: AnyFile | None = data_dir()
+    axis: str | None = option(
+        "Unit of the times in --annotations: seconds, milliseconds, fraction, percent, bins=N, frames=N or fps=F. "
+        "[default: seconds]",
+        metavar="A",
+    )
 
     def check(self) -> None:
-        """Refuse a dataset twice."""
+        """Refuse a dataset twice, and an axis that cannot be read."""
+        parse_axis(self.axis or "seconds")
         if len(set(self.datasets)) < len(self.datasets):
             raise UsageError("got a dataset twice, expected each once")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,10 @@ from truemoment.base.boundary.files import source_of
 from truemoment.base.errors import UsageError
 from truemoment.base.records import Annotations
 from truemoment.base.request import function_of
+from truemoment.data.axes import parse_axis
 from truemoment.data.datasets.all_splits import AllSplits, splits_of_dataset, splits_of_file
 from truemoment.data.language import get_engine
+from truemoment.data.units import look_at_units, refuse_units
 from truemoment.report.model import Report
 from truemoment.report.result import Result
 from truemoment.studies.bias import report as reports
@@ -110,7 +112,21 @@ def _datasets(request: SurveyRequest) -> Iterator[tuple[AllSplits, Mapping[str, 
     for name in names:
         yield splits_of_dataset(name, request.splits, data_dir=path_of(request.data_dir)), None
     for path in files:
-        yield splits_of_file(path, request.splits), source_of(path)
+        splits = splits_of_file(path, request.splits)
+        yield splits._replace(splits=_on_axis(splits.splits, path, request)), source_of(path)
+
+
+def _on_axis(splits: Mapping[str, Annotations], path: Path, request: SurveyRequest) -> dict[str, Annotations]:
+    """Return the splits of a file in seconds; times that are improbable as seconds are refused before any figure."""
+    if request.axis is not None:
+        axis = parse_axis(request.axis)
+        times = {name: axis.to_seconds(of.start_s, of.end_s, of.duration_s) for name, of in splits.items()}
+        return {name: replace(of, start_s=times[name][0], end_s=times[name][1]) for name, of in splits.items()}
+    for split in splits.values():
+        suspicion = look_at_units(split.start_s, split.end_s, split.duration_s)
+        if suspicion is not None:
+            refuse_units(suspicion, path, request.on_warning)
+    return dict(splits)
 
 
 survey = function_of(SurveyRequest, run, "survey")

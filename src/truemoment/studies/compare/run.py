@@ -104,7 +104,7 @@ def run(request: CompareRequest) -> ComparisonResult:
         reads_sentence=declared,
         additions=_additions(request),
         testing=request.draws,
-        read=request.how.read,
+        read=request.how.settled(request.on_warning),
         cache=request.cache(request.on_warning),
         progress=request.progress,
         on_status=request.on_status,

@@ -50,6 +50,8 @@ class Evaluation(Scores, Result):
         Order of a video's sentences, where it predicts their moments: ``by start``.
     n_answers
         Number of answers in words that the report shows, with the moments read from them.
+    unhittable
+        Number of queries whose references all have zero length.
     """
 
     match: MatchReport = field(default_factory=lambda: MatchReport("record", "no file", 0))
@@ -61,6 +63,7 @@ class Evaluation(Scores, Result):
     calibration: ScoreCalibration | None = None
     order: str = ""
     n_answers: int = 0
+    unhittable: int = 0
 
     @classmethod
     def of(cls, scores: Scores, match: MatchReport, source: Mapping[str, str], depth: int, **more: Any) -> Evaluation:  # noqa: ANN401 - fields
@@ -72,6 +75,11 @@ class Evaluation(Scores, Result):
     def figures(self) -> list[Measured]:
         """Figures of the measures, with intervals where they were requested."""
         return self.measured(self.ci95)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is seen before anything is computed: times of an improbable unit."""
+        return [] if self.match.units is None else [str(self.match.units)]
 
     def report(self) -> Report:
         """Return the report for people."""
@@ -114,7 +122,7 @@ def document(evaluation: Evaluation) -> dict[str, Any]:
         "resamples": evaluation.resamples,
         "seed": evaluation.seed,
         **({"order": evaluation.order} if evaluation.order else {}),
-        "notes": notes(evaluation),
+        "notes": [*evaluation.warnings, *notes(evaluation)],
         **({} if evaluation.calibration is None else {"calibration": calibration_document(evaluation.calibration)}),
     }
 
@@ -122,7 +130,8 @@ def document(evaluation: Evaluation) -> dict[str, Any]:
 def report(evaluation: Evaluation) -> Report:
     """Return the report of an evaluation."""
     parsing = evaluation.match.parsing
-    blocks: list[Block] = [table(evaluation)]
+    first = [Finding(tuple(evaluation.warnings), level="warning")] if evaluation.warnings else []
+    blocks: list[Block] = [*first, table(evaluation)]
     if evaluation.n_answers and parsing is not None:
         blocks += _answers(parsing, evaluation.n_answers)
     of_scores = () if evaluation.calibration is None else (calibration_section(evaluation.calibration),)
@@ -230,7 +239,14 @@ def notes(evaluation: Evaluation) -> list[str]:
         (match.clipped, "had a negative time, which was set to 0"),
     )
     lines += [f"{count:,} of {match.moments:,} predicted moments {fault}" for count, fault in of_moments if count]
-    lines += match.signs
+    lines += match.signs[len(evaluation.warnings) :]
+    lines += _counted(
+        (
+            evaluation.unhittable,
+            "query has only references of zero length, which no prediction overlaps",
+            "queries have only references of zero length, which no prediction overlaps",
+        )
+    )
     lines += _counted(
         (
             match.shared,

@@ -60,6 +60,7 @@ def run(request: Evaluate) -> Evaluation:
         of_scores = calibration(reference, predictions, rng, resamples=request.resamples or RESAMPLES)
     if (file := path_of(request.save_scores)) is not None:
         scores.save(file)
+    empty = reference.start_s == reference.end_s
     return Evaluation.of(
         scores,
         match,
@@ -71,6 +72,7 @@ def run(request: Evaluate) -> Evaluation:
         calibration=of_scores,
         order=order_in_signature(reference),
         n_answers=request.show_answers,
+        unhittable=int(np.logical_and.reduceat(empty, reference.offsets[:-1]).sum()),
     )
 
 

@@ -31,6 +31,7 @@ from truemoment.base.boundary.yaml_files import convert, naming, read_yaml
 from truemoment.base.errors import InputError, MissingFileError
 from truemoment.base.known_names import one_of_known
 from truemoment.baselines.floors import NETWORK, PARAGRAPH
+from truemoment.data.axes import parse_axis
 from truemoment.data.datasets import DATASETS
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.evaluation.measures import Measure, parse_measures
@@ -60,6 +61,8 @@ class SystemEntry(Struct, frozen=True, forbid_unknown_fields=True):
         Declared input: ``sentence`` for one sentence at a time, ``paragraph`` for all of a video.
     date
         The day of its first publication, as 2026-03-01.
+    axis
+        Unit of the times in its files, as the option ``--axis`` takes it.
     """
 
     name: Word
@@ -68,6 +71,7 @@ class SystemEntry(Struct, frozen=True, forbid_unknown_fields=True):
     paper: Annotated[str, Meta(max_length=500)] = ""
     reads: MethodReads | None = None
     date: dt.date | None = None
+    axis: Word | None = None
 
 
 class EntriesFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -139,6 +143,9 @@ def read_entries(folder: Path, data_dir: Path | None = None) -> Entries:
     systems = tuple(sorted(content.systems, key=lambda system: system.name))
     fields = {system.name: f"systems[{number}].files" for number, system in enumerate(content.systems)}
     files = tuple(_files(folder, system, path, fields[system.name]) for system in systems)
+    for number, system in enumerate(content.systems):
+        with naming(path, f"systems[{number}].axis"):
+            parse_axis(system.axis or "seconds")
     with naming(path, "measures"):
         measures = None if content.measures is None else tuple(parse_measures(content.measures))
     with naming(path, "protocol"):

@@ -19,9 +19,13 @@ from pathlib import Path
 import numpy as np
 
 from truemoment.base.boundary.caching import NO_CACHE, Cache
+from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Floats, Ints
+from truemoment.base.records import Annotations, Predictions
 from truemoment.baselines.floors import FloorResult
+from truemoment.data.answers.reading import Reading
+from truemoment.data.formats import MatchReport, Reader, read_predictions
 from truemoment.evaluation.measures import Measure
 from truemoment.evaluation.uncertainty import DEFAULT_DRAW_SETTINGS, DrawSettings
 from truemoment.studies.audit.own_answers import TITLES
@@ -149,6 +153,7 @@ def run_leaderboard(
                     **vars(testing),
                     gate=gate if system.sees_video else None,
                     reads=system.reads,
+                    axis=system.axis,
                     on_status=on_system,
                 ),
                 cache=cache,
@@ -167,6 +172,7 @@ def run_leaderboard(
         protocol=entries.protocol,
         reads_sentence=[system.name for system in entries.systems if system.reads == "sentence"],
         testing=testing,
+        read=_reader(entries),
         cache=cache,
         on_status=on_status,
     )
@@ -178,6 +184,18 @@ def run_leaderboard(
         for name, group in compared.runs.items()
     }
     return Leaderboard(entries, tuple(systems), replace(compared, runs=runs), ranks, results.headline)
+
+
+def _reader(entries: Entries) -> Reader:
+    """Return a reader of the files, on the axis of their system."""
+    axis_of = {path: of.axis for of, files in zip(entries.systems, entries.files, strict=True) for path in files}
+
+    def read(path: AnyPath, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
+        axis = axis_of.get(Path(str(path)))
+        reading = None if axis is None else Reading(axis=axis)
+        return read_predictions(path, annotations, reading=reading, progress=progress)
+
+    return read
 
 
 def _named(audit: Audit, folder: Path) -> Audit:

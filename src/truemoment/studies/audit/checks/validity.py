@@ -32,16 +32,15 @@ def look(results: Results) -> AuditFinding | None:
         (match.ties, "list has equal scores", "lists have equal scores"),
         (match.reordered, "list is not in order of score", "lists are not in order of score"),
     )
-    not_seconds = [sign for sign in match.signs if "--axis" in sign]
     problems = [counted(*fault) for fault in faults if fault[0]]
-    notes = [*not_seconds, *problems, *(counted(*remark) for remark in remarks if remark[0])]
+    notes = [*problems, *(counted(*remark) for remark in remarks if remark[0])]
     astray = match.past_end + match.zero_length + match.swapped
     share = astray / match.moments if match.moments else None
     if not notes:
         return AuditFinding(NAME, "good", "Every query is answered with moments of its video.", (), share, holds=True)
     n_queries = results.whole.annotations.n_queries
     total = f"{counted(match.moments, 'answer', 'answers')} to {counted(n_queries, 'query', 'queries')}"
-    level: Level = "warning" if problems or not_seconds else "note"
+    level: Level = "warning" if problems else "note"
     verdict = f"{'; '.join(notes[:3])} (of {total})."
     return AuditFinding(NAME, level, f"{verdict[0].upper()}{verdict[1:]}", tuple(notes), share, not problems)
 
@@ -49,8 +48,7 @@ def look(results: Results) -> AuditFinding | None:
 CHECK = Check(
     name=NAME,
     title="Validity of the answers",
-    looks_at="queries without an answer, rows without a query, answers past the end, empty, swapped or negative, and "
-    "times that do not look like seconds",
+    looks_at="queries without an answer, rows without a query, answers past the end, empty, swapped or negative",
     look=look,
     passes="none of these",
     figure="share of answers past the end, empty or swapped",

@@ -1,0 +1,199 @@
+"""Units of prediction files: how often wrong ones are found, and that files in seconds are never refused.
+
+Predictions are references of real datasets, or these with noise, or the answers of blind baselines, in samples of 100
+to 1,000 queries. Each sample is looked at in seconds, and written in frames, milliseconds, per cent and fractions.
+
+Run: TRUEMOMENT_DATA=DIR python benchmarks/units.py
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from truemoment.base.errors import TrueMomentError
+from truemoment.base.intervals import Floats, Ints
+from truemoment.base.records import Annotations
+from truemoment.baselines.running import run_baseline
+from truemoment.data.axes import Axis
+from truemoment.data.datasets import DATASETS, load_annotations
+from truemoment.data.formats import read_predictions
+from truemoment.data.units import References, Suspicion, look_at_units
+
+SAMPLES = 4
+SIZES = (100, 400)
+RATES = (10.0, 15.0, 23.976, 24.0, 25.0, 29.97, 30.0, 50.0, 60.0)
+INFORMED = ("references", "whole seconds", "noise of 0.05", "noise of 0.2")
+"""Kinds of predictions that depend on the query."""
+FILES = (
+    ("predictions/hao2022_charades_cd_test_ood.json", "charades-cd", "test-ood"),
+    ("qvhighlights/sample_val_preds.jsonl", "qvhighlights", "val"),
+)
+Moments = tuple[Floats, Floats]
+
+
+def answers(
+    reference: Moments, duration_s: Floats, rng: np.random.Generator, *, honest: bool
+) -> Iterator[tuple[str, Moments]]:
+    """Yield kinds of predictions in seconds: exact, with noise, and blind."""
+    start_s, end_s = reference
+    yield "references", reference
+    shuffled = rng.permutation(len(start_s))
+    for share in (0.05, 0.2, 0.5):
+        noise = rng.normal(0, share, (2, len(start_s))) * duration_s
+        low, high = np.sort(np.stack(reference) + noise, axis=0).clip(0, None)
+        yield f"noise of {share:g} durations", (low.clip(0, duration_s), high.clip(0, duration_s))
+        if honest:
+            yield f"noise of {share:g} durations, past the end", (low, high)
+    if honest:
+        yield "seconds of other queries", (start_s[shuffled], end_s[shuffled])
+    yield "whole seconds", (np.floor(start_s), np.ceil(end_s))
+    stretch = duration_s / duration_s[shuffled]
+    yield "places of other queries", (start_s[shuffled] * stretch, end_s[shuffled] * stretch)
+    share = np.sort(rng.random((2, len(start_s))), axis=0)
+    yield "uniform in the video", (share[0] * duration_s, share[1] * duration_s)
+    yield "whole video", (np.zeros(len(start_s)), duration_s.copy())
+    yield "middle half", (0.25 * duration_s, 0.75 * duration_s)
+    if honest:
+        yield "first tenth", (np.zeros(len(start_s)), 0.1 * duration_s)
+        yield "first 64 s", (start_s.clip(0, 64), end_s.clip(1, 64))
+        yield "first 100 s", (start_s.clip(0, 98), end_s.clip(1, 100))
+
+
+def units() -> dict[str, Callable[[Floats, Floats], Floats]]:
+    """Return wrong units by name: functions of seconds and duration."""
+    wrong: dict[str, Callable[[Floats, Floats], Floats]] = {
+        f"frames at {rate:g}": lambda t, _, rate=rate: np.round(t * rate) for rate in RATES
+    }
+    wrong["milliseconds"] = lambda t, _: np.round(1000 * t)
+    wrong["per cent"] = lambda t, duration_s: np.round(100 * t / duration_s, 1)
+    wrong["whole per cent"] = lambda t, duration_s: np.round(100 * t / duration_s)
+    wrong["fractions"] = lambda t, duration_s: np.round(t / duration_s, 4)
+    return wrong
+
+
+def fits(suspicion: Suspicion | None, name: str) -> bool:
+    """Whether a certain suspicion names the unit, a rate to 5 %."""
+    if suspicion is None or not suspicion.certain or suspicion.axis is None:
+        return False
+    axis: Axis = suspicion.axis
+    if name.startswith("frames"):
+        rate = float(name.rsplit(maxsplit=1)[-1])
+        return axis.kind == "fps" and abs(axis.number / rate - 1) <= 0.05
+    return axis.kind in {"milliseconds": ("milliseconds",), "fractions": ("fraction",)}.get(name, ("percent", "bins"))
+
+
+def sampled(annotations: Annotations, query: Ints) -> tuple[References, Floats, Moments]:
+    """Return references, durations and the first reference of queries."""
+    references = References.of(annotations, query)
+    first = references.offsets[:-1]
+    return references, annotations.queries.duration_s[query], (references.start_s[first], references.end_s[first])
+
+
+def main() -> None:  # noqa: PLR0912 - a report of many counts
+    """Print the shares by unit, and the files in seconds that were refused."""
+    rng = np.random.default_rng(0)
+    looked: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    named: Counter[str] = Counter()
+    informed: Counter[str] = Counter()
+    unseen: Counter[tuple[str, str, str]] = Counter()
+    missed: Counter[tuple[str, str, str]] = Counter()
+    honest, refused, spent_s = 0, Counter[tuple[str, str]](), 0.0
+    for dataset, split in splits():
+        annotations = load_annotations(dataset, split, data_dir=Path(os.environ["TRUEMOMENT_DATA"]))
+        n_queries = annotations.n_queries
+        whole = dataclasses.replace(annotations)
+        sizes = [size for size in SIZES if size < n_queries for _ in range(SAMPLES)]
+        for size in sizes:
+            query = np.sort(rng.choice(n_queries, size, replace=False)).astype(np.int64)
+            references, duration_s, first = sampled(whole, query)
+            for kind, moments in answers(first, duration_s, rng, honest=True):
+                began = time.perf_counter()
+                suspicion = look_at_units(*moments, duration_s, references)
+                spent_s += time.perf_counter() - began
+                honest += 1
+                if suspicion is not None and suspicion.certain:
+                    refused[dataset, f"{kind}: {suspicion}"] += 1
+            for kind, moments in answers(first, duration_s, rng, honest=False):
+                for name, convert in units().items():
+                    wrong = look_at_units(*(convert(t, duration_s) for t in moments), duration_s, references)
+                    looked[name] += 1
+                    found[name] += wrong is not None and wrong.certain
+                    if wrong is None or not wrong.certain:
+                        unseen[dataset, kind, name] += 1
+                    if not kind.startswith(INFORMED):
+                        continue
+                    informed[name] += 1
+                    named[name] += fits(wrong, name)
+                    if not fits(wrong, name):
+                        missed[dataset, kind, name] += 1
+    for name, suspicion in at_hand():
+        honest += 1
+        if suspicion is not None and suspicion.certain:
+            refused["", f"{name}: {suspicion}"] += 1
+    print(f"{honest:,} files in seconds, {sum(refused.values())} refused, {1000 * spent_s / honest:.2f} ms each")
+    for (dataset, what), count in refused.most_common(20):
+        print(f"    {count} {dataset} {what}")
+    for name, count in looked.items():
+        shares = 100 * found[name] / count, 100 * named[name] / informed[name]
+        print(
+            f"{name:20} {count:6,} files: found {shares[0]:.2f} %; {informed[name]:,} informed: named {shares[1]:.2f} %"
+        )
+    print("most often not found:")
+    for what, count in unseen.most_common(25):
+        print(f"    {count:5} {', '.join(what)}")
+    print("most often missed or named otherwise:")
+    for what, count in missed.most_common(25):
+        print(f"    {count:5} {', '.join(what)}")
+
+
+def at_hand() -> Iterator[tuple[str, Suspicion | None]]:
+    """Yield what the project's baselines on all splits, and the prediction files of the folder, look like."""
+    data_dir = Path(os.environ["TRUEMOMENT_DATA"])
+    pairs = [pair for pair in splits() if pair[1] != "train"]
+    for dataset, split in pairs:
+        annotations = load_annotations(dataset, split, data_dir=data_dir)
+        try:
+            train = load_annotations(dataset, "train", data_dir=data_dir)
+        except TrueMomentError:
+            train = annotations
+        for name in ("predict-all", "best-constant", "bias-based", "prior-only", "random-chance", "split-constant"):
+            try:
+                predictions = run_baseline(name, annotations, train=train, top=1).predictions
+            except TrueMomentError as error:
+                print(f"{name} on {dataset}/{split}: {error}")
+                continue
+            query = np.array([annotations.queries.index[of] for of in predictions.query_id], dtype=np.int64)
+            references = References.of(annotations, query)
+            times = predictions.start_s, predictions.end_s
+            yield (
+                f"{name} on {dataset}/{split}",
+                look_at_units(*times, annotations.queries.duration_s[query], references),
+            )
+    for file, dataset, split in FILES:
+        annotations = load_annotations(dataset, split, data_dir=data_dir)
+        _, match = read_predictions(data_dir / file, annotations)
+        yield file, match.units
+
+
+def splits() -> Iterator[tuple[str, str]]:
+    """Yield the splits that are in the folder of the data."""
+    for dataset in DATASETS.values():
+        for split in dataset.splits:
+            try:
+                load_annotations(dataset.name, split.name, data_dir=Path(os.environ["TRUEMOMENT_DATA"]))
+            except TrueMomentError:
+                continue
+            if not split.merges:
+                yield dataset.name, split.name
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+"""Units of times: what they look like if they are improbable as seconds, and what commands do about it."""
+
+import json
+
+import numpy as np
+import pytest
+
+import truemoment as tm
+from truemoment import Annotations
+from truemoment.base.errors import InputError
+from truemoment.data.formats import read_predictions
+from truemoment.data.units import References, look_at_units
+
+N = 120
+RNG = np.random.default_rng(0)
+
+
+def annotations(low_s=20.0, high_s=45.0, n_queries=N):
+    """Queries on videos of some lengths, moments of a third of the video."""
+    duration_s = RNG.uniform(low_s, high_s, n_queries)
+    start_s = RNG.uniform(0, 0.6, n_queries) * duration_s
+    end_s = start_s + RNG.uniform(0.2, 0.4, n_queries) * duration_s
+    rows = zip(duration_s.tolist(), start_s.tolist(), end_s.tolist(), strict=True)
+    return Annotations.from_rows(
+        [(f"v{k}#0", f"v{k}", d, f"a man opens door {k}", s, e) for k, (d, s, e) in enumerate(rows)],
+        dataset="made",
+        split="test",
+    )
+
+
+def look(of, convert):
+    """Look at the references of annotations, converted from (seconds, duration) and with noise."""
+    references = References.of(of, np.arange(of.n_queries))
+    noise_s = RNG.normal(0, 0.1, (2, of.n_queries)) * of.duration_s
+    start_s, end_s = np.sort(np.stack([of.start_s, of.end_s]) + noise_s, axis=0).clip(0, of.duration_s)
+    return look_at_units(convert(start_s, of.duration_s), convert(end_s, of.duration_s), of.duration_s, references)
+
+
+UNITS = {
+    "fps=24": lambda t, _: np.round(24 * t),
+    "fps=25": lambda t, _: np.round(25 * t),
+    "fps=30": lambda t, _: np.round(29.97 * t),
+    "fps=60": lambda t, _: np.round(60 * t),
+    "milliseconds": lambda t, _: np.round(1000 * t),
+    "percent": lambda t, d: 100 * t / d,
+    "fraction": lambda t, d: t / d,
+}
+
+
+@pytest.mark.parametrize("axis", UNITS)
+@pytest.mark.parametrize("lengths", [(20.0, 45.0), (60.0, 240.0)])
+def test_the_axis_that_fits_is_named(axis, lengths):
+    seen = look(annotations(*lengths), UNITS[axis])
+    assert seen.certain
+    kind, _, rate = axis.partition("=")
+    assert (seen.axis.kind, seen.axis.number) == (kind, pytest.approx(float(rate or 1), rel=0.05))
+
+
+def test_whole_hundredths_from_00_to_99_are_bins():
+    seen = look(annotations(), lambda t, d: np.minimum(np.floor(100 * t / d), 99))
+    assert str(seen.axis) == "bins=100"
+
+
+@pytest.mark.parametrize("lengths", [(20.0, 45.0), (60.0, 240.0), (95.0, 160.0), (2.0, 4.0)])
+@pytest.mark.parametrize("rounded", [lambda t, _: t, lambda t, _: np.round(t), lambda t, _: np.minimum(t, 100.0)])
+def test_seconds_are_seconds(lengths, rounded):
+    assert look(annotations(*lengths), rounded) is None
+
+
+def test_times_beyond_every_video_are_no_seconds_even_where_no_unit_fits():
+    of = annotations()
+    start_s = of.duration_s * RNG.uniform(2, 150, N)
+    end_s = start_s - 1  # swapped, so that no unit makes them overlap anything
+    seen = look_at_units(start_s, end_s, of.duration_s, References.of(of, np.arange(N)))
+    assert (seen.axis, seen.certain) == (None, True)
+
+
+def test_answers_in_the_unit_of_the_references_are_left_alone():
+    """Frames in both files: the durations are wrong, not the answers."""
+    of = Annotations.from_rows([(f"v{k}#0", f"v{k}", 30.0, "a door", 300.0, 600.0) for k in range(20)])
+    start, end = np.full(20, 300.0), np.full(20, 610.0)
+    assert look_at_units(start, end, of.duration_s, References.of(of, np.arange(20))) is None
+
+
+def test_without_durations_the_last_reference_is_the_measure():
+    of = annotations()
+    start, end = of.start_s * 30, of.end_s * 30
+    seen = look_at_units(start, end, np.full(N, np.nan), References.of(of, np.arange(N)))
+    assert seen.axis.kind == "fps"
+    assert look_at_units(of.start_s, of.end_s, np.full(N, np.nan), References.of(of, np.arange(N))) is None
+
+
+def test_two_moments_are_seen_with_doubt():
+    of = Annotations.from_rows([("a", "a", 30.0, "x", 2.0, 8.0), ("b", "b", 28.0, "y", 10.0, 25.0)])
+    seen = look_at_units(
+        np.array([60.0, 300.0]), np.array([240.0, 760.0]), of.duration_s, References.of(of, np.arange(2))
+    )
+    assert not seen.certain
+    assert str(seen) == (
+        "the times look like frames at 30 (or 29.97) a second: 100 % end after the end of their video; too few to be "
+        "sure (--axis fps=30)"
+    )
+
+
+# ------------------------------------------------------------------------------------------- commands
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Annotations and predictions in frames at 30 a second."""
+    of = annotations()
+    lines = [
+        {"query_id": q, "video_id": v, "duration_s": d, "sentence": s, "moments": [[a, b]]}
+        for q, v, d, s, a, b in zip(
+            of.query_id.tolist(), of.video_id.tolist(), of.duration_s.tolist(), of.sentence.tolist(),
+            of.start_s.tolist(), of.end_s.tolist(), strict=True,
+        )
+    ]  # fmt: skip
+    own = tmp_path / "own.jsonl"
+    own.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    frames = tmp_path / "frames.csv"
+    rows = (f"{line['query_id']},{line['moments'][0][0] * 30:.0f},{line['moments'][0][1] * 30:.0f}\n" for line in lines)
+    frames.write_text("query_id,start,end\n" + "".join(rows))
+    return own, frames
+
+
+LINE = (
+    "the times look like frames at 30 (or 29.97) a second: 100 % end after the end of their video; --axis fps=30 reads "
+    "them so, --axis seconds insists on seconds"
+)
+
+
+def test_an_audit_ends_before_any_verdict(files):
+    own, frames = files
+    with pytest.raises(InputError) as refused:
+        tm.audit(frames, annotations=own, fit_split="none", resamples=2, permutations=1)
+    assert str(refused.value) == f"{frames}: {LINE}"
+
+
+def test_a_comparison_ends_before_any_verdict(files):
+    own, frames = files
+    with pytest.raises(InputError, match="frames at 30"):
+        tm.compare({"a": frames, "b": frames}, annotations=own, fit_split="none", resamples=2, permutations=1)
+
+
+@pytest.mark.parametrize("axis", ["seconds", "fps=30"])
+def test_a_given_axis_is_what_the_person_means(files, axis):
+    own, frames = files
+    result = tm.compare(
+        {"a": frames, "b": frames}, annotations=own, fit_split="none", resamples=2, permutations=1, axis=axis
+    )
+    assert (result.rows()[0]["difference"], result.compared.comparison.mean[0, 0] > 0.9) == (0, axis == "fps=30")
+
+
+def test_an_evaluation_says_it_first(files):
+    own, frames = files
+    result = tm.evaluate(frames, annotations=own)
+    said = (
+        "the times look like frames at 30 (or 29.97) a second: 100 % end after the end of their video (--axis fps=30)"
+    )
+    assert result.document()["notes"][0] == said
+    assert said in str(result.report().sections[0].blocks[0])
+    assert result.document()["match"]["signs"] == [said]
+
+
+def test_a_survey_ends_before_any_figure_and_reads_an_axis(files, tmp_path):
+    own, _ = files
+    lines = [json.loads(line) for line in own.read_text().splitlines()]
+    in_frames = tmp_path / "frames.jsonl"
+    for line in lines:
+        line["moments"] = [[30 * a, 30 * b] for a, b in line["moments"]]
+    in_frames.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    few = {"permutations": 1, "draws": 1}
+    with pytest.raises(InputError, match=r"frames at about 25 a second: .*--axis fps=25 reads them so"):
+        tm.survey(in_frames, **few)
+    read = tm.survey(in_frames, axis="fps=30", **few)
+    assert read.rows() == [{**tm.survey(own, **few).rows()[0], "dataset": "frames.jsonl"}]
+
+
+def test_references_of_zero_length_are_counted(tmp_path):
+    of = Annotations.from_rows([("a", "v", 30.0, "x", 2.0, 2.0), ("b", "v", 30.0, "y", 1.0, 5.0)])
+    path = tmp_path / "p.csv"
+    path.write_text("query_id,start,end\na,2,2\nb,1,5\n")
+    notes = tm.evaluate(path, annotations=of).document()["notes"]
+    assert "1 query has only references of zero length, which no prediction overlaps" in notes
+
+
+def test_signs_and_units_agree(tmp_path):
+    of = annotations()
+    path = tmp_path / "p.csv"
+    path.write_text("query_id,start,end\n" + "".join(f"v{k}#0,0.1,0.5\n" for k in range(N)))
+    _, match = read_predictions(path, of)
+    assert match.signs[0] == str(match.units)
+    assert "fractions of the video" in match.signs[0]
