@@ -49,7 +49,7 @@ def cues_of(text: str, path: AnyPath) -> Iterator[TimedText]:
     A blank line ends a cue of WebVTT. In SRT the text goes up to the number of the next cue.
     """
     lines = text.splitlines()
-    blank_ends = text.startswith("WEBVTT")
+    blank_ends = text.lstrip().startswith("WEBVTT")
     starts = [(number, times) for number, line in enumerate(lines) if (times := times_of(line, path, number + 1))]
     for (number, times), below in zip(starts, [*(number for number, _ in starts[1:]), len(lines)], strict=True):
         words = [_MARKUP.sub("", line).strip() for line in lines[number + 1 : below]]

@@ -4,9 +4,9 @@
 
     sentence=caption, start_s=begin, end_s=finish, duration_s=len/30, video_id=file
 
-``duration_s=len/30`` is the column ``len`` divided by 30 (frames at 30 a second), ``start_s=ms*0.001`` one multiplied. A
-name with a comma, ``=``, ``/`` or ``*`` is written in double quotes. A dot leads into an object: ``sentence=info.text``.
-A file of a mapping has a field a line; a line that begins with ``#`` is a comment.
+``duration_s=len/30`` is the column ``len`` divided by 30 (frames at 30 a second), ``start_s=ms*0.001`` one that is
+multiplied. A name with a comma, ``=``, ``/`` or ``*`` is written in double quotes. A dot leads into an object:
+``sentence=info.text``. A file of a mapping has a field a line; a line that begins with ``#`` is a comment.
 """
 
 from __future__ import annotations
@@ -108,10 +108,10 @@ class FieldMap:
                 continue
             try:
                 fresh = cls.parse(text, fields, numbers).columns
-                if twice := next((name for name in fresh if name in columns), None):
-                    raise UsageError(f"got the field {twice} twice, expected it once")
             except UsageError as error:
                 raise InputError(str(error), path=path, line=line) from None
+            if twice := next((name for name in fresh if name in columns), None):
+                raise InputError(f"got the field {twice} twice, expected it once", path=path, line=line)
             columns |= fresh
         if not columns:
             raise InputError("has no field, expected lines FIELD=COLUMN", path=path)

@@ -31,7 +31,11 @@ def read_cells(path: AnyPath, *, most: int = SETTINGS_BYTES) -> Iterator[tuple[i
 
     The delimiter is a tab if the first line contains one, else ";" if it contains more of these than commas, else ",".
     """
-    text = read_sheet(path, most=most)
+    yield from cells_in(read_sheet(path, most=most), path)
+
+
+def cells_in(text: str, path: AnyPath) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number, cells) of the headings and of each row of the text of a table."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=_delimiter(text.split("\n", 1)[0]))
     try:
         headings = next(reader, [])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError
 from truemoment.base.known_names import one_of_known
@@ -59,7 +59,7 @@ class ReferenceEntry(NamedTuple):
     line: int | None = None
 
 
-def as_annotations(path: Path, entries: Iterable[ReferenceEntry], split: str | None) -> Annotations:
+def as_annotations(path: AnyPath, entries: Iterable[ReferenceEntry], split: str | None) -> Annotations:
     """Return the entries of `split` and those without one as annotations; None takes all."""
     entries = list(entries)
     named = all(entry.query_id is not None for entry in entries)

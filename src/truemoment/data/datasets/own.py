@@ -74,13 +74,6 @@ def entries_of(path: AnyPath) -> Iterator[ReferenceEntry]:
         )
 
 
-def splits_of(path: Path) -> set[str]:
-    """Return the names of the splits in a file."""
-    if is_answers(path):
-        return set()
-    return {entry.split for _, entry in read_json_lines(path, OwnQuery) if entry.split is not None}
-
-
 def write(path: AnyPath, splits: Iterable[Annotations]) -> None:
     """Write annotations as :func:`read` reads them; each line names its split."""
     write_json_lines(path, (line for annotations in splits for line in _lines(annotations)))
@@ -98,5 +91,5 @@ def _lines(annotations: Annotations) -> Iterator[OwnQuery]:
             sentence=annotations.sentence[low],
             moments=[] if math.isnan(start_s[0]) else list(zip(start_s, end_s, strict=True)),
             annotators=annotators if any(annotators) else None,
-            split=annotations.split,
+            split=None if annotations.split == "all" else annotations.split,
         )

@@ -110,7 +110,7 @@ def _datasets(request: SurveyRequest) -> Iterator[tuple[AllSplits, Mapping[str, 
     for name in names:
         yield splits_of_dataset(name, request.splits, data_dir=path_of(request.data_dir)), None
     for path in files:
-        yield splits_of_file(path, request.splits), source_of(path)
+        yield splits_of_file(path, request.splits, request.how_references), source_of(path)
 
 
 survey = function_of(SurveyRequest, run, "survey")

@@ -26,8 +26,8 @@ from truemoment.studies.meta.selection import without_saturated
 from truemoment.studies.meta.simulation import TOP, simulate_all
 from truemoment.studies.meta.systems import DEFAULT_MEASURES, Systems
 from truemoment.studies.request import (
-    Data,
     FittedOn,
+    MappedData,
     Measuring,
     ReadingPredictions,
     VerbEngine,
@@ -204,7 +204,7 @@ class LoadedSystems:
 
 
 @dataclass(frozen=True)
-class SystemSource(Data, ReadingPredictions, FittedOn, VerbEngine, Measuring):
+class SystemSource(MappedData, ReadingPredictions, FittedOn, VerbEngine, Measuring):
     """Which systems are studied, and how they are measured.
 
     Prediction files of any format, saved scores (.npz), or folders of these; ``NAME=FILE`` names a system. Measures and
@@ -392,6 +392,7 @@ class VariantSource(ReadingPredictions):
                     f"which annotations? prediction files need --dataset NAME with --{option}split NAME, or "
                     f"--{option}annotations FILE"
                 )
-            annotations = AnnotationSource(None if own is not None else self.dataset, own, split, self.data_dir).read()
+            dataset = None if own is not None else self.dataset
+            annotations = AnnotationSource(dataset, own, split, self.data_dir, self.how_references).read()
         scores = measured_files(files, annotations, self.how, measures=measures, protocol=protocol, on_status=on_status)
         return paired_systems({name: scores[name] for name in sorted(scores)}, files), annotations
