@@ -89,9 +89,9 @@ class ReadingAnnotations(Request):
 
     def check(self) -> None:
         """Refuse a mapping that cannot be read, and one that is saved without being given."""
-        from truemoment.data.references import parse_fields
-
         if self.fields is not None:
+            from truemoment.data.references import parse_fields
+
             parse_fields(self.fields)
         elif self.save_fields is not None:
             raise UsageError("--save-fields saves the value of --fields, expected --fields")

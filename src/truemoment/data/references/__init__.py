@@ -32,6 +32,7 @@ from truemoment.data.datasets.entries import (
 from truemoment.data.fields import FieldMap
 from truemoment.data.formats.head import Head
 from truemoment.data.formats.refused import refuse_what_is_no_text
+from truemoment.data.formats.table import headings
 from truemoment.data.references import (
     activitynet,
     answers,
@@ -183,7 +184,7 @@ def recognise(path: AnyPath, how: ReferenceOptions = AS_STATED) -> tuple[Referen
         raise InputError(
             f"looks like {' and like '.join(f'{form.name} ({why})' for form, why in candidates)}", path=path
         )
-    columns = list(head.entry_keys) or table.headings(head)
+    columns = list(head.entry_keys) or headings(head)
     if (head.is_object and not columns) or not head.data or head.line_keys & {"video_id", "sentence", "moments"}:
         return own.FORM, "it has lines of JSON"  # whose reader names what is missing
     if _predicts(head):

@@ -35,7 +35,8 @@ def _read(path: AnyPath, _: ReferenceOptions) -> list[ReferenceEntry]:
     for line, entry in read_entries(path, SegmentedVideo):
         if not entry.times:
             raise InputError("got no moment, expected at least one", path=path, line=line, field="times")
-        start_s, end_s = segments_to_seconds(*zip(*entry.times, strict=True), SEGMENT_LENGTH_S)
+        first, last = zip(*entry.times, strict=True)
+        start_s, end_s = segments_to_seconds(first, last, SEGMENT_LENGTH_S)
         entries.append(
             ReferenceEntry(
                 entry.video,

@@ -64,8 +64,8 @@ def _of_records(records: Sequence[Record], path: AnyPath) -> dict[str, float]:
         ):
             if is_wrong:
                 raise InputError(f"got {got!r}, expected {expected}", path=path, line=record.line, field=name)
-        if durations.setdefault(video_id, duration_s) != duration_s:
-            problem = f"got {duration_s:g} for video {video_id!r}, which has {durations[video_id]:g} before"
+        if durations.setdefault(str(video_id), duration_s) != duration_s:
+            problem = f"got {duration_s:g} for video {video_id!r}, which has {durations[str(video_id)]:g} before"
             raise InputError(problem, path=path, line=record.line, field=columns[1])
     return durations
 

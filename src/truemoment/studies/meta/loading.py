@@ -393,6 +393,6 @@ class VariantSource(ReadingPredictions):
                     f"--{option}annotations FILE"
                 )
             dataset = None if own is not None else self.dataset
-            annotations = AnnotationSource(dataset, own, split, self.data_dir, self.how_references).read()
+            annotations = AnnotationSource(dataset, own, split, self.data_dir).read()
         scores = measured_files(files, annotations, self.how, measures=measures, protocol=protocol, on_status=on_status)
         return paired_systems({name: scores[name] for name in sorted(scores)}, files), annotations
