@@ -116,7 +116,8 @@ def _convert_references(request: ConvertRequest, source: AnnotationSource) -> No
     if request.quiet:
         return
     title = f"{source.dataset}/{source.split}" if file is None else _recognised(file, source)
-    say(f"{title}; {annotations.n_queries:,} queries, {int((~annotations.without_moment).sum()):,} moments")
+    n_moments = len(annotations) - int(annotations.without_moment.sum())
+    say(f"{title}; {annotations.n_queries:,} queries, {n_moments:,} moments")
     say(f"{request.out}: {request.to}")
     lost = list(losses(annotations, form))
     if names and "split" not in form.holds:

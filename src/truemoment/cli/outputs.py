@@ -151,7 +151,7 @@ def warn(why: str) -> None:
 @contextmanager
 def warnings_shown() -> Iterator[None]:
     """Show each warning about a file on one line of standard error."""
-    seen = set()
+    seen: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *place: Any) -> None:  # noqa: ANN401 - of the module
         if not issubclass(category, DataWarning):
@@ -163,7 +163,7 @@ def warnings_shown() -> Iterator[None]:
     with warnings.catch_warnings():
         usual = warnings.showwarning
         warnings.simplefilter("always", DataWarning)
-        warnings.showwarning = show
+        warnings.showwarning = show  # type: ignore[assignment]  # it passes the rest on
         yield
 
 

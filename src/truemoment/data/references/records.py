@@ -98,7 +98,7 @@ def entries_of(
     """
     groups: dict[object, list[ReferenceEntry]] = {}
     for record in records:
-        entry = _Reader(record, columns, path, decimal_commas=decimal_commas).entry()
+        entry = _RecordFields(record, columns, path, decimal_commas=decimal_commas).entry()
         key: object = entry.query_id
         if key is None:
             key = (entry.video_id, entry.sentence) if entry.annotators else record.number
@@ -124,7 +124,7 @@ def _refuse_other_query(first: ReferenceEntry, entry: ReferenceEntry, path: AnyP
         raise InputError(problem, path=path, line=entry.line)
 
 
-class _Reader:
+class _RecordFields:
     """Reads the fields of a record, with errors that name its place."""
 
     def __init__(self, record: Record, columns: Mapping[str, Column], path: AnyPath, *, decimal_commas: bool) -> None:
