@@ -34,6 +34,7 @@ from truemoment.baselines import BASELINES
 from truemoment.cli import run
 from truemoment.data.datasets import DATASETS
 from truemoment.data.formats import FORMATS
+from truemoment.data.references import REFERENCES
 from truemoment.evaluation.protocols import PROTOCOLS, Protocol
 from truemoment.reproduction import published_figures
 from truemoment.reproduction.blind import FIGURES
@@ -122,6 +123,15 @@ def folders() -> str:
         names = [file.name + ("" if file.needed else " (may be left out)") for file in dataset.files]
         lines += [f"  {dataset.name}/", *(f"    {name}" for name in names)]
     return "```text\n" + "\n".join(lines) + "\n```\n"
+
+
+def references() -> str:
+    """Every form of references."""
+    rows = [
+        [f"`{form.name}`", form.summary, "read" if form.write is None else "read and written"]
+        for form in REFERENCES.values()
+    ]
+    return markdown(["form", "what it is", ""], rows)
 
 
 def formats() -> str:
@@ -434,6 +444,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "folders": folders,
     "order": order,
     "formats": formats,
+    "references": references,
     "baselines": baselines,
     "checks": checks,
     "study-recipe": study_recipe,

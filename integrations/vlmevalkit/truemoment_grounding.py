@@ -45,7 +45,7 @@ class TrueMomentGrounding(VideoBaseDataset):
 
     def prepare_dataset(self, dataset: str) -> dict[str, str]:
         """Write the questions as VLMEvalKit reads them, and return their file and the folder of the videos."""
-        self.annotations = tm.read_own_annotations(os.environ["TRUEMOMENT_ANNOTATIONS"])
+        self.annotations = tm.read_annotations(os.environ["TRUEMOMENT_ANNOTATIONS"])
         queries = self.annotations.queries
         table = Path(LMUDataRoot()) / f"{dataset}_{self.annotations.sha256[:8]}.tsv"
         with table.open("w", encoding="utf-8", newline="") as stream:

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from truemoment.cli.api.audits import audit
     from truemoment.cli.api.citations import cite
     from truemoment.cli.api.runs import train
-    from truemoment.data.datasets import load_annotations, read_own_annotations
+    from truemoment.data.datasets import load_annotations
     from truemoment.data.formats import read_predictions, write_predictions
+    from truemoment.data.references import read_annotations
     from truemoment.evaluation.grounders import Grounder
     from truemoment.evaluation.measures import parse_measure, parse_measures
     from truemoment.evaluation.metric import MomentMetric
@@ -50,7 +51,7 @@ _HOME = {
     "open_features": "searching.opening",
     "parse_measure": "evaluation.measures",
     "parse_measures": "evaluation.measures",
-    "read_own_annotations": "data.datasets",
+    "read_annotations": "data.references",
     "read_predictions": "data.formats",
     "resplit": "studies.bias.run_resplit",
     "search": "searching.run",
@@ -81,7 +82,7 @@ __all__ = [
     "open_features",
     "parse_measure",
     "parse_measures",
-    "read_own_annotations",
+    "read_annotations",
     "read_predictions",
     "resplit",
     "search",

@@ -66,7 +66,7 @@ def check(result, first):
 class TestEvaluate:
     def test_files_and_records_give_the_same(self):
         files = EXAMPLES / "annotations.jsonl", EXAMPLES / "predictions.jsonl"
-        annotations = tm.read_own_annotations(str(files[0]))
+        annotations = tm.read_annotations(str(files[0]))
         predictions, _ = tm.read_predictions(str(files[1]), annotations)
         a = tm.evaluate(files[1], annotations=str(files[0]), measures="R@1,IoU=0.5; mIoU", resamples=50)
         b = tm.evaluate(predictions, annotations=annotations, measures="R@1,IoU=0.5; mIoU", resamples=50)
@@ -123,7 +123,7 @@ def test_audit_takes_a_file_and_reports_itself(monkeypatch):
 
 
 def test_compare_takes_files_by_method():
-    annotations = tm.read_own_annotations(EXAMPLES / "annotations.jsonl")
+    annotations = tm.read_annotations(EXAMPLES / "annotations.jsonl")
     found = tm.compare(
         {"a": EXAMPLES / "predictions.jsonl", "b": [EXAMPLES / "predictions.jsonl"]},
         annotations=annotations,
@@ -142,7 +142,7 @@ def test_baseline_has_predictions_and_scores():
 
 @pytest.mark.slow
 def test_survey_of_records_and_files():
-    annotations = tm.read_own_annotations(EXAMPLES / "annotations.jsonl")
+    annotations = tm.read_annotations(EXAMPLES / "annotations.jsonl")
     found = tm.survey([annotations, EXAMPLES / "annotations.jsonl"], permutations=20, draws=5)
     assert check(found, "dataset")["n_queries"] == [120, 120]
 

@@ -6,7 +6,7 @@ import pytest
 
 from truemoment import write_predictions
 from truemoment.base.errors import UsageError
-from truemoment.data.datasets import read_own_annotations
+from truemoment.data.references import read_annotations
 from truemoment.studies.audit.reading import run
 from truemoment.studies.audit.request import AuditRequest
 
@@ -34,7 +34,7 @@ def test_files_and_records_give_the_same_audit(files, constant):
     of_files = run(AuditRequest(path, annotations=files / "test.jsonl", gate="mIoU<0.01", **FEW))
     assert (set(of_files.sources), of_files.sources["path"]) == ({"path", "sha256"}, str(path))
     assert of_files.passed is False
-    annotations = read_own_annotations(files / "test.jsonl")
+    annotations = read_annotations(files / "test.jsonl")
     of_records = run(AuditRequest(constant(annotations, 0.0, 10.0), annotations=annotations, **FEW))
     assert set(of_records.sources) == {"path"}
     assert of_records.passed is True  # there is no gate
@@ -51,7 +51,7 @@ def test_files_and_records_give_the_same_audit(files, constant):
     ],
 )
 def test_records_of_one_split_have_no_other(files, constant, more, message):
-    annotations = read_own_annotations(files / "test.jsonl")
+    annotations = read_annotations(files / "test.jsonl")
     with pytest.raises(UsageError, match=message):
         run(AuditRequest(constant(annotations, 0.0, 10.0), annotations=annotations, **FEW, **more))
 

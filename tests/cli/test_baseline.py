@@ -8,7 +8,7 @@ import statistics
 import numpy as np
 import pytest
 
-from truemoment import __version__, get_protocol, parse_measures, read_own_annotations, read_predictions
+from truemoment import __version__, get_protocol, parse_measures, read_annotations, read_predictions
 from truemoment.base.boundary.text import short_line
 from truemoment.baselines import BASELINES, Choices, make_baseline
 from truemoment.baselines.proposals import SparseMap
@@ -67,7 +67,7 @@ def baseline_fails(fails, own):
 
 def by_api(own, name, rng, top=10, measures=MEASURES):
     """What a baseline answers and scores, without the command line."""
-    test, train = (read_own_annotations(own, split) for split in ("test", "train"))
+    test, train = (read_annotations(own, split) for split in ("test", "train"))
     answers = make_baseline(name, Choices(rng, references=test)).fit(train).ground(test.queries, top)
     scores = evaluate(test, answers, measures)
     return answers, {str(measure): scores.value(measure) for measure in scores.measures}
@@ -99,7 +99,7 @@ def test_what_is_written_is_read_back(call, baseline, own, name, suffix):
     assert status == 0
     told = json.loads(out)
     assert told["predictions"] == str(path)
-    test = read_own_annotations(own, "test")
+    test = read_annotations(own, "test")
     found, report = read_predictions(path, test)
     assert report.format == ("parquet" if suffix == "parquet" else "native")
     expected, _ = by_api(own, name, np.random.default_rng(7).spawn(1)[0])
@@ -180,7 +180,7 @@ def test_json_is_complete(baseline, own, tmp_path):
     assert document["schema"] == "truemoment/baseline/1"
     assert document["truemoment"] == __version__
     assert (document["dataset"], document["split"]) == ("own.jsonl", "test")
-    test = read_own_annotations(own, "test")
+    test = read_annotations(own, "test")
     assert document["annotations"] == {"sha256": test.sha256, "n_queries": 18, "n_videos": 6}
     assert set(document["convention"]) == set(CONVENTION_FIELDS)
     assert (document["runs"], document["seed"], document["top"], document["predictions"]) == (3, 4, 5, None)
@@ -200,7 +200,7 @@ def test_json_says_all_that_decides_the_figures(baseline, own, name):
     if name == "random-chance":
         assert "sparse-map:16" in out or "SparseMap(n_clips=16)" in out
         return
-    assert read_own_annotations(own, "train").sha256 in out
+    assert read_annotations(own, "train").sha256 in out
     assert ("R@1,IoU=0.5" if name == "best-constant" else "lexicon") in out
 
 
@@ -239,7 +239,7 @@ def test_repeats(baseline, own, tmp_path, name):
         assert figure["spread"] == pytest.approx(statistics.stdev(values), rel=1e-9, abs=1e-15)
     n_different = len({values["mIoU"] for _, values in runs})
     assert n_different == 4 or ("network" in name and n_different > 1)  # networks may agree on so few queries
-    written, _ = read_predictions(path, read_own_annotations(own, "test"))
+    written, _ = read_predictions(path, read_annotations(own, "test"))
     assert np.array_equal(written.start_s, runs[0][0].start_s)
 
 
@@ -261,7 +261,7 @@ def test_top(baseline, tmp_path):
 def test_fit_measure(baseline, own):
     # The constant that is best for mIoU on train, by the API.
     _, out, _ = baseline("best-constant", "--fit-measure", "mIoU", "--measures", "mIoU", "--json", "-")
-    test, train = (read_own_annotations(own, split) for split in ("test", "train"))
+    test, train = (read_annotations(own, split) for split in ("test", "train"))
     fitted = make_baseline("best-constant", Choices(measure="mIoU")).fit(train)
     assert json.loads(out)["title"] == fitted.name
     assert figures(json.loads(out)) == {
@@ -272,7 +272,7 @@ def test_fit_measure(baseline, own):
 @pytest.mark.parametrize(("text", "scheme"), [("sparse-map:5", SparseMap(5)), ("sparse-map:64", SparseMap(64))])
 def test_proposals(baseline, own, text, scheme):
     _, out, _ = baseline("oracle", "--proposals", text, "--measures", "mIoU", "--json", "-")
-    test = read_own_annotations(own, "test")
+    test = read_annotations(own, "test")
     oracle = make_baseline("oracle", Choices(references=test, proposals=scheme))
     expected = evaluate(test, oracle.ground(test.queries), "mIoU").value("mIoU")
     assert figures(json.loads(out))["mIoU"] == pytest.approx(expected, rel=1e-12)

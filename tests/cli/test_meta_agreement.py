@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from truemoment import get_protocol, read_own_annotations, read_predictions
+from truemoment import get_protocol, read_annotations, read_predictions
 from truemoment.evaluation.evaluate import evaluate
 
 
@@ -42,7 +42,7 @@ def test_it_tells_what_the_measures_say(call, words):
 def test_figures_are_those_of_evaluate(call, words, tmp_path, annotations, predictions):
     """The figures of a system are what `truemoment evaluate` gives it."""
     call(*words, "--json", tmp_path / "x.json")
-    reference = read_own_annotations(annotations, split="test")
+    reference = read_annotations(annotations, split="test")
     answers, _ = read_predictions(predictions, reference)
     scores = evaluate(reference, answers, "R@1,IoU=0.7; R@5,IoU=0.7; AxIoU@5", get_protocol("default"))
     found = json.loads((tmp_path / "x.json").read_text())["studies"]["agreement"]["systems"][0]["measures"]

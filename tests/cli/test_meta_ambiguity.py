@@ -58,12 +58,12 @@ def test_is_told_and_written(call, tmp_path):
 @pytest.mark.usefixtures("three_runs")
 def test_is_what_the_library_finds(study):
     """The study has a stream of its own, and of that each model a child, shift the second."""
-    from truemoment import read_own_annotations, read_predictions
+    from truemoment import read_annotations, read_predictions
     from truemoment.evaluation.uncertainty import stream
     from truemoment.studies.meta.ambiguity import ambiguity
     from truemoment.studies.meta.noise import VARIANCES_S2, ShiftNoise
 
-    annotations = read_own_annotations(Path("mine.jsonl"), "test")
+    annotations = read_annotations(Path("mine.jsonl"), "test")
     answers = {name: read_predictions(Path(f"runs/{name}.jsonl"), annotations)[0] for name in "abc"}
     rng = stream(3, "ambiguity").spawn(3)[1]
     models = [ShiftNoise(variance_s2) for variance_s2 in VARIANCES_S2]

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from truemoment import read_own_annotations, read_predictions
+from truemoment import read_annotations, read_predictions
 from truemoment.cli.meta import population
 from truemoment.studies.meta import simulation
 from truemoment.studies.meta.population import default_population
@@ -44,7 +44,7 @@ def test_files_hold_what_the_function_gives(call, mine, tmp_path):
     """The population's generator is the first child of the seed, as for --population of the other studies."""
     out = tmp_path / "systems"
     call("meta", "population", "--annotations", mine, "--split", "test", "--seed", 3, "--top", 4, "-o", out)
-    test, train = (read_own_annotations(mine, split) for split in ("test", "train"))
+    test, train = (read_annotations(mine, split) for split in ("test", "train"))
     rng = np.random.default_rng(3).spawn(1)[0]
     expected = simulate_all(default_population(), test, rng, fit=train, top=4)["ranker"]
     got, _ = read_predictions(out / "ranker.jsonl", test)

@@ -41,13 +41,13 @@ def test_is_told_and_written(call, tmp_path):
 @pytest.mark.usefixtures("three_runs")
 def test_is_what_the_library_finds(study):
     """The study has a stream of its own, whatever else the seed is used for."""
-    from truemoment import read_own_annotations, read_predictions
+    from truemoment import read_annotations, read_predictions
     from truemoment.evaluation.evaluate import evaluate
     from truemoment.evaluation.uncertainty import stream
     from truemoment.studies.meta.stability import stability
     from truemoment.studies.meta.systems import Systems
 
-    annotations = read_own_annotations(Path("mine.jsonl"), "test")
+    annotations = read_annotations(Path("mine.jsonl"), "test")
     scores = {
         name: evaluate(
             annotations, read_predictions(Path(f"runs/{name}.jsonl"), annotations)[0], "R@1,IoU=0.5; AxIoU@5"

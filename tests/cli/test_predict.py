@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from truemoment import __version__, read_own_annotations, read_predictions
+from truemoment import __version__, read_annotations, read_predictions
 from truemoment.data.answers import VERSION
 
 from ..served.stub import Reply, error, guess, images_of, said, serving, text_of
@@ -84,7 +84,7 @@ def test_the_result_file_says_how_it_was_made(predict, server, tmp_path, annotat
     assert made_by["request"] == {"temperature": 0, "max_tokens": 99, "seed": 5}
     assert [line["query_id"] for line in lines] == ["v#0", "v#1", "w#0"]
     assert [line["status"] for line in lines] == ["parsed"] * 3
-    predictions, report = read_predictions(tmp_path / "out.jsonl", read_own_annotations(annotations, "test"))
+    predictions, report = read_predictions(tmp_path / "out.jsonl", read_annotations(annotations, "test"))
     assert len(predictions) == report.rows == 3
     assert set(predictions.status) == {"parsed"}
 
@@ -426,7 +426,7 @@ def test_several_prompts_are_compared(call, videos, annotations, tmp_path, monke
     assert sorted(decoded) == ["v", "w"]  # once for both prompts that show frames
     found = json.loads((tmp_path / "found.json").read_text())
     assert found["schema"] == "truemoment/predict-prompts/1"
-    n = len(read_own_annotations(annotations, "test").queries)
+    n = len(read_annotations(annotations, "test").queries)
     assert n_requests == 3 * n
     assert {of["prompt"]: of["unread"] for of in found["prompts"]} == {"seconds": 0, "clock": 0, "text-only": n}
     first, *others = found["agreement"]

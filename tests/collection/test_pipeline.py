@@ -14,7 +14,8 @@ from truemoment.collection.layout import CollectSettings, films_in
 from truemoment.collection.pipeline import CollectRecipe, collect_films
 from truemoment.collection.splitting import split_collection
 from truemoment.collection.tasks import make_task, read_tasks
-from truemoment.data.datasets import load_annotations, read_own_annotations
+from truemoment.data.datasets import load_annotations
+from truemoment.data.references import read_annotations
 from truemoment.data.split_file import read_splits
 from truemoment.worlds.described.film import DescribedSettings, make_described
 
@@ -61,7 +62,7 @@ def test_files_of_a_collection(collected):
         "words.jsonl",
     ]
     kept = [of for of in film.sentences() if of.kept]
-    own = read_own_annotations(collected / "annotations.jsonl")
+    own = read_annotations(collected / "annotations.jsonl")
     assert own.queries.query_id.tolist() == [of.id for of in kept]
     assert own.queries.sentence.tolist() == [of.sentence for of in kept]
     assert list(zip(own.start_s.tolist(), own.end_s.tolist(), strict=True)) == [of.film_s for of in kept]
@@ -77,7 +78,7 @@ def test_files_of_a_collection(collected):
 def test_the_mad_form_is_read_as_mad(collected, tmp_path):
     shutil.copytree(collected / "mad", tmp_path / "mad")
     mad = load_annotations("mad", "train", data_dir=tmp_path)
-    own = read_own_annotations(collected / "annotations.jsonl")
+    own = read_annotations(collected / "annotations.jsonl")
     assert mad.queries.sentence.tolist() == own.queries.sentence.tolist()
     assert mad.start_s.tolist() == own.start_s.tolist()
     assert mad.duration_s.tolist() == own.duration_s.tolist()
@@ -170,7 +171,7 @@ def test_splits_are_written_everywhere(collected, tmp_path):
     assert sorted(made.films.values()) == ["test", "train", "val"]
     assert read_splits(out) == made.films
     for split in ("train", "val", "test"):
-        own = read_own_annotations(out / "annotations.jsonl", split)
+        own = read_annotations(out / "annotations.jsonl", split)
         mad = json.loads((out / "mad" / f"MAD_{split}.json").read_text())
         assert own.queries.query_id.tolist() == list(mad)
         assert made.films[own.video_id[0]] == split

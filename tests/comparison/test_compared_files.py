@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from truemoment import read_own_annotations
+from truemoment import read_annotations
 from truemoment.base.errors import UsageError
 from truemoment.evaluation.uncertainty import DrawSettings
 from truemoment.studies.compare.files import compare_files
@@ -25,7 +25,7 @@ def files(tmp_path):
         answers = ({"query_id": f"v{i}#0", "moments": [[10, 20] if i < right else [30, 40]]} for i in range(12))
         paths[name] = [tmp_path / f"{name}.jsonl"]
         paths[name][0].write_text("".join(json.dumps(answer) + "\n" for answer in answers))
-    return read_own_annotations(tmp_path / "mine.jsonl"), paths
+    return read_annotations(tmp_path / "mine.jsonl"), paths
 
 
 def test_files_are_compared_by_the_share_they_hit(files):

@@ -10,7 +10,8 @@ from truemoment import Annotations, Predictions
 from truemoment.base.boundary.folders import lock_folder
 from truemoment.base.errors import UsageError
 from truemoment.cli import run
-from truemoment.data.datasets import load_annotations, read_own_annotations
+from truemoment.data.datasets import load_annotations
+from truemoment.data.references import read_annotations
 from truemoment.evaluation.uncertainty import DrawSettings, holm
 from truemoment.studies.contamination.exact_recall import (
     REACH,
@@ -243,7 +244,7 @@ def test_the_command_reports_and_writes_probes(tmp_path, capsys):
     assert "Differences around 0" in page.read_text()
     assert (tmp_path / "figures" / "contamination.csv").is_file()
     assert run(["contamination", "--annotations", str(mine), "--write-probes", str(tmp_path / "probes")]) == 0
-    written = read_own_annotations(tmp_path / "probes" / "paraphrased.jsonl", None)
+    written = read_annotations(tmp_path / "probes" / "paraphrased.jsonl", None)
     assert written.sentence[0] != official.sentence[0]
     capsys.readouterr()
     words_of_probes = ["contamination", "--annotations", str(mine), "--write-probes", str(tmp_path / "probes")]

@@ -6,8 +6,8 @@ import math
 import pytest
 
 from truemoment.base.errors import InputError, MissingFileError
-from truemoment.data.datasets import read_own_annotations
 from truemoment.data.datasets.own import write
+from truemoment.data.references import read_annotations
 
 
 def line(moments=((2, 5),), **about):
@@ -21,7 +21,7 @@ def own(tmp_path):
     def run(content, split=None):
         path = tmp_path / "own.jsonl"
         path.write_text(content, encoding="utf-8")
-        return read_own_annotations(path, split)
+        return read_annotations(path, split)
 
     return run
 
@@ -70,7 +70,7 @@ def test_a_video_may_hold_no_such_moment(own, tmp_path):
     write(tmp_path / "again.jsonl", [annotations])
     again = (tmp_path / "again.jsonl").read_text(encoding="utf-8")
     assert [json.loads(text)["moments"] for text in again.splitlines()] == [[], [[2.0, 5.0]], []]
-    assert read_own_annotations(tmp_path / "again.jsonl").sha256 == annotations.sha256
+    assert read_annotations(tmp_path / "again.jsonl").sha256 == annotations.sha256
 
 
 def test_ids_do_not_change_with_the_split_that_is_read(own):
@@ -161,5 +161,5 @@ def test_an_id_may_stand_in_two_splits(own):
 
 def test_a_missing_file(tmp_path):
     with pytest.raises(MissingFileError) as caught:
-        read_own_annotations(tmp_path / "none.jsonl")
+        read_annotations(tmp_path / "none.jsonl")
     assert str(caught.value) == f"{tmp_path / 'none.jsonl'}: no such file"

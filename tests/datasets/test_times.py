@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from truemoment import read_own_annotations
+from truemoment import read_annotations
 from truemoment.base.errors import InputError
 
 CAPTIONS = {"v": {"duration": 30.0, "sentences": ["x"], "timestamps": [[1.0, 2.0]]}}
@@ -117,7 +117,7 @@ def test_a_time_of_own_annotations_that_no_video_has_names_its_place(tmp_path, c
     path = tmp_path / "a.jsonl"
     path.write_text(f"{json.dumps(OWN)}\n{json.dumps({**OWN, **change})}\n")
     with pytest.raises(InputError) as caught:
-        read_own_annotations(path)
+        read_annotations(path)
     assert str(caught.value) == f"{path}:2: {said}"
 
 

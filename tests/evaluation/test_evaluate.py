@@ -114,7 +114,7 @@ def test_missing_durations_are_refused_where_they_are_needed(measures, protocol,
         evaluate(*unknown_durations(), measures, protocol)
     assert str(caught.value) == (
         f"{what} needs every video's duration; 2 videos have none (queries a, b, c, ...); "
-        "give durations or ask for other measures"
+        "give durations (--durations FILE or --videos DIR) or ask for other measures"
     )
 
 

@@ -76,7 +76,7 @@ def test_the_operator_is_the_one_that_the_file_names(plugin):
 
 
 def test_moments_have_the_figures_of_evaluate(plugin):
-    annotations = tm.read_own_annotations(FILES["annotations"])
+    annotations = tm.read_annotations(FILES["annotations"])
     samples = [Sample(f"/films/{video}.mp4") for video in dict.fromkeys(annotations.video_id)]
     found = plugin.LoadAudit().execute(context([*samples[:-1], Sample("/films/other.mp4")], **FILES))
     assert found == {"videos": 39, "videos_without_sample": 1, "error": None}

@@ -45,7 +45,7 @@ def test_the_task_names_functions_of_its_file(task, utils):
 
 @pytest.mark.parametrize("protocol", ["", "lmms-eval"])
 def test_figures_are_those_of_evaluate(task, utils, monkeypatch, protocol, tmp_path):
-    annotations = tm.read_own_annotations(EXAMPLES / "annotations.jsonl")
+    annotations = tm.read_annotations(EXAMPLES / "annotations.jsonl")
     best, _ = tm.read_predictions(EXAMPLES / "predictions.jsonl", annotations)
     best = best.ranked_by_score()
     if protocol:

@@ -58,7 +58,7 @@ def module_fixture(monkeypatch, tmp_path):
 
 
 def test_figures_are_those_of_evaluate(module, tmp_path):
-    annotations = tm.read_own_annotations(EXAMPLES / "annotations.jsonl")
+    annotations = tm.read_annotations(EXAMPLES / "annotations.jsonl")
     predictions, _ = tm.read_predictions(EXAMPLES / "predictions.jsonl", annotations)
     first = predictions.ranked_by_score().offsets[predictions.rows_of(annotations.queries.query_id)]
     moments = [(predictions.start_s[row], predictions.end_s[row]) for row in first]

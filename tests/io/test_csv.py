@@ -114,7 +114,7 @@ EXPECTED = "expected start, end, query_id (or video_id, sentence)"
         ("start,end", "start, end"),
         ("video,start,end", "video, start, end"),
         ("query,start,end", "query, start, end"),
-        ("query_id;start;end", "query_id;start;end"),
+        ("query_id|start|end", "query_id|start|end"),
         ("a,b", "a, b"),
     ],
 )

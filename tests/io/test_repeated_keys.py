@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from truemoment import read_own_annotations
+from truemoment import read_annotations
 from truemoment.base.errors import InputError
 from truemoment.data.formats import read_rows
 
@@ -20,7 +20,7 @@ def with_a_key_twice(line):
 
 
 @pytest.mark.parametrize(
-    ("name", "read"), [*((name, read_rows) for name in ROWS), ("annotations.jsonl", read_own_annotations)]
+    ("name", "read"), [*((name, read_rows) for name in ROWS), ("annotations.jsonl", read_annotations)]
 )
 def test_a_key_twice_in_a_row_is_refused(name, read, tmp_path):
     lines = (SAMPLES / name).read_bytes().splitlines(keepends=True)

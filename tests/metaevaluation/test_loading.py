@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from truemoment import read_own_annotations, read_predictions
+from truemoment import read_annotations, read_predictions
 from truemoment.base.errors import UsageError
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.studies.meta.loading import SystemSource, VariantSource
@@ -38,7 +38,7 @@ def test_files_and_folders_are_measured_as_evaluate_does(folder):
     data = {"annotations": folder / "mine.jsonl", "split": "test"}
     loaded = SystemSource((f"{folder}/runs", f"again={folder}/runs/far.jsonl"), **data, measures=MEASURES).load()
     assert loaded.systems.names == ("far", "near", "again")  # files of a folder by name
-    annotations = read_own_annotations(folder / "mine.jsonl", "test")
+    annotations = read_annotations(folder / "mine.jsonl", "test")
     predictions, _ = read_predictions(folder / "runs" / "near.jsonl", annotations)
     expected = evaluate(annotations, predictions, MEASURES)
     assert loaded.systems.figures[1].tolist() == [expected.value(measure) for measure in expected.measures]

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Predictions, get_protocol, parse_measures, read_own_annotations, read_predictions
+from truemoment import Annotations, Predictions, get_protocol, parse_measures, read_annotations, read_predictions
 from truemoment.base.boundary.caching import Cache
 from truemoment.data.language import get_engine
 from truemoment.studies.audit import Audit, AuditSetup, Controls, Splits, audit, read_gate
@@ -77,7 +77,7 @@ def source() -> dict[str, str]:
 @pytest.fixture(scope="session")
 def example() -> Audit:
     """Give the audit of the example files, with everything an audit may be given."""
-    annotations = read_own_annotations(EXAMPLES / "annotations.jsonl")
+    annotations = read_annotations(EXAMPLES / "annotations.jsonl")
     predictions, match = read_predictions(EXAMPLES / "predictions.jsonl", annotations)
     first = np.arange(annotations.n_queries) < 40  # some sentences stand in train, others do not
     train = renamed(annotations.select_queries(first), "train", stretched=0.8)

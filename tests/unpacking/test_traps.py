@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from truemoment import Scores, read_own_annotations
+from truemoment import Scores, read_annotations
 from truemoment.base.boundary.files import iterate_lines, read_bytes, read_text
 from truemoment.base.errors import InputError
 from truemoment.data.formats import read_rows
@@ -144,7 +144,7 @@ READERS = {
     "one line without an end": (bytes(1000), lambda path: list(iterate_lines(path))),
     "JSON Lines": (b'{"query_id":"a","moments":[[0,1,1],[0,1,1],[0,1,1]]}\n', read_rows),
     "CSV": (b"a,1,2\n", read_rows),
-    "annotations": (b'{"video_id":"v","sentence":"s","moments":[[0,1]]}\n', read_own_annotations),
+    "annotations": (b'{"video_id":"v","sentence":"s","moments":[[0,1]]}\n', read_annotations),
     "word vectors": (b"word" + b" 1" * 1000 + b"\n", read_glove),
 }
 

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from truemoment import read_own_annotations
+from truemoment import read_annotations
 from truemoment.base.errors import InputError, MissingFileError
 from truemoment.base.version import __version__
 from truemoment.data.datasets import own
@@ -26,10 +26,10 @@ def saved(tmp_path):
 def test_annotations_come_back(saved):
     world, folder = saved
     for name, part in world.splits.items():
-        again = read_own_annotations(folder / "annotations.jsonl", name)
+        again = read_annotations(folder / "annotations.jsonl", name)
         assert (again.sha256, again.split) == (part.sha256, name)
     for name, marked in world.humans.items():
-        assert read_own_annotations(folder / "humans.jsonl", name).sha256 == marked.sha256
+        assert read_annotations(folder / "humans.jsonl", name).sha256 == marked.sha256
     line = json.loads((folder / "annotations.jsonl").read_text(encoding="utf-8").splitlines()[0])
     assert line["query_id"] == "world00000#0"
     assert line["split"] == "train"
@@ -72,7 +72,7 @@ def test_an_unknown_duration_is_left_out(tmp_path):
         [("q", "v", float("nan"), "ü", 2.0, 5.0, "ann"), ("q", "v", float("nan"), "ü", 1.0, 9.0, "")], split="val"
     )
     own.write(tmp_path / "own.jsonl", [annotations])
-    assert read_own_annotations(tmp_path / "own.jsonl", "val").sha256 == annotations.sha256
+    assert read_annotations(tmp_path / "own.jsonl", "val").sha256 == annotations.sha256
 
 
 def test_no_videos(tmp_path):

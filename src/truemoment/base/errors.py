@@ -92,6 +92,10 @@ class ProtocolError(UsageError):
     """A protocol's text cannot be read, or the protocol refuses these predictions."""
 
 
+class DataWarning(UserWarning):
+    """A file is not read whole, or lacks values that a study may need."""
+
+
 class MissingPackageError(TrueMomentError):
     """An optional package is needed; the message names the install line.
 

@@ -62,7 +62,10 @@ def require_durations(queries: Queries, name: str) -> None:
     """Refuse a query whose video has no known duration."""
     unknown = queries.query_id[~(queries.duration_s > 0)]
     if len(unknown):
-        raise InputError(f"{name} needs every video's duration, and that of query {unknown[0]!r} is not known")
+        raise InputError(
+            f"{name} needs every video's duration, and that of query {unknown[0]!r} is not known",
+            hint="give durations: --durations FILE or --videos DIR",
+        )
 
 
 def answers(

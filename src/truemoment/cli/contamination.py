@@ -15,7 +15,7 @@ from truemoment.cli.humans import file_by_system
 from truemoment.cli.outputs import refuse_files, refuse_outputs, say
 from truemoment.cli.parts import Output, PageOutput
 from truemoment.data.datasets.source import AnnotationSource
-from truemoment.studies.request import Data, ReadingPredictions, Testing
+from truemoment.studies.request import MappedData, ReadingPredictions, Testing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,12 +29,13 @@ class FreshSource(Request):
 
     def read(self, data_dir: Path | None) -> Annotations | None:
         """Read them, if any are named."""
-        from truemoment.data.datasets import load_annotations, read_own_annotations
+        from truemoment.data.datasets import load_annotations
+        from truemoment.data.references import read_annotations
 
         if self.fresh is not None and self.fresh_annotations is not None:
             raise UsageError("got --fresh and --fresh-annotations, expected one of them")
         if self.fresh_annotations is not None:
-            return read_own_annotations(self.fresh_annotations, None)
+            return read_annotations(self.fresh_annotations, None)
         if self.fresh is None:
             return None
         dataset, slash, split = self.fresh.partition("/")
@@ -62,7 +63,7 @@ class ContaminationRequest(Request):
 @binder.command("contamination")
 def command(
     request: ContaminationRequest,
-    data: Data,
+    data: MappedData,
     fresh: FreshSource,
     reading: ReadingPredictions,
     testing: Testing,

@@ -13,8 +13,9 @@ from truemoment.cli import EXIT_CHECK_FAILED, binder
 from truemoment.cli.command import Group
 from truemoment.cli.outputs import say
 from truemoment.cli.parts import Output
-from truemoment.data.datasets import DATASETS, data_folder, get_dataset, load_annotations, read_own_annotations
+from truemoment.data.datasets import DATASETS, data_folder, get_dataset, load_annotations
 from truemoment.data.datasets.base import WHY_NOT_FETCHED, Split
+from truemoment.data.references import read_annotations
 from truemoment.studies.request import data_dir
 
 
@@ -103,7 +104,7 @@ def check(request: CheckRequest) -> None:
     from truemoment.studies.bias import report_dataset_check as reports
 
     if request.name not in DATASETS and Path(request.name).is_file():
-        found = check_annotations(read_own_annotations(Path(request.name)))
+        found = check_annotations(read_annotations(Path(request.name)))
     else:
         dataset = get_dataset(request.name)
         folder = data_folder(request.data_dir) if request.name in DATASETS else Path(request.name).parent

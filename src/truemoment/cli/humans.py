@@ -15,7 +15,7 @@ from truemoment.cli.delivery import deliver
 from truemoment.cli.parts import Output, PageOutput
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.data.named_file import NamedFile
-from truemoment.studies.request import Data, Measuring, ReadingPredictions, Testing
+from truemoment.studies.request import MappedData, Measuring, ReadingPredictions, Testing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,11 +50,12 @@ class OfficialSource(Request):
 
     def read(self, data: AnnotationSource) -> Annotations | None:
         """Read them: those that are named, else those of the dataset that was annotated again."""
-        from truemoment.data.datasets import load_annotations, read_own_annotations
+        from truemoment.data.datasets import load_annotations
         from truemoment.data.datasets.reannotation import REANNOTATES
+        from truemoment.data.references import read_annotations
 
         if self.official_annotations is not None:
-            return read_own_annotations(self.official_annotations, None)
+            return read_annotations(self.official_annotations, None)
         if self.official == "none":
             return None
         if self.official is None:
@@ -90,7 +91,7 @@ class HumansRequest(Request):
 @binder.command("humans")
 def command(
     request: HumansRequest,
-    data: Data,
+    data: MappedData,
     official: OfficialSource,
     measuring: Measuring,
     reading: ReadingPredictions,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 import webbrowser
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ import click
 from truemoment.base.boundary.new_folder import refuse_folder as refuse_folder  # noqa: PLC0414 - as the others here
 from truemoment.base.boundary.new_folder import refuse_no_parent as refuse_no_parent  # noqa: PLC0414 - as above
 from truemoment.base.boundary.text import printable
-from truemoment.base.errors import UsageError
+from truemoment.base.errors import DataWarning, UsageError
 from truemoment.base.request import Running
 from truemoment.cli import closed
 
@@ -161,6 +162,25 @@ def shown(request: R, *, show: bool) -> Iterator[R]:
 def warn(why: str) -> None:
     """Write a warning on standard error."""
     say(f"truemoment: {why}", err=True)
+
+
+@contextmanager
+def warnings_shown() -> Iterator[None]:
+    """Show each warning about a file on one line of standard error."""
+    seen: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *place: Any) -> None:  # noqa: ANN401 - of the module
+        if not issubclass(category, DataWarning):
+            usual(message, category, *place)
+        elif (text := str(message)) not in seen:
+            seen.add(text)
+            warn(text)
+
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+        warnings.simplefilter("always", DataWarning)
+        warnings.showwarning = show  # type: ignore[assignment]  # it passes the rest on
+        yield
 
 
 def floors_cache() -> Cache:

@@ -10,7 +10,7 @@ from truemoment.base.request import In, InRun, Out, Request, argument, number, o
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
 from truemoment.cli.parts import ModelThreads, Output
-from truemoment.studies.request import Data
+from truemoment.studies.request import MappedData
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class RetrieveRequest(Request):
 
 
 @binder.command("retrieve")
-def command(request: RetrieveRequest, data: Data, _threads: ModelThreads, output: Output) -> None:
+def command(request: RetrieveRequest, data: MappedData, _threads: ModelThreads, output: Output) -> None:
     """Rank all clips by a text and all texts by a clip, from features in SOURCE.
 
     Each sentence of a split is a text, and its moment is its clip. A clip's vector is the mean of the

@@ -18,7 +18,7 @@ from truemoment.base.boundary.text import as_text, short_line
 from truemoment.base.errors import TrueMomentError, UsageError
 from truemoment.cli import EXIT_BAD_INPUT, EXIT_BUG, EXIT_INTERRUPTED, INTERRUPTED
 from truemoment.cli.interrupts import is_interrupted
-from truemoment.cli.outputs import say
+from truemoment.cli.outputs import say, warnings_shown
 
 EXTRAS = MappingProxyType(
     {
@@ -40,7 +40,7 @@ _NO_MEMORY = re.compile("allocate memory|out of memory|start new thread|create a
 
 def status_of(words: list[str], *, debug: bool) -> int:
     """Run the command line and return its exit status; errors become one line on standard error."""
-    with clean_streams(), command_inputs():
+    with clean_streams(), command_inputs(), warnings_shown():
         try:
             return _invoke(words)
         except click.UsageError as error:

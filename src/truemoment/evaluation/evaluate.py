@@ -280,7 +280,7 @@ def _constants(
         unknown = queries.query_id[~(duration_s > 0)][0]
         raise MeasureError(
             f"a constant share of the video needs every video's duration; that of query {unknown!r} of "
-            f"{annotations.dataset}/{annotations.split} is not known"
+            f"{annotations.dataset}/{annotations.split} is not known; give durations: --durations FILE or --videos DIR"
         )
     pairing = _Pairing.prepare(annotations, _empty_answers(annotations), np.arange(len(queries)), protocol)
     dtype = pairing.start.dtype
@@ -636,7 +636,7 @@ def _check_durations(annotations: Annotations, measures: Sequence[Measure], prot
         some = ", ".join(dict.fromkeys(annotations.query_id[unknown][:3]))
         raise MeasureError(
             f"{name} needs every video's duration; {len(set(annotations.video_id[unknown]))} videos have none "
-            f"(queries {some}, ...); give durations or ask for other measures"
+            f"(queries {some}, ...); give durations (--durations FILE or --videos DIR) or ask for other measures"
         )
 
 

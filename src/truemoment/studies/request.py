@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from truemoment.base.errors import UsageError
-from truemoment.base.request import MOST_RESAMPLES, AnyFile, In, InDataset, Request, ignore, number, option, seed
+from truemoment.base.request import MOST_RESAMPLES, AnyFile, In, InDataset, Out, Request, ignore, number, option, seed
 from truemoment.base.rules import OneSided, OnNegative, OnUnknown, Swapped, Which
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from truemoment.data.formats import Reader
     from truemoment.data.formats.matching import MatchReport
     from truemoment.data.formats.prediction_files import PredictionOptions
+    from truemoment.data.references import ReferenceOptions
     from truemoment.evaluation.measures import Measure
     from truemoment.evaluation.protocols import Protocol
     from truemoment.evaluation.uncertainty import DrawSettings
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     """A table, a dictionary of moments by query, or an array (:mod:`truemoment.data.python_values`)."""
 
     AnyAnnotations = Annotations | AnyFile | PythonValue
-    """Annotations, or a file of them."""
+    """Annotations, or a file of them in any form that TrueMoment reads."""
 
     AnyPredictions = Predictions | AnyFile | PythonValue
     """Predictions, or a file in any format that TrueMoment reads."""
@@ -69,6 +70,71 @@ def no_cache() -> Any:  # noqa: ANN401 - as dataclasses.field
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReadingAnnotations(Request):
+    """How files of annotations are read."""
+
+    HEADING = "Reading your own annotations"
+
+    fields: str | None = option(
+        "Columns of a table or list, e.g. 'sentence=caption, start_s=frame/25', or the file of --save-fields.",
+        metavar="MAP",
+    )
+    save_fields: Out[AnyFile | None] = option("Save the value of --fields to a file.", metavar="FILE")
+    durations: In[AnyFile | None] = option(
+        "Durations of the videos, where the annotations have none: CSV or JSON of video_id, duration_s.", metavar="FILE"
+    )
+    videos: AnyFile | None = option("Folder of video files, named by video id, to read durations from.", metavar="DIR")
+    frame_rate: float | None = option(
+        "Frames per second of annotations that count frames (CVAT, Label Studio).",
+        limits=(0, 1000),
+        is_open=True,
+        metavar="F",
+    )
+
+    def check(self) -> None:
+        """Refuse a mapping that cannot be read, and one that is saved without being given."""
+        if self.fields is not None:
+            from truemoment.data.references import parse_fields
+
+            parse_fields(self.fields)
+        elif self.save_fields is not None:
+            raise UsageError("--save-fields saves the value of --fields, expected --fields")
+
+    @property
+    def how_references(self) -> ReferenceOptions:
+        """The options of the reader."""
+        from truemoment.data.references import ReferenceOptions, parse_fields
+
+        given = {
+            "--fields": self.fields,
+            "--durations": self.durations,
+            "--videos": self.videos,
+            "--frame-rate": self.frame_rate,
+        }
+        return ReferenceOptions(
+            None if self.fields is None else parse_fields(self.fields),
+            self.frame_rate,
+            None if self.durations is None and self.videos is None else self.durations_of,
+            None if self.save_fields is None else Path(self.save_fields),
+            tuple((name, str(value)) for name, value in given.items() if value is not None),
+        )
+
+    def durations_of(self, video_ids: Sequence[str]) -> dict[str, float]:
+        """Return durations by video: those in the file, else those of the video files."""
+        from truemoment.data.references import read_durations
+
+        durations = {} if self.durations is None else read_durations(Path(self.durations))
+        missing = [video_id for video_id in video_ids if video_id not in durations]
+        if self.videos is not None and missing:
+            from truemoment.media.video.files import find_videos
+            from truemoment.media.video.frames import duration_of
+
+            files = find_videos(Path(self.videos), missing)
+            durations |= {video_id: duration_of(file) for video_id, file in files.items()}
+        return durations
+
+
+@dataclass(frozen=True, kw_only=True)
 class Data(Request):
     """The annotations of a study."""
 
@@ -76,7 +142,7 @@ class Data(Request):
 
     dataset: InDataset[str | None] = dataset()
     annotations: In[AnyAnnotations | None] = option(
-        "Your own annotations as JSON Lines, in place of --dataset.", metavar="FILE"
+        "File of your own annotations, in place of --dataset; its form is recognised.", metavar="FILE"
     )
     split: str | None = option("Split of the dataset, e.g. test-ood.", metavar="NAME", complete="splits")
     data_dir: AnyFile | None = data_dir()
@@ -91,7 +157,10 @@ class Data(Request):
         from truemoment.data.datasets.source import AnnotationSource
 
         dataset = None if self.dataset is None else str(self.dataset)
-        return AnnotationSource(dataset, path_of(self.annotations), self.split, path_of(self.data_dir))
+        places = path_of(self.annotations), self.split, path_of(self.data_dir)
+        if isinstance(self, ReadingAnnotations):
+            return AnnotationSource(dataset, *places, self.how_references)
+        return AnnotationSource(dataset, *places)
 
     @property
     def origin(self) -> AnnotationSource | Annotations:
@@ -110,6 +179,11 @@ class Data(Request):
 
         annotations = self.origin
         return annotations if isinstance(annotations, Annotations) else annotations.read()
+
+
+@dataclass(frozen=True, kw_only=True)
+class MappedData(Data, ReadingAnnotations):
+    """Which annotations are read, and how."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,7 +324,7 @@ class FittedOn(Request):
 
     fit_split: str | None = option("Split the floors are fitted on, or none. [default: train]", metavar="NAME")
     fit_annotations: In[AnyAnnotations | None] = option(
-        "Your own annotations to fit on, in place of a split.", metavar="FILE"
+        "File of your own annotations to fit on, in place of a split.", metavar="FILE"
     )
 
     def check(self) -> None:
@@ -260,14 +334,14 @@ class FittedOn(Request):
     def training(self, origin: AnnotationSource | Annotations, reference: Annotations) -> Annotations | None:
         """Read the annotations on which floors are fitted, if any. `reference` are the annotations under test."""
         from truemoment.base.records import Annotations
-        from truemoment.data.datasets import read_own_annotations
         from truemoment.data.datasets.source import without_queries_of
+        from truemoment.data.references import read_annotations
 
         train = self.fit_annotations
         if not isinstance(origin, Annotations) and not isinstance(train, Annotations):
             return origin.training(reference, self.fit_split, path_of(train))
         if train is not None:
-            train = train if isinstance(train, Annotations) else read_own_annotations(Path(train), None)
+            train = train if isinstance(train, Annotations) else read_annotations(Path(train), None)
             return without_queries_of(reference, train, "--fit-annotations")
         if self.fit_split not in {None, "none"}:
             raise UsageError(f"--fit-split {self.fit_split}: {NO_OTHER_SPLITS}")

@@ -33,12 +33,12 @@ def write_world(world: World, folder: AnyPath | str) -> None:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from truemoment import read_own_annotations
+    >>> from truemoment import read_annotations
     >>> from truemoment.worlds import make_world
     >>> world = make_world(20)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_world(world, folder)
-    ...     val = read_own_annotations(Path(folder) / "annotations.jsonl", "val")
+    ...     val = read_annotations(Path(folder) / "annotations.jsonl", "val")
     ...     features = read_features(Path(folder) / "features.npz")
     >>> val.sha256 == world.splits["val"].sha256, len(features)
     (True, 20)

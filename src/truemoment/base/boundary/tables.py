@@ -7,7 +7,7 @@ import io
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from truemoment.base.boundary.files import DATA_BYTES, SETTINGS_BYTES, read_text
+from truemoment.base.boundary.files import DATA_BYTES, SETTINGS_BYTES, read_bytes, read_text
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.boundary.text import from_cell, no_formula
 from truemoment.base.errors import InputError
@@ -29,9 +29,13 @@ def read_csv(path: AnyPath, columns: Collection[str], *, strict: bool = False) -
 def read_cells(path: AnyPath, *, most: int = SETTINGS_BYTES) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, cells) of the headings and of each row, which has as many.
 
-    The file is TSV if its first line contains a tab, else CSV.
+    The delimiter is a tab if the first line contains one, else ";" if it contains more of these than commas, else ",".
     """
-    text = read_text(path, most=most)
+    yield from cells_in(read_sheet(path, most=most), path)
+
+
+def cells_in(text: str, path: AnyPath) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number, cells) of the headings and of each row of the text of a table."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=_delimiter(text.split("\n", 1)[0]))
     try:
         headings = next(reader, [])
@@ -45,6 +49,21 @@ def read_cells(path: AnyPath, *, most: int = SETTINGS_BYTES) -> Iterator[tuple[i
         raise InputError(f"{error}, expected CSV", path=path, line=reader.line_num) from None
 
 
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""Byte-order marks of UTF-16, in which spreadsheets save "Unicode text"."""
+
+
+def read_sheet(path: AnyPath, *, most: int = SETTINGS_BYTES) -> str:
+    """Return the text of a table: UTF-8, or UTF-16 with its byte-order mark."""
+    data = read_bytes(path, most=most)
+    if not data.startswith(UTF_16):
+        return read_text(path, most=most)
+    try:
+        return data.decode("utf-16")
+    except UnicodeDecodeError:
+        raise InputError("got broken UTF-16, expected text", path=path) from None
+
+
 def cells_of(line: str) -> list[str]:
     """Return the cells of a line of CSV or TSV; none if it is no such line."""
     try:
@@ -54,7 +73,12 @@ def cells_of(line: str) -> list[str]:
 
 
 def _delimiter(line: str) -> str:
-    return "\t" if "\t" in line else ","
+    return "\t" if "\t" in line else ";" if line.count(";") > line.count(",") else ","
+
+
+def has_decimal_commas(line: str) -> bool:
+    """Whether numbers of a table may have a decimal comma: its first line shows another delimiter."""
+    return _delimiter(line) != ","
 
 
 def csv_text(headings: Sequence[str], rows: Iterable[Iterable[object]], *, line_end: str = "\n") -> str:

@@ -58,7 +58,7 @@ def command(request: NewRequest, data: Data) -> None:
     truemoment annotate new lab --dataset charades-sta --split test --videos charades
     truemoment annotate new lab --annotations mine.jsonl --videos films --people 5 --per-query 3
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.data.datasets import read_own_annotations
+    from truemoment.data.references import read_annotations
     from truemoment.web.annotating.creation import new_study
     from truemoment.web.annotating.plan import StudyPlan, parse_controls, read_only
     from truemoment.web.annotating.queries import read_queries
@@ -76,7 +76,7 @@ def command(request: NewRequest, data: Data) -> None:
         per_query=request.per_query,
         people=0 if request.open_study else request.people,
         seed=request.seed,
-        gold=None if request.gold is None else read_own_annotations(request.gold, None),
+        gold=None if request.gold is None else read_annotations(request.gold, None),
         only=None if request.only is None else read_only(request.only),
         controls=shares,
         same_video=request.same_video,

@@ -10,7 +10,7 @@ from truemoment.base.request import In, NewFolder, number, option, seed
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
 from truemoment.cli.parts import Output
-from truemoment.studies.request import Data, Measuring
+from truemoment.studies.request import MappedData, Measuring
 
 MEASURES = "R@1,IoU=0.5; R@1,IoU=0.7; R@5,IoU=0.5"
 
@@ -19,7 +19,7 @@ TOP, MOST_PREDICTIONS = 10, 60
 
 
 @dataclass(frozen=True, kw_only=True)
-class PopulationRequest(Data, Measuring):
+class PopulationRequest(MappedData, Measuring):
     """The split, and the systems that are simulated."""
 
     fit_split: str | None = option("Split whose moments biased systems use. [default: train]", metavar="NAME")

@@ -26,7 +26,6 @@ from truemoment.data.datasets import (
     human_charades,
     lsmdc,
     mad,
-    own,
     qvhighlights,
     resplit_folder,
     tacos,
@@ -49,7 +48,6 @@ __all__ = [
     "load_annotations",
     "made_of",
     "numbered",
-    "read_own_annotations",
     "required_file",
 ]
 
@@ -79,8 +77,6 @@ DATASETS = Registry[Dataset](
     Dataset,
 )
 """Every dataset by name."""
-
-read_own_annotations = own.read
 
 
 def get_dataset(name: str) -> Dataset:

@@ -11,10 +11,8 @@ import numpy as np
 from truemoment.base.errors import MissingFileError, UsageError
 from truemoment.base.known_names import one_of_known
 from truemoment.base.records import Annotations
-from truemoment.data.datasets import get_dataset, load_annotations, own, read_own_annotations
-
-NO_SPLIT = "no split"
-"""Name of the split of lines that name none, where other lines of the file do."""
+from truemoment.data.datasets import get_dataset, load_annotations
+from truemoment.data.references import AS_STATED, NO_SPLIT, ReferenceOptions, read_references, splits_of
 
 _USUAL = ("train", "val", "test", "test-iid", "test-ood")
 
@@ -55,12 +53,12 @@ def splits_of_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | N
     return AllSplits(dataset.title, splits, tuple(notes))
 
 
-def splits_of_file(path: Path, only: Sequence[str] = ()) -> AllSplits:
+def splits_of_file(path: Path, only: Sequence[str] = (), how: ReferenceOptions = AS_STATED) -> AllSplits:
     """Read the splits of a file of annotations, the usual ones in their usual order.
 
     Lines without a split are a split of their own, :data:`NO_SPLIT`, where other lines name one.
     """
-    names, whole = own.splits_of(path), read_own_annotations(path)
+    names, whole = splits_of(path, how), read_references(path, None, how)
     if not names:
         if only:
             raise UsageError(f"{path}: its lines name no split, expected no --split")
@@ -68,7 +66,7 @@ def splits_of_file(path: Path, only: Sequence[str] = ()) -> AllSplits:
     ordered = [*(name for name in _USUAL if name in names), *sorted(names - set(_USUAL))]
     if unknown := next((name for name in only if name not in names), None):
         raise UsageError(f"{path} has no split {unknown!r}, expected {one_of_known(unknown, ordered)}")
-    splits = {name: read_own_annotations(path, name) for name in ordered}
+    splits = {name: read_references(path, name, how) for name in ordered}
     # Lines without a split are read with every split; if there is only one split, they belong to it.
     shared = set.intersection(*(set(part.query_id) for part in splits.values())) if len(splits) > 1 else set()
     if shared:

@@ -18,7 +18,7 @@ import msgspec
 
 from truemoment.base.boundary.files import sha256_of
 from truemoment.base.boundary.inputs import reading
-from truemoment.base.boundary.own_path import open_regular
+from truemoment.base.boundary.own_path import AnyPath, open_regular
 from truemoment.base.errors import InputError, MissingFileError, UsageError
 from truemoment.base.known_names import one_of_known, spelled_alike
 from truemoment.base.papers import Paper
@@ -201,7 +201,7 @@ def with_ids(rows: Iterable[VideoRow]) -> list[Row]:
     return [(query_id, *row) for query_id, row in zip(ids, rows, strict=True)]
 
 
-def refuse_repeated_id(ids: Iterable[str], path: Path, field: str) -> None:
+def refuse_repeated_id(ids: Iterable[str], path: AnyPath, field: str) -> None:
     """Refuse a repeated id: two queries would become one silently."""
     count = Counter(ids)
     twice = next((name for name, times in count.items() if times > 1), None)
@@ -209,7 +209,7 @@ def refuse_repeated_id(ids: Iterable[str], path: Path, field: str) -> None:
         raise InputError(f"{twice!r} appears twice, expected each query once", path=path, field=field)
 
 
-def checked_seconds(value: float, text: str | None, *, path: Path, line: int, field: str) -> float:
+def checked_seconds(value: float, text: str | None, *, path: AnyPath, line: int, field: str) -> float:
     """Return a time that was read from `text`; NaN is refused, with its place."""
     if not abs(value) <= MAX_TIME_S:
         raise InputError(f"got {text!r}, expected seconds up to {MAX_TIME_S:g}", path=path, line=line, field=field)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from truemoment.base.boundary.files import DATA_BYTES, read_number, read_text
+from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.boundary.tables import read_csv
 from truemoment.base.errors import InputError
 from truemoment.base.papers import CHARADES, TALL
@@ -22,26 +24,32 @@ from truemoment.data.datasets.base import (
 )
 
 _VIDEOX = "https://raw.githubusercontent.com/microsoft/VideoX/1744b2159c3d11694f94dab4fcde8660c685e79a/2D-TAN/data"
-_LINE = re.compile(r"(?P<video>\S+) (?P<start>\S+) (?P<end>\S+)##(?P<sentence>.*)")
+LINE = re.compile(r"(?P<video>\S+) (?P<start>\S+) (?P<end>\S+)##(?P<sentence>.*)")
 
 
-def read(folder: Path, split: str) -> Annotations:
-    """Read a split: ``VIDEO START END##sentence`` lines, durations from the Charades list."""
-    path = required_file(folder, f"charades_sta_{split}.txt", dataset="charades-sta")
-    duration_s = read_durations(required_file(folder, f"Charades_v1_{split}.csv", dataset="charades-sta"))
-    rows: list[VideoRow] = []
+def lines_of(path: AnyPath) -> Iterator[tuple[int, str, str, float, float]]:
+    """Yield (line, video_id, sentence, start_s, end_s) of each line ``VIDEO START END##sentence``."""
     for number, line in enumerate(read_text(path, most=DATA_BYTES).split("\n"), start=1):
         if not line.strip():
             continue
-        parts = _LINE.fullmatch(line.removesuffix("\r"))
+        parts = LINE.fullmatch(line.removesuffix("\r"))
         if parts is None:
             raise InputError(f"got {line[:60]!r}, expected 'VIDEO START END##sentence'", path=path, line=number)
         start_s, end_s = (
             checked_seconds(read_number(parts[field]), parts[field], path=path, line=number, field=field)
             for field in ("start", "end")
         )
-        video_id = parts["video"]
-        rows.append((video_id, duration_s.get(video_id, math.nan), parts["sentence"], start_s, end_s))
+        yield number, parts["video"], parts["sentence"], start_s, end_s
+
+
+def read(folder: Path, split: str) -> Annotations:
+    """Read a split: its lines, and durations from the Charades list."""
+    path = required_file(folder, f"charades_sta_{split}.txt", dataset="charades-sta")
+    duration_s = read_durations(required_file(folder, f"Charades_v1_{split}.csv", dataset="charades-sta"))
+    rows: list[VideoRow] = [
+        (video_id, duration_s.get(video_id, math.nan), sentence, start_s, end_s)
+        for _, video_id, sentence, start_s, end_s in lines_of(path)
+    ]
     return Annotations.from_rows(with_ids(rows), dataset="charades-sta", split=split)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from truemoment.base.boundary.files import DATA_BYTES, read_json
+from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.records import Annotations, Seconds
 from truemoment.data.datasets.base import Dataset, Row, SourceFile, Split, refuse_repeated_id, required_file
 
@@ -65,12 +66,20 @@ def _rows(videos: list[FilmedVideo]) -> Iterator[Row]:
                 yield query_id, clip.clip_uid, duration_s, query.query or "", *times
 
 
-def read(name: str, folder: Path, split: str) -> Annotations:
-    """Read a split; a question without text has an empty sentence."""
-    path = required_file(folder, f"nlq_{split}.json", dataset=name)
+def rows_of(path: AnyPath) -> list[Row]:
+    """Return rows (query_id, video_id, duration_s, sentence, start_s, end_s) of one file.
+
+    A question without text has an empty sentence.
+    """
     rows = list(_rows(read_json(path, NlqFile, most=DATA_BYTES).videos))
     refuse_repeated_id((row[0] for row in rows), path, "annotation_uid")
-    return Annotations.from_rows(rows, dataset=name, split=split)
+    return rows
+
+
+def read(name: str, folder: Path, split: str) -> Annotations:
+    """Read a split."""
+    path = required_file(folder, f"nlq_{split}.json", dataset=name)
+    return Annotations.from_rows(rows_of(path), dataset=name, split=split)
 
 
 def _release(version: str, splits: tuple[Split, ...], note: str) -> Dataset:

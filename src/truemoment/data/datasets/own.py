@@ -20,12 +20,10 @@ import msgspec
 
 from truemoment.base.boundary.files import read_json_lines, write_json_lines
 from truemoment.base.boundary.own_path import AnyPath
-from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError
-from truemoment.base.known_names import one_of_known
 from truemoment.base.records import Annotations, Seconds
 from truemoment.data.datasets.answer_file import is_answers, read_answers
-from truemoment.data.datasets.base import numbered
+from truemoment.data.datasets.entries import ReferenceEntry, as_annotations
 
 
 class OwnQuery(msgspec.Struct, forbid_unknown_fields=True):
@@ -50,51 +48,30 @@ def read(path: Path | str, split: str | None = None) -> Annotations:
     A file of answers (``truemoment annotate export``) is read as the moments that people marked.
     """
     path = Path(path)
-    if is_answers(path):
-        return read_answers(path).annotations()
-    entries = list(read_json_lines(path, OwnQuery))
-    named = all(entry.query_id is not None for _, entry in entries)
-    ids = [str(entry.query_id) for _, entry in entries] if named else numbered(entry.video_id for _, entry in entries)
-    line_of: dict[str, int] = {}
-    rows: list[tuple[str, str, float, str, float, float, str]] = []
-    for query_id, (line, entry) in zip(ids, entries, strict=True):
-        if split is not None and entry.split not in (None, split):
-            continue
-        own_id = query_id if entry.query_id is None else str(entry.query_id)
-        if own_id in line_of:
+    return read_answers(path).annotations() if is_answers(path) else as_annotations(path, entries_of(path), split)
+
+
+def entries_of(path: AnyPath) -> Iterator[ReferenceEntry]:
+    """Yield the lines of a file as entries."""
+    for line, query in read_json_lines(path, OwnQuery):
+        n_moments = len(query.moments) or 1
+        if query.annotators and len(query.annotators) != n_moments:
             raise InputError(
-                f"got {own_id!r} again, expected each query once (first in line {line_of[own_id]})",
-                path=path,
-                line=line,
-                field="query_id",
-            )
-        line_of[own_id] = line
-        moments = entry.moments or [(math.nan, math.nan)]
-        annotators = entry.annotators or [""] * len(moments)
-        if len(annotators) != len(moments):
-            raise InputError(
-                f"got {len(annotators)} names for {len(entry.moments)} moments, expected as many",
+                f"got {len(query.annotators)} names for {len(query.moments)} moments, expected as many",
                 path=path,
                 line=line,
                 field="annotators",
             )
-        duration_s = math.nan if entry.duration_s is None else entry.duration_s
-        rows.extend(
-            (own_id, entry.video_id, duration_s, entry.sentence, start_s, end_s, annotator)
-            for (start_s, end_s), annotator in zip(moments, annotators, strict=True)
+        yield ReferenceEntry(
+            query.video_id,
+            query.sentence,
+            query.moments,
+            math.nan if query.duration_s is None else query.duration_s,
+            None if query.query_id is None else str(query.query_id),
+            query.annotators or (),
+            query.split,
+            line=line,
         )
-    if not rows:
-        names = sorted({str(entry.split) for _, entry in entries if entry.split is not None})
-        problem = "has no queries" + (f" of split {split!r}" if split else "")
-        raise InputError(problem, path=path, hint=f"expected {one_of_known(split or '', names)}" if names else None)
-    return Annotations.from_rows(rows, dataset=as_text(path.name), split=split or "all")
-
-
-def splits_of(path: Path) -> set[str]:
-    """Return the names of the splits in a file."""
-    if is_answers(path):
-        return set()
-    return {entry.split for _, entry in read_json_lines(path, OwnQuery) if entry.split is not None}
 
 
 def write(path: AnyPath, splits: Iterable[Annotations]) -> None:
@@ -114,5 +91,5 @@ def _lines(annotations: Annotations) -> Iterator[OwnQuery]:
             sentence=annotations.sentence[low],
             moments=[] if math.isnan(start_s[0]) else list(zip(start_s, end_s, strict=True)),
             annotators=annotators if any(annotators) else None,
-            split=annotations.split,
+            split=None if annotations.split == "all" else annotations.split,
         )

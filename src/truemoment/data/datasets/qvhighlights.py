@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from truemoment.base.boundary.files import read_json_lines
+from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.errors import InputError
 from truemoment.base.papers import QVHIGHLIGHTS
-from truemoment.base.records import MAX_RATING, Annotations, Saliency, Seconds
+from truemoment.base.records import MAX_RATING, MAX_TIME_S, Annotations, Saliency, Seconds
 from truemoment.data.datasets.base import Dataset, Split, refuse_repeated_id, required_file, source_files
 
 CLIP_LENGTH_S = 2.0
@@ -36,6 +39,35 @@ class HighlightQuery(msgspec.Struct):
     saliency_scores: list[tuple[int, int, int]] = []
 
 
+def refuse_wrong_ratings(
+    clips: Sequence[int], ratings: Sequence[Sequence[int]], duration_s: float, path: AnyPath, line: int
+) -> None:
+    """Refuse ratings that are not one list for each clip of the video, or not from 0 to 4."""
+    if len(clips) != len(ratings):
+        raise InputError(
+            f"got {len(ratings)} ratings, expected {len(clips)} as relevant_clip_ids has",
+            path=path,
+            line=line,
+            field="saliency_scores",
+        )
+    n_clips = int((MAX_TIME_S if math.isnan(duration_s) else duration_s) / CLIP_LENGTH_S)
+    seen: set[int] = set()
+    for clip in clips:
+        if not 0 <= clip < n_clips or clip in seen:
+            repeat = " again" if clip in seen else ""
+            raise InputError(
+                f"got clip {clip}{repeat}, expected each of 0 to {n_clips - 1} at most once",
+                path=path,
+                line=line,
+                field="relevant_clip_ids",
+            )
+        seen.add(clip)
+    wrong = next((r for of_clip in ratings for r in of_clip if not 0 <= r <= MAX_RATING), None)
+    if wrong is not None:
+        problem = f"got rating {wrong}, expected 0 to {MAX_RATING}"
+        raise InputError(problem, path=path, line=line, field="saliency_scores")
+
+
 def read(folder: Path, split: str) -> Annotations:
     """Read a split; one row a window, ratings beside them where the file has them."""
     path = required_file(folder, _FILES[split], dataset="qvhighlights")
@@ -45,35 +77,11 @@ def read(folder: Path, split: str) -> Annotations:
     offsets = [0]
     ids: list[str] = []
     for number, entry in read_json_lines(path, HighlightQuery):
-        if len(entry.relevant_clip_ids) != len(entry.saliency_scores):
-            raise InputError(
-                f"got {len(entry.saliency_scores)} ratings, expected {len(entry.relevant_clip_ids)} as "
-                "relevant_clip_ids has",
-                path=path,
-                line=number,
-                field="saliency_scores",
-            )
-        n_clips = int(entry.duration / CLIP_LENGTH_S)
-        seen: set[int] = set()
-        for clip in entry.relevant_clip_ids:
-            if not 0 <= clip < n_clips or clip in seen:
-                repeat = " again" if clip in seen else ""
-                raise InputError(
-                    f"got clip {clip}{repeat}, expected each of 0 to {n_clips - 1} at most once",
-                    path=path,
-                    line=number,
-                    field="relevant_clip_ids",
-                )
-            seen.add(clip)
+        refuse_wrong_ratings(entry.relevant_clip_ids, entry.saliency_scores, entry.duration, path, number)
         if not entry.relevant_windows:
             raise InputError("got no window, expected at least one", path=path, line=number, field="relevant_windows")
         query_id = str(entry.qid)
         ids.append(query_id)
-        wrong = next((r for of_clip in entry.saliency_scores for r in of_clip if not 0 <= r <= MAX_RATING), None)
-        if wrong is not None:
-            raise InputError(
-                f"got rating {wrong}, expected 0 to {MAX_RATING}", path=path, line=number, field="saliency_scores"
-            )
         rows.extend(
             (query_id, entry.vid, entry.duration, entry.query, start_s, end_s)
             for start_s, end_s in entry.relevant_windows

@@ -9,8 +9,9 @@ from pathlib import Path
 from truemoment.base.errors import MissingFileError, UsageError
 from truemoment.base.known_names import spelled_alike
 from truemoment.base.records import Annotations
-from truemoment.data.datasets import DATASETS, get_dataset, load_annotations, own, read_own_annotations
+from truemoment.data.datasets import DATASETS, get_dataset, load_annotations
 from truemoment.data.datasets.resplit_folder import files_of_folder, is_folder
+from truemoment.data.references import AS_STATED, ReferenceOptions, read_references, splits_of
 
 
 @dataclass(frozen=True)
@@ -22,17 +23,20 @@ class AnnotationSource:
     dataset
         Name of a dataset, or a folder made by ``truemoment resplit``; None for a file.
     annotations
-        Your own annotations as JSON Lines, instead of a dataset.
+        File of your own annotations, instead of a dataset.
     split
         Name of the split.
     data_dir
         Folder with one folder per dataset; None for the variable ``TRUEMOMENT_DATA``.
+    how
+        How files of annotations are read.
     """
 
     dataset: str | None = None
     annotations: Path | None = None
     split: str | None = None
     data_dir: Path | None = None
+    how: ReferenceOptions = AS_STATED
 
     def __post_init__(self) -> None:
         """Spell the names of dataset and split as the registry does."""
@@ -48,7 +52,7 @@ class AnnotationSource:
         if self.dataset is not None and self.annotations is not None:
             raise UsageError("got --dataset and --annotations, expected one of them")
         if self.annotations is not None:
-            return read_own_annotations(self.annotations, split)
+            return read_references(self.annotations, split, self.how)
         if self.dataset is None:
             raise UsageError("which annotations? give --dataset NAME with --split NAME, or --annotations FILE")
         if split is None:
@@ -63,6 +67,7 @@ class AnnotationSource:
             "--annotations": self.annotations,
             "--split": self.split,
             "--data-dir": self.data_dir,
+            **self.how.words(),
         }
         return [word for name, value in options.items() if value is not None for word in (name, str(value))]
 
@@ -71,7 +76,7 @@ class AnnotationSource:
         if self.split is None or name == self.split:
             return None
         if self.annotations is not None:
-            return self.read(name) if name in own.splits_of(self.annotations) else None
+            return self.read(name) if name in splits_of(self.annotations, self.how) else None
         try:
             return self.read(name)
         except (UsageError, MissingFileError):
@@ -89,7 +94,7 @@ class AnnotationSource:
         if split == "none":
             return None
         if file is not None:
-            return without_queries_of(reference, read_own_annotations(file, None), "--fit-annotations")
+            return without_queries_of(reference, read_references(file, None, self.how), "--fit-annotations")
         if split is not None:
             return without_queries_of(reference, self.read(split), "--fit-split")
         if self.dataset is not None and any(split.name == "train" for split in get_dataset(self.dataset).splits):
@@ -103,7 +108,7 @@ class AnnotationSource:
         `annotations` is a split that was read already.
         """
         if self.annotations is not None:
-            names = sorted(own.splits_of(self.annotations))
+            names = sorted(splits_of(self.annotations, self.how))
         else:
             splits = get_dataset(self.dataset or "").splits
             selected = next((split for split in splits if split.name == self.split), None)

@@ -9,6 +9,7 @@ from typing import Annotated
 import msgspec
 
 from truemoment.base.boundary.files import read_json_mapping
+from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.intervals import frames_to_seconds
 from truemoment.base.papers import TACOS, TAN_2D
 from truemoment.base.records import MAX_TIME_S, Annotations
@@ -45,9 +46,8 @@ class FramedVideo(VideoEntry):
             raise ValueError(f"{came}, expected seconds up to {MAX_TIME_S:g}")
 
 
-def read(folder: Path, split: str) -> Annotations:
-    """Read a split; frames become seconds."""
-    path = required_file(folder, f"{split}.json", dataset="tacos")
+def rows_of(path: AnyPath) -> list[VideoRow]:
+    """Return rows (video_id, duration_s, sentence, start_s, end_s) of one file; frames become seconds."""
     rows: list[VideoRow] = []
     for video_id, entry in read_json_mapping(path, FramedVideo).items():
         seconds = frames_to_seconds(entry.timestamps, entry.fps).reshape(-1, 2).tolist()
@@ -56,7 +56,13 @@ def read(folder: Path, split: str) -> Annotations:
             (video_id, duration_s, sentence, start_s, end_s)
             for sentence, (start_s, end_s) in zip(entry.sentences, seconds, strict=True)
         )
-    return Annotations.from_rows(with_ids(rows), dataset="tacos", split=split)
+    return rows
+
+
+def read(folder: Path, split: str) -> Annotations:
+    """Read a split."""
+    path = required_file(folder, f"{split}.json", dataset="tacos")
+    return Annotations.from_rows(with_ids(rows_of(path)), dataset="tacos", split=split)
 
 
 DATASET = Dataset(

@@ -10,8 +10,9 @@ from typing import NamedTuple
 from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import MissingFileError, UsageError
 from truemoment.base.records import Annotations
-from truemoment.data.datasets import DATASETS, get_dataset, load_annotations, own, read_own_annotations
+from truemoment.data.datasets import DATASETS, get_dataset, load_annotations
 from truemoment.data.datasets.resplit_folder import ResplitSource
+from truemoment.data.references import read_annotations, recognise, splits_of
 
 
 class OriginalSplits(NamedTuple):
@@ -63,8 +64,14 @@ def whole_file(path: Path, folder: Path) -> WholeDataset:
     seen_from_folder = os.path.relpath(os.path.realpath(path), folder)
     if as_text(seen_from_folder) != seen_from_folder:
         raise UsageError(f"{path}: its name is not text, expected one that a datasheet can contain")
-    whole = read_own_annotations(path)
-    original = _original(lambda split: read_own_annotations(path, split), own.splits_of(path))
+    form, _ = recognise(path)
+    if form.name not in ("own", "answers"):
+        raise UsageError(
+            f"{path}: is in the form {form.name}; the folder refers to a file that states everything, so write one "
+            f"first: truemoment convert {path.name} --references --to own -o annotations.jsonl"
+        )
+    whole = read_annotations(path)
+    original = _original(lambda split: read_annotations(path, split), splits_of(path))
     return WholeDataset(whole, ResplitSource(annotations=seen_from_folder, splits={"all": whole.sha256}), original)
 
 

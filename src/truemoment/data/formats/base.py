@@ -358,7 +358,7 @@ def in_seconds(rows: PredictionRows, duration_s: Floats | None = None) -> tuple[
             f"the answer to {rows.place(row)} {problem}, and the duration of the video is unknown",
             path=rows.path,
             line=rows.line_of(row),
-            hint="give --dataset, or --annotations with duration_s",
+            hint="give --dataset, or --annotations with duration_s, or --durations FILE",
         )
     finite = np.where(to_the_end, 0.0, rows.end)  # an infinite number of a file of numbers is refused later
     start_s, end_s = axis.to_seconds(rows.start, finite, of_moment)

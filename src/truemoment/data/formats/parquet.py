@@ -33,7 +33,7 @@ TEXT_BYTES, NUMBER_BYTES = 64, 8
 """Memory that a text or a number takes at least; Parquet packs a value that occurs often as one."""
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def import_pyarrow() -> tuple[Any, Any]:
     """Import the optional package: (pyarrow, pyarrow.parquet)."""
     try:
         return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
@@ -46,7 +46,7 @@ def _recognise(head: Head) -> str | None:
 
 
 def _read(path: AnyPath, _progress: bool) -> PredictionRows:
-    pyarrow, parquet = _pyarrow()
+    pyarrow, parquet = import_pyarrow()
     with refusing_damage(path, "cannot be read as Parquet", pyarrow.ArrowException):
         chunks, size = [chunk for chunk in read_footer(path) if _is_read(chunk.path)], path.stat().st_size
         value_bytes = {chunk.path: TEXT_BYTES if chunk.path in TEXTS else NUMBER_BYTES for chunk in chunks}
@@ -165,7 +165,7 @@ def _moments(moments: Any, parts: Sequence[str], path: AnyPath) -> tuple[Ints, d
 
 
 def _write(path: AnyPath, rows: PredictionRows) -> None:
-    pyarrow, parquet = _pyarrow()
+    pyarrow, parquet = import_pyarrow()
     parts = {"start_s": rows.start, "end_s": rows.end} | ({"score": rows.score} if rows.scored else {})
     flat = pyarrow.StructArray.from_arrays([pyarrow.array(column) for column in parts.values()], names=list(parts))
     texts = {"query_id": rows.query_id, "video_id": rows.video_id, "sentence": rows.sentence, "status": rows.status}

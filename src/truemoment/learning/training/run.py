@@ -13,8 +13,9 @@ import numpy as np
 from truemoment.base.errors import UsageError
 from truemoment.base.intervals import Floats
 from truemoment.base.records import Annotations
-from truemoment.data.datasets import get_dataset, made_of, own
+from truemoment.data.datasets import get_dataset, made_of
 from truemoment.data.datasets.source import AnnotationSource
+from truemoment.data.references import splits_of
 from truemoment.data.split_file import read_groups
 from truemoment.learning.models import Family
 from truemoment.learning.training.mixtures import Mixture, read_mixture, shared_films
@@ -67,7 +68,7 @@ class RunSources:
     def split_names(self) -> list[str]:
         """Return the names of all splits of the dataset, or of the user's own file."""
         if self.data.annotations is not None:
-            return sorted(own.splits_of(self.data.annotations))
+            return sorted(splits_of(self.data.annotations, self.data.how))
         return [split.name for split in get_dataset(self.data.dataset or "").splits]
 
     def is_test(self, split: str) -> bool:

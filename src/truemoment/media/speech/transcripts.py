@@ -26,6 +26,7 @@ import msgspec
 from truemoment.base.boundary.files import DATA_BYTES, decode_json, read_bytes, read_number, read_text, sha256_of
 from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError
+from truemoment.data.cues import read_clock, times_of
 from truemoment.media.speech.base import HeardWord
 
 TICKS = 1e-7
@@ -239,7 +240,6 @@ def _of_ctm(text: str, path: Path) -> Iterator[HeardWord]:
         yield HeardWord(parts[4], start_s, start_s + length_s, None if math.isnan(sure) else sure)
 
 
-_CUE = re.compile(r"\s*(?P<start>[\d:.]+)\s+-->\s+(?P<end>[\d:.]+)")
 _MARK = re.compile(r"<(\d+(?::\d+)+\.\d+)>")
 _TAG = re.compile(r"<[^>]*>")
 
@@ -252,8 +252,8 @@ def _of_webvtt(text: str, path: Path) -> Iterator[HeardWord]:
         hint = "expected cues such as: the <00:00:01.500>door"
         raise InputError("has no time stamps between words", path=path, hint=hint)
     for number, line in enumerate(text.splitlines(), start=1):
-        if cue := _CUE.match(line):
-            cue_s = _clock(cue["start"], path, number), _clock(cue["end"], path, number)
+        if times_s := times_of(line, path, number):
+            cue_s = times_s
         elif not line.strip():
             cue_s = None
         elif cue_s is not None:
@@ -266,20 +266,12 @@ def _of_webvtt(text: str, path: Path) -> Iterator[HeardWord]:
 def _of_line(line: str, start_s: float, end_s: float, path: Path, number: int) -> Iterator[HeardWord]:
     """Yield the words of a line of a cue: each part between two stamps has the time between them."""
     parts = _MARK.split(line)
-    times = [start_s, *(_clock(stamp, path, number) for stamp in parts[1::2]), end_s]
+    times = [start_s, *(read_clock(stamp, path, number) for stamp in parts[1::2]), end_s]
     for k, part in enumerate(parts[0::2]):
         words = _TAG.sub("", part).split()
         for i, word in enumerate(words):
             step = (times[k + 1] - times[k]) / len(words)
             yield HeardWord(word, times[k] + i * step, times[k] + (i + 1) * step, timed=len(words) == 1)
-
-
-def _clock(text: str, path: Path, line: int) -> float:
-    """Return the seconds of HH:MM:SS.mmm or MM:SS.mmm."""
-    parts = [read_number(part) for part in text.split(":")]
-    if not 2 <= len(parts) <= 3 or any(math.isnan(part) for part in parts):
-        raise InputError(f"got the time {text!r}, expected HH:MM:SS.mmm", path=path, line=line)
-    return sum(part * 60.0**power for power, part in enumerate(reversed(parts)))
 
 
 def _between_neighbours(words: list[HeardWord], path: Path) -> list[HeardWord]:

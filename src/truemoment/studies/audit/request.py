@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from truemoment.base.errors import UsageError
 from truemoment.base.request import AnyFile, In, InRun, Request, Running, argument, option
-from truemoment.studies.request import Data, Fitting, Measuring, ReadingPredictions, Testing
+from truemoment.studies.request import Fitting, MappedData, Measuring, ReadingPredictions, Testing
 
 if TYPE_CHECKING:
     from truemoment.studies.request import AnyPredictions
@@ -43,7 +43,7 @@ class Related(Request):
 
 
 @dataclass(frozen=True)
-class AuditRequest(Data, Fitting, Related, Measuring, ReadingPredictions, Testing, Running):
+class AuditRequest(MappedData, Fitting, Related, Measuring, ReadingPredictions, Testing, Running):
     """Options of an audit: predictions, annotations, and what the method reads."""
 
     predictions: In[AnyPredictions] = argument()

@@ -8,7 +8,7 @@ from pathlib import Path
 from truemoment.base.boundary.text import printable
 from truemoment.base.errors import UsageError
 from truemoment.base.request import AnyFile, Out, Request, Running, argument, number, option, seed
-from truemoment.studies.request import Data, FittedOn, Measuring, VerbEngine
+from truemoment.studies.request import FittedOn, MappedData, Measuring, VerbEngine
 
 FORMATS = {".jsonl": "native", ".json": "native", ".parquet": "parquet"}
 """Formats of predictions by the ending of the file."""
@@ -32,7 +32,7 @@ class BaselineSettings(Request):
 
 
 @dataclass(frozen=True)
-class BaselineRequest(Data, FittedOn, VerbEngine, BaselineSettings, Measuring, Running):
+class BaselineRequest(MappedData, FittedOn, VerbEngine, BaselineSettings, Measuring, Running):
     """The baseline, what it is fitted on, and the split on which it is measured."""
 
     name: str = argument(metavar="NAME", complete="baselines")

@@ -335,7 +335,10 @@ def notes(survey: Survey) -> list[str]:
     if whole.n_without_moment:
         lines.append(f"{whole.n_without_moment:,} queries have no moment; they count only for words")
     if whole.n_unknown_duration:
-        lines.append(f"{whole.n_unknown_duration:,} videos have no known duration; their moments have no location")
+        lines.append(
+            f"{whole.n_unknown_duration:,} videos have no known duration; their moments have no location "
+            "(--durations FILE or --videos DIR gives durations)"
+        )
     if whole.n_left_out and whole.locations.value is not None:
         lines.append(
             f"{whole.n_left_out:,} of {whole.n_moments:,} moments are not inside their video; figures of locations "

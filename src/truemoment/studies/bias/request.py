@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from truemoment.base.errors import UsageError
 from truemoment.base.request import AnyFile, In, InDataset, Request, Running, in_python, number, option, seed
 from truemoment.data.axes import parse_axis
-from truemoment.studies.request import data_dir
+from truemoment.studies.request import ReadingAnnotations, data_dir
 
 if TYPE_CHECKING:
     from truemoment.base.records import Annotations
 
     AnyDataset = Annotations | AnyFile
-    """Annotations of one split, the name of a dataset, or a JSON Lines file."""
+    """Annotations of one split, the name of a dataset, or a file of annotations."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class Datasets(Request):
 
     datasets: InDataset[tuple[str, ...]] = option("A dataset; can be repeated.", (), name="--dataset", metavar="NAME")
     files: In[tuple[Path, ...]] = option(
-        "Your own annotations as JSON Lines, one dataset a file; can be repeated.",
+        "File of your own annotations, one dataset a file; its form is recognised. Can be repeated.",
         (),
         name="--annotations",
         metavar="FILE",
@@ -69,9 +69,9 @@ class Surveying(Request):
 
 
 @dataclass(frozen=True)
-class SurveyRequest(Datasets, Surveying, Running):
+class SurveyRequest(Datasets, ReadingAnnotations, Surveying, Running):
     """Datasets and settings of a survey."""
 
     surveyed: AnyDataset | Sequence[AnyDataset] = in_python(
-        "Names of datasets, JSON Lines files, or annotations of a split: one, or several.", ()
+        "Names of datasets, files of annotations, or annotations of a split: one, or several.", ()
     )

@@ -112,7 +112,7 @@ def _datasets(request: SurveyRequest) -> Iterator[tuple[AllSplits, Mapping[str, 
     for name in names:
         yield splits_of_dataset(name, request.splits, data_dir=path_of(request.data_dir)), None
     for path in files:
-        splits = splits_of_file(path, request.splits)
+        splits = splits_of_file(path, request.splits, request.how_references)
         yield splits._replace(splits=_on_axis(splits.splits, path, request)), source_of(path)
 
 
@@ -120,8 +120,8 @@ def _on_axis(splits: Mapping[str, Annotations], path: Path, request: SurveyReque
     """Return the splits of a file in seconds; times that are improbable as seconds are refused before any figure."""
     if request.axis is not None:
         axis = parse_axis(request.axis)
-        times = {name: axis.to_seconds(of.start_s, of.end_s, of.duration_s) for name, of in splits.items()}
-        return {name: replace(of, start_s=times[name][0], end_s=times[name][1]) for name, of in splits.items()}
+        times = {name: axis.to_seconds(split.start_s, split.end_s, split.duration_s) for name, split in splits.items()}
+        return {name: replace(split, start_s=times[name][0], end_s=times[name][1]) for name, split in splits.items()}
     for split in splits.values():
         suspicion = look_at_units(split.start_s, split.end_s, split.duration_s)
         if suspicion is not None:

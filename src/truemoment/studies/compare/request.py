@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from truemoment.base.errors import UsageError
 from truemoment.base.request import AnyFile, In, Request, Running, argument, option
 from truemoment.data.named_file import NamedFile
-from truemoment.studies.request import Data, Fitting, Measuring, ReadingPredictions, Testing
+from truemoment.studies.request import Fitting, MappedData, Measuring, ReadingPredictions, Testing
 
 if TYPE_CHECKING:
     from truemoment.data.datasets.source import AnnotationSource
@@ -103,7 +103,7 @@ class AdditionsRequest(Request):
 
 
 @dataclass(frozen=True)
-class CompareRequest(Data, Measuring, ReadingPredictions, Fitting, Testing, AdditionsRequest, Running):
+class CompareRequest(MappedData, Measuring, ReadingPredictions, Fitting, Testing, AdditionsRequest, Running):
     """The predictions of some methods, and the annotations against which they are measured."""
 
     predictions: In[Mapping[str, Files]] = argument(
@@ -165,7 +165,7 @@ def split_source(place: str, data: AnnotationSource) -> AnnotationSource:
     if not slash:
         if split == data.split:
             raise UsageError(f"--on {place}: is the split that is compared, expected another one")
-        return AnnotationSource(data.dataset, data.annotations, split, data.data_dir)
+        return replace(data, split=split)
     if os.path.isfile(dataset):  # noqa: PTH113 - pathlib raises at a name that is too long
-        return AnnotationSource(None, Path(dataset), split, data.data_dir)
+        return AnnotationSource(None, Path(dataset), split, data.data_dir, data.how)
     return AnnotationSource(dataset, None, split, data.data_dir)

@@ -6,14 +6,14 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 from truemoment.base.request import MOST_RESAMPLES, AnyFile, In, Out, Running, argument, number, option, seed
-from truemoment.studies.request import Data, Measuring, ReadingPredictions
+from truemoment.studies.request import MappedData, Measuring, ReadingPredictions
 
 if TYPE_CHECKING:
     from truemoment.studies.request import AnyPredictions
 
 
 @dataclass(frozen=True)
-class Evaluate(Data, Measuring, ReadingPredictions, Running):
+class Evaluate(MappedData, Measuring, ReadingPredictions, Running):
     """Predictions and the annotations against which they are measured."""
 
     predictions: In[AnyPredictions] = argument()

@@ -24,7 +24,8 @@ from truemoment.base.intervals import Floats, temporal_iou
 from truemoment.base.records import Annotations, Predictions
 from truemoment.base.request import InDataset, Request, option
 from truemoment.base.rules import OnUnknown
-from truemoment.data.datasets import DATASETS, load_annotations, read_own_annotations
+from truemoment.data.datasets import DATASETS, load_annotations
+from truemoment.data.references import read_annotations
 from truemoment.evaluation.agreement import Annotators
 from truemoment.evaluation.evaluate import evaluate_relabelled, resolve_protocol
 from truemoment.evaluation.measures import Measure, parse_measures
@@ -261,7 +262,7 @@ class NoiseSource(Request):
         if self.marked_by in DATASETS:
             marked = load_annotations(self.marked_by, "test", data_dir=data_dir)
         else:
-            marked = read_own_annotations(Path(self.marked_by), None)
+            marked = read_annotations(Path(self.marked_by), None)
         learned = AnnotatorNoise.learn(Annotators.of(marked))
         return [replace(learned, n_raters=n_raters) for n_raters in ANNOTATOR_LEVELS]
 

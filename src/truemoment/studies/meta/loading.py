@@ -26,8 +26,8 @@ from truemoment.studies.meta.selection import without_saturated
 from truemoment.studies.meta.simulation import TOP, simulate_all
 from truemoment.studies.meta.systems import DEFAULT_MEASURES, Systems
 from truemoment.studies.request import (
-    Data,
     FittedOn,
+    MappedData,
     Measuring,
     ReadingPredictions,
     VerbEngine,
@@ -205,7 +205,7 @@ class LoadedSystems:
 
 
 @dataclass(frozen=True)
-class SystemSource(Data, ReadingPredictions, FittedOn, VerbEngine, Measuring):
+class SystemSource(MappedData, ReadingPredictions, FittedOn, VerbEngine, Measuring):
     """The systems of a study, and how they are measured.
 
     Prediction files of any format, saved scores (.npz), or folders of these; ``NAME=FILE`` names a system. Measures and
@@ -393,8 +393,7 @@ class VariantSource(ReadingPredictions):
                     f"which annotations? prediction files need --dataset NAME with --{option}split NAME, or "
                     f"--{option}annotations FILE"
                 )
-            annotations = AnnotationSource(
-                None if file is not None else self.dataset, file, split, self.data_dir
-            ).read()
+            dataset = None if file is not None else self.dataset
+            annotations = AnnotationSource(dataset, file, split, self.data_dir).read()
         scores = measured_files(files, annotations, self.how, measures=measures, protocol=protocol, on_status=on_status)
         return paired_systems({name: scores[name] for name in sorted(scores)}, files), annotations

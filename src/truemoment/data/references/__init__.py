@@ -1,0 +1,283 @@
+"""References of anybody: files of annotations in the forms of the field, of annotation tools and of spreadsheets.
+
+``read_annotations(path)`` recognises the form by the content. A form without durations takes them from
+``durations``; columns with other names are mapped by ``fields``. :func:`write_annotations` writes some of the forms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from truemoment.base.boundary.files import BYTE_ORDER_MARK, UNREADABLE, open_binary
+from truemoment.base.boundary.own_path import AnyPath, any_path
+from truemoment.base.boundary.tables import UTF_16
+from truemoment.base.errors import InputError, MissingFileError, UsageError
+from truemoment.base.known_names import one_of_known
+from truemoment.base.records import Annotations
+from truemoment.base.registry import Registry
+from truemoment.data.datasets import own as own_file
+from truemoment.data.datasets.base import numbered
+from truemoment.data.datasets.entries import (
+    ReferenceEntry,
+    as_annotations,
+    splits_in,
+    with_durations,
+    without_duration,
+)
+from truemoment.data.fields import FieldMap
+from truemoment.data.formats.head import Head
+from truemoment.data.formats.refused import refuse_what_is_no_text
+from truemoment.data.formats.table import headings
+from truemoment.data.references import (
+    activitynet,
+    answers,
+    charades_sta,
+    cvat,
+    didemo,
+    ego4d_nlq,
+    elan,
+    label_studio,
+    objects,
+    own,
+    parquet,
+    qvhighlights,
+    subtitles,
+    table,
+    tacos,
+    via,
+)
+from truemoment.data.references.base import Property, ReferenceForm, ReferenceOptions, warn
+from truemoment.data.references.durations import read_durations
+from truemoment.data.references.records import parse_fields
+
+NO_SPLIT = "no split"
+"""Name of the split of entries that name none, where other entries of the file do."""
+
+__all__ = [
+    "AS_STATED",
+    "NO_SPLIT",
+    "REFERENCES",
+    "ReferenceForm",
+    "ReferenceOptions",
+    "get_form",
+    "losses",
+    "parse_fields",
+    "read_annotations",
+    "read_durations",
+    "read_references",
+    "recognise",
+    "splits_of",
+    "write_annotations",
+    "write_splits",
+]
+
+MODULES = (
+    own,
+    answers,
+    qvhighlights,
+    activitynet,
+    charades_sta,
+    tacos,
+    didemo,
+    ego4d_nlq,
+    table,
+    objects,
+    parquet,
+    elan,
+    via,
+    label_studio,
+    cvat,
+    subtitles,
+)
+REFERENCES = Registry[ReferenceForm]("references", {module.FORM.name: module.FORM for module in MODULES}, ReferenceForm)
+"""Every form of references by name."""
+
+HEAD_BYTES = 1 << 18
+
+AS_STATED = ReferenceOptions()
+"""No mapping, and nothing that the file does not state."""
+
+
+def read_annotations(
+    path: str | AnyPath,
+    split: str | None = None,
+    *,
+    fields: FieldMap | str | None = None,
+    durations: Mapping[str, float] | str | Path | None = None,
+    frame_rate: float | None = None,
+) -> Annotations:
+    """Read a file of references in any form that TrueMoment knows, recognised by its content.
+
+    Parameters
+    ----------
+    path
+        The file.
+    split
+        Read the queries of this split and those without one. Default: all.
+    fields
+        Columns of a table or of a list of objects, e.g. ``"sentence=caption, start_s=frame/25"``.
+    durations
+        Seconds by video, or a file of them, for a form without durations.
+    frame_rate
+        Frames per second, for a form that counts frames.
+
+    Raises
+    ------
+    MissingFileError, InputError, UsageError
+        In one line: file, line, field, what was found, what was expected.
+    """
+    by_video = read_durations(Path(durations)) if isinstance(durations, str | Path) else durations
+    how = ReferenceOptions(
+        parse_fields(fields) if isinstance(fields, str) else fields,
+        frame_rate,
+        None if by_video is None else lambda _: by_video,
+    )
+    return read_references(path, split, how)
+
+
+def read_references(path: str | AnyPath, split: str | None = None, how: ReferenceOptions = AS_STATED) -> Annotations:
+    """Read a file of references with options that were read before."""
+    path = any_path(path)
+    annotations = as_annotations(path, _entries(path, how), split)
+    if how.fields is not None and how.save_fields is not None:
+        how.fields.save(how.save_fields)
+    return annotations
+
+
+def splits_of(path: str | AnyPath, how: ReferenceOptions = AS_STATED) -> set[str]:
+    """Return the names of the splits in a file."""
+    return splits_in(_entries(any_path(path), replace(how, durations=None)))
+
+
+def _entries(path: AnyPath, how: ReferenceOptions) -> list[ReferenceEntry]:
+    """Return the entries of a file, with durations from elsewhere where it states none."""
+    form, _ = recognise(path, how)
+    entries = form.read(path, how)
+    without = without_duration(entries) if how.durations is not None else []
+    if how.durations is None or not without:
+        return entries
+    durations = how.durations(without)
+    missing = [video_id for video_id in without if not durations.get(video_id, math.nan) > 0]
+    if len(missing) == len(without):
+        problem = f"got no duration of its {len(without):,} videos, such as {without[0]!r}"
+        raise InputError(problem, path=path, hint="do --durations or --videos name them as the file does?")
+    if missing:
+        warn(f"{path}: {len(missing):,} of {len(without):,} videos have no duration, such as {missing[0]!r}")
+    return with_durations(entries, durations)
+
+
+def recognise(path: AnyPath, how: ReferenceOptions = AS_STATED) -> tuple[ReferenceForm, str]:
+    """Return the form of a file by its beginning, and why."""
+    head = _head(path)
+    if how.fields is not None:  # the user names the columns, so the file is a table
+        form = parquet if head.data.startswith(b"PAR1") else objects if head.is_object or head.is_list else table
+        return form.FORM, "as its fields are mapped"
+    candidates = _recognised(head, REFERENCES.own) or _recognised(head, REFERENCES)
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        raise InputError(
+            f"looks like {' and like '.join(f'{form.name} ({why})' for form, why in candidates)}", path=path
+        )
+    columns = list(head.entry_keys) or headings(head)
+    if (head.is_object and not columns) or not head.data or head.line_keys & {"video_id", "sentence", "moments"}:
+        return own.FORM, "it has lines of JSON"  # whose reader names what is missing
+    if _predicts(head):
+        raise InputError("looks like predictions, expected references", path=path)
+    if len(columns) > 1 and not head.data.startswith(b"<"):
+        form = objects if head.is_object or head.is_list else table
+        return form.FORM, "it has columns"  # whose reader names those that are missing
+    raise InputError(
+        f"looks like none of the forms of references {', '.join(REFERENCES)}",
+        path=path,
+        line=1,
+        hint="columns of a table are named by --fields",
+    )
+
+
+def _predicts(head: Head) -> bool:
+    """Whether a file looks like predictions."""
+    from truemoment.data.formats import FORMATS  # noqa: PLC0415 - needed for a refusal only
+
+    return not head.data.startswith(b"PAR1") and any(format_.recognise(head) for format_ in FORMATS.own.values())
+
+
+def _recognised(head: Head, forms: Mapping[str, ReferenceForm]) -> list[tuple[ReferenceForm, str]]:
+    return [(form, why) for form in forms.values() if (why := form.recognise(head))]
+
+
+def _head(path: AnyPath) -> Head:
+    """Read the beginning of a file as UTF-8, and refuse what is no text at all."""
+    try:
+        with open_binary(path) as stream:
+            data = stream.read(HEAD_BYTES)
+    except FileNotFoundError:
+        raise MissingFileError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise InputError("is a folder, expected a file", path=path) from None
+    except UNREADABLE as error:
+        raise InputError(f"cannot be read ({error})", path=path) from None
+    if data.startswith(UTF_16):
+        data = data[: len(data) // 2 * 2].decode("utf-16", "replace").encode("utf-8", "replace")
+    data = data.removeprefix(BYTE_ORDER_MARK)
+    refuse_what_is_no_text(path, data)
+    return Head(path, data.lstrip())
+
+
+def get_form(name: str) -> ReferenceForm:
+    """Return a form that can be written, by name."""
+    if name not in REFERENCES:
+        raise UsageError(f"unknown form of references {name!r}, expected {one_of_known(name, REFERENCES)}")
+    form = REFERENCES[name]
+    if form.write is None:
+        written = ", ".join(form.name for form in REFERENCES.values() if form.write is not None)
+        raise UsageError(f"the form {name} is read only, expected one of {written}")
+    return form
+
+
+def write_annotations(path: str | AnyPath, annotations: Annotations, form: str = "own") -> tuple[str, ...]:
+    """Write references in a form, complete or not at all; return what the form cannot represent, in words."""
+    target = get_form(form)
+    lost = losses(annotations, target)
+    if "no moment" not in target.holds and annotations.without_moment.any():
+        query_id = annotations.query_id[np.flatnonzero(annotations.without_moment)[0]]
+        problem = f"form {form} cannot represent a query without a moment ({query_id!r})"
+        raise InputError(problem, path=path, hint="write own, qvhighlights or csv")
+    assert target.write is not None  # noqa: S101 - get_form refuses others
+    target.write(any_path(path), annotations)
+    return lost
+
+
+def write_splits(path: str | AnyPath, splits: Iterable[Annotations]) -> None:
+    """Write splits into one file in our own form; queries without a split belong to all."""
+    parts = [replace(part, split="all") if part.split == NO_SPLIT else part for part in splits]
+    own_file.write(any_path(path), parts)
+
+
+def losses(annotations: Annotations, form: ReferenceForm) -> tuple[str, ...]:
+    """Return what a form cannot represent of some annotations, in words."""
+    queries = annotations.queries
+    several = int((np.diff(annotations.offsets) > 1).sum())
+    saliency = annotations.saliency
+    there: tuple[tuple[Property, bool, str], ...] = (
+        (
+            "ids",
+            queries.query_id.tolist() != numbered(queries.video_id),
+            "query ids are lost: they become VIDEO#K",
+        ),
+        ("durations", bool((queries.duration_s > 0).any()), "durations are lost"),
+        ("annotators", any(annotations.annotator), "annotators are lost"),
+        ("ratings", saliency is not None, "ratings of clips are lost"),
+        (
+            "several moments",
+            several > 0,
+            f"{several:,} queries with several moments become queries of one moment each",
+        ),
+        ("split", annotations.split != "all", f"the name of the split is lost: {annotations.split}"),
+    )
+    return tuple(text for name, is_there, text in there if is_there and name not in form.holds)

@@ -1,0 +1,74 @@
+"""The form of QVHighlights, in which many sets circulate.
+
+A line has ``qid``, ``query``, ``vid``, ``duration``, ``relevant_windows``, and perhaps ratings of clips.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from truemoment.base.boundary.files import write_json_lines
+from truemoment.base.boundary.own_path import AnyPath
+from truemoment.base.records import Annotations, Seconds
+from truemoment.data.datasets.entries import ClipRatings, ReferenceEntry
+from truemoment.data.datasets.qvhighlights import CLIP_LENGTH_S, refuse_wrong_ratings
+from truemoment.data.formats.entries import read_entries, whole_id
+from truemoment.data.formats.head import Head
+from truemoment.data.references.base import ReferenceForm, ReferenceOptions
+from truemoment.data.references.queries import queries_of
+
+
+class WindowsLine(msgspec.Struct):
+    """A line of the file."""
+
+    query: str
+    vid: str
+    relevant_windows: list[tuple[Seconds, Seconds]]
+    qid: int | str | None = None
+    duration: Seconds | None = None
+    relevant_clip_ids: list[int] | None = None
+    saliency_scores: list[tuple[int, int, int]] | None = None
+
+
+def _recognise(head: Head) -> str | None:
+    return 'its lines have "relevant_windows"' if {"query", "vid", "relevant_windows"} <= head.entry_keys else None
+
+
+def _read(path: AnyPath, _: ReferenceOptions) -> list[ReferenceEntry]:
+    entries = []
+    for line, entry in read_entries(path, WindowsLine):
+        duration_s = math.nan if entry.duration is None else entry.duration
+        ratings = None
+        if entry.saliency_scores:
+            clips = entry.relevant_clip_ids or []
+            refuse_wrong_ratings(clips, entry.saliency_scores, duration_s, path, line)
+            ratings = ClipRatings(clips, entry.saliency_scores, CLIP_LENGTH_S)
+        query_id = None if entry.qid is None else str(entry.qid)
+        about = (entry.vid, entry.query, entry.relevant_windows, duration_s, query_id)
+        entries.append(ReferenceEntry(*about, ratings=ratings, line=line))
+    return entries
+
+
+def _write(path: AnyPath, annotations: Annotations) -> None:
+    lines = []
+    for query in queries_of(annotations):
+        line: dict[str, object] = {"qid": whole_id(query.query_id), "query": query.sentence, "vid": query.video_id}
+        if not math.isnan(query.duration_s):
+            line["duration"] = query.duration_s
+        line["relevant_windows"] = query.moments
+        if query.ratings is not None:
+            line |= {"relevant_clip_ids": query.ratings.clip, "saliency_scores": query.ratings.rating}
+        lines.append(line)
+    write_json_lines(path, lines)
+
+
+FORM = ReferenceForm(
+    "qvhighlights",
+    "JSON Lines of qid, query, vid, duration and relevant_windows",
+    _recognise,
+    _read,
+    _write,
+    frozenset({"ids", "durations", "ratings", "several moments", "no moment"}),
+)
