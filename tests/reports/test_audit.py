@@ -96,7 +96,7 @@ def test_floors_say_what_they_answer_how_often_they_win_and_how_they_are_drawn(e
         assert sum(shares) == pytest.approx(1)
         for number, floor in enumerate(document["floors"]):
             entry, of = floor["measures"][m], results.floors[number]
-            assert entry["answers"] == of.called(m)
+            assert entry["answers"] == of.name_at(m)
             validated = of.validated and of.validated.value(results.setup.measures[m])  # own answers have none
             assert entry["validation"]["value"] == validated
             assert (entry.get("draws", 0), entry.get("spread")) == (

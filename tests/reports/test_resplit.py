@@ -259,7 +259,7 @@ def test_an_empty_split_is_drawn_and_told(world):
 def with_interval(guessing, split, low, high):
     """Give the same with another interval of what is left at every measure of a new split."""
     ends = np.array([[low, high]] * len(MEASURES))
-    return [replace(of, left_ci95=ends) if of.test.split == split and not of.original else of for of in guessing]
+    return [replace(of, best_gain_ci95=ends) if of.test.split == split and not of.original else of for of in guessing]
 
 
 def test_guessing_is_never_said_to_be_useless_where_a_floor_is_above_uniform(world):
