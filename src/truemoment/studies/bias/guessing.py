@@ -225,7 +225,7 @@ def rising(iid: Guessing, ood: Guessing) -> list[tuple[int, int]]:
 
 # ----------------------------------------------------------------------------------------- report
 
-UNKNOWN_GUESSING = "What guessing reaches is unknown: a split has too few moments or durations."
+UNKNOWN_GUESSING = "The scores of guessing are unknown: a split has too few moments or durations."
 
 
 def summary(guessing: Sequence[Guessing]) -> str:
