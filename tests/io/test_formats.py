@@ -52,6 +52,8 @@ EXPECTED = {
     "videomind.verified.jsonl": ("videomind", 'its entries have "pred" and "conf"', NO_IDS, "{}", True, 2, "rank"),
     "time-r1.jsonl": ("time-r1", 'its entries have "qid" and "pred"', IDS, "", False, 1, "rank"),
     "time-r1.text.jsonl": ("time-r1", 'its entries have "qid" and "pred"', IDS, "", False, 1, "rank"),
+    "timechat.json": ("timechat", 'its values have "timestamp" and "query"', IDS, "{}.mp4", True, 2, "rank"),
+    "vtimellm.jsonl": ("vtimellm", 'its first line has "task"', NO_IDS, "{}", False, 1, "rank"),
     "timelens.jsonl": (
         "timelens", 'its keys are "video>>>query>>>span", its values objects', NO_IDS, "{}.mp4", True, 1, "rank",
     ),
@@ -98,7 +100,7 @@ def test_a_sample_is_recognised_as_its_format_and_as_no_other(name):
 
 @pytest.mark.parametrize("path", sorted((SAMPLES / "references").iterdir()), ids=lambda path: path.name)
 def test_references_of_datasets_are_taken_for_no_predictions(path):
-    with pytest.raises(InputError, match=r"looks like none of the formats|got headings"):
+    with pytest.raises(InputError, match=r"looks (like none of the formats|most like)|got headings|which no format"):
         read_rows(path)
 
 

@@ -19,7 +19,8 @@ RESULTS = '{"version": 1, "results": {"v": [{"sentence": "a", "timestamp": [1, 2
 CSV = "query_id,start,end\nv#0,1,2\n"
 NAMES = (
     "native", "moment-detr", "results-by-video", "csv", "parquet", "unitime", "cone", "ego4d-nlq", "videomind",
-    "time-r1", "timelens", "lmms-eval", "vlmevalkit", "answers", "activitynet-challenge", "fiftyone",
+    "time-r1", "timechat", "timelens", "lmms-eval", "vlmevalkit", "vtimellm", "answers",
+    "activitynet-challenge", "fiftyone",
 )  # fmt: skip
 NONE = f": looks like none of the formats {', '.join(NAMES)}; name it with --format"
 
@@ -37,7 +38,7 @@ def test_an_unknown_format():
     assert str(caught.value) == f"unknown format 'json', expected one of {', '.join(NAMES)}"
 
 
-@pytest.mark.parametrize("name", ["videomind", "time-r1", "timelens", "lmms-eval", "vlmevalkit", "answers"])
+@pytest.mark.parametrize("name", ["videomind", "time-r1", "timechat", "timelens", "vtimellm", "vlmevalkit", "answers"])
 def test_formats_that_are_read_only(tmp_path, annotations, name):
     with pytest.raises(UsageError) as caught:
         write_predictions(tmp_path / "p", Predictions.from_lists({}), annotations, format=name)
@@ -92,24 +93,61 @@ def test_a_reference_file_is_not_taken_for_predictions(tmp_path):
     path.write_text('{"qid": 1, "query": "a", "vid": "v", "duration": 150, "relevant_windows": [[0, 2]]}\n')
     with pytest.raises(InputError) as caught:
         sniff(path)
-    assert str(caught.value) == f"{path}:1{NONE}"
+    assert str(caught.value) == (
+        f'{path}:1: looks most like moment-detr: lacks "pred_relevant_windows" (has the keys "qid", "query", "vid", '
+        '"duration", "relevant_windows"); a file with "duration" may be one of references '
+        "(--annotations); name it with --format"
+    )
+
+
+NO_FORMAT = "which no format of predictions has; expected for example native JSON Lines, a line a query"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{}\n", f"is JSON without keys, {NO_FORMAT}"),
+        ('{"predictions": []}\n', f'has the keys "predictions", {NO_FORMAT}'),
+        # A list is not JSON Lines, nor is one object over several lines.
+        (
+            '[{"query_id": 1, "moments": []}]',
+            "looks most like native: has its keys in another layout, expected native JSON Lines, a line a query "
+            '(has the keys "query_id", "moments")',
+        ),
+        (
+            json.dumps({"moments": [[1, 2, 3]]}, indent=1),
+            'looks most like native: lacks "query_id" (has the keys "moments")',
+        ),
+        (
+            '{"version": 1, "results": {"v": [{"sentence": "a", "time": [1, 2]}]}}',
+            'looks most like results-by-video: lacks "timestamp" (has the keys "version", "results", "v", "sentence", '
+            '"time")',
+        ),
+        (
+            '{"video_id": "v", "query_id": 0, "answered": "from 1 to 2 s", "task": "grounding"}\n',
+            'looks most like vtimellm: lacks "answer" (has the keys "video_id", "query_id", "answered", "task")',
+        ),
+    ],
+)
+def test_unknown_json_is_answered_with_what_is_missing(tmp_path, content, said):
+    path = tmp_path / "p.json"
+    path.write_text(content)
+    with pytest.raises(InputError) as caught:
+        sniff(path)
+    assert str(caught.value) == f"{path}:1: {said}; name it with --format"
 
 
 @pytest.mark.parametrize(
     "content",
     [
         b"hello\n",
-        b"{}\n",
-        b'{"predictions": []}\n',
-        b'[{"query_id": 1, "moments": []}]',  # a list is not JSON Lines
-        json.dumps({"moments": [[1, 2, 3]]}, indent=1).encode(),  # nor is one object over several lines
         b"a,b,c\n1,2,3\n",
         b"\x00" * 64,
         b"\x89PNG\r\n\x1a\n\x00\x00",
         b"\xff\xfe{\x00",
         bytes(range(256)),
     ],
-    ids=range(10),
+    ids=range(6),
 )
 def test_what_is_no_format_is_refused(tmp_path, content):
     path = tmp_path / "p.bin"

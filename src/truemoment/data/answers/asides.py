@@ -18,6 +18,7 @@ _DENIED = re.compile(words.DENIED_RANGE)
 _BESIDE = re.compile(words.BESIDE)
 _EXAMPLE = re.compile(words.EXAMPLE)
 _UNIT = re.compile(words.UNIT_BEFORE)
+_MILLISECONDS = re.compile(r"_(?:ms|msec|millis|milliseconds)[\"']?\s?[:=]\s?[\"']?\Z")
 _FROM_A_TIME = re.compile(r"\s(?:before|after)\s(?:the )?\d")
 _OF_A_TIME = re.compile(r"\sof\s(?:the )?\d")
 _WITHIN = re.compile(r"\bwithin \Z")
@@ -82,6 +83,8 @@ def _in_named_unit(moment: Moment, before: str) -> Moment:
     named = None if moment.unit else _UNIT.search(before)
     if named is None:
         return moment
+    if _MILLISECONDS.search(before):
+        return moment._replace(unit="s", start=moment.start / 1000, end=moment.end / 1000)
     if named["frame"] or named["percent"]:
         return moment._replace(unit="frame" if named["frame"] else "%")
     return moment._replace(fault=moment.fault or f"counts {named['other']}, which --axis does not know")

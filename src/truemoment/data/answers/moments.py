@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from truemoment.data.answers import words
-from truemoment.data.answers.times import Time, Unit
+from truemoment.data.answers.times import Time, Unit, any_of
 from truemoment.data.answers.words import Label
 
 REACH = 100
@@ -49,6 +49,8 @@ _VIDEO_IS = re.compile(words.VIDEO_IS)
 _AFTER = re.compile(r"\bafter (?:about |around |the )?\Z")
 _VIDEO = re.compile(rf"\b{words.VIDEO}\b")
 _LASTS = re.compile(words.LASTS)
+_ASIDE = re.compile(words.ASIDE_IN_RANGE)
+_SPAN_OF = re.compile(words.SPAN_OF)
 _NAMED_BEHIND = re.compile(words.NAMED_BEHIND)
 
 
@@ -189,9 +191,12 @@ def _joined(between: str, label: Label, before: str) -> str:
     ``range``: a word or sign such as "to"; ``labels``: a start and an end; ``reversed``: an end and a start;
     ``length``: a start and a length; ``length first``: the other way round; "": nothing.
     """
+    between = _ASIDE.sub(" ", between)
     tokens = _WORD.findall(between.replace("--", "-"))
     core = [word for word in tokens if word not in words.FILLERS] or [word for word in tokens if word in ("~", ">")][:1]
-    if _is_range(between, "".join(core), len(tokens)) or (label == "between" and core and core[-1] in words.AND):
+    if _is_range(between, "".join(core), len(tokens)) or (
+        core and core[-1] in words.AND and (label == "between" or _SPAN_OF.search(before))
+    ):
         return "range"
     link = label_of(_TAG.sub(lambda tag: "" if tag[0].startswith("</") else f" {tag[1]} ", between))
     last = core[-1] if core else ""
@@ -210,7 +215,7 @@ def _joined(between: str, label: Label, before: str) -> str:
 
 def _is_range(between: str, core: str, n_words: int) -> bool:
     """Whether the text between two times makes a range of them; `core` is the text without filler words."""
-    if len(between) <= 12 and ("到" in between or "至" in between):
+    if len(between) <= 20 and any_of(words.RANGE_SIGNS, between):
         return True
     return n_words <= 12 and core in words.RANGE and not (core == "-" and "\n" in between)
 

@@ -36,6 +36,8 @@ def parse_answer(text: str, reading: Reading = Reading()) -> ParsedAnswer:  # no
     ('ambiguous', 'a start without an end')
     """
     same = plain(text)
+    if "\\" in same:
+        same = _without_latex(same)
     if "~~" in same:
         same = _STRUCK_OUT.sub(lambda struck: " " * len(struck[0]), same)
     answer = ParsedAnswer("failed", (), None, "nothing that could be a moment")
@@ -206,6 +208,21 @@ def _of_halves(part: Extract, times: Sequence[Time], reading: Reading) -> Parsed
     return ParsedAnswer("failed", (), None, "nothing that could be a moment")
 
 
+def _without_latex(text: str) -> str:
+    r"""Blank commands of LaTeX about type and space, and the signs of mathematics around them; positions stay.
+
+    Examples
+    --------
+    >>> _without_latex(r"$12\text{s}$")
+    ' 12      s  '
+    """
+    blanked = _TYPE.sub(lambda command: f"{' ' * len(command['name'])}{command['words']} ", text)
+    blanked = _SPACE.sub(lambda command: " " * len(command[0]), blanked)
+    return text if blanked == text else blanked.replace("$", " ")
+
+
+_TYPE = re.compile(r"(?P<name>\\{1,2}(?:text|textbf|textrm|mathrm|mathbf|mbox|operatorname)\s?\{)(?P<words>[^{}\n]*)\}")
+_SPACE = re.compile(r"\\{1,2}(?:[,;:! ]|quad\b|[()\[\]])")
 _STRUCK_OUT = re.compile(r"~~[^~\n]{1,200}~~")
 _OPTION_LETTER = re.compile(r"\b(?:choose|pick|select|option|choice|answer)(?: is)?:? (?:option )?\(?[a-h]\)?\W*\Z")
 _CORRECTED = re.compile(r"\b(?:correction|no wait|wait,|scratch that)\b[^\n]*\d")

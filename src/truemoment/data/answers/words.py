@@ -38,15 +38,22 @@ SPELLED = (
 VIDEO = one_of("video clip film footage movie recording timeline")
 
 # Between two times.
-RANGE = each("to - -- --> -> => > → ~ .. ... … until till til through thru bis 到 至 à upto uptil")
+RANGE = each("to - -- --> -> => > → ~ .. ... … until till til through thru bis hasta 到 至 à upto uptil")
 """Words that make a moment of the times before and after them."""
+RANGE_SIGNS = ("到", "至", "부터", "에서", "から", "إلى", "الى", "حتى")
+"""The same in scripts without blanks, or with words that are glued to their numbers."""
 AND = each("and und et y")
 """The same after "between"."""
+SPAN_OF = r"\b(?:span|interval|window|range|segment) of (?:about |around )?\Z"
+"""Before the first of two times that "and" joins."""
+ASIDE_IN_RANGE = r",? ?\b(?:let's say|say|i think|i'd say|i believe|maybe|perhaps|possibly)\b,?"
+"""Between two times, it changes nothing."""
 UP_TO = each("to until till through")
 """The same after a start, whatever else is between."""
 FILLERS = each(
     """about around approximately approx roughly circa ca just exactly nearly almost near the a at t its of no number
-    index timestamp time time_s mark point second seconds sec s frame frames minute minutes 第 秒
+    index timestamp time time_s mark point second seconds sec s frame frames minute minutes
+    el la les le den der die segundo sekunde seconde minuto 第 秒
     = : ( ) [ ] { } \\ " ' . | < > / ~"""
 )
 """Words that may be beside it."""

@@ -32,10 +32,12 @@ from truemoment.data.formats import (
     results_by_video,
     table,
     time_r1,
+    timechat,
     timelens,
     unitime,
     videomind,
     vlmevalkit,
+    vtimellm,
 )
 from truemoment.data.formats.base import (
     AnswerRows,
@@ -46,6 +48,7 @@ from truemoment.data.formats.base import (
     refuse_loss,
 )
 from truemoment.data.formats.head import Head
+from truemoment.data.formats.likeness import unknown
 from truemoment.data.formats.matching import MatchReport, match
 from truemoment.data.formats.naming import as_annotated
 from truemoment.data.formats.refused import refuse_what_is_no_text
@@ -77,9 +80,11 @@ MODULES = (
     ego4d_nlq,
     videomind,
     time_r1,
+    timechat,
     timelens,
     lmms_eval,
     vlmevalkit,
+    vtimellm,
     plain_answers,
     activitynet_challenge,
     fiftyone,
@@ -116,9 +121,7 @@ def sniff(path: AnyPath) -> tuple[Format, str]:
         )
     if path.suffix.lower() in (".csv", ".tsv") and table.lacks_headings(head):  # whose error names them
         return table.FORMAT, f"its name ends in {path.suffix}"
-    raise InputError(
-        f"looks like none of the formats {', '.join(FORMATS)}", path=path, line=1, hint="name it with --format"
-    )
+    raise InputError(unknown(head, FORMATS), path=path, line=1, hint="name it with --format")
 
 
 def _recognised(head: Head, formats: Mapping[str, Format]) -> list[tuple[Format, str]]:
@@ -167,6 +170,7 @@ def read_rows(
         format_, why = get_format(format), "as asked"
         _head(path)  # a file that is not text gets its own message
     rows = replace(format_.read(path, progress), format=format_.name)
+    why += rows.note
     if isinstance(rows, AnswerRows):
         from truemoment.data.formats.parsed_answers import parse_rows, reading_of  # noqa: PLC0415 - its patterns take time
 

@@ -45,4 +45,5 @@ FORMAT = Format(
         "results", sentence="label", times="segment", score="score", version="VERSION 1.3", external_data={}
     ),
     loses=frozenset({"ratings", "statuses", "abstentions", "videos and sentences", "repeated sentences"}),
+    needs=frozenset({"results", "label", "segment", "score"}),
 )

@@ -58,6 +58,10 @@ class PredictionRows:
         Name of the list of moments in the format, for messages; "" if each moment is a row.
     format
         Name of the format.
+    number
+        Number of each row's query in its video, from 0, or None.
+    note
+        What was left out, for the report; "" for nothing.
     """
 
     path: AnyPath
@@ -80,6 +84,8 @@ class PredictionRows:
     moment_line: Sequence[int] | None = None
     moments_field: str = "moments"
     format: str = ""
+    number: Sequence[int | None] | None = None
+    note: str = ""
 
     def __len__(self) -> int:
         return len(self.query_id)
@@ -90,7 +96,8 @@ class PredictionRows:
 
     def place(self, row: int) -> str:
         """Return the query of a row in words, for messages."""
-        return _place(self.query_id[row], self.video_id[row], self.sentence[row])
+        number = None if self.number is None else self.number[row]
+        return _place(self.query_id[row], self.video_id[row], self.sentence[row], number)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,18 +117,23 @@ class AnswerRows:
     text_field: str = "answer"
     header: dict[str, object] = field(default_factory=dict)
     format: str = ""
+    number: Sequence[int | None] | None = None
+    note: str = ""
 
     def __len__(self) -> int:
         return len(self.query_id)
 
     def place(self, row: int) -> str:
         """Return the query of a row in words, for messages."""
-        return _place(self.query_id[row], self.video_id[row], self.sentence[row])
+        number = None if self.number is None else self.number[row]
+        return _place(self.query_id[row], self.video_id[row], self.sentence[row], number)
 
 
-def _place(query_id: str | None, video_id: str | None, sentence: str | None) -> str:
+def _place(query_id: str | None, video_id: str | None, sentence: str | None, number: int | None) -> str:
     if query_id is not None:
         return f"query {query_id!r}"
+    if number is not None:
+        return f"video {video_id!r}, sentence number {number}"
     return f"video {video_id!r}, sentence {(sentence or '')[:60]!r}"
 
 
@@ -208,6 +220,8 @@ class Format:
         Properties that the format cannot represent; rows with them are refused.
     numbers_queries
         Whether its ids may be numbers of its own; rows with video and sentence are then matched by these.
+    needs
+        Keys of its entries, by which a file that is not recognised is compared with it; none for a format without.
     """
 
     name: str
@@ -217,6 +231,7 @@ class Format:
     write: Write | None = None
     loses: frozenset[Loss] = frozenset({"ratings", "statuses"})
     numbers_queries: bool = False
+    needs: frozenset[str] = frozenset()
 
 
 Moments = Sequence[Sequence[float]]

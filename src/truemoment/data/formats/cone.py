@@ -49,4 +49,5 @@ FORMAT = Format(
     reader(each_entry(ConeLine, _row), field="predicted_times"),
     lines_writer(_line),
     loses=frozenset({"ratings", "statuses", "ids"}),
+    needs=frozenset({"query_id", "predicted_times"}),
 )

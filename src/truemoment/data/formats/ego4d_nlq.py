@@ -69,4 +69,5 @@ FORMAT = Format(
     reader(_rows, field="predicted_times", within="results"),
     document_writer(_result, within="results", version="1.0", challenge="ego4d_nlq_challenge"),
     loses=frozenset({"ratings", "statuses", "ids", "abstentions"}),
+    needs=frozenset({"results", "annotation_uid", "query_idx", "predicted_times"}),
 )

@@ -94,4 +94,5 @@ FORMAT = Format(
     "lmms-eval samples (JSON Lines) or submission (video>>>caption>>>span: answer)",
     _recognise,
     reader(_rows, text_field="filtered_resps"),
+    needs=frozenset({"doc_id", "doc", "filtered_resps"}),
 )

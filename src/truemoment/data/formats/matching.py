@@ -317,8 +317,12 @@ class _Matcher:
         query_of: list[list[int]] = [[] for _ in range(len(rows))]
         loose: list[int] = []
         index = self.queries.index
+        by_number = self._queries_by_number()
         for row, query_id in enumerate(rows.query_id):
-            if query_id is None:
+            if query_id is None and by_number is not None:
+                query_of[row] = by_number.get((rows.video_id[row], rows.number[row] if rows.number else None), [])
+                self.by_position += bool(query_of[row])
+            elif query_id is None:
                 loose.append(row)
             elif query_id in index:
                 query_of[row] = [index[query_id]]
@@ -327,6 +331,17 @@ class _Matcher:
         if loose:
             self._match_by_text(loose, query_of)
         return query_of
+
+    def _queries_by_number(self) -> dict[tuple[str | None, int | None], list[int]] | None:
+        """Return the query of each (video, number in it), if the rows state numbers."""
+        if self.rows.number is None:
+            return None
+        counts: Counter[str] = Counter()
+        by_number: dict[tuple[str | None, int | None], list[int]] = {}
+        for query, video_id in enumerate(self.queries.video_id.tolist()):
+            by_number[video_id, counts[video_id]] = [query]
+            counts[video_id] += 1
+        return by_number
 
     def _check(self, row: int, query: int) -> None:
         """Refuse a row whose sentence or video is not that of the query it names."""

@@ -48,4 +48,5 @@ FORMAT = Format(
     lines_writer(_line),
     loses=frozenset({"statuses", "ids"}),
     numbers_queries=True,
+    needs=frozenset({"qid", "vid", "query", "pred_relevant_windows"}),
 )

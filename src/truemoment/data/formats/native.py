@@ -146,4 +146,12 @@ def _write(path: AnyPath, rows: PredictionRows) -> None:
     write_lines(path, chain([{"truemoment": VERSION, **rows.header}], lines))
 
 
-FORMAT = Format("native", "native JSON Lines, a line a query", _recognise, _read, _write, loses=frozenset({"ratings"}))
+FORMAT = Format(
+    "native",
+    "native JSON Lines, a line a query",
+    _recognise,
+    _read,
+    _write,
+    loses=frozenset({"ratings"}),
+    needs=frozenset({"query_id", "moments"}),
+)

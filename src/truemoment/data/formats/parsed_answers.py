@@ -42,6 +42,7 @@ def parse_rows(rows: AnswerRows, reading: Reading = Reading(), *, progress: bool
         header={"made_by": rows.header} if rows.header else {},
         moments_field=rows.text_field,
         format=rows.format,
+        number=rows.number,
     )
 
 

@@ -48,7 +48,8 @@ def _recognise(head: Head) -> str | None:
     keys = head.line_keys
     if MARK in keys:
         return f'its first line says "{MARK}"'
-    if "answer" in keys and ("query_id" in keys or {"video_id", "sentence"} <= keys):
+    of_tasks = {"task", "video_id", "query_id"} <= keys  # a log, in which the id is that of a prompt
+    if "answer" in keys and not of_tasks and ("query_id" in keys or {"video_id", "sentence"} <= keys):
         return 'its first line has "answer"'
     if head.is_object:
         return _recognise_object(head)
@@ -104,4 +105,5 @@ FORMAT = Format(
     "answers in words: JSON Lines (query_id, answer), JSON {query_id: answer}, or a table",
     _recognise,
     _read,
+    needs=frozenset({"query_id", "answer"}),
 )

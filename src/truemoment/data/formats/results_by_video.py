@@ -42,4 +42,5 @@ FORMAT = Format(
     reader(_rows, within="results"),
     by_video_writer("results", sentence="sentence", times="timestamp", score="score", version="1.0"),
     loses=frozenset({"ratings", "statuses", "abstentions", "several moments", "videos and sentences"}),
+    needs=frozenset({"results", "sentence", "timestamp"}),
 )

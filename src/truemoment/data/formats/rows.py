@@ -48,6 +48,8 @@ class FileRow(NamedTuple):
         Its line, if the format has lines.
     within
         Field of the file that contains the row, followed by a dot, for messages.
+    number
+        Number of the query in its video, from 0, if the file states it.
     """
 
     query_id: str | None = None
@@ -59,6 +61,7 @@ class FileRow(NamedTuple):
     saliency: Sequence[float] | None = None
     line: int | None = None
     within: str = ""
+    number: int | None = None
 
 
 def as_id(query_id: str | int | None) -> str | None:
@@ -130,6 +133,7 @@ def as_columns(
     video_id = [row.video_id for row in rows]
     sentence = [row.sentence for row in rows]
     text = [row.text for row in rows if row.text is not msgspec.UNSET]
+    more |= {"number": [row.number for row in rows]} if any(row.number is not None for row in rows) else {}
     if _all_have([row.text is not msgspec.UNSET for row in rows], rows, path, text_field):
         return AnswerRows(path, line, query_id, video_id, sentence, text, text_field, **more)
     moments = flatten(path, line, [row.moments for row in rows], field=field)

@@ -55,4 +55,5 @@ FORMAT = Format(
     _recognise,
     reader(each_entry(TimeR1Line, _row), field="pred", text_field="output_text"),
     numbers_queries=True,
+    needs=frozenset({"qid", "pred", "output_text"}),
 )

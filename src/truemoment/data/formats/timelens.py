@@ -54,4 +54,5 @@ FORMAT = Format(
     "TimeLens JSON (video>>>query>>>span: timestamps, answers)",
     recognise_keys(FORM, "object", "objects"),
     reader(_rows, field="timestamps", text_field="answers"),
+    needs=frozenset({"timestamps", "answers"}),
 )

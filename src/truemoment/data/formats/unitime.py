@@ -67,4 +67,5 @@ FORMAT = Format(
     document_writer(_entry),
     loses=frozenset({"ratings", "statuses", "ids"}),
     numbers_queries=True,
+    needs=frozenset({"qid", "annos", "pred_relevant_windows"}),
 )

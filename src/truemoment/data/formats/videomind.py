@@ -75,4 +75,5 @@ FORMAT = Format(
     _recognise,
     reader(_rows, field="pred"),
     numbers_queries=True,
+    needs=frozenset({"vid", "query", "pred", "conf"}),
 )

@@ -1,0 +1,40 @@
+"""Which format an unknown JSON file looks most like, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from truemoment.data.formats.base import Format
+from truemoment.data.formats.head import ITEM, Head, outline
+
+MOST_SHOWN = 8
+REFERENCES = ("duration", "duration_s", "movie_duration", "database")
+"""Keys of references, which predictions seldom have."""
+
+
+def unknown(head: Head, formats: Mapping[str, Format]) -> str:
+    """Return in words what a file that is no known format looks most like."""
+    if not (head.is_object or head.is_list):
+        return f"looks like none of the formats {', '.join(formats)}"
+    keys = _keys(head)
+    best = max(formats.values(), key=lambda of: _likeness(of, keys))
+    shown = ", ".join(f'"{key[:40]}"' for key in keys[:MOST_SHOWN]) + (", ..." if len(keys) > MOST_SHOWN else "")
+    has = f"has the keys {shown}" if keys else "is JSON without keys"
+    if not best.needs & set(keys):
+        return f"{has}, which no format of predictions has; expected for example {formats['native'].summary}"
+    missing = ", ".join(f'"{key}"' for key in sorted(best.needs - set(keys)))
+    what = f"lacks {missing}" if missing else f"has its keys in another layout, expected {best.summary}"
+    key = next((key for key in REFERENCES if key in keys), None)
+    of_references = "" if key is None else f'; a file with "{key}" may be one of references (--annotations)'
+    return f"looks most like {best.name}: {what} ({has}){of_references}"
+
+
+def _keys(head: Head) -> list[str]:
+    """Return the keys of the first objects of a file, each once, in order, without names of videos and queries."""
+    paths = outline(head.line.strip()) if head.line.strip().endswith(b"}") else head.outline
+    return list(dict.fromkeys(path[-1] for path in paths if path[-1] != ITEM))
+
+
+def _likeness(format_: Format, keys: list[str]) -> float:
+    """Return the share of a format's keys that are there, among all that either has."""
+    return len(format_.needs & set(keys)) / len(format_.needs | set(keys)) if format_.needs else 0.0
