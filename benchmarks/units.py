@@ -24,7 +24,7 @@ from truemoment.baselines.running import run_baseline
 from truemoment.data.axes import Axis
 from truemoment.data.datasets import DATASETS, load_annotations
 from truemoment.data.formats import read_predictions
-from truemoment.data.units import ReferenceLists, Suspicion, look_at_units
+from truemoment.data.units import ReferenceTimes, Suspicion, look_at_units
 
 SAMPLES = 4
 SIZES = (100, 400)
@@ -89,9 +89,9 @@ def fits(suspicion: Suspicion | None, name: str) -> bool:
     return axis.kind in {"milliseconds": ("milliseconds",), "fractions": ("fraction",)}.get(name, ("percent", "bins"))
 
 
-def sampled(annotations: Annotations, query: Ints) -> tuple[ReferenceLists, Floats, Moments]:
+def sampled(annotations: Annotations, query: Ints) -> tuple[ReferenceTimes, Floats, Moments]:
     """Return references, durations and the first reference of queries."""
-    references = ReferenceLists.of(annotations, query)
+    references = ReferenceTimes.of(annotations, query)
     first = references.offsets[:-1]
     return references, annotations.queries.duration_s[query], (references.start_s[first], references.end_s[first])
 
@@ -171,7 +171,7 @@ def at_hand() -> Iterator[tuple[str, Suspicion | None]]:
                 print(f"{name} on {dataset}/{split}: {error}")
                 continue
             query = np.array([annotations.queries.index[of] for of in predictions.query_id], dtype=np.int64)
-            references = ReferenceLists.of(annotations, query)
+            references = ReferenceTimes.of(annotations, query)
             times = predictions.start_s, predictions.end_s
             yield (
                 f"{name} on {dataset}/{split}",

@@ -52,6 +52,10 @@ EXPECTED = {
     "videomind.verified.jsonl": ("videomind", 'its entries have "pred" and "conf"', NO_IDS, "{}", True, 2, "rank"),
     "time-r1.jsonl": ("time-r1", 'its entries have "qid" and "pred"', IDS, "", False, 1, "rank"),
     "time-r1.text.jsonl": ("time-r1", 'its entries have "qid" and "pred"', IDS, "", False, 1, "rank"),
+    "tvr.json": ("tvr", 'it has "video2idx" and "desc_id"', IDS, "{}", True, 2, "world"),
+    "vlmevalkit.json": (
+        "vlmevalkit", 'its entries have "question" and "prediction"', list("12345"), "{}.mp4", True, 1, "rank",
+    ),
     "timechat.json": ("timechat", 'its values have "timestamp" and "query"', IDS, "{}.mp4", True, 2, "rank"),
     "vtimellm.jsonl": ("vtimellm", 'its first line has "task"', NO_IDS, "{}", False, 1, "rank"),
     "timelens.jsonl": (
@@ -115,7 +119,7 @@ def test_values(name):
     format_name, _, ids, video, sentences, count, scores = EXPECTED[name]
     reading = Reading(axis="fps=4") if name == FRAMES else Reading()
     rows, why = read_rows(SAMPLES / name, format_name, reading=reading)
-    assert (rows.format, why) == (format_name, "as asked")
+    assert (rows.format, why) == (format_name, f"as asked{rows.note}")
     wanted = {
         (query_id, spelled(video_id, video), sentence if sentences else None): [
             (start, end, {"world": score, "rank": -float(rank)}[scores])

@@ -18,7 +18,7 @@ MOMENT_DETR = '{"qid": 1, "query": "a", "vid": "v", "pred_relevant_windows": [[1
 RESULTS = '{"version": 1, "results": {"v": [{"sentence": "a", "timestamp": [1, 2]}]}}'
 CSV = "query_id,start,end\nv#0,1,2\n"
 NAMES = (
-    "native", "moment-detr", "results-by-video", "csv", "parquet", "unitime", "cone", "ego4d-nlq", "videomind",
+    "native", "moment-detr", "results-by-video", "csv", "parquet", "unitime", "cone", "ego4d-nlq", "tvr", "videomind",
     "time-r1", "timechat", "timelens", "lmms-eval", "vlmevalkit", "vtimellm", "answers",
     "activitynet-challenge", "fiftyone",
 )  # fmt: skip
@@ -107,7 +107,7 @@ NO_FORMAT = "which no format of predictions has; expected for example native JSO
     ("content", "said"),
     [
         ("{}\n", f"is JSON without keys, {NO_FORMAT}"),
-        ('{"predictions": []}\n', f'has the keys "predictions", {NO_FORMAT}'),
+        ('{"predicted": []}\n', f'has the keys "predicted", {NO_FORMAT}'),
         # A list is not JSON Lines, nor is one object over several lines.
         (
             '[{"query_id": 1, "moments": []}]',
@@ -176,8 +176,9 @@ def test_a_pickle_is_named_and_not_loaded(tmp_path, protocol, name, thing, forma
     with pytest.raises(InputError) as caught:
         read_rows(path, format_name)
     assert str(caught.value) == (
-        f"{path}: is a pickle, which can run code when loaded, and is not read; where you trust it, write it as JSON "
-        "Lines: 'truemoment convert --help' shows how"
+        f"{path}: is a pickle, which can run code when loaded, and is not read; where you trust it, export it: "
+        'python -c "import pandas, sys; pandas.DataFrame(pandas.read_pickle(sys.argv[1])).to_csv(sys.argv[2], '
+        f'index=False)" {path.name} {path.stem}.csv'
     )
 
 

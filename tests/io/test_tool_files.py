@@ -79,3 +79,27 @@ def test_a_log_without_grounding(tmp_path):
     path.write_text(log(task="captioning"))
     with pytest.raises(InputError, match="task grounding: has no predictions"):
         read_predictions(path, TWO)
+
+
+def test_actionformers_headings(tmp_path):
+    path = tmp_path / "eval_results.csv"
+    path.write_text("video-id,t-start,t-end,label,score\nBBBBB,20.8,30,person laughs while eating.,0.9\n")
+    answers, report = read_predictions(path, THREE)
+    assert (report.format, answers.query_id.tolist(), answers.end_s.tolist()) == ("csv", ["12"], [30.0])
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ({"video2idx": {"AAAAA": 0}, "VCMR": [{"desc_id": 11, "predictions": []}]}, "field SVMR: is missing"),
+        (
+            {"video2idx": {"AAAAA": 0, "B": 1}, "SVMR": [{"desc_id": 11, "predictions": [[0, 1, 2, 3], [1, 1, 2, 3]]}]},
+            r"SVMR\[0\].predictions: got videos \[0, 1\], expected one video of video2idx",
+        ),
+    ],
+)
+def test_a_tvr_submission_of_no_single_video(tmp_path, file, said):
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps(file))
+    with pytest.raises(InputError, match=said):
+        read_predictions(path, THREE)

@@ -9,7 +9,7 @@ import truemoment as tm
 from truemoment import Annotations
 from truemoment.base.errors import InputError
 from truemoment.data.formats import read_predictions
-from truemoment.data.units import ReferenceLists, look_at_units
+from truemoment.data.units import ReferenceTimes, look_at_units
 
 N = 120
 RNG = np.random.default_rng(0)
@@ -30,7 +30,7 @@ def annotations(low_s=20.0, high_s=45.0, n_queries=N):
 
 def look(of, convert):
     """Look at the references of annotations, converted from (seconds, duration) and with noise."""
-    references = ReferenceLists.of(of, np.arange(of.n_queries))
+    references = ReferenceTimes.of(of, np.arange(of.n_queries))
     noise_s = RNG.normal(0, 0.1, (2, of.n_queries)) * of.duration_s
     start_s, end_s = np.sort(np.stack([of.start_s, of.end_s]) + noise_s, axis=0).clip(0, of.duration_s)
     return look_at_units(convert(start_s, of.duration_s), convert(end_s, of.duration_s), of.duration_s, references)
@@ -71,7 +71,7 @@ def test_times_beyond_every_video_are_no_seconds_even_where_no_unit_fits():
     of = annotations()
     start_s = of.duration_s * RNG.uniform(2, 150, N)
     end_s = start_s - 1  # swapped, so that no unit makes them overlap anything
-    seen = look_at_units(start_s, end_s, of.duration_s, ReferenceLists.of(of, np.arange(N)))
+    seen = look_at_units(start_s, end_s, of.duration_s, ReferenceTimes.of(of, np.arange(N)))
     assert (seen.axis, seen.certain) == (None, True)
 
 
@@ -79,21 +79,21 @@ def test_answers_in_the_unit_of_the_references_are_left_alone():
     """Frames in both files: the durations are wrong, not the answers."""
     of = Annotations.from_rows([(f"v{k}#0", f"v{k}", 30.0, "a door", 300.0, 600.0) for k in range(20)])
     start, end = np.full(20, 300.0), np.full(20, 610.0)
-    assert look_at_units(start, end, of.duration_s, ReferenceLists.of(of, np.arange(20))) is None
+    assert look_at_units(start, end, of.duration_s, ReferenceTimes.of(of, np.arange(20))) is None
 
 
 def test_without_durations_the_last_reference_is_the_measure():
     of = annotations()
     start, end = of.start_s * 30, of.end_s * 30
-    seen = look_at_units(start, end, np.full(N, np.nan), ReferenceLists.of(of, np.arange(N)))
+    seen = look_at_units(start, end, np.full(N, np.nan), ReferenceTimes.of(of, np.arange(N)))
     assert seen.axis.kind == "fps"
-    assert look_at_units(of.start_s, of.end_s, np.full(N, np.nan), ReferenceLists.of(of, np.arange(N))) is None
+    assert look_at_units(of.start_s, of.end_s, np.full(N, np.nan), ReferenceTimes.of(of, np.arange(N))) is None
 
 
 def test_two_moments_are_seen_with_doubt():
     of = Annotations.from_rows([("a", "a", 30.0, "x", 2.0, 8.0), ("b", "b", 28.0, "y", 10.0, 25.0)])
     seen = look_at_units(
-        np.array([60.0, 300.0]), np.array([240.0, 760.0]), of.duration_s, ReferenceLists.of(of, np.arange(2))
+        np.array([60.0, 300.0]), np.array([240.0, 760.0]), of.duration_s, ReferenceTimes.of(of, np.arange(2))
     )
     assert not seen.certain
     assert str(seen) == (

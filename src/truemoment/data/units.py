@@ -74,15 +74,15 @@ class Suspicion:
 
 
 @dataclass(frozen=True)
-class ReferenceLists:
-    """Reference moments of N moments, flat: moment n has ``offsets[n]:offsets[n + 1]``, NaN for a query without one."""
+class ReferenceTimes:
+    """References of N answers, flat: answer n has ``offsets[n]:offsets[n + 1]``, NaN for a query without one."""
 
     offsets: Ints
     start_s: Floats
     end_s: Floats
 
     @classmethod
-    def of(cls, annotations: Annotations, query: Ints) -> ReferenceLists:
+    def of(cls, annotations: Annotations, query: Ints) -> ReferenceTimes:
         """Return the references of queries, by their position."""
         lengths = np.diff(annotations.offsets)[query]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -102,7 +102,7 @@ class ReferenceLists:
 
 
 def look_at_units(
-    start: Floats, end: Floats, duration_s: Floats, references: ReferenceLists | None = None
+    start: Floats, end: Floats, duration_s: Floats, references: ReferenceTimes | None = None
 ) -> Suspicion | None:
     """Return what moments look like if they are improbable as seconds, else None.
 
@@ -147,7 +147,7 @@ class _Look:
     end: Floats
     duration_s: Floats
     known: Bools
-    references: ReferenceLists | None
+    references: ReferenceTimes | None
 
     @property
     def enough(self) -> bool:
@@ -173,7 +173,7 @@ class _Look:
         """Return the share of moments that end clearly after the end of their video, read as seconds."""
         return float(np.mean((self.end > SLACK * self.duration_s + 1.0)[self.known]))
 
-    def iou(self, axis: Axis, references: ReferenceLists) -> Floats:
+    def iou(self, axis: Axis, references: ReferenceTimes) -> Floats:
         """Return the IoU of each moment with its references."""
         return references.best_iou(*axis.to_seconds(self.start, self.end, self.duration_s))[self.known]
 

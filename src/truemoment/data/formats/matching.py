@@ -22,7 +22,7 @@ from truemoment.base.rules import OnNegative, OnUnknown
 from truemoment.data.axes import is_coarse
 from truemoment.data.datasets.faults import PAST_END_S
 from truemoment.data.formats.base import Parsing, PredictionRows, checked_times
-from truemoment.data.units import ENOUGH, ReferenceLists, Suspicion, look_at_units
+from truemoment.data.units import ENOUGH, ReferenceTimes, Suspicion, look_at_units
 
 
 class _Blanks(dict[int, str | int]):
@@ -260,7 +260,7 @@ def _counts(predictions: Predictions, annotations: Annotations, answered: Ints) 
     duration_s = annotations.queries.duration_s[answered]
     units = None
     if len(firsts):
-        units = look_at_units(*first_s, duration_s[filled], ReferenceLists.of(annotations, answered[filled]))
+        units = look_at_units(*first_s, duration_s[filled], ReferenceTimes.of(annotations, answered[filled]))
     coarse = int(is_coarse(*first_s).sum())
     share = coarse / max(len(firsts), 1)
     grid = f"{100 * share:.0f} % of the first moments start and end on multiples of 5 s: a coarse grid"

@@ -43,6 +43,7 @@ def parse_rows(rows: AnswerRows, reading: Reading = Reading(), *, progress: bool
         moments_field=rows.text_field,
         format=rows.format,
         number=rows.number,
+        note=rows.note,
     )
 
 

@@ -8,6 +8,10 @@ from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.errors import InputError
 
 HOW = "where you trust it, write it as JSON Lines: 'truemoment convert --help' shows how"
+EXPORT = (
+    'where you trust it, export it: python -c "import pandas, sys; pandas.DataFrame(pandas.read_pickle(sys.argv[1]))'
+    '.to_csv(sys.argv[2], index=False)" {name} {stem}.csv'
+)
 PICKLE = re.compile(
     rb"\x80[\x02-\x05]"  # protocols 2 to 5
     rb"|[(]([dlt]p\d+|[dlt])\n"  # protocol 0: a dict, list or tuple
@@ -19,7 +23,8 @@ PICKLE = re.compile(
 def refuse_what_is_no_text(path: AnyPath, data: bytes) -> None:
     """Refuse pickles, archives and arrays by their first bytes, Parquet excepted."""
     if PICKLE.match(data):
-        raise InputError("is a pickle, which can run code when loaded, and is not read", path=path, hint=HOW)
+        hint = EXPORT.format(name=path.name, stem=path.stem)
+        raise InputError("is a pickle, which can run code when loaded, and is not read", path=path, hint=hint)
     for mark, problem, expected, hint in (
         (b"\x1f\x8b", "is packed by gzip", "expected a name that ends in .gz", "rename it"),
         (b"\x93NUMPY", "is a NumPy array (.npy), which names no query", "expected predictions", HOW),

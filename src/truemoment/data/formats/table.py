@@ -2,7 +2,8 @@
 
 Headings, in any case and order: ``query_id`` or ``qid``; ``video_id``, ``video`` or ``vid``; ``sentence``, ``query`` or
 ``description``; ``start_s``, ``start`` or ``start_time``; ``end_s``, ``end`` or ``end_time``; ``score`` or
-``confidence``. Times are seconds.
+``confidence``. Times are seconds. The headings of ActionFormer's results are read too: ``video-id``, ``t-start``,
+``t-end``, ``label``.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ Headings = Mapping[str, tuple[str, ...]]
 
 ABOUT: Headings = {
     "query_id": ("query_id", "qid"),
-    "video_id": ("video_id", "video", "vid"),
-    "sentence": ("sentence", "query", "description"),
+    "video_id": ("video_id", "video-id", "video", "vid"),
+    "sentence": ("sentence", "query", "description", "label"),
 }
 HEADINGS: Headings = {
     **ABOUT,
-    "start": ("start_s", "start", "start_time"),
-    "end": ("end_s", "end", "end_time"),
+    "start": ("start_s", "start", "start_time", "t-start"),
+    "end": ("end_s", "end", "end_time", "t-end"),
     "score": ("score", "confidence"),
 }
 ANNOTATOR_HEADINGS = {"hitid", "workerid", "annotator"}
