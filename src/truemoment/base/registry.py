@@ -29,8 +29,8 @@ class Registry(Mapping[str, T]):
     Parameters
     ----------
     kind
-        measures, protocols, formats, references, datasets, baselines, checks, models or commands; the group of entry points is
-        ``truemoment.`` and this.
+        measures, protocols, formats, references, datasets, baselines, checks, models or commands; the group of entry
+        points is ``truemoment.`` and this.
     own
         Our parts, in order.
     expected
