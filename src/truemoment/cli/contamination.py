@@ -25,7 +25,7 @@ class FreshSource(Request):
     HEADING = "Fresh annotations"
 
     fresh: InDataset[str | None] = option("Later annotations of the same queries.", metavar="DATASET/SPLIT")
-    fresh_annotations: In[Path | None] = option("The same as JSON Lines.", metavar="FILE")
+    fresh_annotations: In[Path | None] = option("The same from a file.", metavar="FILE")
 
     def read(self, data_dir: Path | None) -> Annotations | None:
         """Read them, if any are named."""

@@ -46,7 +46,7 @@ class OfficialSource(Request):
         "again]",
         metavar="DATASET/SPLIT",
     )
-    official_annotations: In[Path | None] = option("The same as JSON Lines, in place of --official.", metavar="FILE")
+    official_annotations: In[Path | None] = option("The same from a file, in place of --official.", metavar="FILE")
 
     def read(self, data: AnnotationSource) -> Annotations | None:
         """Read them: those that are named, else those of the dataset that was annotated again."""

@@ -107,7 +107,7 @@ class Learning(Request):
     HEADING = "Data and recipe"
 
     dataset: InDataset[str | None] = dataset()
-    annotations: In[Path | None] = option("Your own annotations as JSON Lines, in place of --dataset.", metavar="FILE")
+    annotations: In[Path | None] = option("File of your own annotations, in place of --dataset.", metavar="FILE")
     data_dir: Path | None = data_dir()
     features: In[str | None] = option(
         "FILE.hdf5, a folder, FILE.npz, or perception:Q for Charades and ActivityNet.", metavar="SOURCE"

@@ -13,7 +13,6 @@ from truemoment.data.datasets.entries import Moment, ReferenceEntry
 from truemoment.data.formats.head import Head
 from truemoment.data.references.base import ReferenceForm, ReferenceOptions, VideoNames, merged
 
-MOST_FRAME = 10**9
 WORDS = ("sentence", "description", "caption", "text", "query")
 """Attributes whose value is the sentence; without one it is the label."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -15,12 +15,15 @@ from truemoment.data.formats.entries import read_entries
 from truemoment.data.formats.head import Head
 from truemoment.data.references.base import ReferenceForm, ReferenceOptions, VideoNames, checked_time, merged
 
+Frame = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
+"""Number of a frame."""
+
 
 class FrameRange(msgspec.Struct):
     """First and last frame of a part, both included, from 1."""
 
-    start: int
-    end: int
+    start: Frame
+    end: Frame
 
 
 class RegionValue(msgspec.Struct):

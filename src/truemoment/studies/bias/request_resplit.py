@@ -25,7 +25,7 @@ class Whole(Request):
 
     dataset: InDataset[str | None] = dataset()
     annotations: In[AnyFile | None] = option(
-        "Your own annotations as JSON Lines, in place of --dataset.", metavar="FILE"
+        "File of your own annotations (form own), in place of --dataset.", metavar="FILE"
     )
     splits: tuple[str, ...] = option(
         "Only this split; can be repeated. [default: all]", (), name="--split", metavar="NAME"
