@@ -79,5 +79,5 @@ def test_answers_of_their_floors_are_not_kept(installed, monkeypatch, tmp_path):
     annotations = Annotations.from_rows([("q", "v", 30.0, "a door opens", 2.0, 6.0)])
     setting = Setting(annotations, parse_measures("mIoU"), get_protocol("default"), cache=Cache(tmp_path / "cache"))
     ours, theirs = (Floor(name, setting) for name in ("predict-all", "their-floor"))
-    assert (ours.kept_in, theirs.kept_in) == (setting.cache, NO_CACHE)
+    assert (ours.cache, theirs.cache) == (setting.cache, NO_CACHE)
     assert [of.answers(annotations)[0][0].end_s.tolist() for of in (ours, theirs)] == [[30.0], [30.0]]
