@@ -269,10 +269,10 @@ def test_guessing_is_never_said_to_be_useless_where_a_floor_is_above_uniform(wor
     said = guesses.summary(with_interval(guessing, "test-ood", 0.01, 0.09))
     assert said.startswith(
         f"Guessing still helps on test-ood: {strongest.title}, which never sees a video, scores "
-        f"{100 * ood.values[ood.strongest[0], 0]:.1f} at R@1,IoU=0.5, {100 * ood.left[0]:.1f} points above Uniform, "
+        f"{100 * ood.values[ood.strongest[0], 0]:.1f} at R@1,IoU=0.5, {100 * ood.best_gain[0]:.1f} points above Uniform, "
         "which has learned nothing (95 % interval 1.0 to 9.0)."
     )
-    assert f"{100 * guessing[2].left[0]:+.1f} on the original test-iid" in said
+    assert f"{100 * guessing[2].best_gain[0]:+.1f} on the original test-iid" in said
 
 
 def test_where_none_is_shown_the_size_of_the_test_is_said(world):
@@ -300,7 +300,7 @@ def test_the_promise_that_guessing_gains_less(world, on_ood, kept, said):
     guessing = with_interval(with_interval(guessing, "test-iid", 0.2, 0.3), "test-ood", *on_ood)
     bare, inspection = (inspect_split(found, np.random.default_rng(0), of, permutations=99) for of in (None, guessing))
     promise = inspection.promises[-1]
-    assert (promise.name, promise.kept) == ("less-to-guess", kept)
+    assert (promise.name, promise.is_kept) == ("less-to-guess", kept)
     assert promise.finding.startswith(said)
     assert inspection.promises[:-1] == bare.promises
 
