@@ -269,8 +269,8 @@ def test_guessing_is_never_said_to_be_useless_where_a_floor_is_above_uniform(wor
     said = guesses.summary(with_interval(guessing, "test-ood", 0.01, 0.09))
     assert said.startswith(
         f"Guessing still helps on test-ood: {strongest.title}, which never sees a video, scores "
-        f"{100 * ood.values[ood.strongest[0], 0]:.1f} at R@1,IoU=0.5, {100 * ood.best_gain[0]:.1f} points above Uniform, "
-        "which has learned nothing (95 % interval 1.0 to 9.0)."
+        f"{100 * ood.values[ood.strongest[0], 0]:.1f} at R@1,IoU=0.5, {100 * ood.best_gain[0]:.1f} points above "
+        "Uniform, which has learned nothing (95 % interval 1.0 to 9.0)."
     )
     assert f"{100 * guessing[2].best_gain[0]:+.1f} on the original test-iid" in said
 
