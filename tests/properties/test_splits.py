@@ -297,7 +297,7 @@ def test_new_terms(seed, ties, new, located):
     assert sum(map(len, videos)) == len(set.union(*videos))
     others = set.union(*(of for name, of in splits.items() if name != "test-ood"))
     terms = set(found.terms)
-    assert found.terms == found.ranking.drawn[: len(terms)]
+    assert found.terms == found.ranking.candidates[: len(terms)]
     assert all(terms_of(sentences[q], new) & terms for q in where["test-ood"])
     assert not any(terms_of(sentences[q], new) & terms for q in others)
     eligible = [True] * len(sentences)
@@ -307,7 +307,7 @@ def test_new_terms(seed, ties, new, located):
         eligible = (density <= np.sort(density)[int(0.4 * len(density)) - 1]).tolist()
         assert all(eligible[q] for q in where["test-ood"])
     # What is drawn is rare, but no mistake of spelling: 5 queries or more, 5 % of the videos or less.
-    for term in found.ranking.drawn:
+    for term in found.ranking.candidates:
         holders = [q for q, sentence in enumerate(sentences) if term in terms_of(sentence, new)]
         assert len(holders) >= 5
         assert len({annotations.queries.video_id[q] for q in holders}) <= 0.05 * annotations.n_videos
@@ -319,7 +319,7 @@ def test_new_terms(seed, ties, new, located):
         fewer = slow_word_sides(annotations, new, found.terms[:-1], ties, eligible)[0]
         filled = len(ood) >= ood_share * len(sentences)
         assert len(fewer) < ood_share * len(sentences)
-        assert filled or found.terms == found.ranking.drawn
+        assert filled or found.terms == found.ranking.candidates
     else:
         # A composition is learnt of its words: both stand in others of the other splits.
         composed = {pair for q in others for pair in terms_of(sentences[q], new)}
