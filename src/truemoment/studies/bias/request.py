@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from truemoment.base.errors import UsageError
 from truemoment.base.request import AnyFile, In, InDataset, Request, Running, in_python, number, option, seed
-from truemoment.data.axes import parse_axis
 from truemoment.studies.request import ReadingAnnotations, data_dir
 
 if TYPE_CHECKING:
@@ -42,6 +41,8 @@ class Datasets(Request):
 
     def check(self) -> None:
         """Refuse a dataset twice, and an axis that cannot be read."""
+        from truemoment.data.axes import parse_axis
+
         parse_axis(self.axis or "seconds")
         if len(set(self.datasets)) < len(self.datasets):
             raise UsageError("got a dataset twice, expected each once")
