@@ -35,7 +35,7 @@ def test_options_stand_under_headings(call):
         (["evaluat"], "Did you mean 'evaluate'? (see truemoment --help)"),
         (["datasets", "chek"], "Did you mean 'check'? (see truemoment datasets --help)"),
         (["meta", "agrement"], "Did you mean 'agreement'? (see truemoment meta --help)"),
-        (["evaluate", "x", "--annotatins", "y"], "Did you mean '--annotations'? (see truemoment evaluate --help)"),
+        (["evaluate", "x", "--annotatins", "y"], "'--annotations', '--durations'?) (see truemoment evaluate --help)"),
         (["evaluate", "x", "--dataset", "charade-sta"], "did you mean charades-sta?"),
         (["datasets", "info", "QVhighlights"], "did you mean qvhighlights?"),
         (["evaluate", "x", "--dataset", "charades-cd"], "charades-cd has train, val, test-iid, test-ood"),

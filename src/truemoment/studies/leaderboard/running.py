@@ -146,7 +146,10 @@ def run_leaderboard(
             run_audit(
                 AuditRequest(
                     file,
-                    **vars(source),
+                    dataset=source.dataset,
+                    annotations=source.annotations,
+                    split=source.split,
+                    data_dir=source.data_dir,
                     fit_split=entries.fit_split,
                     measures=entries.measures,
                     protocol=entries.protocol,
