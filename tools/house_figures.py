@@ -53,7 +53,7 @@ def rooms_and_floors() -> tuple[int, int]:
     while left:
         lowest = [of for of, needs in left.items() if not needs & set(left)]
         if not lowest:  # a circle of folders is one floor
-            lowest = [min(left, key=lambda of: len(left[of] & set(left)))]
+            lowest = [min(left, key=lambda of: (len(left[of] & set(left)), of))]
         left = {of: needs for of, needs in left.items() if of not in lowest}
         floors += 1
     return len(folders), floors
