@@ -120,3 +120,25 @@ def test_audit_takes_rows():
 def test_a_wrong_value_is_named(predictions, references, error, words):
     with pytest.raises(error, match=words):
         figures(predictions, references)
+
+
+def in_frames(moments):
+    return {query_id: [(30 * start, 30 * end) for start, end, _ in rows] for query_id, rows in moments.items()}
+
+
+def test_the_axis_is_that_of_the_options():
+    scores = tm.evaluate(in_frames(LISTS), annotations=ROWS, measures=MEASURES, axis="fps=30")
+    assert [scores.value(measure) for measure in scores.measures] == pytest.approx(RIGHT, abs=1e-12)
+
+
+def test_unknown_queries_are_ignored_on_request():
+    with_another = {**LISTS, "x#0": [(1, 2)]}
+    scores = tm.evaluate(with_another, annotations=ROWS, measures=MEASURES, on_unknown="ignore")
+    assert scores.value(scores.measures[0]) == RIGHT[0]
+
+
+def test_an_audit_refuses_frames_as_it_does_in_files():
+    rows = [{"video_id": f"v{n}", "sentence": "s", "duration_s": 30.0, "moments": [[n, n + 9.0]]} for n in range(20)]
+    predictions = [[(30 * n, 30 * n + 270)] for n in range(20)]
+    with pytest.raises(InputError, match=r"predictions: the times look like frames at 30 .*--axis fps=30"):
+        tm.audit(predictions, annotations=rows)

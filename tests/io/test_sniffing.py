@@ -94,8 +94,8 @@ def test_a_reference_file_is_not_taken_for_predictions(tmp_path):
     with pytest.raises(InputError) as caught:
         sniff(path)
     assert str(caught.value) == (
-        f'{path}:1: looks most like moment-detr: lacks "pred_relevant_windows" (has the keys "qid", "query", "vid", '
-        '"duration", "relevant_windows"); a file with "duration" may be one of references '
+        f'{path}:1: looks most like moment-detr: "pred_relevant_windows" is missing (has the keys "qid", "query", '
+        '"vid", "duration", "relevant_windows"); a file with "duration" may be one of references '
         "(--annotations); name it with --format"
     )
 
@@ -116,16 +116,16 @@ NO_FORMAT = "which no format of predictions has; expected for example native JSO
         ),
         (
             json.dumps({"moments": [[1, 2, 3]]}, indent=1),
-            'looks most like native: lacks "query_id" (has the keys "moments")',
+            'looks most like native: "query_id" is missing (has the keys "moments")',
         ),
         (
             '{"version": 1, "results": {"v": [{"sentence": "a", "time": [1, 2]}]}}',
-            'looks most like results-by-video: lacks "timestamp" (has the keys "version", "results", "v", "sentence", '
-            '"time")',
+            'looks most like results-by-video: "timestamp" is missing (has the keys "version", "results", "v", '
+            '"sentence", "time")',
         ),
         (
             '{"video_id": "v", "query_id": 0, "answered": "from 1 to 2 s", "task": "grounding"}\n',
-            'looks most like vtimellm: lacks "answer" (has the keys "video_id", "query_id", "answered", "task")',
+            'looks most like vtimellm: "answer" is missing (has the keys "video_id", "query_id", "answered", "task")',
         ),
     ],
 )
@@ -144,10 +144,9 @@ def test_unknown_json_is_answered_with_what_is_missing(tmp_path, content, said):
         b"a,b,c\n1,2,3\n",
         b"\x00" * 64,
         b"\x89PNG\r\n\x1a\n\x00\x00",
-        b"\xff\xfe{\x00",
         bytes(range(256)),
     ],
-    ids=range(6),
+    ids=range(5),
 )
 def test_what_is_no_format_is_refused(tmp_path, content):
     path = tmp_path / "p.bin"
@@ -155,6 +154,19 @@ def test_what_is_no_format_is_refused(tmp_path, content):
     with pytest.raises(InputError) as caught:
         sniff(path)
     assert str(caught.value) == f"{path}:1{NONE}"
+
+
+def test_json_in_utf_16_is_refused(tmp_path):
+    path = tmp_path / "p.json"
+    path.write_bytes('{"query_id": "a"}'.encode("utf-16"))
+    with pytest.raises(InputError, match="is JSON in UTF-16, expected UTF-8; save it as UTF-8"):
+        sniff(path)
+
+
+def test_a_table_in_utf_16_is_a_table(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_bytes("query_id,start,end\nv#0,2,5\n".encode("utf-16"))
+    assert sniff(path)[0].name == "csv"
 
 
 def test_a_packed_file_whose_name_does_not_say_so(tmp_path):

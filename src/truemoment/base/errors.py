@@ -93,7 +93,7 @@ class ProtocolError(UsageError):
 
 
 class DataWarning(UserWarning):
-    """A file is not read whole, or lacks values that a study may need."""
+    """A file is read in part, or values that a study may need are missing."""
 
 
 class MissingPackageError(TrueMomentError):

@@ -15,14 +15,7 @@ OWN = "Options"
 SYNONYMS = MappingProxyType(
     {
         "eval": "evaluate",
-        "score": "evaluate",
-        "check": "audit",
-        "validate": "audit",
-        "split": "resplit",
         "metrics": "measures",
-        "export": "convert",
-        "gui": "browse",
-        "view": "browse",
         "--metrics": "--measures",
         "--metric": "--measures",
         "--measure": "--measures",
@@ -30,9 +23,7 @@ SYNONYMS = MappingProxyType(
         "--gt": "--annotations",
         "--ground-truth": "--annotations",
         "--references": "--annotations",
-        "--unit": "--axis",
         "--fps": "--axis",
-        "--jobs": "--workers",
     }
 )
 """What other programs call our commands and options."""
@@ -110,6 +101,7 @@ class Group(click.Group):
         name = str(args[0])
         if not name.startswith("-") and self.get_command(ctx, name) is None:
             names = self.list_commands(ctx)
-            meant = next((name for name in names if name == SYNONYMS.get(str(args[0]))), nearest(name, names))
+            ours = SYNONYMS.get(name)
+            meant = ours if ours in names else nearest(name, names)
             ctx.fail(f"No such command {name!r}." + (f" Did you mean {meant!r}?" if meant else ""))
         return super().resolve_command(ctx, args)

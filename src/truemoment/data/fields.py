@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from truemoment.base.boundary.files import read_number, read_text, write_text
 from truemoment.base.boundary.own_path import AnyPath
-from truemoment.base.errors import InputError, UsageError
+from truemoment.base.errors import InputError, MissingFileError, UsageError
 from truemoment.base.known_names import nearest, one_of_known
 
 OPTION = "--fields"
@@ -103,7 +103,12 @@ class FieldMap:
             except UsageError as error:
                 raise UsageError(f"{OPTION}: {error}") from None
         columns: dict[str, Column] = {}
-        for line, text in enumerate(read_text(path := Path(file)).splitlines(), start=1):
+        path = Path(file)
+        try:
+            lines = read_text(path).splitlines()
+        except MissingFileError as error:
+            raise UsageError(f"{OPTION}: {error}; expected FIELD=COLUMN, or the file of a mapping") from None
+        for line, text in enumerate(lines, start=1):
             if not text.strip() or text.lstrip().startswith("#"):
                 continue
             try:

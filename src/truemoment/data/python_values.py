@@ -1,7 +1,7 @@
 """Predictions and annotations as Python programs have them, without files.
 
 A table is a list of dictionaries, a dictionary of columns, or a table of pandas, polars or Arrow; its columns have the
-names that CSV files have (:mod:`truemoment.data.formats.table`), and ``moments`` may stand for start and end. Moments
+names that CSV files have (:mod:`truemoment.data.formats.table`), and ``moments`` may replace start and end. Moments
 by query are a dictionary of their lists, or one list or array a query in the order of the annotations.
 """
 
@@ -19,10 +19,12 @@ import numpy as np
 from truemoment.base.errors import InputError, MatchError, UsageError
 from truemoment.base.known_names import one_of_known
 from truemoment.base.records import Annotations, Predictions
+from truemoment.data.answers.reading import Reading
 from truemoment.data.datasets.base import numbered
 from truemoment.data.formats import match_rows
 from truemoment.data.formats.base import PredictionRows
 from truemoment.data.formats.matching import MatchReport
+from truemoment.data.formats.prediction_files import PredictionOptions
 from truemoment.data.formats.rows import FileRow, as_columns
 from truemoment.data.formats.table import HEADINGS, Headings
 
@@ -44,8 +46,12 @@ NAMES = {"predictions": Path("predictions"), "annotations": Path("annotations")}
 """What errors call the values, as they call files."""
 
 
-def predictions_of(value: Any, annotations: Annotations) -> tuple[Predictions, MatchReport]:  # noqa: ANN401
-    """Return predictions, and how they match the queries of the annotations.
+def predictions_of(
+    value: Any,  # noqa: ANN401
+    annotations: Annotations,
+    options: PredictionOptions,
+) -> tuple[Predictions, MatchReport]:
+    """Return predictions, and how they match the queries of the annotations; options are those of files.
 
     Raises
     ------
@@ -59,7 +65,10 @@ def predictions_of(value: Any, annotations: Annotations) -> tuple[Predictions, M
     rows = as_columns(NAMES["predictions"], list(_prediction_rows(value, annotations)), format="native")
     if not isinstance(rows, PredictionRows):
         raise UsageError("got answers in words, expected moments; files of answers in words are read by their path")
-    predictions, report = match_rows(rows, "no file", annotations)
+    rows = replace(rows, axis=(options.reading or Reading()).on)
+    predictions, report = match_rows(
+        rows, "no file", annotations, on_unknown=options.on_unknown, on_negative=options.on_negative
+    )
     return predictions, replace(report, format="record")
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from truemoment.base.boundary.caching import Cache
     from truemoment.base.records import Annotations, Predictions
     from truemoment.data.datasets.source import AnnotationSource
-    from truemoment.data.formats import Reader
     from truemoment.data.formats.matching import MatchReport
     from truemoment.data.formats.prediction_files import PredictionOptions
     from truemoment.data.references import ReferenceOptions
@@ -259,26 +258,18 @@ class ReadingPredictions(Request):
         return PredictionOptions(self.format, reading, self.on_unknown, self.on_negative, self.axis is not None)
 
     def read(
-        self,
-        predictions: AnyPredictions,
-        annotations: Annotations,
-        *,
-        progress: bool = False,
-        read: Reader | None = None,
+        self, predictions: AnyPredictions, annotations: Annotations, *, progress: bool = False
     ) -> tuple[Predictions, MatchReport]:
-        """Return predictions, the record itself or what the file contains, and how they match the queries.
-
-        `read` reads the file. Default: that of :attr:`how`.
-        """
+        """Return predictions, the record itself or what a file or value contains, and how they match the queries."""
         from truemoment.base.records import Predictions
         from truemoment.data.formats.matching import MatchReport
 
         if is_file(predictions):
-            return (read or self.how.read)(Path(predictions), annotations, progress=progress)
+            return self.how.read(Path(predictions), annotations, progress=progress)
         if not isinstance(predictions, Predictions):
             from truemoment.data.python_values import predictions_of
 
-            return predictions_of(predictions, annotations)
+            return predictions_of(predictions, annotations, self.how)
         n_queries, n_moments = len(predictions.query_id), int(predictions.lengths.sum())
         return predictions, MatchReport("record", "no file", n_queries, by_id=n_queries, moments=n_moments)
 

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from truemoment.base.boundary.files import BYTE_ORDER_MARK, UNREADABLE, open_binary
 from truemoment.base.boundary.own_path import AnyPath, any_path
-from truemoment.base.errors import InputError, MissingFileError, UsageError
+from truemoment.base.errors import InputError, UsageError
 from truemoment.base.known_names import one_of_known
 from truemoment.base.records import Annotations, Predictions
 from truemoment.base.registry import Registry
@@ -52,7 +51,6 @@ from truemoment.data.formats.head import Head
 from truemoment.data.formats.likeness import unknown
 from truemoment.data.formats.matching import MatchReport, match
 from truemoment.data.formats.naming import as_annotated
-from truemoment.data.formats.refused import refuse_what_is_no_text
 
 __all__ = [
     "FORMATS",
@@ -94,8 +92,6 @@ MODULES = (
 FORMATS = Registry[Format]("formats", {module.FORMAT.name: module.FORMAT for module in MODULES}, Format)
 """Every format by name."""
 
-HEAD_BYTES = 1 << 18
-
 MOST_STATED = 80
 """Characters of a statement of a file that are shown."""
 
@@ -109,7 +105,7 @@ def get_format(name: str) -> Format:
 
 def sniff(path: AnyPath) -> tuple[Format, str]:
     """Return a file's format by its beginning, and why."""
-    head = _head(path)
+    head = Head.read(path)
     if not head.data:
         raise InputError("is empty, expected predictions", path=path)
     candidates = _recognised(head, FORMATS.own) or _recognised(head, FORMATS)
@@ -128,21 +124,6 @@ def sniff(path: AnyPath) -> tuple[Format, str]:
 
 def _recognised(head: Head, formats: Mapping[str, Format]) -> list[tuple[Format, str]]:
     return [(format_, why) for format_ in formats.values() if (why := format_.recognise(head))]
-
-
-def _head(path: AnyPath) -> Head:
-    """Read the beginning of a file, and refuse what is no text at all."""
-    if path.is_dir():
-        raise InputError("is a folder, expected a file", path=path)
-    try:
-        with open_binary(path) as stream:
-            data = stream.read(HEAD_BYTES).removeprefix(BYTE_ORDER_MARK)
-    except FileNotFoundError:
-        raise MissingFileError(f"{path}: no such file") from None
-    except UNREADABLE as error:
-        raise InputError(f"cannot be read ({error})", path=path) from None
-    refuse_what_is_no_text(path, data)
-    return Head(path, data.lstrip())
 
 
 def read_rows(
@@ -170,7 +151,7 @@ def read_rows(
         format_, why = sniff(path)
     else:
         format_, why = get_format(format), "as asked"
-        _head(path)  # a file that is not text gets its own message
+        Head.read(path)  # a file that is not text gets its own message
     rows = replace(format_.read(path, progress), format=format_.name)
     why += rows.note
     if isinstance(rows, AnswerRows):

@@ -8,7 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from truemoment.base.boundary.files import BYTE_ORDER_MARK, UNREADABLE, open_binary
 from truemoment.base.boundary.own_path import AnyPath
+from truemoment.base.boundary.tables import UTF_16
+from truemoment.base.errors import InputError, MissingFileError
+from truemoment.data.formats.refused import refuse_what_is_no_text
+
+HEAD_BYTES = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -17,6 +23,26 @@ class Head:
 
     path: AnyPath
     data: bytes
+
+    @classmethod
+    def read(cls, path: AnyPath) -> Head:
+        """Read the beginning of a file as UTF-8, and refuse what is no text at all."""
+        try:
+            with open_binary(path) as stream:
+                data = stream.read(HEAD_BYTES)
+        except FileNotFoundError:
+            raise MissingFileError(f"{path}: no such file") from None
+        except IsADirectoryError:
+            raise InputError("is a folder, expected a file", path=path) from None
+        except UNREADABLE as error:
+            raise InputError(f"cannot be read ({error})", path=path) from None
+        if data.startswith(UTF_16):
+            data = data[: len(data) // 2 * 2].decode("utf-16", "replace").encode("utf-8", "replace")
+            if data.lstrip()[:1] in (b"{", b"["):
+                raise InputError("is JSON in UTF-16, expected UTF-8", path=path, hint="save it as UTF-8")
+        data = data.removeprefix(BYTE_ORDER_MARK)
+        refuse_what_is_no_text(path, data)
+        return cls(path, data.lstrip())
 
     @property
     def line(self) -> bytes:

@@ -23,7 +23,7 @@ def unknown(head: Head, formats: Mapping[str, Format]) -> str:
     if not best.needs & set(keys):
         return f"{has}, which no format of predictions has; expected for example {formats['native'].summary}"
     missing = ", ".join(f'"{key}"' for key in sorted(best.needs - set(keys)))
-    what = f"lacks {missing}" if missing else f"has its keys in another layout, expected {best.summary}"
+    what = f"{missing} is missing" if missing else f"has its keys in another layout, expected {best.summary}"
     key = next((key for key in REFERENCES if key in keys), None)
     of_references = "" if key is None else f'; a file with "{key}" may be one of references (--annotations)'
     return f"looks most like {best.name}: {what} ({has}){of_references}"

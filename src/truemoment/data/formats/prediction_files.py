@@ -39,13 +39,17 @@ class PredictionOptions:
             progress=progress,
         )
 
+    def refuse_units(self, match: MatchReport, path: object, on_warning: Callable[[str], None]) -> None:
+        """Refuse times of an improbable unit, unless the axis was given; of few moments, warn."""
+        if match.units is not None and not self.names_axis:
+            refuse_units(match.units, path, on_warning)
+
     def settled(self, on_warning: Callable[[str], None]) -> Reader:
-        """Return a reader that refuses times of an improbable unit; of few moments it warns."""
+        """Return a reader that refuses times of an improbable unit."""
 
         def read(path: AnyPath, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
             predictions, match = self.read(path, annotations, progress=progress)
-            if match.units is not None and not self.names_axis:
-                refuse_units(match.units, path, on_warning)
+            self.refuse_units(match, path, on_warning)
             return predictions, match
 
         return read

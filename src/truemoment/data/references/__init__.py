@@ -13,10 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.base.boundary.files import BYTE_ORDER_MARK, UNREADABLE, open_binary
 from truemoment.base.boundary.own_path import AnyPath, any_path
-from truemoment.base.boundary.tables import UTF_16
-from truemoment.base.errors import InputError, MissingFileError, UsageError
+from truemoment.base.errors import InputError, UsageError
 from truemoment.base.known_names import one_of_known
 from truemoment.base.records import Annotations
 from truemoment.base.registry import Registry
@@ -31,7 +29,6 @@ from truemoment.data.datasets.entries import (
 )
 from truemoment.data.fields import FieldMap
 from truemoment.data.formats.head import Head
-from truemoment.data.formats.refused import refuse_what_is_no_text
 from truemoment.data.formats.table import headings
 from truemoment.data.references import (
     activitynet,
@@ -96,8 +93,6 @@ MODULES = (
 )
 REFERENCES = Registry[ReferenceForm]("references", {module.FORM.name: module.FORM for module in MODULES}, ReferenceForm)
 """Every form of references by name."""
-
-HEAD_BYTES = 1 << 18
 
 AS_STATED = ReferenceOptions()
 """No mapping, and nothing that the file does not state."""
@@ -173,7 +168,7 @@ def _entries(path: AnyPath, how: ReferenceOptions) -> list[ReferenceEntry]:
 
 def recognise(path: AnyPath, how: ReferenceOptions = AS_STATED) -> tuple[ReferenceForm, str]:
     """Return the form of a file by its beginning, and why."""
-    head = _head(path)
+    head = Head.read(path)
     if how.fields is not None:  # the user names the columns, so the file is a table
         form = parquet if head.data.startswith(b"PAR1") else objects if head.is_object or head.is_list else table
         return form.FORM, "as its fields are mapped"
@@ -209,24 +204,6 @@ def _predicts(head: Head) -> bool:
 
 def _recognised(head: Head, forms: Mapping[str, ReferenceForm]) -> list[tuple[ReferenceForm, str]]:
     return [(form, why) for form in forms.values() if (why := form.recognise(head))]
-
-
-def _head(path: AnyPath) -> Head:
-    """Read the beginning of a file as UTF-8, and refuse what is no text at all."""
-    try:
-        with open_binary(path) as stream:
-            data = stream.read(HEAD_BYTES)
-    except FileNotFoundError:
-        raise MissingFileError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise InputError("is a folder, expected a file", path=path) from None
-    except UNREADABLE as error:
-        raise InputError(f"cannot be read ({error})", path=path) from None
-    if data.startswith(UTF_16):
-        data = data[: len(data) // 2 * 2].decode("utf-16", "replace").encode("utf-8", "replace")
-    data = data.removeprefix(BYTE_ORDER_MARK)
-    refuse_what_is_no_text(path, data)
-    return Head(path, data.lstrip())
 
 
 def get_form(name: str) -> ReferenceForm:

@@ -86,8 +86,8 @@ def run(request: AuditRequest, *, load: LoadModel = no_model, cache: Cache | Non
 def _read(
     request: AuditRequest, file: AnyPredictions, annotations: Annotations
 ) -> tuple[Predictions, MatchReport | None]:
-    read = request.how.settled(request.on_warning)
-    predictions, match = request.read(file, annotations, progress=request.progress, read=read)
+    predictions, match = request.read(file, annotations, progress=request.progress)
+    request.how.refuse_units(match, file if is_file(file) else "predictions", request.on_warning)
     return predictions, match if is_file(file) else None
 
 
