@@ -25,12 +25,12 @@ def command(request: AuditRequest, _threads: ModelThreads, page: PageOutput, out
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.cli.api.audits import run
 
-    with shown(request, show=output.progress) as asked:
-        found = run(asked)
+    with shown(request, show=output.progress) as running:
+        audit = run(running)
     browse = ["truemoment", "browse", str(request.predictions), *request.source.words(), *request.protocol_words()]
-    deliver(replace(found.report(), browse=shlex.join(browse)), found.document, output, page)
-    for outcome in found.outcomes:
+    deliver(replace(audit.report(), browse=shlex.join(browse)), audit.document, output, page)
+    for outcome in audit.outcomes:
         words = f"gate {outcome.condition.text}: {'passes' if outcome.passed else 'FAILS'} ({outcome.why})"
         say(words, err=True)
-    if not found.passed:
+    if not audit.passed:
         click.get_current_context().exit(1)

@@ -27,5 +27,5 @@ def command(request: BaselineRequest, _threads: Threads, output: Output) -> None
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.studies.baseline.run import run
 
-    found = run(replace(request, progress=output.progress))
-    deliver(found.report(), found.document, output)
+    result = run(replace(request, progress=output.progress))
+    deliver(result.report(), result.document, output)

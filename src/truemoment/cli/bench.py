@@ -152,7 +152,7 @@ def command(request: BenchRequest, page: PageOutput, output: Output) -> None:
     if n_finished and not output.quiet:
         say(f"{n_finished} of {n_finished + n_missing} runs are finished already", err=True)
     with trial_lines(
-        n_missing, "runs", lambda of: f"{of.trial.method}, seed {of.trial.seed}", table.headline, output
+        n_missing, "runs", lambda outcome: f"{outcome.trial.method}, seed {outcome.trial.seed}", table.headline, output
     ) as on_trial:
         for outcome in bench.train(
             workers=request.workers, engine=request.engine, threads=request.threads_each(), until=until

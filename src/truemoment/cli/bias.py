@@ -19,6 +19,6 @@ def command(request: SurveyRequest, _threads: Threads, page: PageOutput, output:
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.studies.bias.run import run
 
-    with shown(request, show=output.progress) as asked:
-        found = run(asked)
-    deliver(found.report(), found.document, output, page)
+    with shown(request, show=output.progress) as running:
+        survey = run(running)
+    deliver(survey.report(), survey.document, output, page)

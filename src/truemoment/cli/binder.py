@@ -53,52 +53,52 @@ def command(name: str, group: click.Group | None = None) -> Callable[[Callable[.
 def parameters(record: type) -> Iterator[click.Parameter]:
     """Yield the arguments and options of a record."""
     made: click.Parameter
-    for part, of, hint in fields_of(record):
-        if "python" in of.metadata:
+    for part, field, hint in fields_of(record):
+        if "python" in field.metadata:
             continue
-        made = _argument(of, hint) if "argument" in of.metadata else _option(of, hint)
-        setattr(made, "rare", of.metadata.get("rare", False))  # noqa: B010 - click has no such attribute
+        made = _argument(field, hint) if "argument" in field.metadata else _option(field, hint)
+        setattr(made, "rare", field.metadata.get("rare", False))  # noqa: B010 - click has no such attribute
         if heading := vars(part).get("HEADING"):
             setattr(made, "heading", heading)  # noqa: B010 - as above
         yield made
 
 
-def _argument(of: dataclasses.Field[Any], hint: Any) -> click.Argument:  # noqa: ANN401 - a type
-    kind, many = _kind(hint, of.metadata)
-    required = of.default is dataclasses.MISSING
+def _argument(field: dataclasses.Field[Any], hint: Any) -> click.Argument:  # noqa: ANN401 - a type
+    kind, many = _kind(hint, field.metadata)
+    required = field.default is dataclasses.MISSING
     return click.Argument(
-        [of.name],
+        [field.name],
         type=kind,
         nargs=-1 if many else 1,
         required=required,
-        metavar=of.metadata["metavar"],
-        shell_complete=_completing(of),
-        callback=_reading(of.metadata["read"]),
+        metavar=field.metadata["metavar"],
+        shell_complete=_completing(field),
+        callback=_reading(field.metadata["read"]),
     )
 
 
-def _option(of: dataclasses.Field[Any], hint: Any) -> click.Option:  # noqa: ANN401 - a type
-    how = of.metadata
+def _option(field: dataclasses.Field[Any], hint: Any) -> click.Option:  # noqa: ANN401 - a type
+    how = field.metadata
     kind, many = _kind(hint, how)
-    default = None if of.default in (dataclasses.MISSING, ()) else of.default
+    default = None if field.default in (dataclasses.MISSING, ()) else field.default
     value: dict[str, Any] = {"is_flag": True} if kind is bool else {"type": kind, "multiple": many}
     if kind is not bool and default is not None:  # None would be a value, which a required option has then
         value["default"] = default
     return click.Option(
-        [*option_of(of).split(), of.name],
+        [*option_of(field).split(), field.name],
         **value,
         nargs=len(kind) if isinstance(kind, tuple) else 1,
-        required=of.default is dataclasses.MISSING,
+        required=field.default is dataclasses.MISSING,
         metavar=how["metavar"],
         show_default=how["show"] and default is not None and default is not False,
         help=how["text"],
-        shell_complete=_completing(of),
-        callback=_remembering if of.name == "data_dir" else _reading(how.get("read")),
+        shell_complete=_completing(field),
+        callback=_remembering if field.name == "data_dir" else _reading(how.get("read")),
     )
 
 
-def _completing(of: dataclasses.Field[Any]) -> Any:  # noqa: ANN401 - what click completes with
-    return getattr(completing, of.metadata["complete"]) if of.metadata["complete"] else None
+def _completing(field: dataclasses.Field[Any]) -> Any:  # noqa: ANN401 - what click completes with
+    return getattr(completing, field.metadata["complete"]) if field.metadata["complete"] else None
 
 
 def _reading(read: Callable[[Any], Any] | None) -> Callable[..., Any] | None:
@@ -132,12 +132,12 @@ def _kind(hint: Any, how: Mapping[str, Any]) -> tuple[Any, bool]:  # noqa: ANN40
     role = None if how.get("words") else role_of(hint)
     hint = how.get("words") or (get_args(hint)[0] if role else hint)
     if get_origin(hint) in (Union, types.UnionType):  # the first is that of the command line
-        hint = next(of for of in get_args(hint) if of is not types.NoneType)
+        hint = next(variant for variant in get_args(hint) if variant is not types.NoneType)
     many = get_origin(hint) is tuple and get_args(hint)[-1] is Ellipsis
     if many:
         hint = get_args(hint)[0]
     if get_origin(hint) is tuple:
-        return tuple(_kind(of, {})[0] for of in get_args(hint)), many
+        return tuple(_kind(item, {})[0] for item in get_args(hint)), many
     if get_origin(hint) is Literal or how.get("choices"):
         return click.Choice(how.get("choices") or get_args(hint)), many
     if limits := how.get("limits"):
@@ -149,14 +149,16 @@ def _kind(hint: Any, how: Mapping[str, Any]) -> tuple[Any, bool]:  # noqa: ANN40
 
 
 def _made(record: type[Request], given: Mapping[str, Any]) -> Request:
-    return record(**{of.name: given[of.name] for _, of, _ in fields_of(record) if of.name in given})
+    return record(**{field.name: given[field.name] for _, field, _ in fields_of(record) if field.name in given})
 
 
 def begin(*requests: Request) -> None:
     """Refuse outputs that would overwrite an input, and register both, before any work."""
     from truemoment.cli.outputs import files_of_run, refuse_files, refuse_folder, refuse_no_parent, refuse_outputs
 
-    data_dir = next((folder for of in requests if (folder := getattr(of, "data_dir", None)) is not None), None)
+    data_dir = next(
+        (folder for request in requests if (folder := getattr(request, "data_dir", None)) is not None), None
+    )
     read: list[Path] = []
     written: list[Path] = []
     made: list[Path] = []
@@ -164,12 +166,12 @@ def begin(*requests: Request) -> None:
         for part in parts(type(request)):
             if "inputs" in vars(part):
                 read += vars(part)["inputs"](request)
-        for _, of, hint in fields_of(type(request)):
-            paths, role = list(_paths(getattr(request, of.name))), role_of(hint)
+        for _, field, hint in fields_of(type(request)):
+            paths, role = list(_paths(getattr(request, field.name))), role_of(hint)
             if role == roles.READ:
                 read += paths
             elif role == roles.READ_DATASET:
-                read += [file for name in _texts(getattr(request, of.name)) for file in _files_of(name, data_dir)]
+                read += [file for name in _texts(getattr(request, field.name)) for file in _files_of(name, data_dir)]
                 read += [path for path in paths if path.is_file()]
             elif role == roles.READ_RUN:
                 read += [file for path in paths for file in files_of_run(path)]
@@ -177,7 +179,7 @@ def begin(*requests: Request) -> None:
                 written += paths
             for path in paths:
                 if role in {roles.WRITE_INTO, roles.RESUME}:
-                    refuse_files({option_of(of).split()[0]: path})
+                    refuse_files({option_of(field).split()[0]: path})
                 if role == roles.RESUME:
                     refuse_no_parent(path)
                     made.append(path)
@@ -195,7 +197,7 @@ def _files_of(dataset: str, data_dir: Path | None) -> list[Path]:
 
 def _texts(value: Any) -> list[str]:  # noqa: ANN401 - of any field
     """Return the texts of a field that has one, or several."""
-    return [str(of) for of in (value if isinstance(value, tuple) else (value,)) if of is not None]
+    return [str(item) for item in (value if isinstance(value, tuple) else (value,)) if item is not None]
 
 
 def _paths(value: Any) -> Iterator[Path]:  # noqa: ANN401 - of any field
@@ -206,8 +208,8 @@ def _paths(value: Any) -> Iterator[Path]:  # noqa: ANN401 - of any field
         if os.path.exists(value):  # noqa: PTH110 - pathlib raises at a name that is too long
             yield Path(value)
     elif isinstance(value, Mapping):
-        for of in value.values():
-            yield from _paths(of)
+        for item in value.values():
+            yield from _paths(item)
     elif isinstance(value, tuple | list):
-        for of in value:
-            yield from _paths(of)
+        for item in value:
+            yield from _paths(item)

@@ -120,18 +120,18 @@ def command(
 
 def named_files(words: Sequence[str]) -> list[tuple[str, Path]]:
     """Read the arguments, FILE or NAME=FILE, a method each."""
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for named in map(NamedFile.read, words):
-        if named.name in found:
+        if named.name in paths:
             raise UsageError(
-                f"{found[named.name]} and {named.path} would both have the name {named.name!r}; give NAME=FILE"
+                f"{paths[named.name]} and {named.path} would both have the name {named.name!r}; give NAME=FILE"
             )
         if not os.path.exists(named.path):  # noqa: PTH110 - pathlib raises at a name that is too long
             from truemoment.base.errors import MissingFileError
 
             raise MissingFileError(f"{named.path}: no such file or index")
-        found[named.name] = named.path
-    return list(found.items())
+        paths[named.name] = named.path
+    return list(paths.items())
 
 
 def show_counts(looked: AnswerColumns) -> None:
@@ -142,8 +142,8 @@ def show_counts(looked: AnswerColumns) -> None:
     say(f"{queries.dataset}/{queries.split}: {looked.n_queries:,} queries, {queries.n_videos:,} videos")
     if looked.n_without_moment:
         say(f"note: {looked.n_without_moment:,} queries have no reference moment and are left out", err=True)
-    for of in looked.systems:
-        say(f"{of.name}: {looked.measure} {points(of.figure, 2)}")
+    for system in looked.systems:
+        say(f"{system.name}: {looked.measure} {points(system.figure, 2)}")
     for floor, figure in zip(looked.floors, looked.floor_figures, strict=True):
         say(f"floor {floor.title}: {points(figure, 2)}")
     for line in looked.left_out:
@@ -175,7 +175,7 @@ def serve_looking(
 
     index = None if looking.features_index is None else Index(looking.features_index)
     video_words = () if looking.videos is None else ("--videos", str(looking.videos))
-    files = [f"{of.name}={of.path}" for of in looked.systems]
+    files = [f"{system.name}={system.path}" for system in looked.systems]
     verdict_words = () if looking.verdicts is None else ("--verdicts", str(looking.verdicts))
     again = ("truemoment", "browse", *files, *data_words, *video_words, *verdict_words)
     commands = Commands(again, tuple(data_words), video_words)
@@ -197,7 +197,7 @@ def serve_looking(
                 say(f"note: notes are read-only: {server.service.notes.read_only}", err=True)
             if looking.videos is not None:
                 shown = server.service.videos.shown
-                here = sum(shown.state(of) == "here" for of in shown.rows)
+                here = sum(shown.state(video_id) == "here" for video_id in shown.rows)
                 say(f"{here:,} of {len(shown.rows):,} videos are in {looking.videos}")
             links = {"link": f"{base}/in#{server.tokens.owner}"}
             if server.tokens.guest is not None:

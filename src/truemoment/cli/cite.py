@@ -35,12 +35,12 @@ def command(request: CiteRequest, output: Output) -> None:
     from truemoment.cli.api.citations import cite
     from truemoment.cli.delivery import deliver, write_files
 
-    found = cite(*request.names)
+    citations = cite(*request.names)
     if request.bibtex_path == STANDARD_OUTPUT:
-        write_files(found.report(), found.document, output)
+        write_files(citations.report(), citations.document, output)
     else:
         if request.bibtex_path is not None:
-            write_text(request.bibtex_path, f"{found.bibtex()}\n")
-        deliver(found.report(), found.document, output)
+            write_text(request.bibtex_path, f"{citations.bibtex()}\n")
+        deliver(citations.report(), citations.document, output)
     if request.bibtex_path == STANDARD_OUTPUT or not (request.bibtex_path or output.json_only or output.style):
-        click.echo(found.bibtex() if request.bibtex_path else f"\n{found.bibtex()}")
+        click.echo(citations.bibtex() if request.bibtex_path else f"\n{citations.bibtex()}")

@@ -25,6 +25,6 @@ def command(request: CompareRequest, _threads: Threads, page: PageOutput, output
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.studies.compare.run import run
 
-    with shown(request, show=output.progress) as asked:
-        found = run(asked)
-    deliver(found.report(), found.document, output, page)
+    with shown(request, show=output.progress) as running:
+        comparison = run(running)
+    deliver(comparison.report(), comparison.document, output, page)

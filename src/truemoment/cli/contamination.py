@@ -93,7 +93,7 @@ def command(
     if request.predictions is None:
         raise UsageError("which predictions? give PREDICTIONS, or --write-probes DIR")
     official = data.source.read()
-    found = detect_in_file(
+    study = detect_in_file(
         official,
         request.predictions,
         fresh=fresh.read(data.source.data_dir),
@@ -102,7 +102,7 @@ def command(
         read=reading.how.read,
         progress=output.progress,
     )
-    deliver(reports.report(found), lambda: reports.document(found), output, page)
+    deliver(reports.report(study), lambda: reports.document(study), output, page)
 
 
 def _write_probes(data: AnnotationSource, folder: Path, seed: int, output: Output) -> None:

@@ -68,7 +68,9 @@ def info(request: InfoRequest) -> None:
         )
         for split in dataset.splits
     ]
-    files = [(of.name, of.sha256 or (f"git blob {of.git_blob}" if of.git_blob else "-")) for of in dataset.files]
+    files = [
+        (file.name, file.sha256 or (f"git blob {file.git_blob}" if file.git_blob else "-")) for file in dataset.files
+    ]
     tables = [
         Table("", headings, (("", tuple(tuple(map(Cell, row)) for row in rows)),), text_columns=words)
         for headings, rows, words in (
@@ -76,7 +78,7 @@ def info(request: InfoRequest) -> None:
             (("file", "sha256"), files, (0, 1)),
         )
     ]
-    urls = Finding(tuple(f"{of.name}: {of.url}" for of in dataset.files if of.url), title="Downloads")
+    urls = Finding(tuple(f"{file.name}: {file.url}" for file in dataset.files if file.url), title="Downloads")
     blocks: list[Block] = [*tables, *([urls] if urls.sentences else [])]
     show(Report(title=dataset.title, facts=tuple(facts), sections=(Section("dataset", dataset.title, tuple(blocks)),)))
 
@@ -104,7 +106,7 @@ def check(request: CheckRequest) -> None:
     from truemoment.studies.bias import report_dataset_check as reports
 
     if request.name not in DATASETS and Path(request.name).is_file():
-        found = check_annotations(read_annotations(Path(request.name)))
+        checked = check_annotations(read_annotations(Path(request.name)))
     else:
         dataset = get_dataset(request.name)
         folder = data_folder(request.data_dir) if request.name in DATASETS else Path(request.name).parent
@@ -112,12 +114,12 @@ def check(request: CheckRequest) -> None:
             dataset = replace(
                 dataset, read=lambda _, split: load_annotations(request.name, split, data_dir=request.data_dir)
             )
-        found = check_dataset(
+        checked = check_dataset(
             dataset, folder, on_status=lambda line: None if request.quiet else click.echo(line, err=True)
         )
-    report = reports.problems(found) if request.quiet else reports.report(found)
-    deliver(report, lambda: reports.document(found), Output(json_path=request.json_path, quiet=request.quiet))
-    click.get_current_context().exit(EXIT_CHECK_FAILED if found.unexpected else 0)
+    report = reports.problems(checked) if request.quiet else reports.report(checked)
+    deliver(report, lambda: reports.document(checked), Output(json_path=request.json_path, quiet=request.quiet))
+    click.get_current_context().exit(EXIT_CHECK_FAILED if checked.unexpected else 0)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,7 +95,7 @@ def command(request: DemoRequest, serving: PageServing) -> None:
     from truemoment.worlds import make_world, write_world
     from truemoment.worlds.export import FILES
 
-    claim(request.out, [*FILES, *(name for of in PERCEPTION for name in _written_of(of))])
+    claim(request.out, [*FILES, *(name for method in PERCEPTION for name in _written_of(method))])
     folder = OwnPath(request.out)
     with status_line(show=not request.quiet) as on_status:
         on_status("making a world")
@@ -151,17 +151,17 @@ def _audit(world: World, name: str, out: Path, seed: int, on_status: Callable[[s
     from truemoment.studies.audit.run import audit
 
     predictions = _answers(world, name, seed, on_status)
-    for split, of in predictions.items():
+    for split, answers in predictions.items():
         reference = world.splits["test-iid" if split == "test-iid" else "test-ood"]
-        write_predictions(OwnPath(out) / f"{name}-{split}.jsonl", of, reference)
+        write_predictions(OwnPath(out) / f"{name}-{split}.jsonl", answers, reference)
     path = out / f"{name}-test-ood.jsonl"
     sources = {"path": path.name, "sha256": sha256_of(path)}
-    found = audit(_setup(world, predictions), seed=seed, sources=sources, on_status=on_status)
+    audited = audit(_setup(world, predictions), seed=seed, sources=sources, on_status=on_status)
     on_status("writing the page")
     page = OwnPath(out) / f"{name}.html"
-    write_text(page, html.page(report.report(found), command=_command(out, name, seed)))
+    write_text(page, html.page(report.report(audited), command=_command(out, name, seed)))
     on_status("")
-    say(f"\n{name}: {found.findings[0].verdict}")
+    say(f"\n{name}: {audited.findings[0].verdict}")
     return page.path
 
 

@@ -38,7 +38,7 @@ def browse_demo(out: Path, seed: int, serving: ServingOptions, page: SearchPageO
     looked = look_at(list(files.items()), AnnotationSource(None, out / ANNOTATIONS, None, None))
     show_counts(looked)
     if not quiet:
-        say(f"in {out}: {VIDEOS}, {INDEX}, {ANNOTATIONS}, {', '.join(of.name for of in files.values())}")
+        say(f"in {out}: {VIDEOS}, {INDEX}, {ANNOTATIONS}, {', '.join(path.name for path in files.values())}")
     options = LookingOptions(videos=out / VIDEOS, features_index=out / INDEX, notes=out / "notes.jsonl")
     words = ["--annotations", str(out / ANNOTATIONS)]
     serve_looking(looked, options, serving, page, first=files[GUESSING], data_words=words)
@@ -60,7 +60,7 @@ def _make(out: Path, files: dict[str, Path], seed: int, *, show: bool) -> None:
     from truemoment.searching.retrieval import EncodedSentences, IndexSearch
     from truemoment.searching.writing import IndexWriter
 
-    claim(out, [VIDEOS, ANNOTATIONS, INDEX, *(of.name for of in files.values())])
+    claim(out, [VIDEOS, ANNOTATIONS, INDEX, *(path.name for path in files.values())])
     with status_line(show=show) as on_status:
         annotations = _videos(out / VIDEOS, seed, on_status)
         on_status("indexing the videos")
@@ -94,7 +94,7 @@ def _videos(folder: Path, seed: int, on_status: Any) -> Any:  # noqa: ANN401 - a
         rng = np.random.default_rng([seed, number])
         parts.append(render_video(folder / f"{name}.mp4", rng, MINUTES, height=180, width=240, n_events=EVENTS))
     columns: dict[str, Any] = {
-        of: np.concatenate([getattr(part, of) for part in parts])
-        for of in ("query_id", "video_id", "duration_s", "sentence", "start_s", "end_s", "annotator")
+        column: np.concatenate([getattr(part, column) for part in parts])
+        for column in ("query_id", "video_id", "duration_s", "sentence", "start_s", "end_s", "annotator")
     }
     return Annotations(**columns, dataset="demo", split="demo")

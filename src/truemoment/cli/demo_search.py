@@ -134,11 +134,11 @@ def _found_table(annotations: Annotations, predictions: Predictions) -> Table:
         where = slice(annotations.offsets[q], annotations.offsets[q + 1])
         start, end = annotations.start_s[where], annotations.end_s[where]
         k = predictions.offsets[q]
-        found = predictions.start_s[k], predictions.end_s[k]
-        iou = temporal_iou(start, end, found[0], found[1])
+        answer = predictions.start_s[k], predictions.end_s[k]
+        iou = temporal_iou(start, end, answer[0], answer[1])
         nearest = int(iou.argmax())
-        there = f"{clock(start[nearest])} to {clock(end[nearest])}"
-        row = (sentence, there, f"{clock(found[0])} to {clock(found[1])}", f"{iou[nearest]:.2f}")
+        place = f"{clock(start[nearest])} to {clock(end[nearest])}"
+        row = (sentence, place, f"{clock(answer[0])} to {clock(answer[1])}", f"{iou[nearest]:.2f}")
         rows.append(tuple(map(Cell, row)))
     return Table("", ("sentence", "it is at", "found at", "IoU"), (("", tuple(rows)),), text_columns=(0, 1, 2))
 
@@ -155,8 +155,8 @@ def _figures(annotations: Annotations, answers: Predictions, index: Index, seed:
     measures = parse_measures(MEASURES)
     queries = annotations.queries
 
-    def values(of: Predictions) -> list[float]:
-        scores = evaluate(annotations, of, measures)
+    def values(predictions: Predictions) -> list[float]:
+        scores = evaluate(annotations, predictions, measures)
         return [scores.value(measure) for measure in measures]
 
     rng = np.random.default_rng(seed)
@@ -175,7 +175,9 @@ def _figures_table(figures: dict[str, list[float]], annotations: Annotations, na
         "Random Chance": f"Random Chance ({RANDOM_RUNS} runs)",
         "Oracle": "Oracle (best possible)",
     }
-    rows = tuple((Cell(titles[of]), *(Cell(points(value, 2)) for value in values)) for of, values in figures.items())
+    rows = tuple(
+        (Cell(titles[method]), *(Cell(points(value, 2)) for value in values)) for method, values in figures.items()
+    )
     headings = (f"{annotations.n_queries} queries, %", *map(str, parse_measures(MEASURES)))
     return Table("", headings, (("", rows),))
 
@@ -189,8 +191,8 @@ def _page(sentence: str, index: Index, encoder: Encoder, out: Path) -> str:
     from truemoment.searching.retrieval import search_index
 
     ranking = RankingOptions()
-    found = search_index(index, encoder.sentences([sentence]), ranking.top, apart_s=ranking.apart_s)[0]
-    results = Pictures(index, in_memory=True).add(ranked(index, found))
+    moments = search_index(index, encoder.sentences([sentence]), ranking.top, apart_s=ranking.apart_s)[0]
+    results = Pictures(index, in_memory=True).add(ranked(index, moments))
     words = ["truemoment", "search", sentence, str(out / INDEX), "--html", str(out / PAGE)]
     return html.page(reports.report(sentence, results, index), command=shlex.join(words))
 

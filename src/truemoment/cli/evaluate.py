@@ -21,5 +21,5 @@ def command(request: Evaluate, page: PageOutput, output: Output) -> None:
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.studies.evaluate.run import run
 
-    found = run(replace(request, progress=output.progress))
-    deliver(found.report(), found.document, output, page)
+    evaluation = run(replace(request, progress=output.progress))
+    deliver(evaluation.report(), evaluation.document, output, page)

@@ -67,7 +67,7 @@ def command(request: FeaturesRequest, data: Data) -> None:
         None if reference is None else check(store, reference, progress=_progress_bar("reading", show=output.progress))
     )
     share = None if reference is None else _interval_share(store, reference)
-    found = reports.CheckedFeatures(
+    checked = reports.CheckedFeatures(
         store=store,
         reference=reference,
         alignment=alignment,
@@ -75,8 +75,8 @@ def command(request: FeaturesRequest, data: Data) -> None:
         seed=request.seed if request.source.startswith(SIMULATED) else None,
         written="" if request.out is None else f"{request.out}: {len(store):,} videos as {request.dtype}",
     )
-    report = reports.problems(found) if request.quiet else reports.report(found)
-    tell = partial(deliver, report, lambda: reports.document(found), output)
+    report = reports.problems(checked) if request.quiet else reports.report(checked)
+    tell = partial(deliver, report, lambda: reports.document(checked), output)
     if request.out is None:
         tell()
     else:  # where nothing can be printed, there is no folder, which the same command would refuse

@@ -122,7 +122,7 @@ def command(
     if data.source.annotations is not None and data.dataset is None and is_answers(data.source.annotations):
         answers = read_answers(data.source.annotations)
     annotations = data.source.read()
-    found = study_files(
+    study = study_files(
         annotations,
         request.predictions,
         official=official.read(data.source),
@@ -137,4 +137,4 @@ def command(
         progress=output.progress,
         answers=answers,
     )
-    deliver(reports.report(found, n_timelines=request.timelines), lambda: reports.document(found), output, page)
+    deliver(reports.report(study, n_timelines=request.timelines), lambda: reports.document(study), output, page)

@@ -40,15 +40,15 @@ def command(place: SiteFolder, request: LeaderboardRequest, _threads: Threads, o
     out = Path(request.folder) / "site" if place.out is None else place.out
     refuse_files({"--out": out})
     refuse_folder(out)
-    with shown(request, show=output.progress) as asked:
-        found = run(asked)
-        asked.on_status("writing")
-        write_site(found.leaderboard, out, command=shlex.join(["truemoment", *sys.argv[1:]]))
-    deliver(found.report(), found.document, output)
+    with shown(request, show=output.progress) as running:
+        site = run(running)
+        running.on_status("writing")
+        write_site(site.leaderboard, out, command=shlex.join(["truemoment", *sys.argv[1:]]))
+    deliver(site.report(), site.document, output)
     if not output.quiet:
         say(f"\nsite: {out / INDEX}", err=output.json_only)
-    for name, outcome in outcomes(found.leaderboard):
+    for name, outcome in outcomes(site.leaderboard):
         words = f"{name}, gate {outcome.condition.text}: {'passes' if outcome.passed else 'FAILS'} ({outcome.why})"
         say(words, err=True)
-    if not found.passed:
+    if not site.passed:
         click.get_current_context().exit(1)

@@ -54,11 +54,11 @@ def refuse_files(folders: Mapping[str, Path | None]) -> None:
             raise UsageError(f"{option} -: expected a folder")
         if folder.exists() and not folder.is_dir():
             raise UsageError(f"{option} {folder}: is a file, expected a folder")
-        there = next(of for of in (folder.absolute(), *folder.absolute().parents) if of.exists())
-        if not there.is_dir():
-            raise UsageError(f"{option} {folder}: cannot be made, {there} is a file")
-        if not os.access(there, os.W_OK):
-            raise UsageError(f"{option} {folder}: cannot be written, {there} is read-only")
+        existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+        if not existing.is_dir():
+            raise UsageError(f"{option} {folder}: cannot be made, {existing} is a file")
+        if not os.access(existing, os.W_OK):
+            raise UsageError(f"{option} {folder}: cannot be written, {existing} is read-only")
 
 
 def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:

@@ -67,7 +67,7 @@ def command(request: ReproduceRequest, page: PageOutput, output: Output, _thread
     folder = data_folder(request.data_dir) if has_data_folder(request.data_dir) else None
     trained = () if request.folder_of_runs is None else read_run_folders(request.folder_of_runs)
     with status_line(show=output.progress) as on_status:
-        found = reproduce_tables(
+        comparison = reproduce_tables(
             request.tables,
             folder,
             runs=request.repeats,
@@ -77,5 +77,5 @@ def command(request: ReproduceRequest, page: PageOutput, output: Output, _thread
             trained=trained,
             on_status=on_status,
         )
-    deliver(reports.report(found), lambda: reports.document(found), output, page)
-    click.get_current_context().exit(EXIT_CHECK_FAILED if found.counts["outside"] else 0)
+    deliver(reports.report(comparison), lambda: reports.document(comparison), output, page)
+    click.get_current_context().exit(EXIT_CHECK_FAILED if comparison.counts["outside"] else 0)

@@ -32,12 +32,12 @@ def command(request: ResplitRequest, _threads: Threads, output: Output) -> None:
         real = Path(os.path.realpath(output.json_path))
         if Path(os.path.realpath(request.out)) in (real, real.parent):
             raise UsageError(f"--json {output.json_path}: is in the new folder, expected another place")
-    with shown(request, show=output.progress) as asked:
+    with shown(request, show=output.progress) as running:
         run(
-            asked,
+            running,
             command=shlex.join(["truemoment", *sys.argv[1:]]),
             note=lambda line: say(line, err=True),
-            on_complete=lambda found: deliver(found.report(), found.document, output),
+            on_complete=lambda result: deliver(result.report(), result.document, output),
         )
     if not output.quiet:
         out = str(Path(request.out))

@@ -55,11 +55,11 @@ class ServingOptions(Request):
         from truemoment.web.pages.launch import Listening, require_server
 
         require_server()
-        found = Listening(
+        listening = Listening(
             self.host, self.port, self.name, self.certificate, self.key, self.behind_proxy, self.plain_http
         )
-        found.check()
-        return found
+        listening.check()
+        return listening
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -118,7 +118,7 @@ def command(request: SweepRequest, output: Output) -> None:
         n_finished, n_missing = sweep.start(floors_cache(), on_status)
     if n_finished and not output.quiet:
         say(f"{n_finished} of {n_finished + n_missing} cells are finished already", err=True)
-    with trial_lines(n_missing, "cells", lambda of: _name(of, grid.dial), shown, output) as on_cell:
+    with trial_lines(n_missing, "cells", lambda outcome: _name(outcome, grid.dial), shown, output) as on_cell:
         for outcome in sweep.train(request.jobs, request.threads_each(), request.engine):
             on_cell(outcome)
     result = sweep.result()

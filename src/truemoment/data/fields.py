@@ -139,11 +139,11 @@ def _unit(part: re.Match[str], field: str, numbers: Collection[str]) -> tuple[st
     return sign, number
 
 
-def unknown_column(name: str, there: Iterable[str], *, path: AnyPath, field: str, line: int | None = 1) -> InputError:
+def unknown_column(name: str, columns: Iterable[str], *, path: AnyPath, field: str, line: int | None = 1) -> InputError:
     """Return the error of a column that a file does not have, with those that it has and the nearest."""
-    there = list(dict.fromkeys(there))
-    listed = ", ".join(there[:MOST_COLUMNS]) + (", ..." if len(there) > MOST_COLUMNS else "")
-    meant = nearest(name, there)
+    columns = list(dict.fromkeys(columns))
+    listed = ", ".join(columns[:MOST_COLUMNS]) + (", ..." if len(columns) > MOST_COLUMNS else "")
+    meant = nearest(name, columns)
     problem = f"got {name!r} as the column of {field}, the file has {listed or 'no columns'}"
     hint = None if meant is None else f"did you mean {meant!r}?"
     return InputError(problem, path=path, line=line, field=OPTION, hint=hint)

@@ -200,7 +200,7 @@ class _Look:
         axis = self.best([Axis("fraction")])
         if axis is None:
             return None
-        shortest_s, longest_s = (f"{of(self.duration_s[self.known]):.0f}" for of in (np.min, np.max))
+        shortest_s, longest_s = (f"{extreme(self.duration_s[self.known]):.0f}" for extreme in (np.min, np.max))
         lasting = f"{shortest_s} s" if shortest_s == longest_s else f"{shortest_s} to {longest_s} s"
         why = f"the largest is {self.longest:.3g}, and the videos last {lasting}"
         certain = self.enough and not (self.whole and self.references is None)

@@ -87,7 +87,7 @@ def read_lengths(text: str) -> tuple[float, ...]:
     >>> read_lengths("30, 180, inf")
     (30.0, 180.0, inf)
     """
-    found = []
+    lengths_s = []
     for word in text.split(","):
         try:
             length_s = float(word)
@@ -95,10 +95,10 @@ def read_lengths(text: str) -> tuple[float, ...]:
             length_s = math.nan
         if not length_s > 0:
             raise UsageError(f"--lengths: got {word.strip()[:40]!r}, expected seconds above 0, or inf")
-        found.append(length_s)
-    if any(after <= before for before, after in pairwise(found)):
+        lengths_s.append(length_s)
+    if any(after <= before for before, after in pairwise(lengths_s)):
         raise UsageError("--lengths: expected lengths in rising order, e.g. 30,60,180,inf")
-    return tuple(found)
+    return tuple(lengths_s)
 
 
 def sweep_split(
@@ -160,7 +160,7 @@ def _point(at: AtLength, chance: Sequence[AtLength], seed: int, resamples: int) 
         n_without_rows=at.n_without_rows,
         value=np.array([scores.value(measure) for measure in measures]),
         ci95=ci95,
-        chance=np.mean([[of.scores.value(measure) for measure in measures] for of in chance], axis=0),
+        chance=np.mean([[draw.scores.value(measure) for measure in measures] for draw in chance], axis=0),
     )
 
 

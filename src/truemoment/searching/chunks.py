@@ -201,7 +201,7 @@ def chunked(annotations: Annotations, length_s: float) -> Chunks:
     number = most_overlapped(annotations.start_s, annotations.end_s, video_s, length_s)
     number = np.repeat(number[annotations.offsets[:-1]], np.diff(annotations.offsets))  # all rows of a query alike
     targets = [of_video[source_id][k] for source_id, k in zip(annotations.video_id, number.tolist(), strict=True)]
-    low_s, high_s = (np.array([getattr(of, edge) for of in targets]) for edge in ("start_s", "end_s"))
+    low_s, high_s = (np.array([getattr(chunk, edge) for chunk in targets]) for edge in ("start_s", "end_s"))
     starts_before = (annotations.start_s < low_s - ROUNDING) & (low_s > 0)  # what sticks out of the video is not cut
     ends_behind = (annotations.end_s > high_s + ROUNDING) & (high_s < video_s)
     moved = dataclasses.replace(
@@ -346,8 +346,8 @@ def length_sweep(
     >>> minute > video
     True
     """
-    found = []
+    scores = []
     for length_s in lengths_s:
         on_status("whole videos" if math.isinf(length_s) else f"chunks of {length_s:g} s")
-        found.append(ground_chunks(annotations, store, length_s, make, measures=measures, protocol=protocol))
-    return found
+        scores.append(ground_chunks(annotations, store, length_s, make, measures=measures, protocol=protocol))
+    return scores

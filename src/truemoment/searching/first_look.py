@@ -122,8 +122,8 @@ class LookedAt:
         >>> LookedAt(50, 431, 672, 0.93).name
         'best 50 of 431 to 672'
         """
-        there = f"{self.fewest}" if self.fewest == self.largest else f"{self.fewest} to {self.largest}"
-        return f"best {self.most} of {there}"
+        counts = f"{self.fewest}" if self.fewest == self.largest else f"{self.fewest} to {self.largest}"
+        return f"best {self.most} of {counts}"
 
 
 def looked_at(

@@ -116,7 +116,7 @@ class FirstStage:
         many
             Videos a sentence.
         """
-        return [{video.video_id for video in found} for found in self.ranked(sentence_vectors, many)]
+        return [{video.video_id for video in videos} for videos in self.ranked(sentence_vectors, many)]
 
     def ranked(self, sentence_vectors: Frames, many: int) -> list[list[RankedVideo]]:
         """Return these videos with the scores of their best pieces, best first."""
@@ -174,7 +174,7 @@ class CodedFirstStage:
 
     def best_videos(self, sentence_vectors: Frames, many: int) -> list[set[str]]:
         """Return for each sentence the videos of its best pieces, up to `many`."""
-        return [{video.video_id for video in found} for found in self.ranked(sentence_vectors, many)]
+        return [{video.video_id for video in videos} for videos in self.ranked(sentence_vectors, many)]
 
     def ranked(self, sentence_vectors: Frames, many: int) -> list[list[RankedVideo]]:
         """Return these videos with the scores of their best pieces, best first."""
@@ -183,7 +183,7 @@ class CodedFirstStage:
         for low in range(0, len(vectors), SENTENCES_AT_ONCE):
             some = vectors[low : low + SENTENCES_AT_ONCE]
             chosen = [self._chosen(numbers) for numbers in self._codes.best(some, 2 * self.reranked)]
-            ranked += [self._exactly(vector, *of, many) for vector, of in zip(some, chosen, strict=True)]
+            ranked += [self._exactly(vector, *pieces, many) for vector, pieces in zip(some, chosen, strict=True)]
         return ranked
 
     def _map(self, video: int) -> Rows:
@@ -233,9 +233,9 @@ def _by_best(video_ids: list[str], video: Ints, score: npt.NDArray[np.float32], 
 def _rank_within(video: Ints) -> Ints:
     """Return how many pieces of the same video come before each piece."""
     order = np.argsort(video, kind="stable")
-    of = video[order]
-    begins = np.flatnonzero(np.diff(of, prepend=-1))
-    ranks = np.arange(len(of)) - np.repeat(begins, np.diff([*begins, len(of)]))
-    found = np.empty(len(of), dtype=np.int64)
-    found[order] = ranks
-    return found
+    ordered = video[order]
+    begins = np.flatnonzero(np.diff(ordered, prepend=-1))
+    ranks = np.arange(len(ordered)) - np.repeat(begins, np.diff([*begins, len(ordered)]))
+    rank = np.empty(len(ordered), dtype=np.int64)
+    rank[order] = ranks
+    return rank

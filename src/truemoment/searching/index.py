@@ -61,14 +61,14 @@ class Index(FileStore):
         self.settings = read_settings(self.folder)
         from_manifest = read_manifest(self.folder)
         self._by_manifest = from_manifest is not None
-        self._found = found_in(self.folder) if from_manifest is None else from_manifest
-        if not self._found:
+        self._videos = found_in(self.folder) if from_manifest is None else from_manifest
+        if not self._videos:
             raise InputError("contains no video yet", path=path, hint="index one: truemoment index VIDEO -o INDEX")
-        folders = [folder for folder, _ in self._found.values()]
+        folders = [folder for folder, _ in self._videos.values()]
         abouts = [self.folder / MANIFEST] if self._by_manifest else [folder / ABOUT for folder in folders]
         files = [self.folder / SETTINGS, *abouts]
-        notes = [f"{of.video_id}: {note}" for _, of in self._found.values() for note in of.notes]
-        super().__init__("index", path, self._found, files=files, fps=self.settings.fps, notes=notes)
+        notes = [f"{about.video_id}: {note}" for _, about in self._videos.values() for note in about.notes]
+        super().__init__("index", path, self._videos, files=files, fps=self.settings.fps, notes=notes)
         self.n_dimensions = self.settings.n_dimensions
         self.mend = MEND
         self._checked: set[str] = set()
@@ -80,7 +80,7 @@ class Index(FileStore):
 
     def about(self, video_id: str) -> About:
         """Return what is known of a video."""
-        return self._found[self._named(video_id)][1]
+        return self._videos[self._named(video_id)][1]
 
     def rows(self, video_id: str) -> Rows:
         """Return the rows of a video (F, D) as they lie on disk, memory-mapped."""
@@ -92,12 +92,12 @@ class Index(FileStore):
 
     def norms(self, video_id: str) -> Rows:
         """Return the length of the mean of each proposal's rows (P,), memory-mapped."""
-        folder, _ = self._found[self._named(video_id)]
+        folder, _ = self._videos[self._named(video_id)]
         return norms_in(folder, len(self.spans(video_id)[0]))
 
     def pieces(self, video_id: str) -> Rows:
         """Return the means of the pieces of a video, of length 1, (C, D), memory-mapped."""
-        return pieces_in(*self._found[self._named(video_id)], self.settings)
+        return pieces_in(*self._videos[self._named(video_id)], self.settings)
 
     def n_pieces(self, video_id: str) -> int:
         """Return the number of pieces of a video."""
@@ -105,7 +105,7 @@ class Index(FileStore):
 
     def mapped_pieces(self, video_id: str) -> Rows:
         """Return the pieces of a video (C, D), memory-mapped; whether they are finite is not examined."""
-        return mapped_pieces(*self._found[self._named(video_id)], self.settings)
+        return mapped_pieces(*self._videos[self._named(video_id)], self.settings)
 
     @functools.cached_property
     def piece_sample(self) -> Frames:
@@ -129,7 +129,7 @@ class Index(FileStore):
         name = self._named(video_id)
         if name in self._checked:
             return
-        folder, about = self._found[name]
+        folder, about = self._videos[name]
         if self._by_manifest:
             refuse_newer(self.folder / MANIFEST, folder, about)
         rows = self.rows(name)
@@ -142,7 +142,7 @@ class Index(FileStore):
         """Find the file of a video: where it lay, or beside the index under the same name."""
         about = self.about(video_id)
         path = Path(about.path)
-        candidates = [of for of in (path, self.path.absolute().parent / path.name) if is_file(of)]
+        candidates = [candidate for candidate in (path, self.path.absolute().parent / path.name) if is_file(candidate)]
         for candidate in candidates:
             if identity_of(candidate) == about.identity:
                 return candidate
@@ -151,7 +151,7 @@ class Index(FileStore):
         raise MissingFileError(f"{path}: no such file; pictures need the video, the index has only its embeddings")
 
     def _array(self, name: str) -> Rows:
-        return rows_in(*self._found[name], self.settings)
+        return rows_in(*self._videos[name], self.settings)
 
 
 def _evenly(count: int, most: int) -> Ints:
@@ -161,8 +161,8 @@ def _evenly(count: int, most: int) -> Ints:
 
 def found_in(index: AnyPath) -> dict[str, tuple[OwnPath, About]]:
     """Find the videos of an index, in the order of their names: the folder of each and what is known of it."""
-    found: dict[str, tuple[OwnPath, About]] = {}
+    videos: dict[str, tuple[OwnPath, About]] = {}
     for file in (OwnPath.of(index) / VIDEOS).glob(f"[!.]*/{ABOUT}"):
         about = read_about(file)
-        found[about.video_id] = (file.parent, about)
-    return dict(sorted(found.items()))
+        videos[about.video_id] = (file.parent, about)
+    return dict(sorted(videos.items()))

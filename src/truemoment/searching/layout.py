@@ -193,8 +193,13 @@ def read_settings(path: AnyPath) -> Settings:
     settings = read_json(file, Settings)
     if settings.schema != SCHEMA:
         raise InputError(f"got {settings.schema!r}, expected {SCHEMA!r}", path=file, field="schema")
-    of = settings.calibration
-    if of and not (math.isfinite(of.delta) and of.delta >= 0 and 0 < of.quantile < 1 and of.top >= 1):
+    calibration = settings.calibration
+    if calibration and not (
+        math.isfinite(calibration.delta)
+        and calibration.delta >= 0
+        and 0 < calibration.quantile < 1
+        and calibration.top >= 1
+    ):
         raise InputError(
             "expected delta of 0 or more, a quantile between 0 and 1, and top of 1 or more",
             path=file,

@@ -40,13 +40,13 @@ class IndexManifest(msgspec.Struct, frozen=True, kw_only=True):
     schema: str = SCHEMA
 
 
-def write_manifest(index: AnyPath, found: Mapping[str, About]) -> None:
+def write_manifest(index: AnyPath, abouts: Mapping[str, About]) -> None:
     """Write the manifest of an index, or remove it where the index is small."""
     path = OwnPath.of(index)
-    if len(found) < LEAST_VIDEOS:
+    if len(abouts) < LEAST_VIDEOS:
         (path / MANIFEST).unlink(missing_ok=True)
         return
-    videos = [found[name] for name in sorted(found)]
+    videos = [abouts[name] for name in sorted(abouts)]
     manifest = IndexManifest(changed_ns=(path / VIDEOS).stat().st_mtime_ns, videos=videos)
     write_bytes(path / MANIFEST, msgspec.msgpack.encode(manifest))
 
@@ -66,13 +66,13 @@ def read_manifest(index: AnyPath) -> dict[str, tuple[OwnPath, About]] | None:
     if manifest.changed_ns != (path / VIDEOS).stat().st_mtime_ns:
         return None
     folders = {folder.name: folder for folder in (path / VIDEOS).folders()}
-    found: dict[str, tuple[OwnPath, About]] = {}
+    videos: dict[str, tuple[OwnPath, About]] = {}
     for about in manifest.videos:
         name = folder_name(about.video_id)
         if name not in folders:
             raise InputError(f"names video {about.video_id!r}, which has no folder", path=file, hint=REMOVE)
-        found[about.video_id] = (folders[name], about)
-    return found
+        videos[about.video_id] = (folders[name], about)
+    return videos
 
 
 def refuse_newer(path: OwnPath, folder: OwnPath, about: About) -> None:

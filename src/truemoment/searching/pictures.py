@@ -50,7 +50,10 @@ class SearchResult:
 
 def ranked(index: Index, moments: Sequence[FoundMoment]) -> list[SearchResult]:
     """Return moments with their ranks and the files of their videos."""
-    return [SearchResult(rank, of, Path(index.about(of.video_id).path)) for rank, of in enumerate(moments, start=1)]
+    return [
+        SearchResult(rank, moment, Path(index.about(moment.video_id).path))
+        for rank, moment in enumerate(moments, start=1)
+    ]
 
 
 @dataclass
@@ -106,8 +109,8 @@ class Pictures:
     def _picture_of(self, result: SearchResult) -> SearchResult:
         if self.thumbnails is None and not self.in_memory:
             return result
-        of = result.moment
-        picture = thumbnail(result.path, (of.start_s + of.end_s) / 2, outline=self._outlines[result.path])
+        moment = result.moment
+        picture = thumbnail(result.path, (moment.start_s + moment.end_s) / 2, outline=self._outlines[result.path])
         if self.thumbnails is None:
             return replace(result, picture=picture)
         file = OwnPath(self.thumbnails) / f"{name_of_files(result)}.jpg"
@@ -118,9 +121,9 @@ class Pictures:
     def _clip_of(self, result: SearchResult) -> SearchResult:
         if self.clips is None:
             return result
-        of, file = result.moment, OwnPath(self.clips) / f"{name_of_files(result)}.mp4"
+        moment, file = result.moment, OwnPath(self.clips) / f"{name_of_files(result)}.mp4"
         with _folder_of(file):
-            cut_clip(result.path, file, of.start_s, of.end_s, outline=self._outlines[result.path])
+            cut_clip(result.path, file, moment.start_s, moment.end_s, outline=self._outlines[result.path])
         return replace(result, clip=file.path)
 
     def among_videos(self) -> bool:

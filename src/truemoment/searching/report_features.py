@@ -45,23 +45,23 @@ class CheckedFeatures:
     written: str = ""
 
 
-def report(found: CheckedFeatures) -> Report:
+def report(features: CheckedFeatures) -> Report:
     """Return what people read."""
-    store = found.store
+    store = features.store
     time = "rows cover each video evenly" if store.fps is None else f"{store.fps:g} rows a second"
     facts = [("features", f"{store.name}: {len(store):,} videos, {store.n_dimensions:,} numbers a row, {time}")]
     if caution := getattr(store, "caution", ""):
         facts.append(("caution", caution))
-    if found.alignment is not None:
-        facts.append(("data", _counts(found.alignment)))
-    if found.written:
-        facts.append(("written to", found.written))
+    if features.alignment is not None:
+        facts.append(("data", _counts(features.alignment)))
+    if features.written:
+        facts.append(("written to", features.written))
     blocks: list[Paragraph | Finding] = []
-    if found.interval_share is not None and isinstance(store, Perception):
-        share = f"{100 * found.interval_share:.2f} % of the moments are an {store.interval_title}"
+    if features.interval_share is not None and isinstance(store, Perception):
+        share = f"{100 * features.interval_share:.2f} % of the moments are an {store.interval_title}"
         blocks.append(Paragraph(f"{share} that the features show (both ends within {store.within_s:g} s)"))
-    if found.alignment is not None:
-        blocks += _findings(found.alignment)
+    if features.alignment is not None:
+        blocks += _findings(features.alignment)
     return Report(
         title=f"Features {store.name}",
         facts=tuple(facts),
@@ -70,45 +70,48 @@ def report(found: CheckedFeatures) -> Report:
     )
 
 
-def problems(found: CheckedFeatures) -> Report:
+def problems(features: CheckedFeatures) -> Report:
     """Return what people read of features that do not fit: only why."""
-    findings = [] if found.alignment is None else _findings(found.alignment)
+    findings = [] if features.alignment is None else _findings(features.alignment)
     serious = [finding for finding in findings if finding.level == "serious"]
-    return Report(title=f"Features {found.store.name}", sections=(_section(serious),) if serious else ())
+    return Report(title=f"Features {features.store.name}", sections=(_section(serious),) if serious else ())
 
 
 def _section(blocks: Iterable[Paragraph | Finding]) -> Section:
     return Section("alignment", "Features and annotations", tuple(blocks))
 
 
-def _counts(found: FeatureAlignment) -> str:
-    n_usable = len(found.usable)
-    rate = f", {found.implied_fps:.4g} a second of video (median)" if n_usable else ""
-    videos = f"{n_usable:,} of {len(found.video_ids):,} videos have features"
-    return f"{found.annotations}: {videos}, {found.n_rows:,} rows{rate}"
+def _counts(alignment: FeatureAlignment) -> str:
+    n_usable = len(alignment.usable)
+    rate = f", {alignment.implied_fps:.4g} a second of video (median)" if n_usable else ""
+    videos = f"{n_usable:,} of {len(alignment.video_ids):,} videos have features"
+    return f"{alignment.annotations}: {videos}, {alignment.n_rows:,} rows{rate}"
 
 
-def _findings(found: FeatureAlignment) -> list[Finding]:
+def _findings(alignment: FeatureAlignment) -> list[Finding]:
     findings: list[Finding] = []
 
     def add(level: Level, text: str) -> None:
         findings.append(Finding((text,), level=level))
 
-    if found.missing:
-        add("serious", f"missing: {_listed(found.missing)}")
-    if found.damaged:
-        add("serious", f"damaged: {_listed(f'{name} ({why})' for name, why in found.damaged.items())}")
-    if found.off:
-        ends = (f"{name} ({end_s:.1f} of {length_s:.1f} s)" for name, (end_s, length_s) in found.off.items())
-        add("serious" if found.mostly_off else "warning", f"rows end elsewhere than the video: {_listed(ends)}")
-    if found.mostly_off:
-        add("serious", f"wrong rows a second: stated {found.fps:g}, by the durations about {found.implied_fps:.4g}")
-    if found.zero_rows:
-        zeros = (f"{name} ({count:,})" for name, count in found.zero_rows.items())
+    if alignment.missing:
+        add("serious", f"missing: {_listed(alignment.missing)}")
+    if alignment.damaged:
+        add("serious", f"damaged: {_listed(f'{name} ({why})' for name, why in alignment.damaged.items())}")
+    if alignment.off:
+        ends = (f"{name} ({end_s:.1f} of {length_s:.1f} s)" for name, (end_s, length_s) in alignment.off.items())
+        add("serious" if alignment.mostly_off else "warning", f"rows end elsewhere than the video: {_listed(ends)}")
+    if alignment.mostly_off:
+        add(
+            "serious",
+            f"wrong rows a second: stated {alignment.fps:g}, by the durations about {alignment.implied_fps:.4g}",
+        )
+    if alignment.zero_rows:
+        zeros = (f"{name} ({count:,})" for name, count in alignment.zero_rows.items())
         add("warning", f"rows of zeros: {_listed(zeros)}")
-    if found.renamed:
-        add("note", f"found under another prefix or ending: {_listed(found.renamed)}")
-    if found.complete:
+    if alignment.renamed:
+        add("note", f"found under another prefix or ending: {_listed(alignment.renamed)}")
+    if alignment.complete:
         add("good", "every video has features")
     return findings
 
@@ -119,20 +122,20 @@ def _listed(names: Iterable[str]) -> str:
     return f"{len(every):,}: " + ", ".join(every[:SHOWN]) + (", ... (--json lists all)" if len(every) > SHOWN else "")
 
 
-def document(found: CheckedFeatures) -> dict[str, Any]:
+def document(features: CheckedFeatures) -> dict[str, Any]:
     """Return what programs read."""
-    store, reference, alignment = found.store, found.reference, found.alignment
+    store, reference, alignment = features.store, features.reference, features.alignment
     described = {
         **document_head(SCHEMA),
         "features": store.name,
-        "seed": found.seed,
+        "seed": features.seed,
         "n_videos": len(store),
         "n_dimensions": store.n_dimensions,
         "fps": store.fps,
         "notes": list(getattr(store, "notes", ())),
         "caution": getattr(store, "caution", ""),
         "annotations": None,
-        "interval_share": found.interval_share,
+        "interval_share": features.interval_share,
     }
     if reference is None or alignment is None:
         return described

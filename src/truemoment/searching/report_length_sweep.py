@@ -42,19 +42,19 @@ def in_words(length_s: float) -> str:
 
 def report(sweep: LengthSweep) -> Report:
     """Return what people read."""
-    of = sweep.annotations
-    size = f"{counted(of.n_queries, 'query', 'queries')}, {counted(of.n_videos, 'video')}"
+    annotations = sweep.annotations
+    size = f"{counted(annotations.n_queries, 'query', 'queries')}, {counted(annotations.n_videos, 'video')}"
     return Report(
-        title=f"Search on chunks of {of.dataset}, {of.split}",
+        title=f"Search on chunks of {annotations.dataset}, {annotations.split}",
         question="How much of the difficulty is the length of the video?",
         facts=(
-            ("data", f"{of.dataset}/{of.split}: {size}"),
+            ("data", f"{annotations.dataset}/{annotations.split}: {size}"),
             ("method", f"{sweep.made_by['method']}, {sweep.made_by['proposals']}, NMS {sweep.made_by['nms']:g}"),
         ),
         sections=(Section("lengths", "By length", (table(sweep), drawing(sweep))),),
         notes=tuple(notes(sweep)),
         signature=(f"{sweep.scores.signature()}|intervals:{sweep.resamples} resamples of videos|seed:{sweep.seed}"),
-        hashes=(("annotations", of.sha256),),
+        hashes=(("annotations", annotations.sha256),),
     )
 
 
@@ -78,19 +78,19 @@ def table(sweep: LengthSweep) -> Table:
 
 def notes(sweep: LengthSweep) -> list[str]:
     """Return what a reader of the figures has to know."""
-    found = [f"by chance: proposals drawn at random, the mean of {CHANCE_DRAWS} draws"]
+    lines = [f"by chance: proposals drawn at random, the mean of {CHANCE_DRAWS} draws"]
     if sweep.simulated:
-        found.insert(0, "the films are simulated: figures on them allow no conclusion about real films")
+        lines.insert(0, "the films are simulated: figures on them allow no conclusion about real films")
     if sweep.annotations.n_videos < 2:
-        found.append(FEW_VIDEOS)
+        lines.append(FEW_VIDEOS)
     missing = {point.length_s: point.n_without_rows for point in sweep.points if point.n_without_rows}
-    found += [
+    lines += [
         f"{in_words(length_s)}: {count:,} queries count as missed, since their video has no rows there"
         for length_s, count in missing.items()
     ]
     if any(point.n_cut for point in sweep.points):
-        found.append("a moment that a cut goes through stays whole, and extends beyond its chunk")
-    return found
+        lines.append("a moment that a cut goes through stays whole, and extends beyond its chunk")
+    return lines
 
 
 def document(sweep: LengthSweep) -> dict[str, Any]:

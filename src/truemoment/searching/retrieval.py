@@ -113,7 +113,7 @@ def search_index(
     best = BestMoments(index, vectors, top, nms=nms, apart_s=apart_s, half_s=half_s, around=around)
     for name in track([name for name in names if sentences_of[name]]):
         best.score(name, sentences_of[name])
-    return best.found
+    return best.by_sentence
 
 
 def checked_vectors(index: Index, sentence_vectors: Frames) -> Frames:
@@ -178,7 +178,7 @@ def moment_scores(
     if not np.abs(cosine).max(initial=0.0) <= LARGEST_SCORE:
         raise InputError("gives scores beyond 1: its norms are damaged", path=index.path, field=name, hint=MEND)
     if half_s:
-        median = np.array([of.median for of in around])
+        median = np.array([background.median for background in around])
         cosine = discounted(cosine, median, lengths_s(first, end, index.settings.fps), half_s)
     return np.asarray(cosine.round(DECIMALS))
 
@@ -212,13 +212,15 @@ class BestMoments:
         # Moments that are too near each other are those that overlap with half the distance added at either end.
         self._margin = 0.0 if apart_s is None else apart_s / 2 * index.settings.fps
         self._threshold = nms if apart_s is None else 0.0
-        self.found: list[list[FoundMoment]] = [[] for _ in vectors]
+        self.by_sentence: list[list[FoundMoment]] = [[] for _ in vectors]
 
     def score(self, name: str, sentences: Sequence[int]) -> None:
         """Score every candidate moment of a video for some sentences, and keep the best; equal ones by video."""
         for s, moments in self._of_video(name, sentences):
-            ranked = sorted([*self.found[s], *moments], key=lambda of: (-of.score, of.video_id))  # else as they come
-            self.found[s] = ranked[: self.top]
+            ranked = sorted(
+                [*self.by_sentence[s], *moments], key=lambda moment: (-moment.score, moment.video_id)
+            )  # else as they come
+            self.by_sentence[s] = ranked[: self.top]
 
     def _of_video(self, name: str, sentences: Sequence[int]) -> Iterator[tuple[int, list[FoundMoment]]]:
         """Return the moments of a video; nothing comes for sentences that have better moments already."""
@@ -235,13 +237,19 @@ class BestMoments:
             around = [self.around[s] for s in some]
             scores = moment_scores(index, name, self.vectors[some], around, half_s=self.half_s)
             for s, score in zip(some, scores, strict=True):
-                if len(self.found[s]) == self.top and score.max() < self.found[s][-1].score:
+                if len(self.by_sentence[s]) == self.top and score.max() < self.by_sentence[s][-1].score:
                     continue
                 kept = order[best_kept(score[order], *ends, threshold=self._threshold, top=self.top)]
                 start_s, end_s = span_seconds(first[kept], end[kept], index.settings.fps, about.duration_s)
                 columns = (column.tolist() for column in (start_s, end_s, score[kept]))
                 background = self.around[s]
-                yield s, [FoundMoment(name, a, b, of, background.z(of)) for a, b, of in zip(*columns, strict=True)]
+                yield (
+                    s,
+                    [
+                        FoundMoment(name, a, b, cosine, background.z(cosine))
+                        for a, b, cosine in zip(*columns, strict=True)
+                    ],
+                )
 
 
 def first_stage_recall(
@@ -272,7 +280,7 @@ def first_stage_recall(
     vectors = np.atleast_2d(np.asarray(sentence_vectors, dtype=np.float32))
     exact = search_index(index, vectors, top, nms=nms, half_s=half_s)
     best_videos = FirstStage(index).best_videos(vectors, candidates)
-    hits = [of.video_id in names for found, names in zip(exact, best_videos, strict=True) for of in found]
+    hits = [moment.video_id in names for moments, names in zip(exact, best_videos, strict=True) for moment in moments]
     return sum(hits) / len(hits) if hits else math.nan
 
 
@@ -343,7 +351,7 @@ class IndexSearch:
             self.index.about(video_id)  # it is there
         vectors = self.sentences.vectors(queries)
         around = backgrounds(self.index, vectors) if self.half_s else [NO_BACKGROUND] * len(queries)
-        found: list[list[FoundMoment]] = [[] for _ in range(len(queries))]
+        moments: list[list[FoundMoment]] = [[] for _ in range(len(queries))]
         for video_id in self.track(list(rows_of)):
             rows = rows_of[video_id]
             answers = search_index(
@@ -356,9 +364,9 @@ class IndexSearch:
                 around=[around[row] for row in rows],
             )
             for row, answer in zip(rows, answers, strict=True):
-                found[row] = answer
+                moments[row] = answer
         by_query: dict[str, Sequence[Sequence[float]]] = {
-            query_id: [(of.start_s, of.end_s, of.score) for of in answer]
-            for query_id, answer in zip(queries.query_id, found, strict=True)
+            query_id: [(moment.start_s, moment.end_s, moment.score) for moment in answer]
+            for query_id, answer in zip(queries.query_id, moments, strict=True)
         }
         return Predictions.from_lists(by_query, name=self.name)

@@ -80,7 +80,7 @@ class FoundMoments(Result):
         names_only
             Whether timelines name video files without their folders.
         """
-        with_paths = [replace(of, path=self.index.path_of(of.moment.video_id)) for of in self.moments]
+        with_paths = [replace(result, path=self.index.path_of(result.moment.video_id)) for result in self.moments]
         moments = moments_of(self.query, with_paths, start)
         return exported(moments, check_ending(file), names_only=names_only)
 
@@ -93,7 +93,7 @@ class FoundMoments(Result):
 
 
 def write_moments(
-    found: FoundMoments,
+    result: FoundMoments,
     files: MomentFiles,
     track: Callable[[list[SearchResult]], Iterable[SearchResult]] = iter,
 ) -> tuple[FoundMoments, Pictures]:
@@ -101,13 +101,13 @@ def write_moments(
 
     `track` wraps the moments, e.g. in a progress bar.
     """
-    pictures = Pictures(found.index, files.thumbnails, files.clips, in_memory=files.html is not None)
-    found = replace(found, moments=tuple(pictures.add(list(found.moments), track)))
+    pictures = Pictures(result.index, files.thumbnails, files.clips, in_memory=files.html is not None)
+    result = replace(result, moments=tuple(pictures.add(list(result.moments), track)))
     if files.csv is not None and files.csv != Path("-"):
-        write_text(files.csv, found.csv())
+        write_text(files.csv, result.csv())
     if files.out is not None:
-        write_text(files.out, found.exported(files.out, start=files.start, names_only=files.names_only))
-    return found, pictures
+        write_text(files.out, result.exported(files.out, start=files.start, names_only=files.names_only))
+    return result, pictures
 
 
 def find_moments(session: SearchSession, query: str) -> FoundMoments:

@@ -64,8 +64,8 @@ def search_split(
     opened = open_split(request, target)
     index, annotations, store, sentences = opened.index, opened.annotations, opened.store, opened.sentences
     if index is not None and request.proposals is None:
-        found = IndexSearch(index, sentences, request.nms, request.discount_s, track=track)
-        predictions = found.ground(annotations.queries, request.top)
+        method = IndexSearch(index, sentences, request.nms, request.discount_s, track=track)
+        predictions = method.ground(annotations.queries, request.top)
     elif request.discount_s:
         raise UsageError("--discount: goes with an index and its own moments, not with features or --proposals")
     else:
@@ -165,15 +165,19 @@ def _note_other_ends(store: FeatureStore, annotations: Annotations, *, refused: 
     """Note videos whose rows end far from the video's end; refuse features where most do."""
     queries = annotations.queries
     duration_s = dict(zip(queries.video_id, queries.duration_s.tolist(), strict=True))
-    ends_s = {of: ends_elsewhere(store, of, seconds) for of, seconds in duration_s.items() if of in store}
+    ends_s = {
+        video_id: ends_elsewhere(store, video_id, seconds)
+        for video_id, seconds in duration_s.items()
+        if video_id in store
+    }
     off = {video_id: end_s for video_id, end_s in ends_s.items() if end_s is not None}
     if not off:
         return
     if refused and len(off) > len(ends_s) / 2:
         problem = _ends_in_words(off, duration_s, len(ends_s))
         raise InputError(problem, path=store.name, hint=f"are there {store.fps:g} rows a second? see --fps")
-    early = {of: end_s for of, end_s in off.items() if end_s < duration_s[of]}
-    late = {of: end_s for of, end_s in off.items() if of not in early}
+    early = {video_id: end_s for video_id, end_s in off.items() if end_s < duration_s[video_id]}
+    late = {video_id: end_s for video_id, end_s in off.items() if video_id not in early}
     effects = ((early, "no moment after the last row is found"), (late, "moments after its end may be found"))
     for some, effect in effects:
         if some:

@@ -106,15 +106,17 @@ def search_until(
     ended: dict[int, tuple[int, Reason]] = {}
     for n_scored in range(most + 1):
         for s in [s for s in range(len(vectors)) if s not in ended]:
-            full = len(best.found[s]) == top
-            reason = _reason(ranked[s][n_scored:], best.found[s][-1].score - calibration.delta if full else -np.inf)
+            full = len(best.by_sentence[s]) == top
+            reason = _reason(
+                ranked[s][n_scored:], best.by_sentence[s][-1].score - calibration.delta if full else -np.inf
+            )
             if reason is not None or n_scored == most:
                 n_all = len(first_stage.video_ids)
                 ended[s] = (n_scored, "all" if n_scored == n_all else reason or "limit")
         left = [s for s in range(len(vectors)) if s not in ended]
         for name in sorted({ranked[s][n_scored].video_id for s in left}):
             best.score(name, [s for s in left if ranked[s][n_scored].video_id == name])
-    return [RetrievedMoments(moments, *ended[s]) for s, moments in enumerate(best.found)]
+    return [RetrievedMoments(moments, *ended[s]) for s, moments in enumerate(best.by_sentence)]
 
 
 def _reason(left: Sequence[RankedVideo], enough: float) -> Reason | None:
@@ -170,7 +172,7 @@ def calibrate(
         pieces[name] = np.asarray((unit @ index.pieces(name).astype(np.float32).T).max(axis=1), dtype=np.float64)
     needed = [
         max((moments[-1].score - pieces[moment.video_id][s] for moment in moments), default=0.0)
-        for s, moments in enumerate(best.found)
+        for s, moments in enumerate(best.by_sentence)
     ]
     return Calibration(
         delta=max(float(np.quantile(needed, quantile, method="higher")), 0.0),

@@ -169,8 +169,8 @@ class Windowed:
         """
         store = self._store()
         parts, shown = [], []
-        for number, of in enumerate((train,) if val is None else (train, val)):
-            draws = WindowDraws.of(of, store, window_s=self.windows.window_s, negatives=0.0)
+        for number, split in enumerate((train,) if val is None else (train, val)):
+            draws = WindowDraws.of(split, store, window_s=self.windows.window_s, negatives=0.0)
             drawn = draws.draw(np.random.default_rng([self.seed, number]))
             parts.append(draws.moved(drawn))
             shown += draws.windows(drawn)
@@ -189,11 +189,11 @@ class Windowed:
         store = self._store()
         scorer = self.grounder.window_scorer() if isinstance(self.grounder, ScoresWindows) else None
         if scorer is not None and store is not None:
-            found = self._scored(scorer, queries, store, top)
+            moments = self._scored(scorer, queries, store, top)
         else:
-            found = self._asked(queries, store, top)
+            moments = self._asked(queries, store, top)
         nothing = (np.zeros(0), np.zeros(0), np.zeros(0))
-        answers = [found.get(row, nothing) for row in range(len(queries))]
+        answers = [moments.get(row, nothing) for row in range(len(queries))]
         start_s, end_s, score = (np.concatenate(columns) for columns in zip(nothing, *answers, strict=True))
         offsets = np.cumsum([0, *(len(answer[0]) for answer in answers)])
         return Predictions(queries.query_id, offsets, start_s, end_s, score, self.name)
@@ -202,36 +202,36 @@ class Windowed:
         self, scorer: WindowScorer, queries: Queries, store: FeatureStore, top: int
     ) -> dict[int, tuple[Floats, Floats, Floats]]:
         """Return the moments of each query of a method that scores all candidates of a film."""
-        found = {}
+        moments = {}
         for rows, windows in self.track(list(self._films(queries, store)), "queries of films"):
             asked = queries.select(rows)
             chosen = self._chosen(windows, asked)
             start_s, end_s, score = scorer(asked, windows, store, chosen)
             for at, row in enumerate(rows.tolist()):
-                of = slice(None) if chosen is None else chosen[at]
-                ends = start_s[of].ravel(), np.fmin(end_s[of], queries.duration_s[row]).ravel()
-                found[row] = _ranked(*ends, score[at].ravel(), self.nms, top)
-        return found
+                places = slice(None) if chosen is None else chosen[at]
+                ends = start_s[places].ravel(), np.fmin(end_s[places], queries.duration_s[row]).ravel()
+                moments[row] = _ranked(*ends, score[at].ravel(), self.nms, top)
+        return moments
 
     def _asked(
         self, queries: Queries, store: FeatureStore | None, top: int
     ) -> dict[int, tuple[Floats, Floats, Floats]]:
         """Return the moments of each query of a method that answers each window as a video."""
         jobs = list(self._jobs(queries, store))
-        found: dict[int, tuple[Floats, Floats, Floats]] = {}
+        moments: dict[int, tuple[Floats, Floats, Floats]] = {}
         parts: list[_Moments] = []
         method, video = self.grounder, None
         for job in self.track(jobs, "windows"):
             if store is not None and isinstance(self.grounder, Seeing) and video != job.video:
                 video = job.video
-                windows = itertools.chain.from_iterable(of.windows for of in jobs if of.video == video)
+                windows = itertools.chain.from_iterable(other.windows for other in jobs if other.video == video)
                 method = self.grounder.with_features(WindowedFeatures.holding(store, windows))
             parts.append(_ask(method, queries, job, self.each))
             if job.last:
                 for at, row in enumerate(job.rows.tolist()):
-                    found[row] = _stitched(parts, at, self.nms, top)
+                    moments[row] = _stitched(parts, at, self.nms, top)
                 parts = []
-        return found
+        return moments
 
     def _chosen(self, windows: Sequence[Window], queries: Queries) -> Ints | None:
         """Return the windows that each query of a film asks, (S, K); None for all."""
@@ -245,8 +245,8 @@ class Windowed:
             return self.features
         if not hasattr(self.grounder, "features"):
             raise UsageError(f"{self.grounder.name} has no attribute features; give the features of the videos")
-        found: FeatureStore | None = self.grounder.features
-        return found
+        features: FeatureStore | None = self.grounder.features
+        return features
 
     def _films(self, queries: Queries, store: FeatureStore | None) -> Iterator[tuple[Ints, list[Window]]]:
         """Go through the films that have windows: some of their queries at a time, with all windows."""
@@ -324,7 +324,7 @@ def _stitched(parts: Sequence[_Moments], number: int, nms: float, top: int) -> t
     """Rank the moments of a query and leave out what overlaps a better one; equal scores by window, then its order."""
     slices = [slice(part.offsets[number], part.offsets[number + 1]) for part in parts]
     start_s, end_s, score = (
-        np.concatenate([getattr(part, name)[of] for part, of in zip(parts, slices, strict=True)])
+        np.concatenate([getattr(part, name)[span] for part, span in zip(parts, slices, strict=True)])
         for name in ("start_s", "end_s", "score")
     )
     return _ranked(start_s, end_s, score, nms, top)

@@ -194,7 +194,7 @@ class Windows:
     def spans(self, duration_s: float) -> list[tuple[float, float]]:
         """Start and end in seconds of each window of a video without features, to the millisecond."""
         video = LongVideo.of(None, "video", duration_s)
-        return [(of.start_s, of.end / of.fps) for of in self.of(video)]
+        return [(window.start_s, window.end / window.fps) for window in self.of(video)]
 
 
 def window_rows(window_s: float, fps: float) -> int:
@@ -402,7 +402,9 @@ class WindowDraws:
     @functools.cached_property
     def length(self) -> Ints:
         """W, rows of each query's windows, (N,)."""
-        return np.array([min(window_rows(self.window_s, of.fps), of.n_rows) for of in self.videos], dtype=np.int64)
+        return np.array(
+            [min(window_rows(self.window_s, video.fps), video.n_rows) for video in self.videos], dtype=np.int64
+        )
 
     @functools.cached_property
     def moment(self) -> tuple[Ints, Ints]:
@@ -458,22 +460,22 @@ class WindowDraws:
 
         A negative window has no moment: its row is without times.
         """
-        of = self.annotations
+        queries = self.annotations
         offset_s = drawn.first / self.fps
         duration_s = (drawn.end - drawn.first) / self.fps
-        start_s = np.clip(of.start_s - offset_s, 0, duration_s)
-        end_s = np.clip(of.end_s - offset_s, 0, duration_s)
+        start_s = np.clip(queries.start_s - offset_s, 0, duration_s)
+        end_s = np.clip(queries.end_s - offset_s, 0, duration_s)
         without = drawn.negative | (end_s <= start_s)
         return Annotations(
-            query_id=of.query_id,
+            query_id=queries.query_id,
             video_id=as_strings((window.name for window in self.windows(drawn)), "video_id"),
             duration_s=duration_s,
-            sentence=of.sentence,
+            sentence=queries.sentence,
             start_s=np.where(without, np.nan, start_s),
             end_s=np.where(without, np.nan, end_s),
-            annotator=of.annotator,
-            dataset=of.dataset,
-            split=of.split,
+            annotator=queries.annotator,
+            dataset=queries.dataset,
+            split=queries.split,
         )
 
 

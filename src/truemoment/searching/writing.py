@@ -117,7 +117,7 @@ class IndexPlan:
 
 def list_videos(paths: Iterable[Path]) -> list[Path]:
     """List video files: those named, and all in folders named, however deep, in order of their names."""
-    found: list[Path] = []
+    files: list[Path] = []
     for path in paths:
         if path.is_dir():
             inside = [
@@ -127,12 +127,12 @@ def list_videos(paths: Iterable[Path]) -> list[Path]:
             ]
             if not inside:
                 raise MissingFileError(f"{path}: holds no video, expected files that end in {' '.join(VIDEO_SUFFIXES)}")
-            found += inside
+            files += inside
         elif path.is_file():
-            found.append(path)
+            files.append(path)
         else:
             raise MissingFileError(f"{path}: no such file")
-    return list(dict.fromkeys(path.resolve() for path in found))
+    return list(dict.fromkeys(path.resolve() for path in files))
 
 
 class IndexWriter:
@@ -162,19 +162,19 @@ class IndexWriter:
             if self.path.exists() and not _is_only_begun(self.folder):
                 raise InputError("is there already and no index, expected a new folder", path=self.path)
             return
-        there, ours = read_settings(self.folder), self.settings
+        made, ours = read_settings(self.folder), self.settings
         for name, was, now in (
-            ("--model", f"{there.encoder}#{there.fingerprint[:8]}", f"{ours.encoder}#{ours.fingerprint[:8]}"),
-            ("--fps", f"{there.fps:g}", f"{ours.fps:g}"),
-            ("dtype", there.dtype, ours.dtype),
-            ("--proposals", there.proposals, ours.proposals),
+            ("--model", f"{made.encoder}#{made.fingerprint[:8]}", f"{ours.encoder}#{ours.fingerprint[:8]}"),
+            ("--fps", f"{made.fps:g}", f"{ours.fps:g}"),
+            ("dtype", made.dtype, ours.dtype),
+            ("--proposals", made.proposals, ours.proposals),
         ):
             if was != now:
                 raise UsageError(
                     f"{self.path}: was made with {name} {was}, got {now}; name another folder, or the same {name}"
                 )
-        if there.n_dimensions != ours.n_dimensions:
-            came = f"found {there.n_dimensions:,} numbers per row, expected {ours.n_dimensions:,} of {ours.encoder}"
+        if made.n_dimensions != ours.n_dimensions:
+            came = f"found {made.n_dimensions:,} numbers per row, expected {ours.n_dimensions:,} of {ours.encoder}"
             raise InputError(came, path=self.folder / SETTINGS, hint="index into another folder")
 
     def __enter__(self) -> IndexWriter:
@@ -217,9 +217,9 @@ class IndexWriter:
 
     def plan(self, paths: Sequence[Path]) -> IndexPlan:
         """Hold video files against what is there; a file that was only moved is there."""
-        there, damaged = self._entries()
-        by_identity = {about.identity: about for about in there.values()}
-        by_path = {about.path: about for about in there.values()}
+        known, damaged = self._entries()
+        by_identity = {about.identity: about for about in known.values()}
+        by_path = {about.path: about for about in known.values()}
         seen: dict[str, Path] = {}
         copies: list[Path] = []
         why_not: dict[Path, str] = {}
@@ -232,7 +232,7 @@ class IndexWriter:
                 continue
             if seen.setdefault(identity, path) is not path:
                 copies.append(path)
-        taken = set(there)
+        taken = set(known)
         new: list[VideoFile] = []
         changed: list[VideoFile] = []
         unchanged: list[VideoFile] = []
@@ -260,18 +260,18 @@ class IndexWriter:
 
     def _entries(self) -> tuple[dict[str, About], set[str]]:
         """Return what is known of each video, and the names of folders that are damaged."""
-        there: dict[str, About] = {}
+        known: dict[str, About] = {}
         damaged = set()
         for folder in (self.folder / VIDEOS).glob("[!.]*"):
             try:
                 about = read_about(folder / ABOUT)
-                there[about.video_id] = about
+                known[about.video_id] = about
                 rows = rows_in(folder, about, self.settings)
                 refuse_other_norms(folder, rows, spans_of(self.settings.proposals, len(rows)))
                 pieces_in(folder, about, self.settings)
             except (InputError, MissingFileError):
                 damaged.add(folder.name)
-        return there, damaged
+        return known, damaged
 
     def kept_parts(self, video: VideoFile, part_rows: int, n_rows: int) -> set[int]:
         """Numbers of the parts of a video of so many rows that are there and whole."""

@@ -134,26 +134,26 @@ class ZeroShot:
         for video in self.track(list(rows_of)):
             frames = self._frames(video[0])
             try:
-                found = candidates(self.proposals, len(frames), self.frames.fps, video[1])
+                spans = candidates(self.proposals, len(frames), self.frames.fps, video[1])
             except InputError as error:
                 raise InputError(f"video {video[0]!r}: {error.problem}", path=self.frames.name) from None
             rows = rows_of[video]
-            for row, (kept, score) in zip(rows, self._best(frames, wanted[rows], found, top), strict=True):
-                answers[row] = found.start_s[kept], found.end_s[kept], score
+            for row, (kept, score) in zip(rows, self._best(frames, wanted[rows], spans, top), strict=True):
+                answers[row] = spans.start_s[kept], spans.end_s[kept], score
         offsets = np.cumsum([0, *(len(score) for _, _, score in answers)])
         start_s, end_s, score = (np.concatenate([nothing, *(answer[part] for answer in answers)]) for part in range(3))
         return Predictions(queries.query_id, offsets, start_s, end_s, score, self.name)
 
-    def _best(self, frames: Frames, wanted: Frames, found: CandidateSpans, top: int) -> Iterator[tuple[Ints, Floats]]:
+    def _best(self, frames: Frames, wanted: Frames, spans: CandidateSpans, top: int) -> Iterator[tuple[Ints, Floats]]:
         """For each sentence (S, D) the numbers and scores of the candidates that are kept, best first."""
-        means, first, end = joined(frames, found.first, found.end)
+        means, first, end = joined(frames, spans.first, spans.end)
         placed, spoken, first, end = map(self._placed, (means, wanted, first, end))
         norms = span_norms(placed, first, end)
-        at_once = max(SCORES_AT_ONCE // max(len(found.first), 1), 1)
+        at_once = max(SCORES_AT_ONCE // max(len(spans.first), 1), 1)
         for low in range(0, len(wanted), at_once):
             table = span_scores(placed, spoken[low : low + at_once], first, end, norms)
             for score in np.asarray(table if self.device is None else table.cpu()):
-                kept = best_kept(score, *found.compared, threshold=self.nms, top=top)
+                kept = best_kept(score, *spans.compared, threshold=self.nms, top=top)
                 yield kept, score[kept]
 
     def _placed(self, array: npt.NDArray[Any]) -> Any:  # noqa: ANN401 - an array of NumPy or of PyTorch

@@ -43,8 +43,8 @@ def render_demo(out: Path, seed: int, *, show: bool) -> None:
             keep = np.arange(rendered.n_queries) < PER_VIDEO
             parts.append(rendered.select_queries(keep))
     columns: dict[str, Any] = {
-        of: np.concatenate([getattr(part, of) for part in parts])
-        for of in ("query_id", "video_id", "duration_s", "sentence", "start_s", "end_s", "annotator")
+        column: np.concatenate([getattr(part, column) for part in parts])
+        for column in ("query_id", "video_id", "duration_s", "sentence", "start_s", "end_s", "annotator")
     }
     own.write(out / QUERIES, [Annotations(**columns, dataset="demo", split="demo")])
 

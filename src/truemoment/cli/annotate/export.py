@@ -47,17 +47,17 @@ def command(request: StudyExportRequest) -> None:
     if request.out.resolve() == request.study.resolve():
         raise UsageError(f"-o {request.out}: is the study itself, expected another folder")
     with opened(folder.database) as connection:
-        found = export_study(folder, connection, request.out, moments=request.moments, order=request.order)
+        export = export_study(folder, connection, request.out, moments=request.moments, order=request.order)
     if request.quiet:
         return
-    for name, count in found.files.items():
+    for name, count in export.files.items():
         say(f"{request.out / name}: {count:,} lines")
     say(f"{request.out / 'datasheet.md'}")
-    say(f"order: {ORDERS[found.order]}")
-    verdicts = ", ".join(f"{name} {count:,}" for name, count in sorted(found.agreement.verdicts.items()))
+    say(f"order: {ORDERS[export.order]}")
+    verdicts = ", ".join(f"{name} {count:,}" for name, count in sorted(export.agreement.verdicts.items()))
     say(f"answers: {verdicts or 'none'}")
-    if found.not_single:
+    if export.not_single:
         say(
-            f"note: {found.not_single:,} queries have several moments of one person; --moments longest or hull makes "
+            f"note: {export.not_single:,} queries have several moments of one person; --moments longest or hull makes "
             "one of them"
         )

@@ -78,6 +78,6 @@ def _show(study: StudyFolder) -> None:
     from truemoment.web.annotating.store import opened
 
     with opened(study.database) as connection:
-        found = read_people(connection, study.settings())
-    cells = [(of.name, of.state, f"{of.done}", f"{of.tasks}") for of in found]
+        people = read_people(connection, study.settings())
+    cells = [(person.name, person.state, f"{person.done}", f"{person.tasks}") for person in people]
     show_list(("person", "state", "done", "tasks"), cells, numbers=(2, 3))

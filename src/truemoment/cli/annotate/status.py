@@ -29,5 +29,5 @@ def command(request: StatusRequest, output: Output) -> None:
     folder = folder_of(request.study)
     folder.settings()
     with opened(folder.database) as connection:
-        found = read_status(folder, connection)
-    deliver(reports.report(found), lambda: reports.document(found), output)
+        status = read_status(folder, connection)
+    deliver(reports.report(status), lambda: reports.document(status), output)

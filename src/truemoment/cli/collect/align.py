@@ -84,11 +84,11 @@ def command(request: AlignRequest, aligning: Aligning, output: Output) -> None:
     settings = aligning.settings()
     film_source, track_source = parse_source(request.film), parse_source(request.track)
     with status_line(show=output.progress) as on_status:
-        found = align(film_source, track_source, settings, on_status=on_status)
-    if found.verdict == "not this film":
-        raise InputError(f"is not the sound of {film_source.path}: {found.why}", path=track_source.path)
+        alignment = align(film_source, track_source, settings, on_status=on_status)
+    if alignment.verdict == "not this film":
+        raise InputError(f"is not the sound of {film_source.path}: {alignment.why}", path=track_source.path)
     if request.out is not None:
-        found.write(request.out)
-    deliver(reports.report(found, settings.method), found.document, output)
-    if settings.method == "paper" and not (found.paper and found.paper.passed):
+        alignment.write(request.out)
+    deliver(reports.report(alignment, settings.method), alignment.document, output)
+    if settings.method == "paper" and not (alignment.paper and alignment.paper.passed):
         click.get_current_context().exit(EXIT_CHECK_FAILED)

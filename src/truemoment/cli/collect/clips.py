@@ -38,11 +38,11 @@ def command(request: ClipsRequest, output: Output) -> None:
     from truemoment.collection import report_transfer as reports
     from truemoment.collection.transfer import transfer_clips, write_transfer
 
-    found = transfer_clips(
+    transfer = transfer_clips(
         request.films, request.clips, request.annotations, fps=request.fps, track=_with_bar if output.progress else list
     )
-    write_transfer(request.out, found)
-    deliver(reports.report(found, str(request.out)), lambda: reports.document(found), output)
+    write_transfer(request.out, transfer)
+    deliver(reports.report(transfer, str(request.out)), lambda: reports.document(transfer), output)
 
 
 def _with_bar(films: list[str]) -> Iterable[str]:

@@ -34,9 +34,9 @@ def command(request: EstimateRequest, output: Output) -> None:
     from truemoment.collection import report_review as reports
     from truemoment.collection.estimates import estimate_review
 
-    found = estimate_review(request.out, request.answers, resamples=request.resamples, seed=request.seed)
+    estimates = estimate_review(request.out, request.answers, resamples=request.resamples, seed=request.seed)
     deliver(
-        reports.report_of_estimates(found, str(request.out)),
-        lambda: reports.document_of_estimates(found),
+        reports.report_of_estimates(estimates, str(request.out)),
+        lambda: reports.document_of_estimates(estimates),
         output,
     )

@@ -27,5 +27,5 @@ def command(request: StatisticsRequest, output: Output) -> None:
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.collection import report_statistics as reports
 
-    found = reports.statistics_of(request.out)
-    deliver(reports.report(found), lambda: reports.document(found), output)
+    statistics = reports.statistics_of(request.out)
+    deliver(reports.report(statistics), lambda: reports.document(statistics), output)

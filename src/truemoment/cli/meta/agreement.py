@@ -34,7 +34,7 @@ def command(request: AgreementRequest, page: PageOutput, output: Output) -> None
     from truemoment.studies.meta.reports import agreement as reports
 
     systems = load(request, request.seed, output, page)
-    found = agreement(
+    study = agreement(
         systems.systems, stream(request.seed, "agreement"), resamples=request.resamples, progress=output.progress
     )
-    finish([StudyReport.of(reports, found)], output, page, seed=request.seed, systems=systems)
+    finish([StudyReport.of(reports, study)], output, page, seed=request.seed, systems=systems)

@@ -36,7 +36,7 @@ def command(request: AmbiguityRequest, noise: NoiseSource, page: PageOutput, out
     refuse(output, page)
     models = noise.models(request.source.data_dir)
     systems = load(request, request.seed, output, page, need_predictions=True)
-    found = under_noise(
+    studies = under_noise(
         systems,
         models,
         stream(request.seed, "ambiguity"),
@@ -45,4 +45,4 @@ def command(request: AmbiguityRequest, noise: NoiseSource, page: PageOutput, out
         workers=request.workers,
         progress=output.progress,
     )
-    finish([StudyReport.of(reports, one) for one in found], output, page, seed=request.seed, systems=systems)
+    finish([StudyReport.of(reports, study) for study in studies], output, page, seed=request.seed, systems=systems)

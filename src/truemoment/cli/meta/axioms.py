@@ -38,7 +38,7 @@ def command(request: AxiomsRequest, page: PageOutput, output: Output) -> None:
     from truemoment.studies.meta.reports import axioms as reports
 
     refuse(output, page)
-    found = check_axioms(
+    study = check_axioms(
         request.measures or MEASURES,
         stream(request.seed, "axioms"),
         pairs=request.pairs,
@@ -46,4 +46,4 @@ def command(request: AxiomsRequest, page: PageOutput, output: Output) -> None:
         references=request.references,
         protocol=request.protocol,
     )
-    finish([StudyReport.of(reports, found)], output, page, seed=request.seed)
+    finish([StudyReport.of(reports, study)], output, page, seed=request.seed)

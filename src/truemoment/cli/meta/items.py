@@ -44,5 +44,5 @@ def command(request: ItemsRequest, page: PageOutput, output: Output) -> None:
         if name not in systems.systems.names:
             raise UsageError(f"--blind: got {name!r}, expected {one_of_known(name, systems.systems.names)}")
     blinded = tuple(name for name in systems.systems.names if name in {*request.blind, *systems.baselines})
-    found = items(systems.systems, systems.systems.measures[0], blinded)
-    finish([StudyReport.of(reports, found)], output, page, seed=request.seed, systems=systems)
+    study = items(systems.systems, systems.systems.measures[0], blinded)
+    finish([StudyReport.of(reports, study)], output, page, seed=request.seed, systems=systems)

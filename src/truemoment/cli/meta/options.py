@@ -50,8 +50,8 @@ def refuse(output: Output, page: PageOutput, folders: Sequence[Path] = ()) -> No
             continue
         if path != page.figures and path.is_dir():
             raise UsageError(f"{path}: is a folder, expected a file to write to")
-        above = {os.path.realpath(one) for one in (path, *path.absolute().parents)}
-        if inside := next((one for one in folders if os.path.realpath(one) in above), None):
+        above = {os.path.realpath(folder) for folder in (path, *path.absolute().parents)}
+        if inside := next((folder for folder in folders if os.path.realpath(folder) in above), None):
             raise UsageError(f"{path}: lies in {inside}, where every file is read as a system; expected another place")
 
 

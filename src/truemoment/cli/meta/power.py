@@ -58,7 +58,7 @@ def command(request: PowerRequest, planning: Planning, page: PageOutput, output:
     from truemoment.studies.meta.reports import power as reports
 
     systems = load(request, request.seed, output, page)
-    found = power(
+    study = power(
         systems.systems,
         stream(request.seed, "power"),
         sizes=request.sizes,
@@ -69,4 +69,4 @@ def command(request: PowerRequest, planning: Planning, page: PageOutput, output:
         comparisons=planning.comparisons,
         progress=output.progress,
     )
-    finish([StudyReport.of(reports, found)], output, page, seed=request.seed, systems=systems)
+    finish([StudyReport.of(reports, study)], output, page, seed=request.seed, systems=systems)

@@ -42,5 +42,5 @@ def command(request: SelectionRequest, page: PageOutput, output: Output) -> None
     with status_line(show=output.progress) as on_status:
         validation, test = request.load(on_status)
     rng = stream(request.seed, "selection")
-    found = select(validation, test.systems, rng, resamples=request.resamples, progress=output.progress)
-    finish([StudyReport.of(reports, found)], output, page, seed=request.seed, systems=test)
+    study = select(validation, test.systems, rng, resamples=request.resamples, progress=output.progress)
+    finish([StudyReport.of(reports, study)], output, page, seed=request.seed, systems=test)

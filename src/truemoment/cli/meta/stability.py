@@ -41,7 +41,7 @@ def command(request: StabilityRequest, page: PageOutput, output: Output) -> None
 
     sizes, unit, overlapping = request.sizes, request.unit, request.overlapping
     systems = load(request, request.seed, output, page)
-    found = stability(
+    study = stability(
         systems.systems,
         stream(request.seed, "stability"),
         sizes=None if sizes is None else units_of(sizes, systems.systems, unit, overlapping=overlapping),
@@ -51,4 +51,4 @@ def command(request: StabilityRequest, page: PageOutput, output: Output) -> None
         workers=request.workers,
         progress=output.progress,
     )
-    finish([StudyReport.of(reports, found)], output, page, seed=request.seed, systems=systems)
+    finish([StudyReport.of(reports, study)], output, page, seed=request.seed, systems=systems)

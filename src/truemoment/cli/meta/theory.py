@@ -49,7 +49,7 @@ def command(request: TheoryRequest, page: PageOutput, output: Output) -> None:
 
     refuse(output, page)
     ranks, ious = request.ranks, request.ious
-    found = theory(
+    study = theory(
         stream(request.seed, "theory"),
         iou=request.iou,
         gammas=_numbers("--noise", request.noise),
@@ -57,15 +57,15 @@ def command(request: TheoryRequest, page: PageOutput, output: Output) -> None:
         length_norm=request.length,
         draws=request.draws,
     )
-    finish([StudyReport.of(reports, found)], output, page, seed=request.seed)
+    finish([StudyReport.of(reports, study)], output, page, seed=request.seed)
 
 
 def _numbers(option: str, text: str) -> list[float]:
     """Read numbers separated by blanks or commas."""
-    found = []
+    numbers = []
     for word in text.replace(",", " ").split():
         try:
-            found.append(float(word))
+            numbers.append(float(word))
         except ValueError:
             raise UsageError(f"{option}: got {word!r}, expected numbers separated by blanks") from None
-    return found
+    return numbers

@@ -32,5 +32,5 @@ def command(request: TiesRequest, page: PageOutput, output: Output) -> None:
     from truemoment.studies.meta.ties import ties
 
     systems = load(request, request.seed, output, page)
-    found = ties(systems.systems, stream(request.seed, "ties"), resamples=request.resamples)
-    finish([StudyReport.of(reports, found)], output, page, seed=request.seed, systems=systems)
+    study = ties(systems.systems, stream(request.seed, "ties"), resamples=request.resamples)
+    finish([StudyReport.of(reports, study)], output, page, seed=request.seed, systems=systems)

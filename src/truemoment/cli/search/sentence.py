@@ -127,23 +127,23 @@ def command(
             return
         session.load()  # somebody who types should wait before the first sentence, and not after each
         for sentence in _lines(quiet=output.quiet):
-            found = find_moments(session, sentence)
+            result = find_moments(session, sentence)
             say(f"\n{sentence}")
-            _deliver(found, files, output)
+            _deliver(result, files, output)
 
 
-def _deliver_with_files(found: FoundMoments, session: SearchSession, files: MomentFiles, output: Output) -> None:
+def _deliver_with_files(result: FoundMoments, session: SearchSession, files: MomentFiles, output: Output) -> None:
     """Write the moments, with the files that the options ask for."""
     from truemoment.searching import report as reports
     from truemoment.searching.run import write_moments
 
-    found, pictures = write_moments(found, files, progress_bar("pictures and clips", "moment", show=output.progress))
+    result, pictures = write_moments(result, files, progress_bar("pictures and clips", "moment", show=output.progress))
     if files.csv == STANDARD_OUTPUT:
-        click.echo(found.csv(), nl=False)
-    _deliver(found, files, output)
+        click.echo(result.csv(), nl=False)
+    _deliver(result, files, output)
     if not output.quiet:
-        _note_places(pictures, found, output)
-        if session.n_videos == len(found.index) and (ending := reports.ending(found.answer, found.index)):
+        _note_places(pictures, result, output)
+        if session.n_videos == len(result.index) and (ending := reports.ending(result.answer, result.index)):
             note(ending)
     for why in pictures.failed.values():
         click.echo(short_line(f"no pictures or clips: {why}"), err=True)
@@ -151,26 +151,26 @@ def _deliver_with_files(found: FoundMoments, session: SearchSession, files: Mome
         click.get_current_context().exit(EXIT_NOT_ALL)
 
 
-def _deliver(found: FoundMoments, files: MomentFiles, output: Output) -> None:
+def _deliver(result: FoundMoments, files: MomentFiles, output: Output) -> None:
     """Write the table, the document and the page, and the words that the model does not know."""
-    if not found.moments:
+    if not result.moments:
         note("no moment: the videos have no frame")
-    report, page = found.report(), PageOutput(html=files.html)
+    report, page = result.report(), PageOutput(html=files.html)
     if files.csv == STANDARD_OUTPUT:
-        write_files(report, found.document, output, page)
+        write_files(report, result.document, output, page)
         for line in report.notes:
             note(line)
     else:
-        deliver(report, found.document, output, page)
+        deliver(report, result.document, output, page)
 
 
-def _note_places(pictures: Pictures, found: FoundMoments, output: Output) -> None:
+def _note_places(pictures: Pictures, result: FoundMoments, output: Output) -> None:
     """Write where clips and pictures are, and whether clips lie among the videos."""
     for what, path in (("clips", pictures.clips), ("pictures", pictures.thumbnails)):
         if path is not None:
             say(f"{what}: {path}", err=output.style is not None or output.json_only)
     if pictures.among_videos():
-        where = f"{pictures.clips or Path()} is in the folder of the videos of {found.index.path}"
+        where = f"{pictures.clips or Path()} is in the folder of the videos of {result.index.path}"
         note(f"{where}: if the folder is indexed again, the clips are indexed as videos")
 
 

@@ -93,13 +93,13 @@ def as_annotations(path: AnyPath, entries: Iterable[ReferenceEntry], split: str 
 
 def _saliency(rated: Sequence[ClipRatings | None]) -> Saliency | None:
     """Return the ratings of all queries as columns; None if no query has any."""
-    there = [ratings for ratings in rated if ratings is not None and len(ratings.clip)]
-    if not there:
+    filled = [ratings for ratings in rated if ratings is not None and len(ratings.clip)]
+    if not filled:
         return None
     offsets = np.cumsum([0, *(0 if ratings is None else len(ratings.clip) for ratings in rated)])
-    clip = np.concatenate([np.asarray(ratings.clip, dtype=np.int64) for ratings in there])
-    rating = np.concatenate([np.asarray(ratings.rating, dtype=np.int64) for ratings in there])
-    return Saliency(offsets, clip, rating, there[0].clip_length_s)
+    clip = np.concatenate([np.asarray(ratings.clip, dtype=np.int64) for ratings in filled])
+    rating = np.concatenate([np.asarray(ratings.rating, dtype=np.int64) for ratings in filled])
+    return Saliency(offsets, clip, rating, filled[0].clip_length_s)
 
 
 def splits_in(entries: Iterable[ReferenceEntry]) -> set[str]:

@@ -17,7 +17,7 @@ def unknown(head: Head, formats: Mapping[str, Format]) -> str:
     if not (head.is_object or head.is_list):
         return f"looks like none of the formats {', '.join(formats)}"
     keys = _keys(head)
-    best = max(formats.values(), key=lambda of: _likeness(of, keys))
+    best = max(formats.values(), key=lambda form: _likeness(form, keys))
     shown = ", ".join(f'"{key[:40]}"' for key in keys[:MOST_SHOWN]) + (", ..." if len(keys) > MOST_SHOWN else "")
     has = f"has the keys {shown}" if keys else "is JSON without keys"
     if not best.needs & set(keys):

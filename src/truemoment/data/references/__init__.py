@@ -241,7 +241,7 @@ def losses(annotations: Annotations, form: ReferenceForm) -> tuple[str, ...]:
     queries = annotations.queries
     several = int((np.diff(annotations.offsets) > 1).sum())
     saliency = annotations.saliency
-    there: tuple[tuple[Property, bool, str], ...] = (
+    present: tuple[tuple[Property, bool, str], ...] = (
         (
             "ids",
             queries.query_id.tolist() != numbered(queries.video_id),
@@ -257,4 +257,4 @@ def losses(annotations: Annotations, form: ReferenceForm) -> tuple[str, ...]:
         ),
         ("split", annotations.split != "all", f"the name of the split is lost: {annotations.split}"),
     )
-    return tuple(text for name, is_there, text in there if is_there and name not in form.holds)
+    return tuple(text for name, is_there, text in present if is_there and name not in form.holds)

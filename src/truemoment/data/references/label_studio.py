@@ -69,11 +69,11 @@ def _read(path: AnyPath, how: ReferenceOptions) -> list[ReferenceEntry]:
     entries: list[ReferenceEntry] = []
     n_tasks = n_cancelled = n_others = 0
     for line, task in read_entries(path, LabelTask):
-        there = [annotation for annotation in task.annotations if not annotation.was_cancelled]
-        n_cancelled += len(task.annotations) - len(there)
+        kept = [annotation for annotation in task.annotations if not annotation.was_cancelled]
+        n_cancelled += len(task.annotations) - len(kept)
         n_tasks += not task.annotations
-        several = len({_annotator(annotation) for annotation in there}) > 1
-        for annotation in there:
+        several = len({_annotator(annotation) for annotation in kept}) > 1
+        for annotation in kept:
             regions, others = _regions(annotation)
             n_others += others
             for texts, values in regions:

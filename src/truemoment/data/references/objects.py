@@ -35,9 +35,9 @@ def read_records(path: AnyPath) -> list[Record]:
 
 def _read(path: AnyPath, how: ReferenceOptions) -> list[ReferenceEntry]:
     records = read_records(path)
-    there = list(dict.fromkeys(name for record in records for name in record.values))
+    names = list(dict.fromkeys(name for record in records for name in record.values))
     line = records[0].line if records else None
-    return entries_of(records, columns_of(there, how.fields, path, line), path) if records else []
+    return entries_of(records, columns_of(names, how.fields, path, line), path) if records else []
 
 
 FORM = ReferenceForm("json", "JSON list or JSON Lines of objects, one a moment or a query", _recognise, _read)

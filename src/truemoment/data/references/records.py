@@ -56,7 +56,7 @@ def looks_like_references(columns: Iterable[str]) -> bool:
 
 
 def columns_of(
-    there: Sequence[str], mapping: FieldMap | None, path: AnyPath, line: int | None = 1
+    header: Sequence[str], mapping: FieldMap | None, path: AnyPath, line: int | None = 1
 ) -> dict[str, Column]:
     """Return the column of each field: those of the mapping, else those with a usual name.
 
@@ -67,11 +67,11 @@ def columns_of(
     """
     columns = dict(mapping.columns) if mapping is not None else {}
     for field, column in columns.items():
-        if column.name not in there and column.name.split(".")[0] not in there:
-            raise unknown_column(column.name, there, path=path, field=field, line=line)
+        if column.name not in header and column.name.split(".")[0] not in header:
+            raise unknown_column(column.name, header, path=path, field=field, line=line)
     used = {column.name for column in columns.values()}
     for field, usual in USUAL.items():
-        names = [name for name in there if name.strip().lower() in usual and name not in used]
+        names = [name for name in header if name.strip().lower() in usual and name not in used]
         if field in columns or (field == "moments" and {"start_s", "end_s"} & columns.keys()):
             continue
         if len(names) > 1:
@@ -83,7 +83,7 @@ def columns_of(
             columns[field] = Column(names[0])
     needed = ["video_id", "sentence", *([] if "moments" in columns else ["start_s", "end_s"])]
     if missing := [field for field in needed if field not in columns]:
-        problem = f"has no column for {', '.join(missing)}, got {', '.join(there)[:120] or 'none'}"
+        problem = f"has no column for {', '.join(missing)}, got {', '.join(header)[:120] or 'none'}"
         hint = 'name them: --fields "' + ", ".join(f"{field}=COLUMN" for field in missing) + '"'
         raise InputError(problem, path=path, line=line, hint=hint)
     return columns
@@ -111,13 +111,13 @@ def entries_of(
 
 def _refuse_other_query(first: ReferenceEntry, entry: ReferenceEntry, path: AnyPath) -> None:
     """Refuse a row with the id of a query that is another one, or that has no moment."""
-    for field, here, there in (
+    for field, value, before in (
         ("video_id", entry.video_id, first.video_id),
         ("sentence", entry.sentence, first.sentence),
         ("duration_s", entry.duration_s, first.duration_s),
     ):
-        if str(here) != str(there):  # NaN, which is unknown, equals itself as text
-            problem = f"got {str(here)[:60]!r}, expected {str(there)[:60]!r} as before for query {entry.query_id!r}"
+        if str(value) != str(before):  # NaN, which is unknown, equals itself as text
+            problem = f"got {str(value)[:60]!r}, expected {str(before)[:60]!r} as before for query {entry.query_id!r}"
             raise InputError(problem, path=path, line=entry.line, field=field)
     if not (entry.moments and first.moments):
         problem = f"got rows with and without a moment for query {entry.query_id!r}, expected one or the other"

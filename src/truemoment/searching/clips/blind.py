@@ -38,8 +38,8 @@ def by_lengths(train: Annotations, clips: Clips) -> Similarities:
     density = fit_density(pairs, train)
     words = np.arange(1, MOST_WORDS + 1)
     grid = np.stack(np.meshgrid(np.log(words), _log_length(clips), indexing="ij"), axis=-1)
-    found = density.evaluate(grid.reshape(-1, 2)).reshape(len(words), len(clips))
-    score = (found / np.maximum(found.sum(axis=0), np.finfo(float).tiny)).astype(np.float32)
+    likelihood = density.evaluate(grid.reshape(-1, 2)).reshape(len(words), len(clips))
+    score = (likelihood / np.maximum(likelihood.sum(axis=0), np.finfo(float).tiny)).astype(np.float32)
     row = _words(clips.sentence) - 1
     return Similarities(lambda rows: score[row[rows]], clips.n_texts, len(clips))
 

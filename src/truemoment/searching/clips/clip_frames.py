@@ -87,14 +87,14 @@ def each_clip(
 
 def clips_by_name(store: FeatureStore, clips: Clips) -> dict[str, list[int]]:
     """Return the clips of each video of the features, by the name that the features know: clips, or whole videos."""
-    found: dict[str, list[int]] = {}
+    clips_in: dict[str, list[int]] = {}
     for row, (clip_id, video_id) in enumerate(zip(clips.clip_id.tolist(), clips.video_id.tolist(), strict=True)):
-        found.setdefault(clip_id if clip_id in store else video_id, []).append(row)
-    if missing := [name for name in found if name not in store]:
+        clips_in.setdefault(clip_id if clip_id in store else video_id, []).append(row)
+    if missing := [name for name in clips_in if name not in store]:
         raise InputError(
-            f"{store.name}: {len(missing):,} of {len(found):,} videos have no features, e.g. {missing[0]!r}"
+            f"{store.name}: {len(missing):,} of {len(clips_in):,} videos have no features, e.g. {missing[0]!r}"
         )
-    return found
+    return clips_in
 
 
 def rows_of_clip(store: FeatureStore, clips: Clips, clip: int, name: str, most: int) -> tuple[Ints, bool]:

@@ -59,19 +59,19 @@ class Clips:
     @property
     def overlapping(self) -> Bools:
         """Whether a clip overlaps another clip of its video with an IoU above 0.5, (N,)."""
-        found = np.zeros(len(self), dtype=bool)
+        overlapping = np.zeros(len(self), dtype=bool)
         video = numbers_of(self.video_id)
         order = np.lexsort((self.start_s, video))
-        start, end, of = self.start_s[order], self.end_s[order], video[order]
+        start, end, video_of = self.start_s[order], self.end_s[order], video[order]
         for shift in range(1, len(self)):  # clips of a video in order of start; few follow before one ends
-            near = (of[shift:] == of[:-shift]) & (start[shift:] < end[:-shift])
+            near = (video_of[shift:] == video_of[:-shift]) & (start[shift:] < end[:-shift])
             if not near.any():
                 break
             union = np.maximum(end[shift:], end[:-shift]) - start[:-shift]
             shared = np.minimum(end[shift:], end[:-shift]) - start[shift:]
             same = near & (shared > 0.5 * union)
-            found[order[shift:][same]] = found[order[:-shift][same]] = True
-        return found
+            overlapping[order[shift:][same]] = overlapping[order[:-shift][same]] = True
+        return overlapping
 
 
 def clips_of(annotations: Annotations, margin_s: float = 0.0) -> Clips:

@@ -31,7 +31,7 @@ Ties = Literal["expected", "best", "worst"]
 Direction = Literal["t2c", "c2t"]
 
 DEFAULT_MEASURES = "; ".join(
-    f"{way}:{of}" for way in get_args(Direction) for of in ("R@1", "R@5", "R@10", "MdR", "MnR")
+    f"{way}:{measure}" for way in get_args(Direction) for measure in ("R@1", "R@5", "R@10", "MdR", "MnR")
 )
 
 RANKS = {"MdR": "median rank", "MnR": "mean rank", "MRR": "mean of 1 / rank"}
@@ -77,7 +77,7 @@ def parse_retrieval_measures(text: str) -> tuple[RetrievalMeasure, ...]:
     >>> [str(measure) for measure in parse_retrieval_measures("t2c:R@1; c2t:MdR")]
     ['t2c:R@1', 'c2t:MdR']
     """
-    found = []
+    measures = []
     for part in text.split(";"):
         match = NOTATION.fullmatch(part.strip())
         if match is None:
@@ -86,8 +86,8 @@ def parse_retrieval_measures(text: str) -> tuple[RetrievalMeasure, ...]:
                 "'t2c:R@1; c2t:MdR'"
             )
         direction, depth, statistic = match.groups()
-        found.append(RetrievalMeasure(direction, statistic or "R", int(depth) if depth else None))  # type: ignore[arg-type]
-    return tuple(dict.fromkeys(found))
+        measures.append(RetrievalMeasure(direction, statistic or "R", int(depth) if depth else None))  # type: ignore[arg-type]
+    return tuple(dict.fromkeys(measures))
 
 
 def recall_of_each(places: RightPlaces, k: int, ties: Ties = "expected") -> Floats:

@@ -41,9 +41,9 @@ def pooled_clips(
     InputError
         If a video has no features.
     """
-    found = np.zeros((len(clips), store.n_dimensions), dtype=np.float32)
+    pooled = np.zeros((len(clips), store.n_dimensions), dtype=np.float32)
     n_short = 0
     for clip, frames, is_short in each_clip(store, clips, track=track):
-        found[clip] = unit(frames).mean(axis=0)
+        pooled[clip] = unit(frames).mean(axis=0)
         n_short += is_short
-    return unit(found), n_short
+    return unit(pooled), n_short

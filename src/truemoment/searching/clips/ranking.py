@@ -76,13 +76,13 @@ class Similarities:
         """
         for first in range(0, self.n_texts, BLOCK):
             rows = slice(first, min(first + BLOCK, self.n_texts))
-            found = self.block(rows)
-            if not np.isfinite(found).all():
-                row, clip = np.argwhere(~np.isfinite(found))[0]
+            block = self.block(rows)
+            if not np.isfinite(block).all():
+                row, clip = np.argwhere(~np.isfinite(block))[0]
                 raise InputError(
-                    f"similarity of text {first + row} and clip {clip}: got {found[row, clip]}, expected a number"
+                    f"similarity of text {first + row} and clip {clip}: got {block[row, clip]}, expected a number"
                 )
-            yield rows, found
+            yield rows, block
 
 
 def places_both_ways(similarities: Similarities, clip_of: Ints, tie: float = 0.0) -> tuple[RightPlaces, RightPlaces]:

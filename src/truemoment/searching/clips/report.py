@@ -58,30 +58,30 @@ def _shown(figure: RetrievalFigure, value: float) -> str:
 
 def _notes(ranked: RankedClips) -> list[str]:
     n_texts, n_clips, _ = ranked.pool
-    found = []
+    notes = []
     if sum(ranked.result.n_added):
         text, clip = ranked.result.n_added
-        found.append(
+        notes.append(
             f"ties: clip4clip, the evaluator in circulation, counts {n_texts + text:,} text queries instead of "
             f"{n_texts:,}, and {clip:,} clip queries too many; its column is not comparable"
         )
     depth = largest_depth([figure.measure for figure in ranked.result.figures])
     if depth > min(n_texts, n_clips):
-        found.append(f"R@{depth}: there are only {min(n_texts, n_clips):,} items to rank")
+        notes.append(f"R@{depth}: there are only {min(n_texts, n_clips):,} items to rank")
     if ranked.n_short:
-        found.append(f"{counted(ranked.n_short, 'clip')} shorter than a frame: the nearest frame was used")
+        notes.append(f"{counted(ranked.n_short, 'clip')} shorter than a frame: the nearest frame was used")
     if ranked.clips is not None:
         if same := ranked.clips.n_same_text:
-            found.append(
+            notes.append(
                 f"{counted(same, 'text')} stand verbatim with another clip too; each counts as wrong for the other"
             )
         if overlapping := int(ranked.clips.overlapping.sum()):
-            found.append(f"{counted(overlapping, 'clip')} overlap another clip with an IoU above 0.5")
-    return found
+            notes.append(f"{counted(overlapping, 'clip')} overlap another clip with an IoU above 0.5")
+    return notes
 
 
 def _signature(ranked: RankedClips) -> str:
-    source = "|".join(f"{name}:{of}" for name, of in ranked.source)
+    source = "|".join(f"{name}:{text}" for name, text in ranked.source)
     drawn = f"resamples:{ranked.choices.resamples}|seed:{ranked.choices.seed}"
     return f"retrieval|ties:lot|pool:{ranked.pool[1]}|{source}|truemoment:{version}|{drawn}"
 

@@ -83,8 +83,8 @@ def _read_pairs(path: AnyPath, names: Sequence[str]) -> Similarities:
     if "similarity" in names:
         return Similarities.of_matrix(_numbers(path, "similarity", "texts x clips"))
     if not {"texts", "clips"} <= set(names):
-        found = ", ".join(names) or "no array"
-        raise InputError(f"found {found}, expected an array named similarity, or texts and clips", path=path)
+        listed = ", ".join(names) or "no array"
+        raise InputError(f"found {listed}, expected an array named similarity, or texts and clips", path=path)
     texts, clips = (_numbers(path, name, f"{name} x dimensions") for name in ("texts", "clips"))
     if texts.shape[1] != clips.shape[1]:
         problem = f"found vectors of {texts.shape[1]} dimensions, expected {clips.shape[1]} as of the clips"

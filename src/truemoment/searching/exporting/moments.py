@@ -109,15 +109,15 @@ def _own_time_code(path: Path) -> str | None:
 def moments_of(sentence: str, results: Sequence[SearchResult], time_code: str | None = None) -> list[ExportedMoment]:
     """Return the found moments in whole frames of their films, in order of rank."""
     films: dict[Path, ExportedFilm] = {}
-    found = []
+    exported = []
     for result in results:
-        of = result.moment
+        moment = result.moment
         if result.path not in films:
-            films[result.path] = film_of(of.video_id, result.path, time_code)
+            films[result.path] = film_of(moment.video_id, result.path, time_code)
         film = films[result.path]
-        first, last = film.table.frames_of(of.start_s, of.end_s)
-        found.append(ExportedMoment(film, first, last, sentence, of.score, of.z))
-    return found
+        first, last = film.table.frames_of(moment.start_s, moment.end_s)
+        exported.append(ExportedMoment(film, first, last, sentence, moment.score, moment.z))
+    return exported
 
 
 def only_rate(moments: Sequence[ExportedMoment], form: str) -> Fraction:

@@ -40,12 +40,12 @@ def _cues(moments: Sequence[ExportedMoment], form: str) -> list[tuple[int, int, 
             f"{form}: found moments of {len(films)} videos, expected those of one: search one video, or write "
             ".otio or .csv"
         )
-    found = []
+    cues = []
     for moment in moments:
         start_s, end_s = moment.times_s
         start_ms = round(1000 * start_s)
-        found.append((start_ms, max(start_ms + 1, round(1000 * end_s)), one_line(moment.sentence)))
-    return sorted(found)
+        cues.append((start_ms, max(start_ms + 1, round(1000 * end_s)), one_line(moment.sentence)))
+    return sorted(cues)
 
 
 def _clock(time_ms: int) -> str:

@@ -191,7 +191,9 @@ def run_leaderboard(
 
 def _reader(entries: Entries) -> Reader:
     """Return a reader of the files, on the axis of their system."""
-    axis_of = {path: of.axis for of, files in zip(entries.systems, entries.files, strict=True) for path in files}
+    axis_of = {
+        path: system.axis for system, files in zip(entries.systems, entries.files, strict=True) for path in files
+    }
 
     def read(path: AnyPath, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
         axis = axis_of.get(Path(str(path)))
