@@ -35,7 +35,7 @@ from truemoment.learning.training.run import Run
 from truemoment.learning.training.vocabulary import make_vocabulary
 from truemoment.learning.training.windows import AllCandidates, in_windows
 from truemoment.media.features.sentences import SentenceFile, SentenceVectors
-from truemoment.searching.first_look import FirstLook, looked_at
+from truemoment.searching.first_look import FirstLook, summarise_first_look
 from truemoment.searching.opening import open_features
 from truemoment.searching.windows import Windows
 from truemoment.worlds.films import FilmSettings, make_films, write_films
@@ -88,7 +88,9 @@ def shares() -> None:
         test = films.annotations("test")
         vectors = SentenceVectors(dict(zip(test.queries.query_id, films.vectors(test.queries), strict=True)))
         for most in LOOKS:
-            look = looked_at(test, Windows(), films, None if most is None else FirstLook(most, films, vectors))
+            look = summarise_first_look(
+                test, Windows(), films, None if most is None else FirstLook(most, films, vectors)
+            )
             name = look.name if most else f"all {look.fewest} to {look.largest}"
             print(
                 f"nearness {nearness}: {name}: {100 * look.share:.1f} % of {len(test.queries):,} references", flush=True
@@ -111,7 +113,7 @@ def trained() -> None:
         sentences = SentenceFile(data / "CLIP_B32_language_features_MAD_test.h5")
         for most in (5, *LOOKS):
             ranking = None if most is None else FirstLook(most, store, sentences)
-            look = looked_at(test, Windows(), store, ranking)
+            look = summarise_first_look(test, Windows(), store, ranking)
             kind = AllCandidates(method.name, method.network, method.vocabulary, recipe, store)
             began = time.process_time()
             found = in_windows(kind, recipe.windows, ranking=ranking).ground(test.queries, 100)

@@ -28,8 +28,8 @@ from truemoment.media.features.base import Frames
 from truemoment.media.features.sentences import SentenceVectors
 from truemoment.searching.codes import make_codes
 from truemoment.searching.first_stage import CodedFirstStage, FirstStage
-from truemoment.searching.index import Index, found_in
-from truemoment.searching.layout import CODES, About, Settings, default_proposals, folder_name
+from truemoment.searching.index import Index, indexed_videos
+from truemoment.searching.layout import CODES, Settings, VideoRecord, default_proposals, folder_name
 from truemoment.searching.manifest import write_manifest
 from truemoment.searching.retrieval import CANDIDATES, IndexSearch, search_index
 from truemoment.searching.stopping import calibrate, search_until
@@ -101,7 +101,7 @@ def write(folder: Path, films: SimulatedFilms) -> None:
             n_rows += len(rows)
             if len(spent) % 50 == 0:
                 say(f"  {len(spent)} films written")
-        found = found_in(folder)
+        found = indexed_videos(folder)
         write_manifest(folder, {name: about for name, (_, about) in found.items()})
     if spent:
         say(f"writing: {np.mean(spent):.2f} s of one core a film ({made_s / len(spent):.2f} s to make its vectors)")
@@ -305,11 +305,11 @@ def many(folder: Path) -> None:
     with IndexWriter(folder, made) as writer:
         for number in range(N_MANY):
             name = f"clip {number}"
-            about = About(video_id=name, path=f"/{name}.mp4", identity=f"1:{number}", duration_s=4.0, n_frames=8)
+            about = VideoRecord(video_id=name, path=f"/{name}.mp4", identity=f"1:{number}", duration_s=4.0, n_frames=8)
             inside = folder / "videos" / folder_name(name)
             inside.mkdir(exist_ok=True)
             writer._write_about(inside, about)
-        found = {name: about for name, (_, about) in found_in(folder).items()}
+        found = {name: about for name, (_, about) in indexed_videos(folder).items()}
         without = seconds(lambda: Index(folder))
         write_manifest(folder, found)
     spent, used = [], []

@@ -1,18 +1,86 @@
 """Names of the package, checked over all of its files."""
 
 import ast
+import doctest
+import functools
 from collections import defaultdict
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "src" / "truemoment"
 
+NO_NOUN = {"of", "found", "one", "there"}
+"""Words that name no value: a reader does not know what it is."""
+
+LATER = "cli/api/"
+"""Modules that are rewritten on another branch."""
+
+NO_VERB_OR_NOUN = {
+    *("again", "ahead", "already", "apart", "aside", "behind", "beside", "evenly", "exactly", "together", "within"),
+    *("each", "here", "it", "nobody", "one", "others", "same", "somebody", "some", "that", "there", "they", "whoever"),
+    *("asked", "blaming", "chosen", "given", "holding", "made", "merged", "placed", "remembering", "said", "scored"),
+    *("found", "seeing", "shown", "stitched", "summed", "taken", "told", "unseen", "windowed", "written"),
+}
+"""Pronouns, adverbs and participles that name no function or class of the packages below."""
+
+HELD = ("cli", "searching")
+"""Packages whose functions and classes are held to :data:`NO_VERB_OR_NOUN`."""
+
+
+@functools.cache
+def modules():
+    """Return the tree of each module by its path."""
+    return {
+        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8"))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
+def values(tree):
+    """Yield each name of a value in a tree, with its line: variables, parameters, attributes that are set."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id, node.lineno
+        elif isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr, node.lineno
+
+
+def examples(tree):
+    """Yield the tree of each example in docstrings."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
+            yield from (ast.parse(example.source) for example in doctest.DocTestParser().get_examples(text))
+
 
 def test_a_class_name_means_one_thing():
     places = defaultdict(list)
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, tree in modules().items():
+        for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
-                places[node.name.lstrip("_")].append(f"{path.relative_to(PACKAGE).as_posix()}, line {node.lineno}")
+                places[node.name.lstrip("_")].append(f"{path}, line {node.lineno}")
     repeated = [f"{name}: {'; '.join(found)}" for name, found in places.items() if len(found) > 1]
     assert not repeated, "\n".join(repeated)
     assert len(places) > 400
+
+
+def test_a_value_is_named_by_a_noun():
+    bad = [
+        f"{path}, line {line}: {name}"
+        for path, tree in modules().items()
+        for part in (tree, *examples(tree))
+        for name, line in values(part)
+        if name in NO_NOUN and not path.startswith(LATER)
+    ]
+    assert not bad, "\n".join(bad)
+
+
+def test_a_function_or_class_is_named_by_a_verb_or_noun():
+    bad = [
+        f"{path}, line {node.lineno}: {node.name}"
+        for path, tree in modules().items()
+        if path.startswith(HELD)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name.strip("_").lower() in NO_VERB_OR_NOUN
+    ]
+    assert not bad, "\n".join(bad)

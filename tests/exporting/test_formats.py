@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from truemoment.base.errors import UsageError
 from truemoment.media.video.stamps import FrameTable
-from truemoment.searching.exporting.formats import ENDINGS, TIMELINES, check_ending, exported
+from truemoment.searching.exporting.formats import ENDINGS, TIMELINES, check_ending, export_text
 from truemoment.searching.exporting.moments import ExportedFilm, ExportedMoment
 from truemoment.searching.exporting.rates import RATES, constant_rate, frames_of_time_code
 
@@ -80,7 +80,7 @@ def test_what_is_no_time_code(text):
 @pytest.mark.parametrize(("ending", "adapter"), [(".otio", "otio_json"), (".edl", "cmx_3600"), (".xml", "fcp_xml")])
 def test_timelines_read_back(rate, ending, adapter):
     moments = some(film(rate), HOSTILE)
-    text = exported(moments, ending)
+    text = export_text(moments, ending)
     options = {"rate": float(rate)} if adapter == "cmx_3600" else {}
     back = otio.adapters.read_from_string(text, adapter, **options)
     timeline = back if isinstance(back, otio.schema.Timeline) else back[0]
@@ -95,7 +95,7 @@ def test_timelines_read_back(rate, ending, adapter):
 @pytest.mark.parametrize("rate", ASKED, ids=str)
 def test_final_cut_pro_reads_whole_frames(rate):
     moments = some(film(rate, first_frame=90_000), HOSTILE)
-    root = ET.fromstring(exported(moments, ".fcpxml").partition("<!DOCTYPE fcpxml>")[2])  # noqa: S314 - our own text
+    root = ET.fromstring(export_text(moments, ".fcpxml").partition("<!DOCTYPE fcpxml>")[2])  # noqa: S314 - our own text
     assert root.find("resources/format").get("frameDuration") == f"{rate.denominator}/{rate.numerator}s"
     clips = root.findall(".//asset-clip")
 
@@ -113,17 +113,17 @@ def test_final_cut_pro_reads_whole_frames(rate):
 
 def test_subtitles_read_back():
     moments = some(film(), HOSTILE)
-    cues = pysubs2.SSAFile.from_string(exported(moments, ".srt"), format_="srt")
+    cues = pysubs2.SSAFile.from_string(export_text(moments, ".srt"), format_="srt")
     assert [(of.start, of.end) for of in cues] == [(0, 40), (4000, 6000), (160_000, 200_000)]
     assert all('a "door" 2 --> 3' in of.plaintext.replace("\n", " ") for of in cues)
-    vtt = exported(moments, ".vtt")
+    vtt = export_text(moments, ".vtt")
     assert vtt.startswith("WEBVTT\n\n1\n00:00:00.000 --> 00:00:00.040\n")
     assert vtt.count("-->") == 3  # those of the sentence are escaped
     assert len(pysubs2.SSAFile.from_string(vtt, format_="vtt")) == 3
 
 
 def test_tables():
-    rows = list(csv.DictReader(io.StringIO(exported(some(film(), "=1+1"), ".csv"))))
+    rows = list(csv.DictReader(io.StringIO(export_text(some(film(), "=1+1"), ".csv"))))
     assert rows[0]["sentence"] == "'=1+1"
     assert (rows[0]["first_frame"], rows[0]["last_frame"], rows[0]["start_s"], rows[0]["end_s"]) == (
         "100",
@@ -131,62 +131,62 @@ def test_tables():
         "4.0",
         "6.0",
     )
-    assert json.loads(exported(some(film(), HOSTILE), ".json"))[0]["sentence"] == HOSTILE
+    assert json.loads(export_text(some(film(), HOSTILE), ".json"))[0]["sentence"] == HOSTILE
 
 
 @given(st.text(max_size=60))
 def test_no_sentence_forges_an_event(sentence):
     moments = [ExportedMoment(film(), 0, 24, sentence, 1.0)]
-    edl = exported(moments, ".edl")
+    edl = export_text(moments, ".edl")
     assert sum(line[:3].isdigit() for line in edl.splitlines()) == 1
-    assert exported(moments, ".vtt").count("-->") == 1
-    ET.fromstring(exported(moments, ".fcpxml").partition("<!DOCTYPE fcpxml>")[2])  # noqa: S314 - our own text
-    ET.fromstring(exported(moments, ".xml").encode())  # noqa: S314 - our own text
-    assert len(pysubs2.SSAFile.from_string(exported(moments, ".srt"), format_="srt")) == 1
+    assert export_text(moments, ".vtt").count("-->") == 1
+    ET.fromstring(export_text(moments, ".fcpxml").partition("<!DOCTYPE fcpxml>")[2])  # noqa: S314 - our own text
+    ET.fromstring(export_text(moments, ".xml").encode())  # noqa: S314 - our own text
+    assert len(pysubs2.SSAFile.from_string(export_text(moments, ".srt"), format_="srt")) == 1
 
 
 def test_reels_and_names():
     moments = [*some(film(name="film one part 1.mp4")), *some(film(name="film one part 2.mp4"))]
-    edl = exported(moments, ".edl", names_only=True)
+    edl = export_text(moments, ".edl", names_only=True)
     assert "* REEL R001: film one part 1.mp4" in edl
     assert "* REEL R002: film one part 2.mp4" in edl
     for ending in TIMELINES:
-        assert "/films/" in exported(moments, ending)
-        assert "/films/" not in exported(moments, ending, names_only=True)
+        assert "/films/" in export_text(moments, ending)
+        assert "/films/" not in export_text(moments, ending, names_only=True)
 
 
 @pytest.mark.parametrize("ending", [".edl", ".xml", ".fcpxml"])
 def test_a_variable_rate_and_two_rates_are_refused(ending):
     variable = ExportedFilm("v", Path("v.mkv"), FrameTable(Fraction(1, 1000), np.array([0, 40, 70, 200]), 240), None)
     with pytest.raises(UsageError, match=r"v.mkv has a variable frame rate; expected .otio"):
-        exported([ExportedMoment(variable, 0, 1, "x")], ending)
+        export_text([ExportedMoment(variable, 0, 1, "x")], ending)
     with pytest.raises(UsageError, match=r"films have 24 and 25 frames per second, expected one rate"):
-        exported([*some(film(Fraction(24))), *some(film())], ending)
+        export_text([*some(film(Fraction(24))), *some(film())], ending)
 
 
 @pytest.mark.parametrize("ending", [".edl", ".xml"])
 def test_a_rate_without_time_codes_is_refused(ending):
     with pytest.raises(UsageError, match=r"film one.mp4 has 12 frames per second, a rate without time codes"):
-        exported(some(film(Fraction(12))), ending)
+        export_text(some(film(Fraction(12))), ending)
 
 
 def test_otio_holds_a_variable_rate():
     variable = ExportedFilm("v", Path("v.mkv"), FrameTable(Fraction(1, 1000), np.array([0, 40, 70, 200]), 240), None)
-    back = otio.adapters.read_from_string(exported([ExportedMoment(variable, 1, 2, "x")], ".otio"), "otio_json")
+    back = otio.adapters.read_from_string(export_text([ExportedMoment(variable, 1, 2, "x")], ".otio"), "otio_json")
     span = next(iter(back.tracks[0])).source_range
     assert (span.start_time.to_seconds(), span.duration.to_seconds()) == pytest.approx((0.04, 0.16))
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_no_moment_and_many(ending):
-    assert exported([], ending) is not None
+    assert export_text([], ending) is not None
     of = film(Fraction(24000, 1001), n_frames=2_000)
-    assert len(exported([ExportedMoment(of, k, k, "x", 0.1) for k in range(1000)], ending)) > 10_000
+    assert len(export_text([ExportedMoment(of, k, k, "x", 0.1) for k in range(1000)], ending)) > 10_000
 
 
 def test_subtitles_of_two_films_and_unknown_endings():
     with pytest.raises(UsageError, match=r"found moments of 2 videos, expected those of one"):
-        exported([*some(film(name="a.mp4")), *some(film(name="b.mp4"))], ".srt")
+        export_text([*some(film(name="a.mp4")), *some(film(name="b.mp4"))], ".srt")
     with pytest.raises(UsageError, match=r"expected a name that ends in .otio, .edl"):
         check_ending(Path("found.aaf"))
 
@@ -204,7 +204,7 @@ def test_the_last_frames_of_30_hours_and_10_000_characters_read_back(rate, endin
         1 / Fraction(rate.numerator), rate.denominator * np.arange(n_frames), rate.denominator * n_frames
     )
     of = ExportedFilm("film", Path("/films/film.mp4"), table, rate)
-    text = exported([ExportedMoment(of, n_frames - 50, n_frames - 1, LONG, 0.5)], ending)
+    text = export_text([ExportedMoment(of, n_frames - 50, n_frames - 1, LONG, 0.5)], ending)
     back = otio.adapters.read_from_string(text, adapter, **({"rate": float(rate)} if adapter == "cmx_3600" else {}))
     span = next(iter((back if isinstance(back, otio.schema.Timeline) else back[0]).tracks[0])).source_range
     start, length = (time.rescaled_to(float(rate)).value for time in (span.start_time, span.duration))
@@ -217,8 +217,8 @@ def test_a_time_code_that_begins_again_is_refused():
         "film", Path("film.mp4"), FrameTable(Fraction(1, 25), np.arange(n_frames), n_frames), Fraction(25)
     )
     with pytest.raises(UsageError, match=r"film.mp4 ends after 24 hours, where time codes begin again; expected .otio"):
-        exported([ExportedMoment(of, n_frames - 50, n_frames - 1, "x")], ".edl")
-    assert "00:00:04:00" in exported([ExportedMoment(of, 100, 149, "x")], ".edl")
+        export_text([ExportedMoment(of, n_frames - 50, n_frames - 1, "x")], ".edl")
+    assert "00:00:04:00" in export_text([ExportedMoment(of, 100, 149, "x")], ".edl")
 
 
 def test_records_of_a_collection_read_back(tmp_path):

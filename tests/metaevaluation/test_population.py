@@ -55,7 +55,7 @@ def test_variants_differ_and_come_in_trainings():
     for system in systems:
         by_model.setdefault(system.model, []).append(system)
     for of_training in by_model.values():
-        assert len({(one.found, one.boundary_error, one.ranking, one.bias) for one in of_training}) == 1
+        assert len({(one.found_share, one.boundary_error, one.ranking, one.bias) for one in of_training}) == 1
         assert len({one.nms_threshold for one in of_training}) == len(of_training)
     assert systems == variants(22, np.random.default_rng(0))
     assert sorted(system.name for system in systems)[0].startswith("run 1 NMS")
@@ -64,7 +64,7 @@ def test_variants_differ_and_come_in_trainings():
 def test_a_slow_learning_rate_costs_found_moments():
     """By the formula of the docstring: found = 0.62 - 0.1 x^2 lies in [0.52, 0.62], bias in [0.5, 0.9]."""
     systems = variants(400, np.random.default_rng(0))
-    assert all(0.52 <= system.found <= 0.62 for system in systems)
+    assert all(0.52 <= system.found_share <= 0.62 for system in systems)
     assert all(0.5 <= system.bias <= 0.9 for system in systems)
 
 

@@ -22,8 +22,8 @@ from truemoment.studies.meta.simulation import (
 )
 
 NAN = float("nan")
-BLIND = SimulatedSystem("blind", "guesser", found=0.0, boundary_error=0.0, ranking=0.0, bias=1.0)
-SEEING = SimulatedSystem("seeing", "one", found=0.8, boundary_error=0.2, ranking=0.2, bias=0.5)
+BLIND = SimulatedSystem("blind", "guesser", found_share=0.0, boundary_error=0.0, ranking=0.0, bias=1.0)
+SEEING = SimulatedSystem("seeing", "one", found_share=0.8, boundary_error=0.2, ranking=0.2, bias=0.5)
 
 
 def moments(n_queries, seed, split):
@@ -90,7 +90,9 @@ def test_training_moments_move_the_places_drawn_from_them_and_nothing_else():
     different moments share the moment's COPIES where it is found, ends off by as much, and else nothing; and where
     that is, a system that leans on nothing says too. 5 standard deviations of 0.0175 as for `found` below.
     """
-    all_biased = SimulatedSystem("one", "one", found=0.6, boundary_error=0.3, ranking=0.0, bias=1.0, nms_threshold=None)
+    all_biased = SimulatedSystem(
+        "one", "one", found_share=0.6, boundary_error=0.3, ranking=0.0, bias=1.0, nms_threshold=None
+    )
     unbiased = replace(all_biased, bias=0.0)
     everything = {"top": PLACES * COPIES}
     one, other = (places_of(answers(all_biased, fit=fit, **everything)) for fit in (TRAIN, moments(300, 7, "other")))
@@ -163,7 +165,7 @@ def test_blocks_of_queries_do_not_change_what_comes_before_them():
 
 def test_more_boundary_error_lowers_miou():
     found = [
-        figure("mIoU", answers(replace(SEEING, found=1.0, ranking=0.3, boundary_error=error)))
+        figure("mIoU", answers(replace(SEEING, found_share=1.0, ranking=0.3, boundary_error=error)))
         for error in (0.0, 0.1, 0.3, 0.6)
     ]
     assert sorted(found, reverse=True) == found
@@ -171,7 +173,7 @@ def test_more_boundary_error_lowers_miou():
 
 def test_without_boundary_error_what_is_found_and_ranked_by_iou_is_the_moment():
     """found = 1, no error, ranking = 1: the reference itself is among the candidates and comes first."""
-    exact = SimulatedSystem("exact", "one", found=1.0, boundary_error=0.0, ranking=1.0, bias=0.0)
+    exact = SimulatedSystem("exact", "one", found_share=1.0, boundary_error=0.0, ranking=1.0, bias=0.0)
     assert figure("mIoU", answers(exact, fit=None)) == pytest.approx(1.0, abs=1e-9)
 
 
@@ -291,7 +293,7 @@ def test_queries_without_a_moment_are_answered_with_wrong_places():
 
 @pytest.mark.parametrize("moment", [(35.0, 40.0), (9.0, 9.0), (9.0, 4.0)])
 def test_a_moment_that_is_none_within_the_video_is_not_found(moment):
-    exact = SimulatedSystem("exact", "one", found=1.0, boundary_error=0.0, ranking=1.0, bias=0.0)
+    exact = SimulatedSystem("exact", "one", found_share=1.0, boundary_error=0.0, ranking=1.0, bias=0.0)
     references = Annotations.from_rows([("a", "v", 30.0, "a door opens", *moment)])
     got = answers(exact, references=references, fit=None)
     assert got.lengths.min() >= 1
@@ -304,7 +306,7 @@ def test_of_several_references_each_is_seen_by_chance():
         (f"q{k}", f"v{k}", 30.0, "a door opens", *moment) for k in range(400) for moment in ((2.0, 6.0), (20.0, 28.0))
     ]
     references = Annotations.from_rows([(*row, name) for row, name in zip(rows, ["ann", "bob"] * 400, strict=True)])
-    exact = SimulatedSystem("exact", "one", found=1.0, boundary_error=0.0, ranking=1.0, bias=0.0)
+    exact = SimulatedSystem("exact", "one", found_share=1.0, boundary_error=0.0, ranking=1.0, bias=0.0)
     got = answers(exact, references=references, fit=None)
     first = got.start_s[got.offsets[:-1]]
     assert set(first.round(6)) == {2.0, 20.0}
@@ -351,7 +353,7 @@ def test_answers_that_no_system_has_are_refused(top):
 @pytest.mark.parametrize(
     ("dial", "value", "problem"),
     [
-        ("found", 1.1, "got found 1.1, expected 0 to 1"),
+        ("found_share", 1.1, "got found_share 1.1, expected 0 to 1"),
         ("ranking", -0.1, "got ranking -0.1, expected 0 to 1"),
         ("bias", NAN, "got bias nan, expected 0 to 1"),
         ("boundary_error", -1.0, "got boundary_error -1, expected 0 or more"),

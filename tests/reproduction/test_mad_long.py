@@ -17,7 +17,7 @@ from truemoment.evaluation.measures import parse_measure
 from truemoment.media.features.sentences import SentenceFile
 from truemoment.reproduction import get_table, published_figures, reproduce
 from truemoment.reproduction.mad import FRAME_FILES, SENTENCE_FILES
-from truemoment.searching.chunks import chunked
+from truemoment.searching.chunks import chunk_annotations
 from truemoment.searching.opening import open_features
 from truemoment.studies.compare.comparison import read_published
 from truemoment.worlds.films import FRAMES, SENTENCES, FilmSettings, make_films, write_films
@@ -169,7 +169,7 @@ def test_random_chance_comes_near_its_expectation(name, data):
     found = {row.measure: row for row in reproduce(name, data, runs=40) if row.method == "Random Chance"}
     asked = load_annotations("mad", "test", data_dir=data)
     if name == "mad-3":
-        asked = chunked(asked, 180.0).annotations
+        asked = chunk_annotations(asked, 180.0).annotations
     for measure, k, threshold in (("R@1,IoU=0.1", 1, 0.1), ("R@5,IoU=0.1", 5, 0.1), ("R@5,IoU=0.3", 5, 0.3)):
         chances = []
         for duration, a, b in zip(asked.duration_s, asked.start_s, asked.end_s, strict=True):

@@ -17,7 +17,7 @@ from truemoment.media.features import Features, write_store
 from truemoment.reproduction import TABLES, beside, published_figures, read_run_folders, reproduce
 from truemoment.reproduction.closer_look_journal import JOURNAL_SYSTEMS, PAPER, counted
 from truemoment.reproduction.systems import SYSTEMS, TOLERANCE
-from truemoment.searching.chunks import chunked
+from truemoment.searching.chunks import chunk_annotations
 from truemoment.searching.opening import open_features
 from truemoment.studies.compare.comparison import read_published
 from truemoment.worlds.films import FilmSettings, make_films, write_films
@@ -346,7 +346,7 @@ def test_vlg_net_on_films(publish, two_films, trained):
 def test_vlg_net_on_chunks(publish, two_films, trained):
     # The references, from the start of the chunk of three minutes that they overlap most, are right answers.
     publish("mad_table3.csv", ("Table 3", "MAD", "test", "VLG-Net", "R@1,IoU=0.5", "10.17", "percent"))
-    chunks = chunked(load_annotations("mad", "test", data_dir=two_films), 180).annotations
+    chunks = chunk_annotations(load_annotations("mad", "test", data_dir=two_films), 180).annotations
     moments = zip(chunks.query_id.tolist(), chunks.start_s.tolist(), chunks.end_s.tolist(), strict=True)
     answers = [(query, [[max(start, 0), end]]) for query, start, end in moments]
     trained("vlg-net", "vlg-net", dataset="mad", split="test-180s", answers=answers)

@@ -14,7 +14,7 @@ from truemoment.media.features.base import Features
 from truemoment.searching.clips import ranking
 from truemoment.searching.clips.blind import by_lengths
 from truemoment.searching.clips.chance import chance
-from truemoment.searching.clips.clip_frames import thinned
+from truemoment.searching.clips.clip_frames import thin_rows
 from truemoment.searching.clips.clips import clips_of
 from truemoment.searching.clips.measures import parse_retrieval_measures, ranks, recall_of_each
 from truemoment.searching.clips.pooling import pooled_clips, unit
@@ -202,7 +202,7 @@ def test_the_vector_of_a_clip_is_the_mean_of_its_frames(annotations):
 
 @given(st.integers(0, 500), st.integers(0, 500), st.sampled_from([0.5, 1.0, 5.0]))
 def test_thinned_rows_are_in_the_clip(first, length, fps):
-    rows = thinned(first, first + length, fps)
+    rows = thin_rows(first, first + length, fps)
     assert 1 <= len(rows) <= 12
     assert rows[0] == first
     assert (np.diff(rows) > 0).all()

@@ -21,7 +21,7 @@ from truemoment.searching import ZeroShot
 from truemoment.searching.chunks import (
     LENGTHS_S,
     PROTOCOL,
-    chunked,
+    chunk_annotations,
     cut_video,
     ground_chunks,
     length_sweep,
@@ -72,7 +72,7 @@ def test_moments_move_to_their_chunk_and_stay_whole(moments, length):
     duration = 500
     rows = [(str(k), "film", duration / 10, f"s{k}", s / 10, (s + n) / 10) for k, (s, n) in enumerate(moments)]
     films = Annotations.from_rows(rows, dataset="mad", split="test")
-    chunks = chunked(films, length / 10)
+    chunks = chunk_annotations(films, length / 10)
     asked = chunks.annotations
     assert (asked.dataset, asked.split) == ("mad", "test")
     for name in ("query_id", "sentence", "annotator"):
@@ -98,7 +98,7 @@ def test_by_hand():
         ("3", "film", 400.0, "d", 359.0, 403.0),
         ("4", "other", 90.0, "e", 10.0, 20.0),
     ]
-    chunks = chunked(Annotations.from_rows(rows), 180.0)
+    chunks = chunk_annotations(Annotations.from_rows(rows), 180.0)
     asked = chunks.annotations
     first, second, last, other = "film[0-180]", "film[180-360]", "film[360-400]", "other[0-90]"
     assert asked.video_id.tolist() == [first, second, first, last, other]
@@ -115,7 +115,7 @@ def test_several_references_and_none():
         ("0", "film", 40.0, "a", 22.0, 29.0, "bob"),
         ("1", "film", 40.0, "b", nan, nan, "ann"),
     ]
-    asked = chunked(Annotations.from_rows(rows), 20.0).annotations
+    asked = chunk_annotations(Annotations.from_rows(rows), 20.0).annotations
     assert asked.video_id.tolist() == ["film[0-20]"] * 3
     assert asked.start_s[:2].tolist() == [12.0, 22.0]  # the second row goes where the first one goes, and lies behind
     assert asked.end_s[:2].tolist() == [14.0, 29.0]
@@ -126,7 +126,7 @@ def test_whole_films_stay_as_they_are():
     rows = [("0", "film", 400.0, "a", -1.0, 182.0), ("1", "film", 400.0, "b", 390.0, 500.0)]
     films = Annotations.from_rows(rows)
     for length_s in (math.inf, 400.0, 1000.0):
-        chunks = chunked(films, length_s)
+        chunks = chunk_annotations(films, length_s)
         assert (chunks.n_cut, list(chunks.by_video)) == (0, ["film[0-400]"])
         assert chunks.annotations.start_s.tolist() == films.start_s.tolist()
         assert chunks.annotations.end_s.tolist() == films.end_s.tolist()
@@ -136,10 +136,10 @@ def test_lengths_and_durations_that_make_no_sense():
     films = Annotations.from_rows([("0", "film", 40.0, "a", 1.0, 2.0)])
     for length_s in (0.0, -1.0, math.nan):
         with pytest.raises(UsageError, match="expected a length above 0"):
-            chunked(films, length_s)
+            chunk_annotations(films, length_s)
     unknown = Annotations.from_rows([("0", "film", math.nan, "a", 1.0, 2.0)])
     with pytest.raises(InputError, match="the duration of 'film' is not known"):
-        chunked(unknown, 180.0)
+        chunk_annotations(unknown, 180.0)
 
 
 # ------------------------------------------------------------------------------------------- features
@@ -158,7 +158,7 @@ def test_rows_of_the_chunks_are_those_of_the_film(n_rows, length_rows, off):
     """Films end a few rows before or behind their duration; no row within is lost, doubled or at another time."""
     duration_s = max(n_rows + off, 1) / 5
     store, length_s = store_of(n_rows), length_rows / 5
-    chunks = chunked(of_duration(duration_s), length_s)
+    chunks = chunk_annotations(of_duration(duration_s), length_s)
     features = chunks.features(store)
     assert isinstance(features, FeatureStore)
     seen = []
@@ -174,7 +174,7 @@ def test_rows_of_the_chunks_are_those_of_the_film(n_rows, length_rows, off):
 
 
 def test_what_a_chunked_store_says_of_itself():
-    features = chunked(of_duration(20.0), 8.0).features(store_of(100))
+    features = chunk_annotations(of_duration(20.0), 8.0).features(store_of(100))
     assert (features.name, features.n_dimensions, features.fps) == ("memory (chunks of 8 s)", 1, 5.0)
     assert "film[0-8]" in features
     assert "film" not in features
@@ -184,7 +184,7 @@ def test_what_a_chunked_store_says_of_itself():
 
 
 def test_a_chunk_behind_the_last_row():
-    features = chunked(of_duration(16.4), 8.0).features(store_of(80))
+    features = chunk_annotations(of_duration(16.4), 8.0).features(store_of(80))
     assert list(features) == ["film[0-8]", "film[8-16]"]
     assert "film[16-16.4]" not in features
     for ask in (features.__getitem__, lambda name: features.edges_s(name, 0.4)):
@@ -199,11 +199,11 @@ def write_film(path):
 
 
 def test_cuts_through_a_row_are_refused(tmp_path):
-    chunks = chunked(of_duration(20.0), 8.1)
+    chunks = chunk_annotations(of_duration(20.0), 8.1)
     with pytest.raises(UsageError, match=r"got chunks of 8.1 s at 5 rows a second, expected whole rows: 8 or 8.2 s"):
         chunks.features(store_of(100))
     with pytest.raises(UsageError, match=r"expected whole rows: 0.2 or 0.2 s"):
-        chunked(of_duration(20.0), 0.05).features(store_of(100))
+        chunk_annotations(of_duration(20.0), 0.05).features(store_of(100))
 
     even = HDF5Store(write_film(tmp_path / "f.h5"))
     with pytest.raises(InputError, match=r"f\.h5#.* states no rows a second"):
@@ -283,7 +283,7 @@ def test_the_ceiling_falls_as_far_as_published():
     for iou in (0.1, 0.3, 0.5):
         whole, chunks = (
             evaluate(asked, Oracle(asked, WindowedGrid()).ground(asked.queries), f"R@1,IoU={iou}", "mad-clip")
-            for asked in (films, chunked(films, 180.0).annotations)
+            for asked in (films, chunk_annotations(films, 180.0).annotations)
         )
         lost.append(100 * (whole.value(f"R@1,IoU={iou}") - chunks.value(f"R@1,IoU={iou}")))
     assert lost == pytest.approx([0.00, 0.12, 0.57], abs=0.2)
@@ -291,7 +291,7 @@ def test_the_ceiling_falls_as_far_as_published():
 
 def test_what_no_window_covers_is_lost_to_short_chunks(films):
     """Of 150 rows a window of 128 and a stride of 64 leave 22, of 900 rows 4; covered, none."""
-    chunks = chunked(films.annotations("test"), 30.0).annotations
+    chunks = chunk_annotations(films.annotations("test"), 30.0).annotations
     found = {}
     for tail in ("dropped", "covered"):
         grid = WindowedGrid(tail=tail)
@@ -309,7 +309,7 @@ def test_the_sweep_goes_from_half_a_minute_to_the_whole_film():
 
 def test_lists_shorter_than_100_are_scored_as_they_are(films):
     """A chunk of 30 s has few proposals that overlap little; what is not there is missed (spec, section 8.5)."""
-    chunks = chunked(films.annotations("test"), 30.0)
+    chunks = chunk_annotations(films.annotations("test"), 30.0)
     features = chunks.features(films)
     answers = ZeroShot(features, films).ground(chunks.annotations.queries, 100)
     assert answers.lengths.max() < 100
@@ -344,7 +344,7 @@ def test_a_film_without_features_is_told():
 
 
 def test_chance_rises_as_chunks_get_shorter_and_the_ceiling_stays(films):
-    chunks = chunked(films.annotations("test"), 180.0).annotations
+    chunks = chunk_annotations(films.annotations("test"), 180.0).annotations
     grid = WindowedGrid()
     of_chunks = RandomChance(grid, np.random.default_rng(0)).ground(chunks.queries, 100)
     of_films = RandomChance(grid, np.random.default_rng(0)).ground(films.annotations("test").queries, 100)

@@ -41,7 +41,7 @@ def test_the_first_stage_by_codes_keeps_the_videos_of_the_exact_one(drawn):
     n_pieces, n_coded = make_codes(drawn)
     assert n_pieces == n_coded == sum(len(drawn.pieces(name)) for name in drawn)
     vectors = sentences_near(drawn, 20)
-    exact, coded = FirstStage(drawn).ranked(vectors, 5), first_stage_of(drawn).ranked(vectors, 5)
+    exact, coded = FirstStage(drawn).rank_videos(vectors, 5), first_stage_of(drawn).rank_videos(vectors, 5)
     for one, other in zip(exact, coded, strict=True):  # all pieces are re-ranked: only rounding differs
         assert [video.video_id for video in one] == [video.video_id for video in other]
         np.testing.assert_allclose([of.score for of in one], [of.score for of in other], rtol=1e-3)
@@ -55,8 +55,8 @@ def test_some_videos_only(drawn):
     names = [f"v{number:03}" for number in (3, 7, 20)]
     stage = CodedFirstStage(drawn, names)
     assert stage.n_pieces == sum(len(drawn.pieces(name)) for name in names)
-    found = stage.ranked(sentences_near(drawn, 3), 10)
-    expected = FirstStage(drawn, names).ranked(sentences_near(drawn, 3), 10)
+    found = stage.rank_videos(sentences_near(drawn, 3), 10)
+    expected = FirstStage(drawn, names).rank_videos(sentences_near(drawn, 3), 10)
     assert [[of.video_id for of in one] for one in found] == [[of.video_id for of in one] for one in expected]
 
 
@@ -74,8 +74,8 @@ def test_a_scene_that_comes_back_does_not_fill_the_list(tmp_path, settings):
     index = Index(tmp_path / "index")
     make_codes(index)
     vector = scene[None].astype(np.float32)
-    greedy = CodedFirstStage(index, reranked=50, per_video=50).ranked(vector, 6)[0]
-    fair = CodedFirstStage(index, reranked=50, per_video=3).ranked(vector, 6)[0]
+    greedy = CodedFirstStage(index, reranked=50, per_video=50).rank_videos(vector, 6)[0]
+    fair = CodedFirstStage(index, reranked=50, per_video=3).rank_videos(vector, 6)[0]
     assert [of.video_id for of in greedy] == ["long"]
     assert len(fair) == 6
     with pytest.raises(UsageError, match="1 or more"):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from truemoment.searching import index as index_module
-from truemoment.searching.discount import HALF_S, discounted
+from truemoment.searching.discount import HALF_S, discount
 from truemoment.searching.index import Index
 from truemoment.searching.outstanding import NO_BACKGROUND, backgrounds
 from truemoment.searching.retrieval import moment_scores, search_index
@@ -21,22 +21,22 @@ LENGTHS = arrays.arrays(np.float64, 5, elements=st.floats(0.05, 1000))
 
 @given(COSINES, MEDIANS, LENGTHS, st.floats(0, 10), st.permutations(range(5)))
 def test_no_score_is_above_the_cosine_and_order_does_not_matter(cosine, median, length_s, half_s, order):
-    found = discounted(cosine, median, length_s, half_s)
+    found = discount(cosine, median, length_s, half_s)
     assert (found <= cosine).all()
     assert (
         found >= np.minimum(cosine, median[:, None]) - 1e-12
     ).all()  # at most all of what is above the median is lost
-    assert np.array_equal(discounted(cosine[:, order], median, length_s[order], half_s), found[:, order])
-    assert np.array_equal(discounted(cosine, median, length_s, 0.0), cosine)
+    assert np.array_equal(discount(cosine[:, order], median, length_s[order], half_s), found[:, order])
+    assert np.array_equal(discount(cosine, median, length_s, 0.0), cosine)
 
 
 @given(st.floats(-1, 1), st.floats(-1, 1), st.floats(0.05, 100), st.floats(0.05, 10))
 def test_the_formula_one_moment_at_a_time(cosine, median, length_s, half_s):
     """The formula of the module's docstring: half of what is above the median is lost at length h."""
     lost = max(cosine - median, 0) / (1 + (length_s / half_s) ** 2)
-    found = discounted(np.array([[cosine]]), np.array([median]), np.array([length_s]), half_s)
+    found = discount(np.array([[cosine]]), np.array([median]), np.array([length_s]), half_s)
     assert found[0, 0] == pytest.approx(cosine - lost, abs=1e-12)
-    at_half = discounted(np.array([[cosine]]), np.array([median]), np.array([half_s]), half_s)[0, 0]
+    at_half = discount(np.array([[cosine]]), np.array([median]), np.array([half_s]), half_s)[0, 0]
     assert at_half == pytest.approx(cosine - max(cosine - median, 0) / 2, abs=1e-12)
 
 

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from truemoment.base.errors import MissingPackageError
 from truemoment.searching import scoring
-from truemoment.searching.scoring import EPSILON, joined, span_norms, span_scores
+from truemoment.searching.scoring import EPSILON, join_frames, span_norms, span_scores
 
 
 def pooled(frames, sentences, first, end):
@@ -176,7 +176,7 @@ def test_joined_frames_score_the_same(together, dtype):
     first, end = spans_of(rng, 20, 100)
     first, end = together * np.append(first, 1), together * np.append(end, 2)  # no coarser than `together`
     frames, sentences = rng.normal(size=(20 * together + 1, 6)).astype(dtype), rng.normal(size=(3, 6))
-    means, *spans = joined(frames, first, end)
+    means, *spans = join_frames(frames, first, end)
     assert len(means) <= (20 if together > 1 else 21)
     for found, expected in zip(both(means, sentences, *spans), both(frames, sentences, first, end), strict=True):
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
@@ -185,9 +185,9 @@ def test_joined_frames_score_the_same(together, dtype):
 def test_frames_that_cannot_be_joined_are_left():
     frames = np.ones((5, 2), dtype=np.float16)
     ends = np.array([1, 2]), np.array([2, 4])
-    assert [a is b for a, b in zip(joined(frames, *ends), (frames, *ends), strict=True)] == [True] * 3
+    assert [a is b for a, b in zip(join_frames(frames, *ends), (frames, *ends), strict=True)] == [True] * 3
     none = np.zeros(0, dtype=np.int64)
-    assert joined(frames, none, none)[0] is frames
+    assert join_frames(frames, none, none)[0] is frames
 
 
 # ---- Other arrays
@@ -206,8 +206,8 @@ def test_the_same_on_pytorch_tensors():
         assert isinstance(tensor, torch.Tensor)
         assert tensor.dtype == torch.float64
         assert tensor.numpy() == pytest.approx(array, abs=1e-10, rel=1e-10)
-    means, *_ = joined(torch.from_numpy(frames), 2 * (first // 2), 2 * (first // 2) + 2)
-    assert means.numpy() == pytest.approx(joined(frames, 2 * (first // 2), 2 * (first // 2) + 2)[0])
+    means, *_ = join_frames(torch.from_numpy(frames), 2 * (first // 2), 2 * (first // 2) + 2)
+    assert means.numpy() == pytest.approx(join_frames(frames, 2 * (first // 2), 2 * (first // 2) + 2)[0])
 
 
 def test_without_the_package(monkeypatch):

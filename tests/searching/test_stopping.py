@@ -8,7 +8,7 @@ from drawn_indexes import sentences_near, write_drawn
 from truemoment.base.errors import InputError, UsageError
 from truemoment.searching import manifest
 from truemoment.searching.first_stage import FirstStage
-from truemoment.searching.index import Index, found_in
+from truemoment.searching.index import Index, indexed_videos
 from truemoment.searching.manifest import read_manifest, write_manifest
 from truemoment.searching.request import RankingOptions
 from truemoment.searching.retrieval import search_index
@@ -99,18 +99,18 @@ class TestManifest:
     @pytest.fixture
     def large(self, drawn, monkeypatch):
         monkeypatch.setattr(manifest, "LEAST_VIDEOS", 10)
-        write_manifest(drawn.path, {name: about for name, (_, about) in found_in(drawn.path).items()})
+        write_manifest(drawn.path, {name: about for name, (_, about) in indexed_videos(drawn.path).items()})
         return drawn.path
 
     def test_opening_reads_one_file(self, large, monkeypatch):
-        expected = found_in(large)
-        monkeypatch.setattr("truemoment.searching.index.found_in", None)  # no folder is read
+        expected = indexed_videos(large)
+        monkeypatch.setattr("truemoment.searching.index.indexed_videos", None)  # no folder is read
         index = Index(large)
         assert {name: index.about(name) for name in index} == {name: about for name, (_, about) in expected.items()}
         index.check("v003")
 
     def test_small_indexes_have_none(self, drawn):
-        write_manifest(drawn.path, {name: about for name, (_, about) in found_in(drawn.path).items()})
+        write_manifest(drawn.path, {name: about for name, (_, about) in indexed_videos(drawn.path).items()})
         assert read_manifest(drawn.path) is None
 
     def test_it_is_ignored_when_videos_came_later(self, large, settings):

@@ -13,7 +13,7 @@ from truemoment.evaluation.evaluate import evaluate
 from truemoment.media.features.base import Features
 from truemoment.media.features.changed import ChangedFeatures
 from truemoment.searching import windowed
-from truemoment.searching.windowed import Windowed
+from truemoment.searching.windowed import WindowedGrounder
 from truemoment.searching.windows import Windows
 from truemoment.worlds import make_world
 from truemoment.worlds.toy import ToyGrounder
@@ -94,7 +94,7 @@ def slowly(method, windows, query, *, nms, top):
 def test_answers_are_those_of_all_windows_one_by_one(tail, nms, top):
     store = films()
     method, windows, queries = Drawn(store), Windows(8.0, 4.0, tail), queries_of(store)
-    found = Windowed(method, windows, nms).ground(queries, top)
+    found = WindowedGrounder(method, windows, nms).ground(queries, top)
     assert found.query_id.tolist() == queries.query_id.tolist()
     for row in range(len(queries)):
         query = queries.video_id[row], queries.sentence[row]
@@ -110,12 +110,12 @@ def test_answers_are_those_of_all_windows_one_by_one(tail, nms, top):
 def test_how_much_is_asked_at_a_time_changes_nothing(pairs, held, shown, monkeypatch):
     store = films()
     queries, method = queries_of(store), Drawn(store)
-    whole = Windowed(method, Windows(8.0, 4.0), each=6).ground(queries)
+    whole = WindowedGrounder(method, Windows(8.0, 4.0), each=6).ground(queries)
     monkeypatch.setattr(windowed, "MOST_PAIRS", pairs)
     monkeypatch.setattr(windowed, "MOST_MOMENTS", held)
     monkeypatch.setattr(windowed, "MOST_WINDOWS", shown)
     method.asked.clear()
-    parts = Windowed(method, Windows(8.0, 4.0), each=6).ground(queries)
+    parts = WindowedGrounder(method, Windows(8.0, 4.0), each=6).ground(queries)
     assert max(method.asked) <= pairs
     for column in ("offsets", "start_s", "end_s", "score"):
         assert getattr(parts, column).tolist() == getattr(whole, column).tolist()
@@ -124,7 +124,7 @@ def test_how_much_is_asked_at_a_time_changes_nothing(pairs, held, shown, monkeyp
 def test_moments_lie_within_the_film():
     store = films()
     queries = queries_of(store)
-    found = Windowed(Drawn(store), Windows(8.0, 4.0)).ground(queries)
+    found = WindowedGrounder(Drawn(store), Windows(8.0, 4.0)).ground(queries)
     assert (found.end_s <= np.repeat(queries.duration_s, found.lengths) + 1e-9).all()
     assert (found.lengths > 0).sum() > 10
 
@@ -133,7 +133,7 @@ def test_moments_end_with_a_film_that_ends_within_its_last_row():
     store = films((97,))
     queries = Queries(["q"] * 1, ["film0"], [48.1], ["sentence 3"])  # 97 rows at 2 a second: 48.5 s
     whole = Queries(["q"] * 1, ["film0"], [48.5], ["sentence 3"])
-    method = Windowed(Drawn(store), Windows(8.0, 4.0), nms=1.0)
+    method = WindowedGrounder(Drawn(store), Windows(8.0, 4.0), nms=1.0)
     cut, plain = (method.ground(asked, 1000) for asked in (queries, whole))
     assert plain.end_s.max() > 48.1
     assert cut.start_s.tolist() == np.minimum(plain.start_s, 48.1).tolist()
@@ -141,7 +141,7 @@ def test_moments_end_with_a_film_that_ends_within_its_last_row():
 
 
 def test_what_is_kept_overlaps_no_better_one():
-    found = Windowed(Drawn(store := films()), Windows(8.0, 2.0), 0.3).ground(queries_of(store))
+    found = WindowedGrounder(Drawn(store := films()), Windows(8.0, 2.0), 0.3).ground(queries_of(store))
     for row in range(len(found)):
         part = slice(found.offsets[row], found.offsets[row + 1])
         start, end = found.start_s[part], found.end_s[part]
@@ -162,7 +162,7 @@ def test_an_overlap_of_exactly_the_threshold_is_kept_wherever_the_window_lies():
     """6.5 steps, moved by 3.5: 3 shared of 10; in seconds, rounding puts some of them above 0.3."""
     store = films((4000,), fps=5.0)
     queries = queries_of(store, each=1)
-    found = Windowed(Thirds(store), Windows(12.8, 12.8, "dropped")).ground(queries, 10_000)
+    found = WindowedGrounder(Thirds(store), Windows(12.8, 12.8, "dropped")).ground(queries, 10_000)
     assert len(found.start_s) == 4 * 62
     start, end = found.start_s, found.end_s
     iou = temporal_iou(start[:-1], end[:-1], start[1:], end[1:])
@@ -171,13 +171,13 @@ def test_an_overlap_of_exactly_the_threshold_is_kept_wherever_the_window_lies():
 
 def test_it_is_a_grounder_that_can_be_shown_other_features():
     store = films()
-    method = Windowed(Drawn(store), Windows(8.0, 4.0))
+    method = WindowedGrounder(Drawn(store), Windows(8.0, 4.0))
     assert isinstance(method, Grounder)
     assert method.name == "drawn in windows of 8 s"
     queries = queries_of(store)
     turned = ChangedFeatures(store, "reversed")
     assert method.with_features(turned).ground(queries).score.tolist() != method.ground(queries).score.tolist()
-    again = Windowed(Drawn(turned), Windows(8.0, 4.0)).ground(queries)
+    again = WindowedGrounder(Drawn(turned), Windows(8.0, 4.0)).ground(queries)
     assert method.with_features(turned).ground(queries).start_s.tolist() == again.start_s.tolist()
 
 
@@ -190,22 +190,22 @@ def test_progress_counts_what_is_asked():
 
     store = films()
     method = Drawn(store)
-    Windowed(method, Windows(8.0, 4.0), track=follow).ground(queries_of(store))
+    WindowedGrounder(method, Windows(8.0, 4.0), track=follow).ground(queries_of(store))
     assert seen == [(len(method.asked), "windows")]
 
 
 def test_nothing_asked_is_nothing_answered():
     store = films()
     nothing = Queries([], [], np.zeros(0), [])
-    assert len(Windowed(Drawn(store), Windows()).ground(nothing)) == 0
+    assert len(WindowedGrounder(Drawn(store), Windows()).ground(nothing)) == 0
 
 
 @pytest.mark.parametrize(("settings", "told"), [({"nms": 1.5}, "suppression"), ({"each": 0}, "moments a window")])
 def test_numbers_out_of_range_are_refused(settings, told):
     with pytest.raises(UsageError, match=told):
-        Windowed(Drawn(films()), Windows(), **settings)
+        WindowedGrounder(Drawn(films()), Windows(), **settings)
     with pytest.raises(UsageError, match="top"):
-        Windowed(Drawn(films()), Windows()).ground(queries_of(films()), 0)
+        WindowedGrounder(Drawn(films()), Windows()).ground(queries_of(films()), 0)
 
 
 def test_a_method_that_does_not_tell_what_it_sees_is_given_the_films():
@@ -213,15 +213,15 @@ def test_a_method_that_does_not_tell_what_it_sees_is_given_the_films():
     method, queries = Drawn(store), queries_of(store)
     del method.features
     with pytest.raises(UsageError, match="give the features of the videos"):
-        Windowed(method, Windows()).ground(queries)
-    given = Windowed(method, Windows(), features=store).ground(queries)
-    assert given.score.tolist() == Windowed(Drawn(store), Windows()).ground(queries).score.tolist()
+        WindowedGrounder(method, Windows()).ground(queries)
+    given = WindowedGrounder(method, Windows(), features=store).ground(queries)
+    assert given.score.tolist() == WindowedGrounder(Drawn(store), Windows()).ground(queries).score.tolist()
 
 
 def test_a_film_without_features_is_told():
     other = Queries(["x#0"], ["x"], np.array([50.0]), ["a door opens"])
     with pytest.raises(InputError, match="'x'"):
-        Windowed(Drawn(films()), Windows()).ground(other)
+        WindowedGrounder(Drawn(films()), Windows()).ground(other)
 
 
 class Blind:
@@ -243,15 +243,15 @@ class Blind:
 
 def test_a_method_that_sees_nothing_is_asked_about_spans():
     queries = Queries(["film#0"], ["film"], np.array([9.0]), ["a door opens"])
-    found = Windowed(Blind(), Windows(4.0, 4.0), nms=1.0).ground(queries)
+    found = WindowedGrounder(Blind(), Windows(4.0, 4.0), nms=1.0).ground(queries)
     assert list(zip(found.start_s, found.end_s, strict=True)) == [(0.0, 4.0), (4.0, 8.0), (5.0, 9.0)]
     with pytest.raises(UsageError, match="cannot be shown"):
-        Windowed(Blind(), Windows(), features=films())
+        WindowedGrounder(Blind(), Windows(), features=films())
 
 
 def test_what_is_learned_from_are_windows_that_hold_the_moment():
     rows = [(f"film#{k}", "film", 900.0, f"sentence {k}", 40.0 * k + 3, 40.0 * k + 9) for k in range(20)]
-    learned = Windowed(Blind(), Windows()).fit(Annotations.from_rows(rows)).grounder.learned
+    learned = WindowedGrounder(Blind(), Windows()).fit(Annotations.from_rows(rows)).grounder.learned
     assert learned.n_queries == 20
     np.testing.assert_allclose(learned.end_s - learned.start_s, 6.0)
     np.testing.assert_allclose(learned.duration_s, 25.6)
@@ -283,7 +283,7 @@ def test_the_toy_method_learns_from_windows_and_answers_films():
     store = Features(frames | others, fps=world.features.fps)
     windows = Windows(48.0, 24.0)
     assert (test.duration_s > 4 * windows.window_s).all()
-    toy = Windowed(ToyGrounder(store), windows).fit(train)
+    toy = WindowedGrounder(ToyGrounder(store), windows).fit(train)
     measures = ["R@1,IoU=0.5", "R@5,IoU=0.5"]
     found = evaluate(test, toy.ground(test.queries, 10), measures)
     lost = evaluate(test, toy.with_features(shuffled(store)).ground(test.queries, 10), measures)

@@ -159,7 +159,7 @@ class TestWindowedFeatures:
         assert store.asked == 1
 
     def test_a_window_that_is_none_is_told(self):
-        parts = WindowedFeatures.holding(films({"film": 9}), [Window("film", 20, 30, 5.0)])
+        parts = WindowedFeatures.of_windows(films({"film": 9}), [Window("film", 20, 30, 5.0)])
         with pytest.raises(InputError, match="has no rows of 'film'"):
             parts["film"]
         with pytest.raises(InputError, match="end before"):
@@ -231,7 +231,7 @@ class TestDraws:
         draws = draws_of([(50.0, 60.0)] * 5000, 100, fps=1.0, window_s=20.0, negatives=1.0, rule="anywhere")
         drawn = draws.draw(np.random.default_rng(3))
         assert sorted(set(drawn.first.tolist())) == list(range(81))
-        assert draws.moved(drawn).without_moment.all()
+        assert draws.on_windows(drawn).without_moment.all()
 
     def test_the_share_of_negatives(self):
         """A.2: 70 % of the times; five standard deviations."""
@@ -252,7 +252,7 @@ class TestDraws:
         draws = draws_of([(10.0, 14.0)], 100)
         drawn = draws.draw(np.random.default_rng(0))
         assert (drawn.first.tolist(), drawn.end.tolist(), drawn.negative.tolist()) == ([0], [100], [False])
-        one = draws.moved(drawn)
+        one = draws.on_windows(drawn)
         assert (one.start_s[0], one.end_s[0], one.duration_s[0]) == (10.0, 14.0, 20.0)
 
     def test_of_a_long_moment_a_part_is_shown_that_is_all_of_the_window(self):
@@ -261,7 +261,7 @@ class TestDraws:
         drawn = draws.draw(np.random.default_rng(0))
         assert draws.longer.all()
         assert (drawn.first.min(), drawn.end.max()) == (500, 800)
-        one = draws.moved(drawn)
+        one = draws.on_windows(drawn)
         assert (one.start_s == 0).all()
         np.testing.assert_allclose(one.end_s, one.duration_s, rtol=1e-12)
 
@@ -270,7 +270,7 @@ class TestDraws:
         moments = [(3.1 + 7 * k, 5.3 + 7.5 * k) for k in range(40)]
         draws = draws_of(moments, 2000, negatives=0.5)
         drawn = draws.draw(np.random.default_rng(5))
-        one = draws.moved(drawn)
+        one = draws.on_windows(drawn)
         for row, (start_s, end_s) in enumerate(moments):
             window = draws.windows(drawn)[row]
             assert one.video_id[row] == window.name
@@ -285,7 +285,7 @@ class TestDraws:
 
     def test_a_moment_behind_the_last_row_is_never_shown(self):
         draws = draws_of([(30.0, 34.0)], 140, duration_s=40.0, negatives=0.0)
-        assert draws.moved(draws.draw(np.random.default_rng(0))).without_moment.tolist() == [True]
+        assert draws.on_windows(draws.draw(np.random.default_rng(0))).without_moment.tolist() == [True]
 
     def test_what_cannot_be_learned_from_is_left_out(self):
         draws = draws_of([(1.0, 2.0), (5.0, 5.0), (500.0, 501.0)], 140)

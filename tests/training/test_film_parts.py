@@ -14,7 +14,7 @@ from truemoment.learning.training import film_parts
 from truemoment.learning.training.grounding import TrainedGrounder
 from truemoment.learning.training.windows import AllCandidates, in_windows
 from truemoment.media.features.sentences import SentenceFile
-from truemoment.searching.first_look import FirstLook, looked_at
+from truemoment.searching.first_look import FirstLook, summarise_first_look
 from truemoment.searching.opening import open_features
 from truemoment.searching.windows import LongVideo, Windows
 from truemoment.worlds import FilmSettings, make_films, write_films
@@ -148,10 +148,10 @@ def test_a_first_look_asks_its_windows_and_is_told(films, predict, tmp_path, cap
         assert inside
         assert all(inside)
     made_by = json.loads((tmp_path / "few.jsonl").read_text().split("\n")[0])["made_by"]
-    look = looked_at(test, windows, store, FirstLook(2, store, sentences))
+    look = summarise_first_look(test, windows, store, FirstLook(2, store, sentences))
     assert made_by["windows"] == look.name
     assert made_by["references_in_windows"] == look.share
-    assert 0 < look.share < looked_at(test, windows, store, None).share <= 1
+    assert 0 < look.share < summarise_first_look(test, windows, store, None).share <= 1
     capsys.readouterr()
     words = ["evaluate", str(tmp_path / "few.jsonl"), "--dataset", "mad", "--split", "test", "--data-dir", str(films)]
     assert run_command(words) == 0

@@ -23,7 +23,7 @@ from truemoment.learning.training.vocabulary import make_vocabulary
 from truemoment.learning.training.windows import AllCandidates, in_windows
 from truemoment.media.features.base import Features
 from truemoment.media.features.resampling import normalise, resample
-from truemoment.searching.windowed import Windowed
+from truemoment.searching.windowed import WindowedGrounder
 from truemoment.searching.windows import LongVideo, Windows
 
 HASHES = {
@@ -331,7 +331,7 @@ def test_a_method_for_short_videos_answers_films_window_by_window(name, make_run
         found = video.ground(asked, 20)
         shift = low / store.fps
         expected += zip(found.start_s + shift, found.end_s + shift, found.score, strict=True)
-    found = Windowed(method, windows, nms=1.0, features=store, each=20).ground(one, 10_000)
+    found = WindowedGrounder(method, windows, nms=1.0, features=store, each=20).ground(one, 10_000)
     assert (np.diff(found.score) <= 0).all()
     moments = np.stack([found.start_s, found.end_s, found.score], axis=1)
     assert len(moments) == len(expected)

@@ -448,9 +448,9 @@ class Annotations:
 
         Examples
         --------
-        >>> one = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 2.0, 5.0)], split="train")
-        >>> other = Annotations.from_rows([("w#0", "w", 20.0, "a dog barks", 0.0, 5.0)], split="test")
-        >>> Annotations.joined([one, other]).query_id.tolist()
+        >>> first = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 2.0, 5.0)], split="train")
+        >>> second = Annotations.from_rows([("w#0", "w", 20.0, "a dog barks", 0.0, 5.0)], split="test")
+        >>> Annotations.joined([first, second]).query_id.tolist()
         ['v#0', 'w#0']
         """
         if not parts:
@@ -616,8 +616,8 @@ class Predictions:
 
         Examples
         --------
-        >>> one, other = (Predictions.from_lists({query_id: [(2.0, 5.0)]}) for query_id in ("v#0", "v#1"))
-        >>> Predictions.joined([one, other]).query_id.tolist()
+        >>> first, second = (Predictions.from_lists({query_id: [(2.0, 5.0)]}) for query_id in ("v#0", "v#1"))
+        >>> Predictions.joined([first, second]).query_id.tolist()
         ['v#0', 'v#1']
         """
         start_s, end_s, score = (

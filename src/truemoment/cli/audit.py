@@ -9,7 +9,7 @@ import click
 
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
-from truemoment.cli.outputs import say, shown
+from truemoment.cli.outputs import say, show_progress
 from truemoment.cli.parts import ModelThreads, Output, PageOutput
 from truemoment.studies.audit.request import AuditRequest
 
@@ -25,7 +25,7 @@ def command(request: AuditRequest, _threads: ModelThreads, page: PageOutput, out
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.cli.api.audits import run
 
-    with shown(request, show=output.progress) as running:
+    with show_progress(request, show=output.progress) as running:
         audit = run(running)
     browse = ["truemoment", "browse", str(request.predictions), *request.source.words(), *request.protocol_words()]
     deliver(replace(audit.report(), browse=shlex.join(browse)), audit.document, output, page)

@@ -96,7 +96,7 @@ class BenchRequest(Request):
             return self.threads or 1  # Ray gives a core to each
         return self.threads or max(1, available_cores() // (self.workers or 1))
 
-    def until(self) -> float | None:
+    def end_time(self) -> float | None:
         """Return the time at which training ends; None for no end."""
         return None if self.budget_hours is None else time.time() + 3600 * self.budget_hours
 
@@ -137,7 +137,7 @@ def command(request: BenchRequest, page: PageOutput, output: Output) -> None:
     from truemoment.reproduction.bench.tables import get_bench
 
     # Mistakes in the options are reported before files are read.
-    until = request.until()
+    until = request.end_time()
     table = get_bench(request.table_name)
     seeds, dataset, features = read_seeds(request.seeds_text), request.dataset_of(table), request.source_of_features()
     names, _ = read_measures(request.measures, table.headline)

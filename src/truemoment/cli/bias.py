@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
-from truemoment.cli.outputs import shown
+from truemoment.cli.outputs import show_progress
 from truemoment.cli.parts import Output, PageOutput, Threads
 from truemoment.studies.bias.request import SurveyRequest
 
@@ -19,6 +19,6 @@ def command(request: SurveyRequest, _threads: Threads, page: PageOutput, output:
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.studies.bias.run import run
 
-    with shown(request, show=output.progress) as running:
+    with show_progress(request, show=output.progress) as running:
         survey = run(running)
     deliver(survey.report(), survey.document, output, page)

@@ -33,11 +33,11 @@ def command(name: str, group: click.Group | None = None) -> Callable[[Callable[.
         records = {parameter: hints[parameter] for parameter in inspect.signature(function).parameters}
 
         def call(**given: Any) -> None:  # noqa: ANN401 - values of options
-            requests = {parameter: _made(record, given) for parameter, record in records.items()}
+            requests = {parameter: _make_request(record, given) for parameter, record in records.items()}
             begin(*requests.values())
             for request in requests.values():
                 if isinstance(request, Threads):
-                    click.get_current_context().with_resource(request.limited())
+                    click.get_current_context().with_resource(request.limit())
             function(**requests)
 
         params = [parameter for record in records.values() for parameter in parameters(record)]
@@ -72,8 +72,8 @@ def _argument(field: dataclasses.Field[Any], hint: Any) -> click.Argument:  # no
         nargs=-1 if many else 1,
         required=required,
         metavar=field.metadata["metavar"],
-        shell_complete=_completing(field),
-        callback=_reading(field.metadata["read"]),
+        shell_complete=_completer(field),
+        callback=_reader(field.metadata["read"]),
     )
 
 
@@ -92,16 +92,16 @@ def _option(field: dataclasses.Field[Any], hint: Any) -> click.Option:  # noqa: 
         metavar=how["metavar"],
         show_default=how["show"] and default is not None and default is not False,
         help=how["text"],
-        shell_complete=_completing(field),
-        callback=_remembering if field.name == "data_dir" else _reading(how.get("read")),
+        shell_complete=_completer(field),
+        callback=_data_dir_of if field.name == "data_dir" else _reader(how.get("read")),
     )
 
 
-def _completing(field: dataclasses.Field[Any]) -> Any:  # noqa: ANN401 - what click completes with
+def _completer(field: dataclasses.Field[Any]) -> Any:  # noqa: ANN401 - what click completes with
     return getattr(completing, field.metadata["complete"]) if field.metadata["complete"] else None
 
 
-def _reading(read: Callable[[Any], Any] | None) -> Callable[..., Any] | None:
+def _reader(read: Callable[[Any], Any] | None) -> Callable[..., Any] | None:
     """Return what makes the value of an option of its words; a ValueError names the option."""
 
     def callback(context: click.Context, parameter: click.Parameter, words: Any) -> Any:  # noqa: ANN401 - of any type
@@ -113,7 +113,7 @@ def _reading(read: Callable[[Any], Any] | None) -> Callable[..., Any] | None:
     return read and callback
 
 
-def _remembering(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path | None:
+def _data_dir_of(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path | None:
     return value or remembered_data_dir()
 
 
@@ -148,7 +148,7 @@ def _kind(hint: Any, how: Mapping[str, Any]) -> tuple[Any, bool]:  # noqa: ANN40
     return hint, many
 
 
-def _made(record: type[Request], given: Mapping[str, Any]) -> Request:
+def _make_request(record: type[Request], given: Mapping[str, Any]) -> Request:
     return record(**{field.name: given[field.name] for _, field, _ in fields_of(record) if field.name in given})
 
 

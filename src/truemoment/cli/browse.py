@@ -206,7 +206,7 @@ def serve_looking(
     click.echo("ended")
 
 
-def _given(names: Sequence[str]) -> list[str]:
+def _options_given(names: Sequence[str]) -> list[str]:
     from click.core import ParameterSource
 
     context = click.get_current_context()
@@ -216,12 +216,12 @@ def _given(names: Sequence[str]) -> list[str]:
 def _refuse_of_answers() -> None:
     """Refuse options of predictions, where an index is given."""
     names = ("dataset", "annotations", "split", "videos", "protocol", "floors", "features_index", "notes", "verdicts")
-    if given := _given(names):
+    if given := _options_given(names):
         raise UsageError(f"--{given[0].replace('_', '-')}: goes with predictions, and this is an index")
 
 
 def _refuse_of_search() -> None:
     """Refuse options of the search page, where predictions are given."""
-    if given := _given(("collections", "export_dir")):
+    if given := _options_given(("collections", "export_dir")):
         option = {"collections": "--collections", "export_dir": "--export"}[given[0]]
         raise UsageError(f"{option}: goes with an index, and these are predictions")

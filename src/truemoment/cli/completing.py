@@ -20,7 +20,7 @@ SHELLS = ("bash", "zsh", "fish")
 Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
-def completing(names: Callable[[click.Context], Iterable[str]]) -> Complete:
+def complete_names(names: Callable[[click.Context], Iterable[str]]) -> Complete:
     """Return what completes a value by names."""
     return lambda context, _, begun: [name for name in names(context) if name.startswith(begun)]
 
@@ -70,23 +70,23 @@ def _formats(_: click.Context) -> Iterable[str]:
 
 
 datasets, splits, protocols, measures, recipes, baselines, formats = map(
-    completing, (_datasets, _splits, _protocols, _measures, _recipes, _baselines, _formats)
+    complete_names, (_datasets, _splits, _protocols, _measures, _recipes, _baselines, _formats)
 )
 
 
 def script(shell: str) -> str:
     """Return the script that a shell sources."""
-    completion = _of(shell)
+    completion = _completion(shell)
     return completion.source_template % completion.source_vars()
 
 
 def answer(instruction: str) -> str:
     """Return what a shell asks for, by an instruction such as ``bash_complete``; nothing for another."""
     shell, _, what = instruction.partition("_")
-    return _of(shell).complete() if shell in SHELLS and what == "complete" else ""
+    return _completion(shell).complete() if shell in SHELLS and what == "complete" else ""
 
 
-def _of(shell: str) -> ShellComplete:
+def _completion(shell: str) -> ShellComplete:
     from click.shell_completion import get_completion_class
 
     from truemoment.cli.group import cli

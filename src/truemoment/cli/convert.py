@@ -91,7 +91,7 @@ def command(request: ConvertRequest, data: MappedData, reading: ReadingPredictio
             )
 
 
-def _recognised(file: Path, source: AnnotationSource) -> str:
+def _describe_form(file: Path, source: AnnotationSource) -> str:
     from truemoment.data.references import recognise
 
     form, why = recognise(file, source.how)
@@ -117,7 +117,7 @@ def _convert_references(request: ConvertRequest, source: AnnotationSource) -> No
         write_annotations(request.out, annotations, request.to)
     if request.quiet:
         return
-    title = f"{source.dataset}/{source.split}" if file is None else _recognised(file, source)
+    title = f"{source.dataset}/{source.split}" if file is None else _describe_form(file, source)
     n_moments = len(annotations) - int(annotations.without_moment.sum())
     say(f"{title}; {annotations.n_queries:,} queries, {n_moments:,} moments")
     say(f"{request.out}: {request.to}")

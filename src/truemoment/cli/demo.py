@@ -95,7 +95,7 @@ def command(request: DemoRequest, serving: PageServing) -> None:
     from truemoment.worlds import make_world, write_world
     from truemoment.worlds.export import FILES
 
-    claim(request.out, [*FILES, *(name for method in PERCEPTION for name in _written_of(method))])
+    claim(request.out, [*FILES, *(name for method in PERCEPTION for name in _files_of(method))])
     folder = OwnPath(request.out)
     with status_line(show=not request.quiet) as on_status:
         on_status("making a world")
@@ -103,7 +103,7 @@ def command(request: DemoRequest, serving: PageServing) -> None:
             request.videos, location_prior=0.4, query_prior=0.5, perception=PERCEPTION["seeing"], seed=request.seed
         )
         for name in PERCEPTION:  # of an earlier demo: half of it would be misread
-            for old in _written_of(name):
+            for old in _files_of(name):
                 (folder / old).unlink(missing_ok=True)
         write_world(world, folder)
         pages = [_audit(world, name, request.out, request.seed, _status_of(name, on_status)) for name in PERCEPTION]
@@ -132,7 +132,7 @@ def _search(
         serve_demo(out, serving, page)
 
 
-def _written_of(name: str) -> list[str]:
+def _files_of(name: str) -> list[str]:
     """Files of one of the methods."""
     return [f"{name}.html", *(f"{name}-{split}.jsonl" for split in ANSWERED)]
 

@@ -186,13 +186,13 @@ def _page(sentence: str, index: Index, encoder: Encoder, out: Path) -> str:
     """Return the page of truemoment search for a sentence."""
     from truemoment.report.render import html
     from truemoment.searching import report as reports
-    from truemoment.searching.pictures import Pictures, ranked
+    from truemoment.searching.pictures import Pictures, with_ranks
     from truemoment.searching.request import RankingOptions
     from truemoment.searching.retrieval import search_index
 
     ranking = RankingOptions()
     moments = search_index(index, encoder.sentences([sentence]), ranking.top, apart_s=ranking.apart_s)[0]
-    results = Pictures(index, in_memory=True).add(ranked(index, moments))
+    results = Pictures(index, in_memory=True).add(with_ranks(index, moments))
     words = ["truemoment", "search", sentence, str(out / INDEX), "--html", str(out / PAGE)]
     return html.page(reports.report(sentence, results, index), command=shlex.join(words))
 

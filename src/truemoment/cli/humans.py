@@ -17,10 +17,6 @@ from truemoment.data.datasets.source import AnnotationSource
 from truemoment.data.named_file import NamedFile
 from truemoment.studies.request import MappedData, Measuring, ReadingPredictions, Testing
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
 
 def file_by_system(words: Sequence[str]) -> dict[str, Path]:
     """Read the arguments, FILE or NAME=FILE: the file of each system."""

@@ -12,7 +12,7 @@ import click
 from truemoment.base.request import OutFolder, Request, option
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
-from truemoment.cli.outputs import refuse_files, say, shown
+from truemoment.cli.outputs import refuse_files, say, show_progress
 from truemoment.cli.parts import Output, Threads
 from truemoment.studies.leaderboard.request import LeaderboardRequest
 
@@ -40,7 +40,7 @@ def command(place: SiteFolder, request: LeaderboardRequest, _threads: Threads, o
     out = Path(request.folder) / "site" if place.out is None else place.out
     refuse_files({"--out": out})
     refuse_folder(out)
-    with shown(request, show=output.progress) as running:
+    with show_progress(request, show=output.progress) as running:
         site = run(running)
         running.on_status("writing")
         write_site(site.leaderboard, out, command=shlex.join(["truemoment", *sys.argv[1:]]))

@@ -82,7 +82,9 @@ def command(request: MixturesRequest, learning: Learning, processes: Workers, pa
     OwnPath(request.out).refuse_links()
     with status_line(show=output.progress) as on_status:
         if request.simulated:
-            grid = _simulated(loaded, request.grid_name, request.out, request.seeds, request.noise, learning, on_status)
+            grid = _grid_on_films(
+                loaded, request.grid_name, request.out, request.seeds, request.noise, learning, on_status
+            )
         else:
             given = RunSources(
                 learning.source,
@@ -92,7 +94,7 @@ def command(request: MixturesRequest, learning: Learning, processes: Workers, pa
                 sentences=request.sentences,
                 fps=request.fps,
             )
-            grid = _given(loaded, request.grid_name, request.out, request.seeds, given)
+            grid = _grid_on_sources(loaded, request.grid_name, request.out, request.seeds, given)
         study = MixtureStudy(grid, names)
         n_finished, n_missing = study.start()
     if n_finished and not output.quiet:
@@ -113,7 +115,7 @@ def command(request: MixturesRequest, learning: Learning, processes: Workers, pa
         raise click.exceptions.Exit(EXIT_WITHOUT_FIGURES)
 
 
-def _simulated(
+def _grid_on_films(
     loaded: Recipe,
     grid_name: str,
     out: Path,
@@ -153,17 +155,17 @@ def _simulated(
         sentences=(str(folder / SENTENCES),) if "sentence" in loaded.family.needs else (),
     )
     recipe = msgspec.structs.replace(loaded, data=sources)
-    return _of(MixtureGrid(recipe, rows, tuple(range(seeds)), out, films_as_sources))
+    return _with_equal_steps(MixtureGrid(recipe, rows, tuple(range(seeds)), out, films_as_sources))
 
 
-def _given(loaded: Recipe, grid_name: str, out: Path, seeds: int, sources: RunSources) -> MixtureGrid:
+def _grid_on_sources(loaded: Recipe, grid_name: str, out: Path, seeds: int, sources: RunSources) -> MixtureGrid:
     """Return the rows on the sources of a recipe."""
     from truemoment.learning.training.mixture_grid import MixtureGrid, read_grid
 
     if not loaded.data:
         raise UsageError("which sources? give --mix NAME for each, or a block data: in the recipe, or --simulated")
-    return _of(MixtureGrid(loaded, read_grid(grid_name, loaded.data), tuple(range(seeds)), out, sources))
+    return _with_equal_steps(MixtureGrid(loaded, read_grid(grid_name, loaded.data), tuple(range(seeds)), out, sources))
 
 
-def _of(grid: MixtureGrid) -> MixtureGrid:
+def _with_equal_steps(grid: MixtureGrid) -> MixtureGrid:
     return grid.with_equal_steps() if grid.recipe.steps == "equal" else grid

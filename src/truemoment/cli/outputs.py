@@ -153,7 +153,7 @@ def write_text(path: str | AnyPath, text: str) -> None:
 
 
 @contextmanager
-def shown(request: R, *, show: bool) -> Iterator[R]:
+def show_progress(request: R, *, show: bool) -> Iterator[R]:
     """Let a request show its progress and warnings on standard error."""
     with status_line(show=show) as on_status:
         yield replace(request, on_status=on_status, on_warning=warn, progress=show)
@@ -165,7 +165,7 @@ def warn(why: str) -> None:
 
 
 @contextmanager
-def warnings_shown() -> Iterator[None]:
+def show_warnings() -> Iterator[None]:
     """Show each warning about a file on one line of standard error."""
     seen: set[str] = set()
 

@@ -64,7 +64,7 @@ class Threads(Request):
         "Number of threads of this process. [default: OMP_NUM_THREADS, or all cores]", None, 1, 1024, rare=True
     )
 
-    def limited(self) -> AbstractContextManager[None]:
+    def limit(self) -> AbstractContextManager[None]:
         """Return a block inside which libraries use so many threads."""
         from truemoment.cli.threads import limited_threads
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from truemoment.base.errors import UsageError
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
-from truemoment.cli.outputs import STANDARD_OUTPUT, say, shown
+from truemoment.cli.outputs import STANDARD_OUTPUT, say, show_progress
 from truemoment.cli.parts import Output, Threads
 from truemoment.studies.bias.request_resplit import ResplitRequest
 
@@ -32,7 +32,7 @@ def command(request: ResplitRequest, _threads: Threads, output: Output) -> None:
         real = Path(os.path.realpath(output.json_path))
         if Path(os.path.realpath(request.out)) in (real, real.parent):
             raise UsageError(f"--json {output.json_path}: is in the new folder, expected another place")
-    with shown(request, show=output.progress) as running:
+    with show_progress(request, show=output.progress) as running:
         run(
             running,
             command=shlex.join(["truemoment", *sys.argv[1:]]),

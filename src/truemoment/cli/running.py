@@ -18,7 +18,7 @@ from truemoment.base.boundary.text import as_text, short_line
 from truemoment.base.errors import TrueMomentError, UsageError
 from truemoment.cli import EXIT_BAD_INPUT, EXIT_BUG, EXIT_INTERRUPTED, INTERRUPTED
 from truemoment.cli.interrupts import is_interrupted
-from truemoment.cli.outputs import say, warnings_shown
+from truemoment.cli.outputs import say, show_warnings
 
 EXTRAS = MappingProxyType(
     {
@@ -40,7 +40,7 @@ _NO_MEMORY = re.compile("allocate memory|out of memory|start new thread|create a
 
 def status_of(words: list[str], *, debug: bool) -> int:
     """Run the command line and return its exit status; errors become one line on standard error."""
-    with clean_streams(), command_inputs(), warnings_shown():
+    with clean_streams(), command_inputs(), show_warnings():
         try:
             return _invoke(words)
         except click.UsageError as error:
@@ -84,19 +84,19 @@ def _message_and_status(error: BaseException) -> tuple[str, int]:
     """Return the message of an error, and the exit status."""
     if is_interrupted():
         return INTERRUPTED, EXIT_INTERRUPTED
-    if (sentence := _in_words(error)) is not None:
+    if (sentence := _explain(error)) is not None:
         return sentence, EXIT_BAD_INPUT
     return f"a bug of ours: {type(error).__name__}: {error} (--debug shows where)", EXIT_BUG
 
 
-def _in_words(error: BaseException) -> str | None:
+def _explain(error: BaseException) -> str | None:
     """Return what the user can change; None for an error that is ours."""
     if isinstance(error, OSError):
         if error.errno == errno.ENOENT and not error.filename and _is_nowhere():
             return "the current folder was removed; change to another one"
         sentence = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
         return f"{sentence}; allow more (ulimit -n)" if error.errno == errno.EMFILE else sentence
-    return _of_machine(error) or _of_text(error)
+    return _machine_problem(error) or _text_problem(error)
 
 
 def _is_nowhere() -> bool:
@@ -107,7 +107,7 @@ def _is_nowhere() -> bool:
     return False
 
 
-def _of_machine(error: BaseException) -> str | None:
+def _machine_problem(error: BaseException) -> str | None:
     """Return what the machine or the installation is missing."""
     if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and _NO_MEMORY.search(str(error))):
         return "there is not enough memory for this; end other programs, or take less at a time"
@@ -120,7 +120,7 @@ def _of_machine(error: BaseException) -> str | None:
     return None
 
 
-def _of_text(error: BaseException) -> str | None:
+def _text_problem(error: BaseException) -> str | None:
     """Return which word or path is not text or not a path."""
     if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
         near = error.object[max(0, error.start - 40) : error.end + 40]

@@ -22,11 +22,7 @@ class VariantsRequest(Request):
 
     recipe: str = argument(metavar="RECIPE")
     learning_rates: str = option("Learning rates: a run for each.", "0.0003,0.001,0.003", metavar="A,B")
-    nms: str = option(
-        "NMS thresholds; 1 for no suppression.",
-        "1,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,0.99",
-        metavar="A,B",
-    )
+    nms: str = option("NMS thresholds; 1 for no suppression.", NMS, metavar="A,B")
     no_shuffled: bool = option("Leave out the variants on shuffled videos.", False)
     measures: str | None = option("Measures to save. [default: those of all studies of measures]", metavar="'A; B'")
     seed: int = seed("weights, order and all draws")

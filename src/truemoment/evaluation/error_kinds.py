@@ -150,10 +150,10 @@ def error_kinds(
     Examples
     --------
     >>> a = Annotations.from_rows([("v#0", "v", 60.0, "a door opens", 10.0, 20.0)])
-    >>> found = error_kinds(a, Predictions.from_lists({"v#0": [(0.0, 40.0), (11.0, 20.0)]}))
-    >>> KINDS[found.kind[0]], found.rank_of_hit.tolist(), found.figures.tolist()
+    >>> kinds = error_kinds(a, Predictions.from_lists({"v#0": [(0.0, 40.0), (11.0, 20.0)]}))
+    >>> KINDS[kinds.kind[0]], kinds.rank_of_hit.tolist(), kinds.figures.tolist()
     ('too long', [2], [0.0, 0.25, 0.835])
-    >>> [(line.kind, line.gain.round(3).tolist()) for line in found.table if line.n_queries]
+    >>> [(line.kind, line.gain.round(3).tolist()) for line in kinds.table if line.n_queries]
     [('too long', [1.0, 0.75, 0.165]), ('hidden', [1.0, 0.65, 0.065])]
     """
     protocol = replace(resolve_protocol(protocol, annotations), empty="drop")

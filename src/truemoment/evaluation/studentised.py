@@ -118,8 +118,8 @@ def resample_ratios(
     --------
     >>> import numpy as np
     >>> hits, queries = np.array([[1.0], [0.0], [2.0], [1.0]]), np.array([[2.0], [1.0], [2.0], [2.0]])
-    >>> found = resample_ratios(hits, queries, np.random.default_rng(0), resamples=1000)
-    >>> round(float(found.value[0]), 3), round(float(found.error[0]), 3)
+    >>> ratios = resample_ratios(hits, queries, np.random.default_rng(0), resamples=1000)
+    >>> round(float(ratios.value[0]), 3), round(float(ratios.error[0]), 3)
     (0.571, 0.173)
     """
     n_videos, n_above = numerator.shape

@@ -131,9 +131,9 @@ def resample_figures(
     >>> from truemoment import Annotations, Predictions
     >>> from truemoment.evaluation.evaluate import evaluate
     >>> a = Annotations.from_rows([(f"{v}#0", v, 30.0, "a door opens", 2.0, 6.0) for v in "abcd"])
-    >>> one = evaluate(a, Predictions.from_lists({f"{v}#0": [(2.0, 5.0)] for v in "abcd"}), "mIoU")
-    >>> other = evaluate(a, Predictions.from_lists({f"{v}#0": [(2.0, 4.0)] for v in "abcd"}), "mIoU")
-    >>> figures = resample_figures([one, other], np.random.default_rng(0), resamples=3)
+    >>> ours = evaluate(a, Predictions.from_lists({f"{v}#0": [(2.0, 5.0)] for v in "abcd"}), "mIoU")
+    >>> theirs = evaluate(a, Predictions.from_lists({f"{v}#0": [(2.0, 4.0)] for v in "abcd"}), "mIoU")
+    >>> figures = resample_figures([ours, theirs], np.random.default_rng(0), resamples=3)
     >>> (figures[:, 0] - figures[:, 1]).ravel().tolist()  # every video differs by as much
     [0.25, 0.25, 0.25]
     """

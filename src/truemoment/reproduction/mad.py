@@ -46,7 +46,7 @@ from truemoment.reproduction.base import (
     unchecked,
 )
 from truemoment.reproduction.systems import SYSTEMS, SplitEvaluator, TrainedMethods
-from truemoment.searching.chunks import TOP, chunked, ground_chunks
+from truemoment.searching.chunks import TOP, chunk_annotations, ground_chunks
 from truemoment.searching.opening import open_features
 from truemoment.searching.zero_shot import ZeroShot
 from truemoment.studies.bias.statistics import Statistics, dataset_statistics
@@ -267,7 +267,7 @@ def search_tables(
     whole = math.isinf(length_s)
 
     def cut(annotations: Annotations) -> Annotations:
-        return annotations if whole else chunked(annotations, length_s).annotations
+        return annotations if whole else chunk_annotations(annotations, length_s).annotations
 
     evaluated = cut(films)
     folder = inputs.folder / "mad"

@@ -5,7 +5,7 @@ scoring          the cosine of mean-pooled proposals with sentences, without poo
 zero_shot        ZeroShot: a Grounder of frame and sentence vectors without training (MAD's CLIP baseline)
 chunks           the short-video setting: long videos cut into chunks, each annotation in the one it overlaps most
 windows          windows of long videos as videos of their own
-windowed         Windowed: any method for short videos, applied window by window
+windowed         WindowedGrounder: any method for short videos, applied window by window
 layout           the files of an index
 index            Index: frame vectors of one's own videos on disk
 writing          IndexWriter: writes it part by part; interrupted work is resumed
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from truemoment.base.lazy import lazy
 
 if TYPE_CHECKING:
-    from truemoment.searching.chunks import chunked, length_sweep
+    from truemoment.searching.chunks import chunk_annotations, length_sweep
     from truemoment.searching.extraction import Loader
     from truemoment.searching.index import Index
     from truemoment.searching.retrieval import first_stage_recall, search_index
@@ -39,11 +39,11 @@ else:
             "Index": "index",
             "Loader": "extraction",
             "ZeroShot": "zero_shot",
-            "chunked": "chunks",
+            "chunk_annotations": "chunks",
             "first_stage_recall": "retrieval",
             "length_sweep": "chunks",
             "search_index": "retrieval",
         },
     )
 
-__all__ = ["Index", "Loader", "ZeroShot", "chunked", "first_stage_recall", "length_sweep", "search_index"]
+__all__ = ["Index", "Loader", "ZeroShot", "chunk_annotations", "first_stage_recall", "length_sweep", "search_index"]

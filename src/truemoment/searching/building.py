@@ -83,7 +83,7 @@ Progress = Callable[[str, float, bool], None]
 """Told which video is at work, which share of all the work is done now, and whether it was done before."""
 
 
-def unseen(video_id: str, share: float, before: bool) -> None:
+def ignore_progress(video_id: str, share: float, before: bool) -> None:
     """Tell nobody."""
     del video_id, share, before
 
@@ -97,7 +97,7 @@ def build_index(
     workers: int | None = None,
     partial: bool = False,
     part_s: float = PART_S,
-    on_progress: Progress = unseen,
+    on_progress: Progress = ignore_progress,
 ) -> IndexReport:
     """Look at all videos that an index does not hold yet, and write what was seen.
 

@@ -21,7 +21,7 @@ from truemoment.evaluation.measures import Measure
 from truemoment.evaluation.scores import Scores
 from truemoment.evaluation.uncertainty import bootstrap, interval95, stream
 from truemoment.media.features import FeatureStore
-from truemoment.searching.chunks import PROTOCOL, AtLength, Chunks, ground_chunks
+from truemoment.searching.chunks import PROTOCOL, Chunks, LengthScores, ground_chunks
 from truemoment.searching.request import ChunkSearch
 from truemoment.searching.session import SearchTarget
 from truemoment.searching.split_search import open_split
@@ -146,7 +146,7 @@ def _chance(scheme: Proposals, rng: np.random.Generator, seen: FeatureStore) -> 
     return RandomChance(scheme, rng)
 
 
-def _point(at: AtLength, chance: Sequence[AtLength], seed: int, resamples: int) -> SweepPoint:
+def _point(at: LengthScores, chance: Sequence[LengthScores], seed: int, resamples: int) -> SweepPoint:
     """Return the figures at a length, with intervals by resampling videos, not their chunks."""
     scores = dataclasses.replace(at.scores, video_id=_videos(at.chunks))
     ci95 = np.full((len(scores.measures), 2), np.nan)

@@ -113,9 +113,9 @@ class Chunks:
         --------
         >>> from truemoment.media.features import Features
         >>> store = Features({"video": np.arange(100, dtype=np.float32)[:, None]}, fps=5.0)
-        >>> chunks = chunked(Annotations.from_rows([("7", "video", 20.0, "a door opens", 9.0, 14.0)]), 8.0)
-        >>> found = chunks.features(store)
-        >>> {name: int(found[name].min()) for name in found}
+        >>> chunks = chunk_annotations(Annotations.from_rows([("7", "video", 20.0, "a door opens", 9.0, 14.0)]), 8.0)
+        >>> features = chunks.features(store)
+        >>> {name: int(features[name].min()) for name in features}
         {'video[0-8]': 0, 'video[8-16]': 40, 'video[16-20]': 80}
         """
         fps = store.fps
@@ -165,7 +165,7 @@ def count_chunks(duration_s: Floats, length_s: float) -> Ints:
     return np.asarray(np.maximum(np.ceil(duration_s / length_s - ROUNDING), 1), dtype=np.int64)
 
 
-def chunked(annotations: Annotations, length_s: float) -> Chunks:
+def chunk_annotations(annotations: Annotations, length_s: float) -> Chunks:
     """Move annotations of long videos to the chunks that they overlap most.
 
     Each moment goes to the chunk that it overlaps most, the first of those that tie; one that overlaps none (without
@@ -183,7 +183,7 @@ def chunked(annotations: Annotations, length_s: float) -> Chunks:
     Examples
     --------
     >>> videos = Annotations.from_rows([("7", "video", 400.0, "a door opens", 177.0, 182.0)])
-    >>> chunks = chunked(videos, 180.0)
+    >>> chunks = chunk_annotations(videos, 180.0)
     >>> chunks.annotations.video_id.tolist(), chunks.annotations.start_s, chunks.annotations.end_s, chunks.n_cut
     (['video[0-180]'], array([177.]), array([182.]), 1)
     """
@@ -254,7 +254,7 @@ def most_overlapped(start_s: Floats, end_s: Floats, video_s: Floats, length_s: f
 
 
 @dataclass(frozen=True, eq=False)
-class AtLength:
+class LengthScores:
     """What a method scores on chunks of a length.
 
     Parameters
@@ -280,7 +280,7 @@ def ground_chunks(
     *,
     measures: str | Sequence[Measure | str] | None = None,
     protocol: str | Protocol = PROTOCOL,
-) -> AtLength:
+) -> LengthScores:
     """Have a method answer on chunks of a length.
 
     Parameters
@@ -296,14 +296,14 @@ def ground_chunks(
     measures, protocol
         As for :func:`~truemoment.evaluation.evaluate.evaluate`.
     """
-    chunks = chunked(annotations, length_s)
+    chunks = chunk_annotations(annotations, length_s)
     features = chunks.features(store)
     queries = chunks.annotations.queries
     covered = np.array([video_id in features for video_id in queries.video_id], dtype=bool)
     by_video = np.argsort(numbers_of(annotations.queries.video_id), kind="stable")  # a video is read once
     to_ask = chunks.annotations.in_order(queries.query_id[by_video[covered[by_video]]])
     scores = evaluate(chunks.annotations, make(features).ground(to_ask.queries, TOP), measures, protocol)
-    return AtLength(chunks, scores, int((~covered).sum()))
+    return LengthScores(chunks, scores, int((~covered).sum()))
 
 
 def length_sweep(
@@ -315,7 +315,7 @@ def length_sweep(
     measures: str | Sequence[Measure | str] = SWEPT,
     protocol: str | Protocol = PROTOCOL,
     on_status: Callable[[str], None] = lambda _: None,
-) -> list[AtLength]:
+) -> list[LengthScores]:
     """Score a method on chunks of growing length, as MAD's Figure 4 does.
 
     Parameters
@@ -330,7 +330,7 @@ def length_sweep(
 
     Returns
     -------
-    list of AtLength
+    list of LengthScores
         One a length, in their order.
 
     Examples

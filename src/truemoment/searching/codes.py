@@ -88,7 +88,7 @@ class Codebook:
         """Hash of all numbers."""
         return hashlib.sha256(self.mean.tobytes() + self.centroids.tobytes()).hexdigest()
 
-    def padded(self, vectors: Frames) -> Frames:
+    def pad(self, vectors: Frames) -> Frames:
         """Return vectors (N, D) as (N, 2 M), padded by 0."""
         width = self.n_parts * PART_NUMBERS
         return np.ascontiguousarray(np.pad(vectors, ((0, 0), (0, width - vectors.shape[1]))), dtype=np.float32)
@@ -96,7 +96,7 @@ class Codebook:
     def encode(self, pieces: npt.NDArray[Any]) -> Codes:
         """Return the codes of pieces (N, D), (N, M / 2)."""
         quantiser = self.quantiser()
-        codes: Codes = quantiser.compute_codes(self.padded(pieces.astype(np.float32) - self.mean))
+        codes: Codes = quantiser.compute_codes(self.pad(pieces.astype(np.float32) - self.mean))
         return codes
 
     def quantiser(self) -> Any:  # noqa: ANN401 - of an optional package
@@ -123,7 +123,7 @@ def train_codebook(sample: npt.NDArray[Any], seed: int = 0) -> Codebook:
     quantiser = faiss.ProductQuantizer(n_parts * PART_NUMBERS, n_parts, 4)
     quantiser.cp.seed, quantiser.cp.min_points_per_centroid = seed + 1, 1
     empty = Codebook(mean, np.zeros((n_parts, N_CENTROIDS, PART_NUMBERS), dtype=np.float32))
-    quantiser.train(empty.padded(sample.astype(np.float32) - mean))
+    quantiser.train(empty.pad(sample.astype(np.float32) - mean))
     centroids: Frames = faiss.vector_to_array(quantiser.centroids).reshape(n_parts, N_CENTROIDS, PART_NUMBERS)
     return Codebook(mean, centroids)
 
@@ -166,7 +166,7 @@ def make_codes(
     if n_pieces < N_CENTROIDS:
         raise InputError(f"has {n_pieces} pieces of video, expected {N_CENTROIDS} or more for codes", path=index.path)
     old = _usable(index)
-    codebook, kept = (_new_codebook(index, videos, seed), 0) if old is None else (old[0], _same(old[1], videos))
+    codebook, kept = (_new_codebook(index, videos, seed), 0) if old is None else (old[0], _count_same(old[1], videos))
     first_file = kept // FILE_PIECES
     try:
         folder.mkdir(exist_ok=True)
@@ -211,7 +211,7 @@ class PieceCodes:
         _refuse_too_large(int(lengths[taken].sum()) * self.codebook.n_bytes, path)
         self._scans = [
             _scan_of(self.codebook, block)
-            for block in _taken(_blocks(path, self.codebook, int(lengths.sum())), np.repeat(taken, lengths))
+            for block in _select(_blocks(path, self.codebook, int(lengths.sum())), np.repeat(taken, lengths))
         ]
 
     @property
@@ -229,7 +229,7 @@ class PieceCodes:
         many
             Pieces a sentence.
         """
-        queries = self.codebook.padded(vectors)
+        queries = self.codebook.pad(vectors)
         scores, numbers, first = [], [], 0
         for scan in self._scans:
             score, number = scan.search(queries, min(many, scan.ntotal))
@@ -293,7 +293,7 @@ def _usable(index: Index) -> tuple[Codebook, list[CodedVideo]] | None:
         return None
 
 
-def _same(before: Sequence[CodedVideo], now: Sequence[CodedVideo]) -> int:
+def _count_same(before: Sequence[CodedVideo], now: Sequence[CodedVideo]) -> int:
     """Return how many pieces at the beginning are the same as before."""
     n_pieces = 0
     for old, new in zip(before, now, strict=False):
@@ -318,7 +318,7 @@ def _blocks(path: OwnPath, codebook: Codebook, n_pieces: int) -> Iterator[Codes]
                 yield np.frombuffer(stream.read(wanted), dtype=np.uint8).reshape(-1, codebook.n_bytes)
 
 
-def _taken(blocks: Iterator[Codes], taken: npt.NDArray[np.bool_]) -> Iterator[Codes]:
+def _select(blocks: Iterator[Codes], taken: npt.NDArray[np.bool_]) -> Iterator[Codes]:
     """Return the codes of some pieces."""
     first = 0
     for block in blocks:

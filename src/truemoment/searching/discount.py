@@ -33,7 +33,7 @@ HALF_S = 0.5
 Scores = npt.NDArray[np.float64]
 
 
-def discounted(cosine: Scores, median: Scores, length_s: npt.NDArray[Any], half_s: float = HALF_S) -> Scores:
+def discount(cosine: Scores, median: Scores, length_s: npt.NDArray[Any], half_s: float = HALF_S) -> Scores:
     """Return the scores of moments with the discount for their length, (S, P).
 
     Parameters
@@ -49,7 +49,7 @@ def discounted(cosine: Scores, median: Scores, length_s: npt.NDArray[Any], half_
 
     Examples
     --------
-    >>> discounted(np.array([[0.5, 0.46, 0.1]]), np.array([0.2]), np.array([0.5, 2.0, 2.0])).round(4).tolist()
+    >>> discount(np.array([[0.5, 0.46, 0.1]]), np.array([0.2]), np.array([0.5, 2.0, 2.0])).round(4).tolist()
     [[0.35, 0.4447, 0.1]]
     """
     lost = half_s**2 / (half_s**2 + length_s**2)

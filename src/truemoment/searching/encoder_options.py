@@ -84,11 +84,11 @@ class EncoderOptions:
         fps = (made.fps if made else DEFAULT_FPS) if self.fps is None else self.fps
         loader = self.loader(index, made)
         proposals = self.proposals or (made.proposals if made and made.fps == fps else default_proposals(fps))
-        with self._blaming(index):
+        with self._name_index(index):
             return settings_with(loader, fps, proposals, made.dtype if made else "float16")
 
     @contextlib.contextmanager
-    def _blaming(self, index: Path) -> Iterator[None]:
+    def _name_index(self, index: Path) -> Iterator[None]:
         """Name an index in the error of loading its model, if the user has named none."""
         try:
             yield
@@ -101,7 +101,7 @@ class EncoderOptions:
         """Load the model that an index was made with."""
         settings = index.settings
         loader = self.loader(index.path, settings)
-        with self._blaming(index.path):
+        with self._name_index(index.path):
             encoder = loader.load()
         if encoder.fingerprint != settings.fingerprint:
             raise UsageError(

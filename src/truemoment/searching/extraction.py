@@ -53,11 +53,11 @@ class Loader:
 
     def load(self) -> Encoder:
         """Load it, once a process."""
-        return _loaded(self)
+        return _load(self)
 
 
 @functools.lru_cache(maxsize=1)
-def _loaded(loader: Loader) -> Encoder:
+def _load(loader: Loader) -> Encoder:
     from truemoment.media.video.encoders import load_encoder  # noqa: PLC0415 - needs PyTorch
 
     return load_encoder(loader.model, device=loader.device)
@@ -149,7 +149,7 @@ def embed(shard: Shard, encoder: Encoder) -> EmbeddedShard:
     """
     clock: dict[str, float] = defaultdict(float)
     rows: list[Frames] = []
-    with _ahead(_batches(shard, encoder, clock)) as batches:
+    with _prefetch(_batches(shard, encoder, clock)) as batches:
         while True:
             began = time.perf_counter()
             batch = next(batches, None)
@@ -224,7 +224,7 @@ def _decoded_side(encoder: Encoder) -> int | None:
 
 
 @contextlib.contextmanager
-def _ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
+def _prefetch(items: Iterator[T]) -> Iterator[Iterator[T]]:
     """Make items in a thread of their own, a few ahead of who takes them; what is raised there is raised here."""
     ready: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue(AHEAD)
     stopped = threading.Event()
@@ -246,7 +246,7 @@ def _ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
             error = raised  # it is raised where the items are taken
         put(None, error)
 
-    def taken() -> Iterator[T]:
+    def take() -> Iterator[T]:
         while True:
             item, error = ready.get()
             if error is not None:
@@ -258,7 +258,7 @@ def _ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     try:
-        yield taken()
+        yield take()
     finally:
         stopped.set()
         thread.join(timeout=10)

@@ -95,7 +95,7 @@ def _unit(rows: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
 
 
 @dataclass(frozen=True)
-class LookedAt:
+class FirstLookSummary:
     """What a first look left of Q queries.
 
     Parameters
@@ -119,16 +119,16 @@ class LookedAt:
 
         Examples
         --------
-        >>> LookedAt(50, 431, 672, 0.93).name
+        >>> FirstLookSummary(50, 431, 672, 0.93).name
         'best 50 of 431 to 672'
         """
         counts = f"{self.fewest}" if self.fewest == self.largest else f"{self.fewest} to {self.largest}"
         return f"best {self.most} of {counts}"
 
 
-def looked_at(
+def summarise_first_look(
     annotations: Annotations, windows: Windows, store: FeatureStore, ranking: WindowRanking | None
-) -> LookedAt:
+) -> FirstLookSummary:
     """Return what a first look leaves of the references of annotations; all windows without one."""
     queries = annotations.queries
     hits, counts = 0, []
@@ -136,17 +136,17 @@ def looked_at(
         of_film = windows.of(LongVideo.of(store, video_id, duration_s))
         counts.append(len(of_film))
         some = annotations.select_queries(queries.video_id == video_id)
-        inside = _inside(some, of_film)
+        inside = _hold_reference(some, of_film)
         if ranking is not None and ranking.most < len(of_film):
             asked = np.zeros(inside.shape, dtype=np.bool_)
             np.put_along_axis(asked, ranking(of_film, some.queries), values=True, axis=1)
             inside &= asked
         hits += int(inside.any(axis=1).sum())
     most = max(counts) if ranking is None else ranking.most
-    return LookedAt(most, min(counts), max(counts), hits / max(len(queries), 1))
+    return FirstLookSummary(most, min(counts), max(counts), hits / max(len(queries), 1))
 
 
-def _inside(annotations: Annotations, windows: Sequence[Window]) -> Bools:
+def _hold_reference(annotations: Annotations, windows: Sequence[Window]) -> Bools:
     """Return which windows hold the first reference of each query as a whole, or lie in it, (Q, W)."""
     first = annotations.offsets[:-1]
     start_s, end_s = annotations.start_s[first][:, None], annotations.end_s[first][:, None]

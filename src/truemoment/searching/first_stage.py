@@ -50,7 +50,7 @@ class VideoRanking(Protocol):
 
     video_ids: list[str]
 
-    def ranked(self, sentence_vectors: Frames, many: int) -> list[list[RankedVideo]]:
+    def rank_videos(self, sentence_vectors: Frames, many: int) -> list[list[RankedVideo]]:
         """Return up to `many` videos of each sentence (S, D), best first; scores are of sentences of length 1."""
         ...
 
@@ -116,9 +116,9 @@ class FirstStage:
         many
             Videos a sentence.
         """
-        return [{video.video_id for video in videos} for videos in self.ranked(sentence_vectors, many)]
+        return [{video.video_id for video in videos} for videos in self.rank_videos(sentence_vectors, many)]
 
-    def ranked(self, sentence_vectors: Frames, many: int) -> list[list[RankedVideo]]:
+    def rank_videos(self, sentence_vectors: Frames, many: int) -> list[list[RankedVideo]]:
         """Return these videos with the scores of their best pieces, best first."""
         vectors = np.ascontiguousarray(sentence_vectors, dtype=np.float32)
         many = min(many, len(self.video_ids))
@@ -174,30 +174,30 @@ class CodedFirstStage:
 
     def best_videos(self, sentence_vectors: Frames, many: int) -> list[set[str]]:
         """Return for each sentence the videos of its best pieces, up to `many`."""
-        return [{video.video_id for video in videos} for videos in self.ranked(sentence_vectors, many)]
+        return [{video.video_id for video in videos} for videos in self.rank_videos(sentence_vectors, many)]
 
-    def ranked(self, sentence_vectors: Frames, many: int) -> list[list[RankedVideo]]:
+    def rank_videos(self, sentence_vectors: Frames, many: int) -> list[list[RankedVideo]]:
         """Return these videos with the scores of their best pieces, best first."""
         vectors = np.ascontiguousarray(sentence_vectors, dtype=np.float32)
         ranked: list[list[RankedVideo]] = []
         for low in range(0, len(vectors), SENTENCES_AT_ONCE):
             some = vectors[low : low + SENTENCES_AT_ONCE]
-            chosen = [self._chosen(numbers) for numbers in self._codes.best(some, 2 * self.reranked)]
-            ranked += [self._exactly(vector, *pieces, many) for vector, pieces in zip(some, chosen, strict=True)]
+            chosen = [self._choose(numbers) for numbers in self._codes.best(some, 2 * self.reranked)]
+            ranked += [self._rank_exactly(vector, *pieces, many) for vector, pieces in zip(some, chosen, strict=True)]
         return ranked
 
     def _map(self, video: int) -> Rows:
         """Return the pieces of a video as an array that is read where it is used."""
         return np.asarray(self.index.mapped_pieces(self.video_ids[video]))
 
-    def _chosen(self, numbers: Ints) -> tuple[Ints, Ints]:
+    def _choose(self, numbers: Ints) -> tuple[Ints, Ints]:
         """Return the video and place of the pieces that are compared exactly, of pieces by falling score of codes."""
         video, place = self._codes.places(numbers[numbers >= 0])
         within = _rank_within(video)
         order = np.argsort(within >= self.per_video, kind="stable")[: self.reranked]
         return video[order], place[order]
 
-    def _exactly(self, vector: npt.NDArray[np.float32], video: Ints, place: Ints, many: int) -> list[RankedVideo]:
+    def _rank_exactly(self, vector: npt.NDArray[np.float32], video: Ints, place: Ints, many: int) -> list[RankedVideo]:
         """Return the videos of some pieces by their exact scores."""
         order = np.argsort(video, kind="stable")
         video, place = video[order], place[order]

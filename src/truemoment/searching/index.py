@@ -26,8 +26,8 @@ from truemoment.searching.layout import (
     ROWS,
     SETTINGS,
     VIDEOS,
-    About,
     Rows,
+    VideoRecord,
     all_finite,
     count_pieces,
     is_file,
@@ -61,7 +61,7 @@ class Index(FileStore):
         self.settings = read_settings(self.folder)
         from_manifest = read_manifest(self.folder)
         self._by_manifest = from_manifest is not None
-        self._videos = found_in(self.folder) if from_manifest is None else from_manifest
+        self._videos = indexed_videos(self.folder) if from_manifest is None else from_manifest
         if not self._videos:
             raise InputError("contains no video yet", path=path, hint="index one: truemoment index VIDEO -o INDEX")
         folders = [folder for folder, _ in self._videos.values()]
@@ -78,7 +78,7 @@ class Index(FileStore):
         """Candidate moments whose norms are kept."""
         return read_proposals(self.settings.proposals)
 
-    def about(self, video_id: str) -> About:
+    def about(self, video_id: str) -> VideoRecord:
         """Return what is known of a video."""
         return self._videos[self._named(video_id)][1]
 
@@ -111,12 +111,12 @@ class Index(FileStore):
     def piece_sample(self) -> Frames:
         """Pieces that show what the index has in general, (N, D): all, or some evenly spaced ones of a large index."""
         names = sorted(self)
-        chosen = [names[at] for at in _evenly(len(names), SAMPLED_VIDEOS)]
+        chosen = [names[at] for at in _spread(len(names), SAMPLED_VIDEOS)]
         share = max(1, SAMPLED_PIECES // len(chosen))
         counts = [self.n_pieces(name) for name in chosen]
         most = share if sum(counts) > SAMPLED_PIECES else max(counts)
         parts = [
-            self.pieces(name)[_evenly(count, most)].astype(np.float32)
+            self.pieces(name)[_spread(count, most)].astype(np.float32)
             for name, count in zip(chosen, counts, strict=True)
         ]
         return np.concatenate(parts)
@@ -154,14 +154,14 @@ class Index(FileStore):
         return rows_in(*self._videos[name], self.settings)
 
 
-def _evenly(count: int, most: int) -> Ints:
+def _spread(count: int, most: int) -> Ints:
     """Return up to `most` of the numbers below a count, evenly spaced."""
     return np.arange(count) if count <= most else np.arange(most) * count // most
 
 
-def found_in(index: AnyPath) -> dict[str, tuple[OwnPath, About]]:
+def indexed_videos(index: AnyPath) -> dict[str, tuple[OwnPath, VideoRecord]]:
     """Find the videos of an index, in the order of their names: the folder of each and what is known of it."""
-    videos: dict[str, tuple[OwnPath, About]] = {}
+    videos: dict[str, tuple[OwnPath, VideoRecord]] = {}
     for file in (OwnPath.of(index) / VIDEOS).glob(f"[!.]*/{ABOUT}"):
         about = read_about(file)
         videos[about.video_id] = (file.parent, about)

@@ -134,7 +134,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     seed: Seed = 0
 
 
-class About(msgspec.Struct, frozen=True, kw_only=True):
+class VideoRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a video.
 
     Parameters
@@ -233,10 +233,10 @@ def folder_name(video_id: str) -> str:
     return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', video_id)[:80].strip('_') or 'video'}-{digest}"
 
 
-def read_about(file: OwnPath) -> About:
+def read_about(file: OwnPath) -> VideoRecord:
     """Read what is known of a video."""
     try:
-        about = read_json(file, About)
+        about = read_json(file, VideoRecord)
     except InputError as error:
         raise InputError(error.problem, path=file, line=error.line, field=error.field, hint=MEND) from None
     if folder_name(about.video_id) != file.parent.name:
@@ -246,23 +246,23 @@ def read_about(file: OwnPath) -> About:
     return about
 
 
-def rows_in(folder: OwnPath, about: About, settings: Settings) -> Rows:
+def rows_in(folder: OwnPath, about: VideoRecord, settings: Settings) -> Rows:
     """Return the rows of a video (F, D), memory-mapped."""
-    return mapped(folder / ROWS, (about.n_frames, settings.n_dimensions), settings.dtype)
+    return map_table(folder / ROWS, (about.n_frames, settings.n_dimensions), settings.dtype)
 
 
 def norms_in(folder: OwnPath, n_spans: int) -> Rows:
     """Return the length of the mean of each candidate moment's rows (P,), memory-mapped."""
-    return mapped(folder / NORMS, (n_spans,), "float32")
+    return map_table(folder / NORMS, (n_spans,), "float32")
 
 
-def mapped_pieces(folder: OwnPath, about: About, settings: Settings) -> Rows:
+def mapped_pieces(folder: OwnPath, about: VideoRecord, settings: Settings) -> Rows:
     """Return the means of the pieces of a video (C, D), memory-mapped; whether they are finite is not examined."""
     shape = (count_pieces(about.n_frames, settings.fps), settings.n_dimensions)
-    return mapped(folder / PIECES, shape, "float16")
+    return map_table(folder / PIECES, shape, "float16")
 
 
-def pieces_in(folder: OwnPath, about: About, settings: Settings) -> Rows:
+def pieces_in(folder: OwnPath, about: VideoRecord, settings: Settings) -> Rows:
     """Return the means of the pieces of a video, of length 1, (C, D), memory-mapped."""
     pieces = mapped_pieces(folder, about, settings)
     if not all_finite(pieces):
@@ -270,7 +270,7 @@ def pieces_in(folder: OwnPath, about: About, settings: Settings) -> Rows:
     return pieces
 
 
-def mapped(path: OwnPath, shape: tuple[int, ...], dtype: str) -> Rows:
+def map_table(path: OwnPath, shape: tuple[int, ...], dtype: str) -> Rows:
     """Map a table that must have a shape and type."""
     with refusing_damage(path, "is not a table of numbers", hint=MEND):
         array = map_npy(path)

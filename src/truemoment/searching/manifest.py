@@ -14,7 +14,7 @@ import msgspec
 from truemoment.base.boundary.files import DATA_BYTES, read_bytes, write_bytes
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
 from truemoment.base.errors import InputError
-from truemoment.searching.layout import ABOUT, MANIFEST, VIDEOS, About, folder_name, read_about
+from truemoment.searching.layout import ABOUT, MANIFEST, VIDEOS, VideoRecord, folder_name, read_about
 
 LEAST_VIDEOS = 1000
 """Videos from which on a manifest is written: the folders of fewer are read in some 30 ms."""
@@ -36,11 +36,11 @@ class IndexManifest(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     changed_ns: int
-    videos: list[About]
+    videos: list[VideoRecord]
     schema: str = SCHEMA
 
 
-def write_manifest(index: AnyPath, abouts: Mapping[str, About]) -> None:
+def write_manifest(index: AnyPath, abouts: Mapping[str, VideoRecord]) -> None:
     """Write the manifest of an index, or remove it where the index is small."""
     path = OwnPath.of(index)
     if len(abouts) < LEAST_VIDEOS:
@@ -51,7 +51,7 @@ def write_manifest(index: AnyPath, abouts: Mapping[str, About]) -> None:
     write_bytes(path / MANIFEST, msgspec.msgpack.encode(manifest))
 
 
-def read_manifest(index: AnyPath) -> dict[str, tuple[OwnPath, About]] | None:
+def read_manifest(index: AnyPath) -> dict[str, tuple[OwnPath, VideoRecord]] | None:
     """Return the folder of each video and what is known of it; None if there is no manifest or it is too old."""
     path = OwnPath.of(index)
     file = path / MANIFEST
@@ -66,7 +66,7 @@ def read_manifest(index: AnyPath) -> dict[str, tuple[OwnPath, About]] | None:
     if manifest.changed_ns != (path / VIDEOS).stat().st_mtime_ns:
         return None
     folders = {folder.name: folder for folder in (path / VIDEOS).folders()}
-    videos: dict[str, tuple[OwnPath, About]] = {}
+    videos: dict[str, tuple[OwnPath, VideoRecord]] = {}
     for about in manifest.videos:
         name = folder_name(about.video_id)
         if name not in folders:
@@ -75,7 +75,7 @@ def read_manifest(index: AnyPath) -> dict[str, tuple[OwnPath, About]] | None:
     return videos
 
 
-def refuse_newer(path: OwnPath, folder: OwnPath, about: About) -> None:
+def refuse_newer(path: OwnPath, folder: OwnPath, about: VideoRecord) -> None:
     """Refuse a manifest that says something else of a video than its folder."""
     if read_about(folder / ABOUT) != about:
         raise InputError(f"says something else of video {about.video_id!r} than its folder", path=path, hint=REMOVE)

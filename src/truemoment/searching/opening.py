@@ -71,7 +71,7 @@ def open_features(
         dataset = made_of(dataset)
     elif annotations is not None:
         dataset = annotations.dataset
-    store = _opened(str(text), dataset, data_dir, seed, fps)
+    store = _open(str(text), dataset, data_dir, seed, fps)
     if annotations is not None and len(annotations) and not any(video_id in store for video_id in annotations.video_id):
         first = str(annotations.video_id[0])
         raise InputError(
@@ -82,12 +82,12 @@ def open_features(
     return store
 
 
-def _opened(text: str, dataset: str | None, data_dir: str | Path | None, seed: int, fps: float | None) -> FeatureStore:
+def _open(text: str, dataset: str | None, data_dir: str | Path | None, seed: int, fps: float | None) -> FeatureStore:
     path = Path(text)
     if text.startswith(SIMULATED):
         if fps is not None:
             raise UsageError(f"{text} states its rows per second, expected no other")
-        return _simulated(text, dataset, data_dir, seed)
+        return _simulate(text, dataset, data_dir, seed)
     if path.is_dir():
         if (path / MANIFEST).exists():
             return OwnStore(path, fps=fps)
@@ -109,7 +109,7 @@ def _with_rate(store: FeatureStore, path: Path, fps: float | None) -> FeatureSto
     return store
 
 
-def _simulated(text: str, dataset: str | None, data_dir: str | Path | None, seed: int) -> FeatureStore:
+def _simulate(text: str, dataset: str | None, data_dir: str | Path | None, seed: int) -> FeatureStore:
     quality = read_number(text.removeprefix(SIMULATED))
     if not 0 <= quality <= 1:
         raise UsageError(f"got {text!r}, expected {SIMULATED}Q with a quality Q from 0 to 1")

@@ -48,7 +48,7 @@ class SearchResult:
     picture: bytes | None = None
 
 
-def ranked(index: Index, moments: Sequence[FoundMoment]) -> list[SearchResult]:
+def with_ranks(index: Index, moments: Sequence[FoundMoment]) -> list[SearchResult]:
     """Return moments with their ranks and the files of their videos."""
     return [
         SearchResult(rank, moment, Path(index.about(moment.video_id).path))

@@ -95,12 +95,12 @@ def _findings(alignment: FeatureAlignment) -> list[Finding]:
         findings.append(Finding((text,), level=level))
 
     if alignment.missing:
-        add("serious", f"missing: {_listed(alignment.missing)}")
+        add("serious", f"missing: {_list(alignment.missing)}")
     if alignment.damaged:
-        add("serious", f"damaged: {_listed(f'{name} ({why})' for name, why in alignment.damaged.items())}")
+        add("serious", f"damaged: {_list(f'{name} ({why})' for name, why in alignment.damaged.items())}")
     if alignment.off:
         ends = (f"{name} ({end_s:.1f} of {length_s:.1f} s)" for name, (end_s, length_s) in alignment.off.items())
-        add("serious" if alignment.mostly_off else "warning", f"rows end elsewhere than the video: {_listed(ends)}")
+        add("serious" if alignment.mostly_off else "warning", f"rows end elsewhere than the video: {_list(ends)}")
     if alignment.mostly_off:
         add(
             "serious",
@@ -108,15 +108,15 @@ def _findings(alignment: FeatureAlignment) -> list[Finding]:
         )
     if alignment.zero_rows:
         zeros = (f"{name} ({count:,})" for name, count in alignment.zero_rows.items())
-        add("warning", f"rows of zeros: {_listed(zeros)}")
+        add("warning", f"rows of zeros: {_list(zeros)}")
     if alignment.renamed:
-        add("note", f"found under another prefix or ending: {_listed(alignment.renamed)}")
+        add("note", f"found under another prefix or ending: {_list(alignment.renamed)}")
     if alignment.complete:
         add("good", "every video has features")
     return findings
 
 
-def _listed(names: Iterable[str]) -> str:
+def _list(names: Iterable[str]) -> str:
     """Count and name the first ones; --json names all."""
     every = list(names)
     return f"{len(every):,}: " + ", ".join(every[:SHOWN]) + (", ... (--json lists all)" if len(every) > SHOWN else "")

@@ -22,7 +22,7 @@ from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.baselines.proposals import span_seconds
 from truemoment.media.features.base import Frames
 from truemoment.media.features.sentences import SentenceStore
-from truemoment.searching.discount import HALF_S, discounted, lengths_s
+from truemoment.searching.discount import HALF_S, discount, lengths_s
 from truemoment.searching.first_stage import FirstStage, VideoRanking
 from truemoment.searching.index import Index
 from truemoment.searching.layout import MEND
@@ -179,7 +179,7 @@ def moment_scores(
         raise InputError("gives scores beyond 1: its norms are damaged", path=index.path, field=name, hint=MEND)
     if half_s:
         median = np.array([background.median for background in around])
-        cosine = discounted(cosine, median, lengths_s(first, end, index.settings.fps), half_s)
+        cosine = discount(cosine, median, lengths_s(first, end, index.settings.fps), half_s)
     return np.asarray(cosine.round(DECIMALS))
 
 

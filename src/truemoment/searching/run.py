@@ -12,10 +12,10 @@ from truemoment.base.request import function_of
 from truemoment.report.model import Report
 from truemoment.report.result import Result
 from truemoment.searching import report as reports
-from truemoment.searching.exporting.formats import check_ending, exported
+from truemoment.searching.exporting.formats import check_ending, export_text
 from truemoment.searching.exporting.moments import moments_of
 from truemoment.searching.index import Index
-from truemoment.searching.pictures import Pictures, SearchResult, ranked
+from truemoment.searching.pictures import Pictures, SearchResult, with_ranks
 from truemoment.searching.request import MomentFiles, SentenceSearch
 from truemoment.searching.session import SearchSession, open_session
 from truemoment.searching.stopping import RetrievedMoments
@@ -68,7 +68,7 @@ class FoundMoments(Result):
         """Return the moments as CSV, seconds in full."""
         return reports.as_csv(self.query, self.moments)
 
-    def exported(self, file: Path, *, start: str | None = None, names_only: bool = False) -> str:
+    def export_text(self, file: Path, *, start: str | None = None, names_only: bool = False) -> str:
         """Return the moments in the format of a file's ending.
 
         Parameters
@@ -82,7 +82,7 @@ class FoundMoments(Result):
         """
         with_paths = [replace(result, path=self.index.path_of(result.moment.video_id)) for result in self.moments]
         moments = moments_of(self.query, with_paths, start)
-        return exported(moments, check_ending(file), names_only=names_only)
+        return export_text(moments, check_ending(file), names_only=names_only)
 
     def __repr__(self) -> str:
         """Return the sentence and the best moment, in one line."""
@@ -106,14 +106,14 @@ def write_moments(
     if files.csv is not None and files.csv != Path("-"):
         write_text(files.csv, result.csv())
     if files.out is not None:
-        write_text(files.out, result.exported(files.out, start=files.start, names_only=files.names_only))
+        write_text(files.out, result.export_text(files.out, start=files.start, names_only=files.names_only))
     return result, pictures
 
 
 def find_moments(session: SearchSession, query: str) -> FoundMoments:
     """Return the moments that a sentence describes, best first."""
     answer = session.find(query)
-    return FoundMoments(query, tuple(ranked(session.index, answer.moments)), session.index, answer)
+    return FoundMoments(query, tuple(with_ranks(session.index, answer.moments)), session.index, answer)
 
 
 def run(request: SentenceSearch) -> FoundMoments:

@@ -43,7 +43,7 @@ Array = Any
 """An array of NumPy, PyTorch or another library of the array API standard."""
 
 
-def joined(frames: Array, first: Ints, end: Ints) -> tuple[Array, Ints, Ints]:
+def join_frames(frames: Array, first: Ints, end: Ints) -> tuple[Array, Ints, Ints]:
     """Take frames that every span holds together or not at all as one, their mean.
 
     Scores and lengths of the spans stay what they are. Proposals of MAD begin and end with even frames, so that half
@@ -66,14 +66,14 @@ def joined(frames: Array, first: Ints, end: Ints) -> tuple[Array, Ints, Ints]:
     Examples
     --------
     >>> import numpy as np
-    >>> joined(np.array([[1.0], [3.0], [5.0], [5.0], [9.0]]), np.array([0, 2]), np.array([4, 4]))
+    >>> join_frames(np.array([[1.0], [3.0], [5.0], [5.0], [9.0]]), np.array([0, 2]), np.array([4, 4]))
     (array([[2.],
            [5.]]), array([0, 1]), array([2, 2]))
     """
     together = int(np.gcd.reduce(np.concatenate([first, end]))) if len(first) else 1
     if together == 1:
         return frames, first, end
-    xp, _, _ = _together(frames, first, end)
+    xp, _, _ = _on_one_device(frames, first, end)
     stop = int(end.max())
     means = sum(xp.astype(frames[k:stop:together, :], xp.float64) for k in range(together)) / together
     return means, first // together, end // together
@@ -100,7 +100,7 @@ def span_norms(frames: Array, first: Array, end: Array) -> Array:
     >>> span_norms(np.array([[3.0, 0.0], [0.0, 4.0]]), np.array([0, 1, 0]), np.array([1, 2, 2]))
     array([3. , 4. , 2.5])
     """
-    xp, first, end = _together(frames, first, end)
+    xp, first, end = _on_one_device(frames, first, end)
     square = xp.zeros(first.shape[0], dtype=xp.float64, device=first.device)
     largest = 0.0
     for some in _blocks(frames.shape[1], BLOCK_COLUMNS):
@@ -111,8 +111,8 @@ def span_norms(frames: Array, first: Array, end: Array) -> Array:
             total -= xp.take(before, first[block], axis=0)
             square[block] += xp.vecdot(total, total, axis=-1)
     length = xp.sqrt(square)
-    for p in _small(xp, length, largest, frames, first, end):
-        length[p] = xp.linalg.vector_norm(_summed(xp, frames, first, end, p))
+    for p in _small_spans(xp, length, largest, frames, first, end):
+        length[p] = xp.linalg.vector_norm(_sum_frames(xp, frames, first, end, p))
     return length / xp.astype(end - first, xp.float64)
 
 
@@ -144,7 +144,7 @@ def span_scores(frames: Array, sentences: Array, first: Array, end: Array, norms
     >>> span_scores(frames, np.array([[1.0, 0.0]]), first, end, span_norms(frames, first, end)).round(4)
     array([[1.    , 0.    , 0.7071]])
     """
-    xp, first, end = _together(frames, first, end)
+    xp, first, end = _on_one_device(frames, first, end)
     sentences = xp.astype(xp.asarray(sentences, device=frames.device), xp.float64)
     lengths = xp.linalg.vector_norm(sentences, axis=1, keepdims=True)  # (S, 1)
     lengths = xp.where(lengths > 0, lengths, 1.0)
@@ -157,14 +157,14 @@ def span_scores(frames: Array, sentences: Array, first: Array, end: Array, norms
         scores[row, :] = xp.take(before[row, :], end)
         scores[row, :] -= xp.take(before[row, :], first)
     largest = float(xp.max(xp.abs(before))) if sentences.shape[0] else 0.0
-    for p in _small(xp, sizes, largest, frames, first, end):
-        scores[:, p] = directions @ _summed(xp, frames, first, end, p)
+    for p in _small_spans(xp, sizes, largest, frames, first, end):
+        scores[:, p] = directions @ _sum_frames(xp, frames, first, end, p)
     for row in range(sentences.shape[0]):
         scores[row, :] /= xp.maximum(sizes, n_frames * (EPSILON / lengths[row, 0]))
     return scores
 
 
-def _together(frames: Array, first: Array, end: Array) -> tuple[Any, Array, Array]:
+def _on_one_device(frames: Array, first: Array, end: Array) -> tuple[Any, Array, Array]:
     """Return the namespace of the arrays' library, and the ends of the spans on the device of the frames."""
     try:
         import array_api_compat  # noqa: PLC0415 - only scoring needs it
@@ -193,7 +193,7 @@ def _products(xp: Any, frames: Array, sentences: Array) -> Array:  # noqa: ANN40
     return xp.concat([sentences @ xp.astype(frames[block, :], xp.float64).T for block in blocks], axis=1)
 
 
-def _small(xp: Any, size: Array, largest: float, frames: Array, first: Array, end: Array) -> list[int]:  # noqa: ANN401, PLR0917 - a library's namespace; private
+def _small_spans(xp: Any, size: Array, largest: float, frames: Array, first: Array, end: Array) -> list[int]:  # noqa: ANN401, PLR0917 - a library's namespace; private
     """Spans whose sum is too small for a difference of prefix sums, but for those of zero vectors, which is exact."""
     small = xp.nonzero(size < SMALL * largest)[0]
     if small.shape[0] == 0:
@@ -202,6 +202,6 @@ def _small(xp: Any, size: Array, largest: float, frames: Array, first: Array, en
     return [int(p) for p in small if filled[first[p]] < filled[end[p]]]
 
 
-def _summed(xp: Any, frames: Array, first: Array, end: Array, p: int) -> Array:  # noqa: ANN401 - a library's namespace
+def _sum_frames(xp: Any, frames: Array, first: Array, end: Array, p: int) -> Array:  # noqa: ANN401 - a library's namespace
     """Sum of the frames of one span, (D,)."""
     return xp.sum(xp.astype(frames[int(first[p]) : int(end[p]), :], xp.float64), axis=0)

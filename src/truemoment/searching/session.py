@@ -13,11 +13,11 @@ from truemoment.base.boundary.distribution import Engine
 from truemoment.base.errors import InputError, MissingFileError, MissingPackageError, UsageError
 from truemoment.media.video import VIDEO_SUFFIXES, identity_of
 from truemoment.media.video.frames import opened
-from truemoment.searching.building import IndexReport, Progress, build_index, unseen
+from truemoment.searching.building import IndexReport, Progress, build_index, ignore_progress
 from truemoment.searching.codes import LEAST_PIECES, has_codes, make_codes
 from truemoment.searching.encoder_options import EncoderOptions, index_of
 from truemoment.searching.extraction import Loader
-from truemoment.searching.index import Index, found_in
+from truemoment.searching.index import Index, indexed_videos
 from truemoment.searching.layout import Settings, is_index
 from truemoment.searching.manifest import write_manifest
 from truemoment.searching.request import RankingOptions
@@ -43,7 +43,7 @@ def index_videos(
     workers: int | None = None,
     partial: bool = False,
     codes: bool = False,
-    on_progress: Progress = unseen,
+    on_progress: Progress = ignore_progress,
     on_status: Note = lambda _: None,
 ) -> tuple[Settings, IndexReport]:
     """Make or extend an index of videos.
@@ -85,7 +85,7 @@ def index_videos(
 
 def _make_for_many(out: Path, *, codes: bool, on_status: Note) -> None:
     """Make what a large index has beside its videos: a manifest, and codes of the pieces."""
-    indexed = found_in(out)
+    indexed = indexed_videos(out)
     write_manifest(out, {name: about for name, (_, about) in indexed.items()})
     if not indexed:
         return
@@ -155,7 +155,7 @@ class SearchTarget:
         out = self.index_path or index_of(self.path)
         identity = identity_of(self.path)
         if is_index(out) and self.options.fps is None:
-            mine = [name for name, (_, about) in found_in(out).items() if about.identity == identity]
+            mine = [name for name, (_, about) in indexed_videos(out).items() if about.identity == identity]
             if mine:
                 return Index(out), mine
         # A file that is no video is refused before a model is loaded; a missing package, by the model.
@@ -181,7 +181,7 @@ class SearchTarget:
         index = self.path if is_index(self.path) else self.index_path or index_of(self.path)
         if not is_index(index):
             return [self.path]
-        videos = [Path(about.path) for _, about in found_in(index).values()]
+        videos = [Path(about.path) for _, about in indexed_videos(index).values()]
         return [self.path, index, *videos, *(index.absolute().parent / path.name for path in videos)]
 
 

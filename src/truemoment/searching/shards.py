@@ -71,7 +71,7 @@ def _identities(index: Index, names: Iterable[str]) -> dict[str, str]:
     return {name: index.about(name).identity for name in names if name in index}
 
 
-def merged(answers: Sequence[RetrievedMoments], top: int) -> RetrievedMoments:
+def merge_shards(answers: Sequence[RetrievedMoments], top: int) -> RetrievedMoments:
     """Merge the moments of one sentence in several shares: by score, then by video."""
     moments = [moment for answer in answers for moment in answer.moments]
     reasons = {answer.ended_by for answer in answers}
@@ -107,7 +107,7 @@ class ShardedSearcher(IndexSearcher):
     def find(self, vectors: Frames, around: Sequence[Background] | None = None) -> list[RetrievedMoments]:
         """Return the moments of each sentence (S, D), best first."""
         answers = self._ask((vectors, backgrounds(self.index, vectors) if around is None else around))
-        return [merged(of_sentence, self.ranking.top) for of_sentence in zip(*answers, strict=True)]
+        return [merge_shards(of_sentence, self.ranking.top) for of_sentence in zip(*answers, strict=True)]
 
 
 @contextlib.contextmanager

@@ -101,7 +101,7 @@ def search_until(
     if most < 1 or top < 1:
         raise UsageError(f"got top={top} and {most} videos at most, expected 1 or more")
     vectors = checked_vectors(index, sentence_vectors)
-    ranked = first_stage.ranked(_unit(vectors), most + 1)
+    ranked = first_stage.rank_videos(_unit(vectors), most + 1)
     best = BestMoments(index, vectors, top, nms=nms, apart_s=apart_s, around=around)
     ended: dict[int, tuple[int, Reason]] = {}
     for n_scored in range(most + 1):

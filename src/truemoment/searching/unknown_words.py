@@ -51,7 +51,7 @@ class UnknownWords:
         if self.every:
             shown = sentence if len(sentence) <= LONGEST else f"{sentence[:LONGEST]}..."
             return f'no word of "{shown}" is known to the model {self.model}'
-        return f"the model {self.model} does not know {_listed(self.words)}" if self.words else ""
+        return f"the model {self.model} does not know {_list(self.words)}" if self.words else ""
 
 
 ALL_KNOWN = UnknownWords()
@@ -67,7 +67,7 @@ def unknown_words(encoder: Encoder, sentence: str) -> UnknownWords:
     return UnknownWords(unknown, len(unknown) == len(words), encoder.name)
 
 
-def _listed(words: Sequence[str]) -> str:
+def _list(words: Sequence[str]) -> str:
     quoted = [f'"{word[:LONGEST]}"' for word in words[:MOST_LISTED]]
     if len(words) > MOST_LISTED:
         quoted.append(f"{len(words) - MOST_LISTED:,} other words")

@@ -37,7 +37,7 @@ MOST_MOMENTS = 4_000_000
 
 
 @runtime_checkable
-class Seeing(Grounder, Protocol):
+class VideoGrounder(Grounder, Protocol):
     """A Grounder that sees videos, and can be shown other features."""
 
     def with_features(self, features: Any) -> Grounder:  # noqa: ANN401 - some take a store of one class alone
@@ -80,7 +80,7 @@ class WindowScorer(Protocol):
 
 
 @runtime_checkable
-class ScoresWindows(Seeing, Protocol):
+class WindowScoringGrounder(VideoGrounder, Protocol):
     """A Grounder that may have a way to score all windows of a film that is faster than answering each as a video."""
 
     def window_scorer(self) -> WindowScorer | None:
@@ -98,7 +98,7 @@ class _Job(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Windowed:
+class WindowedGrounder:
     """A Grounder for long videos made of one for short videos.
 
     Parameters
@@ -130,8 +130,8 @@ class Windowed:
     ...         return Predictions.from_lists(
     ...             {q: [(d / 4, 3 * d / 4, d)] for q, d in zip(queries.query_id, queries.duration_s)})
     >>> video = Queries(["video#0"], ["video"], np.array([10.0]), ["a door opens"])
-    >>> found = Windowed(Middle(), Windows(window_s=4.0, stride_s=4.0)).ground(video, top=2)
-    >>> list(zip(found.start_s.tolist(), found.end_s.tolist()))
+    >>> answers = WindowedGrounder(Middle(), Windows(window_s=4.0, stride_s=4.0)).ground(video, top=2)
+    >>> list(zip(answers.start_s.tolist(), answers.end_s.tolist()))
     [(1.0, 3.0), (5.0, 7.0)]
     """
 
@@ -150,7 +150,7 @@ class Windowed:
             raise UsageError(f"got {self.nms} for suppression, expected an IoU from 0 to 1")
         if self.each < 1:
             raise UsageError(f"got {self.each} moments a window, expected 1 or more")
-        if self.features is not None and not isinstance(self.grounder, Seeing):
+        if self.features is not None and not isinstance(self.grounder, VideoGrounder):
             raise UsageError(f"{self.grounder.name} cannot be shown features, expected a method that sees videos")
 
     @property
@@ -158,11 +158,11 @@ class Windowed:
         """The method's, and how it is used."""
         return f"{self.grounder.name} in windows of {self.windows.window_s:g} s"
 
-    def with_features(self, features: FeatureStore) -> Windowed:
+    def with_features(self, features: FeatureStore) -> WindowedGrounder:
         """Return the same method that is shown other features of the videos."""
         return dataclasses.replace(self, features=features)
 
-    def fit(self, train: Annotations, val: Annotations | None = None) -> Windowed:
+    def fit(self, train: Annotations, val: Annotations | None = None) -> WindowedGrounder:
         """Let the method learn from windows, one a query, that hold the moment anywhere in them.
 
         Windows without the moment are not drawn: few methods can learn from a video that does not show what is asked.
@@ -172,11 +172,11 @@ class Windowed:
         for number, split in enumerate((train,) if val is None else (train, val)):
             draws = WindowDraws.of(split, store, window_s=self.windows.window_s, negatives=0.0)
             drawn = draws.draw(np.random.default_rng([self.seed, number]))
-            parts.append(draws.moved(drawn))
+            parts.append(draws.on_windows(drawn))
             shown += draws.windows(drawn)
         method = self.grounder
-        if store is not None and isinstance(method, Seeing):
-            method = method.with_features(WindowedFeatures.holding(store, shown))
+        if store is not None and isinstance(method, VideoGrounder):
+            method = method.with_features(WindowedFeatures.of_windows(store, shown))
         return dataclasses.replace(self, grounder=method.fit(*parts), features=store)
 
     def ground(self, queries: Queries, top: int = 100) -> Predictions:
@@ -187,33 +187,33 @@ class Windowed:
         if top < 1:
             raise UsageError(f"got top={top}, expected 1 or more")
         store = self._store()
-        scorer = self.grounder.window_scorer() if isinstance(self.grounder, ScoresWindows) else None
+        scorer = self.grounder.window_scorer() if isinstance(self.grounder, WindowScoringGrounder) else None
         if scorer is not None and store is not None:
-            moments = self._scored(scorer, queries, store, top)
+            moments = self._score_windows(scorer, queries, store, top)
         else:
-            moments = self._asked(queries, store, top)
+            moments = self._ask_windows(queries, store, top)
         nothing = (np.zeros(0), np.zeros(0), np.zeros(0))
         answers = [moments.get(row, nothing) for row in range(len(queries))]
         start_s, end_s, score = (np.concatenate(columns) for columns in zip(nothing, *answers, strict=True))
         offsets = np.cumsum([0, *(len(answer[0]) for answer in answers)])
         return Predictions(queries.query_id, offsets, start_s, end_s, score, self.name)
 
-    def _scored(
+    def _score_windows(
         self, scorer: WindowScorer, queries: Queries, store: FeatureStore, top: int
     ) -> dict[int, tuple[Floats, Floats, Floats]]:
         """Return the moments of each query of a method that scores all candidates of a film."""
         moments = {}
         for rows, windows in self.track(list(self._films(queries, store)), "queries of films"):
             asked = queries.select(rows)
-            chosen = self._chosen(windows, asked)
+            chosen = self._choose(windows, asked)
             start_s, end_s, score = scorer(asked, windows, store, chosen)
             for at, row in enumerate(rows.tolist()):
                 places = slice(None) if chosen is None else chosen[at]
                 ends = start_s[places].ravel(), np.fmin(end_s[places], queries.duration_s[row]).ravel()
-                moments[row] = _ranked(*ends, score[at].ravel(), self.nms, top)
+                moments[row] = _rank(*ends, score[at].ravel(), self.nms, top)
         return moments
 
-    def _asked(
+    def _ask_windows(
         self, queries: Queries, store: FeatureStore | None, top: int
     ) -> dict[int, tuple[Floats, Floats, Floats]]:
         """Return the moments of each query of a method that answers each window as a video."""
@@ -222,18 +222,18 @@ class Windowed:
         parts: list[_Moments] = []
         method, video = self.grounder, None
         for job in self.track(jobs, "windows"):
-            if store is not None and isinstance(self.grounder, Seeing) and video != job.video:
+            if store is not None and isinstance(self.grounder, VideoGrounder) and video != job.video:
                 video = job.video
                 windows = itertools.chain.from_iterable(other.windows for other in jobs if other.video == video)
-                method = self.grounder.with_features(WindowedFeatures.holding(store, windows))
+                method = self.grounder.with_features(WindowedFeatures.of_windows(store, windows))
             parts.append(_ask(method, queries, job, self.each))
             if job.last:
                 for at, row in enumerate(job.rows.tolist()):
-                    moments[row] = _stitched(parts, at, self.nms, top)
+                    moments[row] = _stitch(parts, at, self.nms, top)
                 parts = []
         return moments
 
-    def _chosen(self, windows: Sequence[Window], queries: Queries) -> Ints | None:
+    def _choose(self, windows: Sequence[Window], queries: Queries) -> Ints | None:
         """Return the windows that each query of a film asks, (S, K); None for all."""
         if self.ranking is None or self.ranking.most >= len(windows):
             return None
@@ -241,7 +241,7 @@ class Windowed:
 
     def _store(self) -> FeatureStore | None:
         """Features of the videos; None where the method sees none."""
-        if self.features is not None or not isinstance(self.grounder, Seeing):
+        if self.features is not None or not isinstance(self.grounder, VideoGrounder):
             return self.features
         if not hasattr(self.grounder, "features"):
             raise UsageError(f"{self.grounder.name} has no attribute features; give the features of the videos")
@@ -264,7 +264,7 @@ class Windowed:
     def _jobs(self, queries: Queries, store: FeatureStore | None) -> Iterator[_Job]:
         """Divide queries and windows so that few are held at a time; the windows of some queries follow each other."""
         for rows, windows in self._films(queries, store):
-            chosen = self._chosen(windows, queries.select(rows))
+            chosen = self._choose(windows, queries.select(rows))
             if chosen is None:
                 yield from _jobs_of(rows, windows)
                 continue
@@ -320,17 +320,17 @@ def _ask(method: Grounder, queries: Queries, job: _Job, each: int) -> _Moments:
     )
 
 
-def _stitched(parts: Sequence[_Moments], number: int, nms: float, top: int) -> tuple[Floats, Floats, Floats]:
+def _stitch(parts: Sequence[_Moments], number: int, nms: float, top: int) -> tuple[Floats, Floats, Floats]:
     """Rank the moments of a query and leave out what overlaps a better one; equal scores by window, then its order."""
     slices = [slice(part.offsets[number], part.offsets[number + 1]) for part in parts]
     start_s, end_s, score = (
         np.concatenate([getattr(part, name)[span] for part, span in zip(parts, slices, strict=True)])
         for name in ("start_s", "end_s", "score")
     )
-    return _ranked(start_s, end_s, score, nms, top)
+    return _rank(start_s, end_s, score, nms, top)
 
 
-def _ranked(
+def _rank(
     start_s: Floats, end_s: Floats, score: npt.NDArray[Any], nms: float, top: int
 ) -> tuple[Floats, Floats, Floats]:
     """Return the best moments that non-maximum suppression keeps, best first."""

@@ -7,7 +7,7 @@ in :mod:`truemoment.searching.windowed`:
 * it learns from windows drawn again in every epoch: one that holds the moment, anywhere in it, or, 7 times out of 10,
   one of the same video that does not show the moment at all (:class:`WindowDraws`);
 * its answers to all windows are ranked together, and what overlaps a better one is left out
-  (:class:`~truemoment.searching.windowed.Windowed`).
+  (:class:`~truemoment.searching.windowed.WindowedGrounder`).
 
 Windows begin and end with rows of features, so that no row is divided: with F rows at f a second a window is rows
 ``first`` to ``end - 1`` and the seconds from ``first / f`` to ``end / f``.
@@ -242,10 +242,10 @@ class WindowedFeatures:
     def of(cls, store: FeatureStore, windows: Windows, duration_s: Mapping[str, float]) -> WindowedFeatures:
         """Return all windows of videos of these durations; NaN where one is not known."""
         videos = (LongVideo.of(store, video_id, seconds) for video_id, seconds in duration_s.items())
-        return cls.holding(store, (window for video in videos for window in windows.of(video)))
+        return cls.of_windows(store, (window for video in videos for window in windows.of(video)))
 
     @classmethod
-    def holding(cls, store: FeatureStore, windows: Iterable[Window]) -> WindowedFeatures:
+    def of_windows(cls, store: FeatureStore, windows: Iterable[Window]) -> WindowedFeatures:
         """Return these windows; equal ones are one."""
         return cls(store, {window.name: window for window in windows})
 
@@ -351,8 +351,8 @@ class WindowDraws:
     --------
     >>> rows = [("video#0", "video", 600.0, "a door opens", 100.0, 104.0)]
     >>> draws = WindowDraws.of(Annotations.from_rows(rows), None, window_s=25.6, negatives=0.0)
-    >>> one = draws.moved(draws.draw(np.random.default_rng(0)))
-    >>> one.duration_s.tolist(), round(float(one.end_s[0] - one.start_s[0]), 3), bool(0 <= one.start_s[0] <= 21.6)
+    >>> part = draws.on_windows(draws.draw(np.random.default_rng(0)))
+    >>> part.duration_s.tolist(), round(float(part.end_s[0] - part.start_s[0]), 3), bool(0 <= part.start_s[0] <= 21.6)
     ([25.6], 4.0, True)
     """
 
@@ -423,11 +423,11 @@ class WindowDraws:
     @functools.cached_property
     def always_shown(self) -> Bools:
         """Which moments every window of their video shows part of, so that there is none without, (N,)."""
-        before, behind = self._beside
+        before, behind = self._counts_beside
         return np.asarray((before + behind == 0) & (self.rule == "apart"))
 
     @functools.cached_property
-    def _beside(self) -> tuple[Ints, Ints]:
+    def _counts_beside(self) -> tuple[Ints, Ints]:
         """How many windows end before each moment, and how many start after it, (N,)."""
         start, end = self.moment
         before = np.maximum(start - self.length + 1, 0)
@@ -444,7 +444,7 @@ class WindowDraws:
         if self.rule == "anywhere":
             without = _nth(place, self.n_rows - self.length + 1)
         else:
-            before, behind = self._beside
+            before, behind = self._counts_beside
             nth = _nth(place, before + behind)
             without = np.where(nth < before, nth, end + nth - before)
         first = np.where(negative, without, holding)
@@ -455,7 +455,7 @@ class WindowDraws:
         rows = zip(self.videos, drawn.first.tolist(), drawn.end.tolist(), strict=True)
         return [Window(video.video_id, first, end, video.fps) for video, first, end in rows]
 
-    def moved(self, drawn: DrawnWindows) -> Annotations:
+    def on_windows(self, drawn: DrawnWindows) -> Annotations:
         """Return the queries as asked of their windows: moments from the window's start, cut to it.
 
         A negative window has no moment: its row is without times.

@@ -34,13 +34,13 @@ from truemoment.searching.layout import (
     ROWS,
     SETTINGS,
     VIDEOS,
-    About,
     Rows,
     Settings,
+    VideoRecord,
     folder_name,
     is_file,
     is_index,
-    mapped,
+    map_table,
     piece_means,
     pieces_in,
     read_about,
@@ -242,7 +242,7 @@ class IndexWriter:
                 is_changed = about.notes or folder_name(about.video_id) in damaged
                 (changed if is_changed else unchanged).append(VideoFile(about.video_id, path, identity))
                 if about.path != str(path) and not _holds(Path(about.path), identity):
-                    self._write_about(self.folder / VIDEOS / folder_name(about.video_id), _moved(about, path))
+                    self._write_about(self.folder / VIDEOS / folder_name(about.video_id), _with_path(about, path))
                     moved += not is_changed
             elif (about := by_path.get(str(path))) and about.identity not in seen:
                 changed.append(VideoFile(about.video_id, path, identity))
@@ -258,9 +258,9 @@ class IndexWriter:
         notes = dict.fromkeys(sorted(lost), "its part of the index was damaged, and is made again")
         return IndexPlan(tuple(new), tuple(changed), tuple(unchanged), moved, tuple(copies), unreadable, notes)
 
-    def _entries(self) -> tuple[dict[str, About], set[str]]:
+    def _entries(self) -> tuple[dict[str, VideoRecord], set[str]]:
         """Return what is known of each video, and the names of folders that are damaged."""
-        known: dict[str, About] = {}
+        known: dict[str, VideoRecord] = {}
         damaged = set()
         for folder in (self.folder / VIDEOS).glob("[!.]*"):
             try:
@@ -278,7 +278,7 @@ class IndexWriter:
         kept = set()
         for number, (file, length) in enumerate(self._part_files(video, part_rows, n_rows)):
             with contextlib.suppress(InputError, MissingFileError):
-                mapped(file, (length, self.settings.n_dimensions), self.settings.dtype)
+                map_table(file, (length, self.settings.n_dimensions), self.settings.dtype)
                 kept.add(number)
         return kept
 
@@ -303,15 +303,15 @@ class IndexWriter:
         *,
         notes: Sequence[str] = (),
         stills: Collection[int] = (),
-    ) -> About:
+    ) -> VideoRecord:
         """Put the parts of a video of so many rows together, and take the place of what was there of it.
 
         Parts whose numbers are `stills` are not kept: their rows are the last one of the part before.
         """
         from truemoment.searching.scoring import span_norms  # noqa: PLC0415 - only writing needs it
 
-        rows = self._joined(video, part_rows, n_rows, stills)
-        about = About(
+        rows = self._join_parts(video, part_rows, n_rows, stills)
+        about = VideoRecord(
             video_id=video.video_id,
             path=_text_of(video.path),
             identity=video.identity,
@@ -334,7 +334,7 @@ class IndexWriter:
         self.forget_parts(video)
         return about
 
-    def _joined(self, video: VideoFile, part_rows: int, n_rows: int, stills: Collection[int]) -> Rows:
+    def _join_parts(self, video: VideoFile, part_rows: int, n_rows: int, stills: Collection[int]) -> Rows:
         parts: list[Rows] = []
         try:
             for number, (file, length) in enumerate(self._part_files(video, part_rows, n_rows)):
@@ -375,7 +375,7 @@ class IndexWriter:
         return self.folder / PARTS / f"{folder_name(video.video_id)}-{key}"
 
     @staticmethod
-    def _write_about(folder: OwnPath, about: About) -> None:
+    def _write_about(folder: OwnPath, about: VideoRecord) -> None:
         write_json(folder / ABOUT, about, indent=1)
 
 
@@ -447,7 +447,7 @@ def _holds(path: Path, identity: str) -> bool:
         return False
 
 
-def _moved(about: About, path: Path) -> About:
+def _with_path(about: VideoRecord, path: Path) -> VideoRecord:
     return msgspec.structs.replace(about, path=_text_of(path))
 
 

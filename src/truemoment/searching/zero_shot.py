@@ -32,7 +32,7 @@ from truemoment.media.features.alignment import TOLERANCE_NORM, TOLERANCE_ROWS
 from truemoment.media.features.base import FeatureStore, Frames
 from truemoment.media.features.reading import count_not_finite
 from truemoment.media.features.sentences import SentenceStore
-from truemoment.searching.scoring import joined, span_norms, span_scores
+from truemoment.searching.scoring import join_frames, span_norms, span_scores
 
 SCORES_AT_ONCE = 1 << 23
 """Scores held at a time, about (64 MiB): the sentences of a video are taken some at a time."""
@@ -146,8 +146,8 @@ class ZeroShot:
 
     def _best(self, frames: Frames, wanted: Frames, spans: CandidateSpans, top: int) -> Iterator[tuple[Ints, Floats]]:
         """For each sentence (S, D) the numbers and scores of the candidates that are kept, best first."""
-        means, first, end = joined(frames, spans.first, spans.end)
-        placed, spoken, first, end = map(self._placed, (means, wanted, first, end))
+        means, first, end = join_frames(frames, spans.first, spans.end)
+        placed, spoken, first, end = map(self._place, (means, wanted, first, end))
         norms = span_norms(placed, first, end)
         at_once = max(SCORES_AT_ONCE // max(len(spans.first), 1), 1)
         for low in range(0, len(wanted), at_once):
@@ -156,7 +156,7 @@ class ZeroShot:
                 kept = best_kept(score, *spans.compared, threshold=self.nms, top=top)
                 yield kept, score[kept]
 
-    def _placed(self, array: npt.NDArray[Any]) -> Any:  # noqa: ANN401 - an array of NumPy or of PyTorch
+    def _place(self, array: npt.NDArray[Any]) -> Any:  # noqa: ANN401 - an array of NumPy or of PyTorch
         """Bring an array to the device."""
         if self.device is None:
             return array
@@ -249,8 +249,8 @@ def candidates(proposals: Proposals, n_rows: int, fps: float | None, duration_s:
 
     Examples
     --------
-    >>> found = candidates(WindowedGrid(tail="covered"), 30, 5.0, 5.9)
-    >>> len(found.first), float(found.end_s.max())
+    >>> spans = candidates(WindowedGrid(tail="covered"), 30, 5.0, 5.9)
+    >>> len(spans.first), float(spans.end_s.max())
     (90, 5.9)
     """
     if duration_s <= 0 and (fps is None or not isinstance(proposals, FrameProposals)):

@@ -131,8 +131,8 @@ class ConceptVocabulary:
 
         Examples
         --------
-        >>> found = ConceptVocabulary.of(concepts_of(["A man jumps.", "The man sits."], get_engine()), 2)
-        >>> [(concept.lemma, concept.tag) for concept in found.concepts], found.count.tolist()
+        >>> vocabulary = ConceptVocabulary.of(concepts_of(["A man jumps.", "The man sits."], get_engine()), 2)
+        >>> [(concept.lemma, concept.tag) for concept in vocabulary.concepts], vocabulary.count.tolist()
         ([('man', 'NOUN'), ('jump', 'VERB')], [2, 1])
         """
         counted = Counter(concept for concepts in sentences for concept in concepts)

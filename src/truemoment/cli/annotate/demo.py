@@ -10,7 +10,7 @@ from typing import Any
 from truemoment.base.request import Request, option, seed
 from truemoment.cli import binder
 from truemoment.cli.annotate.shared import folder_of, run_server
-from truemoment.cli.annotate.start import study_of_one
+from truemoment.cli.annotate.start import make_home_study
 from truemoment.cli.demo_folder import claim
 from truemoment.cli.outputs import say, status_line
 from truemoment.cli.serving import ServingOptions
@@ -66,7 +66,7 @@ def command(request: StudyDemoRequest, serving: ServingOptions) -> None:
     """
     serving.listening()
     render_demo(request.out, request.seed, show=True)
-    study_of_one(request.out / QUERIES, request.out / "videos", request.out / STUDY, title="Demo: mark the moments")
+    make_home_study(request.out / QUERIES, request.out / "videos", request.out / STUDY, title="Demo: mark the moments")
     words = [
         "truemoment",
         "annotate",

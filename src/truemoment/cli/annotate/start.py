@@ -13,7 +13,7 @@ from truemoment.cli.outputs import say
 from truemoment.cli.serving import ServingOptions
 
 
-def study_of_one(queries: Path, videos: Path, study: Path, *, title: str = "", lang: str = "") -> None:
+def make_home_study(queries: Path, videos: Path, study: Path, *, title: str = "", lang: str = "") -> None:
     """Make the study of one person, or keep the one that is there."""
     from truemoment.web.annotating.creation import new_study
     from truemoment.web.annotating.plan import StudyPlan
@@ -66,7 +66,7 @@ def command(request: StartRequest, serving: ServingOptions) -> None:
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     serving.listening()
     study = request.study or request.queries.with_name(f"{request.queries.stem}.study")
-    study_of_one(request.queries, request.videos, study, lang=request.lang)
+    make_home_study(request.queries, request.videos, study, lang=request.lang)
     words = [
         "truemoment",
         "annotate",

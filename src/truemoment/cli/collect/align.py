@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Aligning(Request):
+class AlignmentOptions(Request):
     """How two sounds are aligned, as the options write it."""
 
     HEADING = "Alignment"
@@ -66,7 +66,7 @@ class AlignRequest(Request):
 
 
 @binder.command("align")
-def command(request: AlignRequest, aligning: Aligning, output: Output) -> None:
+def command(request: AlignRequest, aligning: AlignmentOptions, output: Output) -> None:
     """Align TRACK, a film's sound with audio description, with the film's own sound in FILM.
 
     FILE#2 names a stream of a file by its number, FILE#eng-ad by its language and audio description.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from truemoment.base.errors import UsageError
 from truemoment.base.request import In, Request, argument, option
-from truemoment.cli.collect.align import Aligning
+from truemoment.cli.collect.align import AlignmentOptions
 
 if TYPE_CHECKING:
     from truemoment.collection.layout import CollectSettings
@@ -59,7 +59,7 @@ class Films(Request):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hearing(Request):
+class SpeechOptions(Request):
     """What hears the words."""
 
     HEADING = "Speech"
@@ -90,7 +90,7 @@ class Hearing(Request):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judging(Request):
+class SentenceRules(Request):
     """Which sentences are kept, and how they are written."""
 
     HEADING = "Dialogue and sentences"
@@ -114,7 +114,9 @@ class Judging(Request):
     )
 
 
-def settings_of(hearing: Hearing, judging: Judging, aligning: Aligning, *, delay_s: float | None) -> CollectSettings:
+def settings_of(
+    hearing: SpeechOptions, judging: SentenceRules, aligning: AlignmentOptions, *, delay_s: float | None
+) -> CollectSettings:
     """Return the settings of a collection; `delay_s` is that of a track that is the narrator alone."""
     import math
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,14 +11,11 @@ from truemoment.base.boundary.text import short_line
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.request import In, Out, Request, number, option
 from truemoment.cli import EXIT_CHECK_FAILED, binder
-from truemoment.cli.collect.align import Aligning
-from truemoment.cli.collect.options import Films, Hearing, Judging, settings_of
+from truemoment.cli.collect.align import AlignmentOptions
+from truemoment.cli.collect.options import Films, SentenceRules, SpeechOptions, settings_of
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.outputs import say, status_line
 from truemoment.cli.parts import Output, Workers
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +34,12 @@ class CollectRequest(Request):
 
 @binder.command("run")
 def command(
-    request: CollectRequest, films: Films, hearing: Hearing, judging: Judging, aligning: Aligning, processes: Workers
+    request: CollectRequest,
+    films: Films,
+    hearing: SpeechOptions,
+    judging: SentenceRules,
+    aligning: AlignmentOptions,
+    processes: Workers,
 ) -> None:
     """Collect sentences of audio description from films: FILM with --described TRACK, or --list FILE.
 

@@ -43,7 +43,7 @@ def command(request: IndexRequest, workers: Workers, _threads: Threads, output: 
     truemoment index ~/Videos -o videos.index --workers 4
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.searching import report as reports
-    from truemoment.searching.index import found_in
+    from truemoment.searching.index import indexed_videos
 
     out = request.folder
     settings, done = index_with_progress(
@@ -56,7 +56,7 @@ def command(request: IndexRequest, workers: Workers, _threads: Threads, output: 
         partial=request.partial,
         codes=request.codes,
     )
-    durations_s = {name: about.duration_s for name, (_, about) in found_in(out).items()}
+    durations_s = {name: about.duration_s for name, (_, about) in indexed_videos(out).items()}
     if done.failed and not durations_s:
         others = f" (and {len(done.failed) - 1:,} others)" if len(done.failed) > 1 else ""
         raise InputError(next(iter(done.failed.values())) + others)
@@ -102,10 +102,10 @@ def index_with_progress(
 @contextlib.contextmanager
 def _progress_of_videos(*, show: bool) -> Iterator[Progress]:
     """Show which video is at work, how far all is, and the time left, if somebody sees it."""
-    from truemoment.searching.building import unseen
+    from truemoment.searching.building import ignore_progress
 
     if not show:
-        yield unseen
+        yield ignore_progress
         return
     from tqdm import tqdm
 

@@ -9,11 +9,11 @@ from truemoment.base.request import Out, option
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.parts import ModelThreads, Output
-from truemoment.cli.predict.parts import Served, own_prompts, raw_beside, resumable, warn_and_exit
+from truemoment.cli.predict.parts import ServedModelOptions, own_prompts, raw_beside, report_saved, warn_and_exit
 
 
 @dataclass(frozen=True, kw_only=True)
-class PredictEndpoint(Served):
+class PredictEndpoint(ServedModelOptions):
     """A served model with one prompt."""
 
     prompt: str = option(
@@ -47,7 +47,7 @@ def command(request: PredictEndpoint, _threads: ModelThreads, output: Output) ->
 
     out, raw = request.out, request.raw or raw_beside(request.out)
     reference, models = request.models({"": get_prompt(request.prompt)}, {"": out}, {"": raw}, output)
-    with resumable([raw]):
+    with report_saved([raw]):
         prediction = predict_with_endpoint(models[""], reference, reference.queries.first(request.limit), out)
     price = request.parsed_price()
     deliver_log(reports.report(prediction, price), lambda: reports.document(prediction, price), output)

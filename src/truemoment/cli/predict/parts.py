@@ -30,7 +30,7 @@ EXIT_NOT_ALL = 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Predicted(Request):
+class PredictionFile(Request):
     """Which queries are predicted, and the file of predictions."""
 
     limit: int | None = number("Predict the first N queries only.", None, 1)
@@ -43,7 +43,7 @@ class Predicted(Request):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShownFrames(Request):
+class FrameOptions(Request):
     """What a served model sees."""
 
     HEADING = "Videos"
@@ -70,7 +70,7 @@ class ShownFrames(Request):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asking(Request):
+class RequestOptions(Request):
     """How a served model is asked."""
 
     HEADING = "Requests"
@@ -126,7 +126,7 @@ class Asking(Request):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Served(Predicted, Data, ShownFrames, Asking):
+class ServedModelOptions(PredictionFile, Data, FrameOptions, RequestOptions):
     """A served model, the queries that it is asked about, and how."""
 
     url: str = argument(metavar="ENDPOINT")
@@ -192,7 +192,7 @@ def raw_beside(out: Path) -> Path:
 
 
 @contextmanager
-def resumable(raws: Iterable[Path]) -> Iterator[None]:
+def report_saved(raws: Iterable[Path]) -> Iterator[None]:
     """Report, if a run is interrupted, how many raw answers are saved."""
     try:
         yield

@@ -11,14 +11,14 @@ from truemoment.base.request import argument
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver_log
 from truemoment.cli.parts import ModelThreads, Output
-from truemoment.cli.predict.parts import Served, own_prompts, raw_beside, resumable, warn_and_exit
+from truemoment.cli.predict.parts import ServedModelOptions, own_prompts, raw_beside, report_saved, warn_and_exit
 
 _NAME_LETTERS = frozenset(string.ascii_letters + string.digits + "-_")
 """What the name of a prompt is made of, which names a file."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PredictPrompts(Served):
+class PredictPrompts(ServedModelOptions):
     """A served model with several prompts."""
 
     url: str = argument(metavar="ENDPOINT")
@@ -60,7 +60,7 @@ def command(request: PredictPrompts, _threads: ModelThreads, output: Output) -> 
     outs = {name: out_of(request.out, name) for name in prompts}
     raws = {name: raw_beside(out) for name, out in outs.items()}
     reference, models = request.models(prompts, outs, raws, output)
-    with resumable(raws.values()):
+    with report_saved(raws.values()):
         queries = reference.queries.first(request.limit)
         study = predict_with_prompts(models, reference, queries, outs, DrawSettings(seed=request.seed))
     price = request.parsed_price()

@@ -13,12 +13,12 @@ from truemoment.cli import binder
 from truemoment.cli.delivery import deliver_log
 from truemoment.cli.outputs import say
 from truemoment.cli.parts import ModelThreads, Output
-from truemoment.cli.predict.parts import Predicted
+from truemoment.cli.predict.parts import PredictionFile
 from truemoment.studies.request import Data
 
 
 @dataclass(frozen=True, kw_only=True)
-class PredictRun(Predicted, Data):
+class PredictRun(PredictionFile, Data):
     """A trained run, and the queries that it predicts."""
 
     run: InRun[Path] = argument(metavar="RUN")

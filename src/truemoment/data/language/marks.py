@@ -195,8 +195,8 @@ def marks_of(sentences: Sequence[str], engine: Engine) -> dict[str, Bools]:
     Examples
     --------
     >>> from truemoment.data.language import get_engine
-    >>> found = marks_of(["She never sits.", "Two men run, then stop."], get_engine())
-    >>> {mark: of.tolist() for mark, of in found.items()}
+    >>> marks = marks_of(["She never sits.", "Two men run, then stop."], get_engine())
+    >>> {mark: sentences.tolist() for mark, sentences in marks.items()}
     {'temporal order': [False, True], 'negation': [True, False], 'counting': [False, True], 'anaphora': [True, False]}
     """
     read = engine.analyse([str(sentence) for sentence in sentences])

@@ -118,8 +118,8 @@ class WordVectors:
         Examples
         --------
         >>> vectors = WordVectors(("opens", "door"), np.eye(2, dtype=np.float32), "two words")
-        >>> found = vectors.coverage(["She opens the door.", "The door opens."], "blanks")
-        >>> found.n_tokens, found.n_unknown, dict(found.unknown)
+        >>> coverage = vectors.coverage(["She opens the door.", "The door opens."], "blanks")
+        >>> coverage.n_tokens, coverage.n_unknown, dict(coverage.unknown)
         (7, 5, {'the': 2, 'she': 1, 'door.': 1, 'opens.': 1})
         """
         count = Counter(token for sentence in sentences for token in tokenise(sentence, how))

@@ -45,7 +45,7 @@ LAST_EPOCH = "it was trained without times of moments, and its last epoch is kep
 
 BEST_EPOCH = "it was trained without times of moments, but its epoch was chosen with those of {val}"
 
-WINDOWED = "truemoment.searching.windowed.Windowed"
+WINDOWED = "truemoment.searching.windowed.WindowedGrounder"
 """What predicts long videos with any method."""
 
 

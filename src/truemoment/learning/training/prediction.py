@@ -21,8 +21,8 @@ from truemoment.learning.training.grounding import TrainedGrounder
 from truemoment.learning.training.progress import Track, unseen
 from truemoment.learning.training.run_options import RunOptions
 from truemoment.learning.training.windows import windows_of
-from truemoment.searching.chunks import chunked
-from truemoment.searching.first_look import FirstLook, LookedAt, looked_at
+from truemoment.searching.chunks import chunk_annotations
+from truemoment.searching.first_look import FirstLook, FirstLookSummary, summarise_first_look
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +81,8 @@ def predict_with_run(
     out
         File of predictions.
     chunk_s
-        Length of the chunks that videos are cut into, in seconds (:func:`~truemoment.searching.chunks.chunked`); times
-        then count from the start of a chunk. None for whole videos.
+        Length of the chunks that videos are cut into, in seconds (:mod:`truemoment.searching.chunks`); times then count
+        from the start of a chunk. None for whole videos.
     limit
         Number of queries to predict; None for all.
     engine, workers
@@ -131,19 +131,19 @@ def _in_chunks(
         raise UsageError(f"--chunks: {method.name} sees no video")
     if method.ranking is not None:
         raise UsageError("--chunks: is of short videos, and a first look of whole films: expected one of them")
-    chunks = chunked(annotations, chunk_s)
+    chunks = chunk_annotations(annotations, chunk_s)
     store = chunks.features(method.features)
     has_rows = np.array([video_id in store for video_id in chunks.annotations.queries.video_id], dtype=bool)
     return method.with_features(store), chunks.annotations.select_queries(has_rows)
 
 
-def _looked_at(method: TrainedGrounder, annotations: Annotations, queries: Queries) -> LookedAt:
+def _looked_at(method: TrainedGrounder, annotations: Annotations, queries: Queries) -> FirstLookSummary:
     """Return what the first look leaves of the references of the queries that are predicted."""
     windowing, features = method.run.recipe.windows, method.features
     if windowing is UNSET or features is None:
         raise UsageError(f"{method.name} has no windows")
     answered = annotations.select_queries(np.arange(annotations.n_queries) < len(queries))
-    return looked_at(answered, windows_of(windowing), features, method.ranking)
+    return summarise_first_look(answered, windows_of(windowing), features, method.ranking)
 
 
 def _request(

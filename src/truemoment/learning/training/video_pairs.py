@@ -187,7 +187,7 @@ class VideoWindows:
             begins = np.array([self.table.begins[video.video_id] for video in self.draws.videos], dtype=np.int64)
             see = functools.partial(model.see, n_rows=recipe.rows)
             table = WindowTable(self.table.rows, begins + draw.first, begins + draw.end, duration_s, see)
-        columns = make_targets(self.draws.moved(draw), model)
+        columns = make_targets(self.draws.on_windows(draw), model)
         if "duration" in model.needs:
             columns["duration_s"] = duration_s
         log = {

@@ -32,7 +32,7 @@ from truemoment.learning.training.recipes import Recipe, Windowing
 from truemoment.learning.training.vocabulary import TokenVocabulary
 from truemoment.media.features.base import FeatureStore
 from truemoment.searching.first_look import WindowRanking
-from truemoment.searching.windowed import Windowed, WindowScores
+from truemoment.searching.windowed import WindowedGrounder, WindowScores
 from truemoment.searching.windows import Window, WindowedFeatures, Windows
 
 WINDOWS_AT_ONCE = 64
@@ -92,7 +92,7 @@ class EncodedWindows:
     def _encoded(self, windows: Sequence[Window], store: FeatureStore) -> Tensor:
         """Return what the model keeps of windows, (W, ...)."""
         if self._kept[0] != tuple(windows):
-            features = WindowedFeatures.holding(store, windows)
+            features = WindowedFeatures.of_windows(store, windows)
             encoded = []
             for low in range(0, len(windows), WINDOWS_AT_ONCE):
                 block = windows[low : low + WINDOWS_AT_ONCE]
@@ -226,11 +226,11 @@ def in_windows(
     *,
     ranking: WindowRanking | None = None,
     track: Callable[[Any, str], Any] = lambda items, _: items,
-) -> Windowed:
+) -> WindowedGrounder:
     """Return a method as one for long videos, by a recipe's block `windows`; `decode` is of whole videos."""
     n_candidates = method.network.grounding_model.n_candidates
     nms = method.recipe.decode.nms
-    return Windowed(
+    return WindowedGrounder(
         method, windows_of(windowing), nms, method.features, each=n_candidates, ranking=ranking, track=track
     )
 

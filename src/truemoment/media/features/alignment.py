@@ -158,8 +158,8 @@ def check(
     >>> from truemoment.media.features import Features
     >>> rows = [("a#0", "a", 30.0, "a door opens", 2.0, 5.0), ("b#0", "b", 20.0, "a dog runs", 0.0, 9.0)]
     >>> store = Features({"a": np.ones((60, 8), dtype=np.float32)}, fps=1.0)
-    >>> found = check(store, Annotations.from_rows(rows))
-    >>> found.missing, dict(found.off), found.implied_fps
+    >>> alignment = check(store, Annotations.from_rows(rows))
+    >>> alignment.missing, dict(alignment.off), alignment.implied_fps
     (('b',), {'a': (60.0, 30.0)}, 2.0)
     """
     queries = annotations.queries

@@ -39,14 +39,14 @@ class ClipFrames(NamedTuple):
     is_short: bool
 
 
-def thinned(first: int, stop: int, fps: float, most: int = MOST_FRAMES) -> Ints:
+def thin_rows(first: int, stop: int, fps: float, most: int = MOST_FRAMES) -> Ints:
     """Return rows of ``[first, stop)`` thinned to one a second, and to `most`, evenly from first to last.
 
     Examples
     --------
-    >>> thinned(0, 20, fps=5.0).tolist()  # 4 s
+    >>> thin_rows(0, 20, fps=5.0).tolist()  # 4 s
     [0, 5, 10, 15]
-    >>> len(thinned(0, 1000, fps=5.0))
+    >>> len(thin_rows(0, 1000, fps=5.0))
     12
     """
     step = max(1, round(fps / FRAMES_A_SECOND))
@@ -108,4 +108,4 @@ def rows_of_clip(store: FeatureStore, clips: Clips, clip: int, name: str, most: 
         first, stop = np.searchsorted(edges[:-1], [clips.start_s[clip], clips.end_s[clip]], side="left").tolist()
     is_short = stop <= first
     first = min(max(first - 1, 0) if is_short else first, n_rows - 1)
-    return thinned(first, min(stop, n_rows), n_rows / float(edges[-1] - edges[0]), most), is_short
+    return thin_rows(first, min(stop, n_rows), n_rows / float(edges[-1] - edges[0]), most), is_short

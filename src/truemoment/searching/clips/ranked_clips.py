@@ -101,7 +101,7 @@ def rank_similarities(path: Path, choices: RetrievalChoices) -> RankedClips:
     """
     given = read_similarities(path)
     similarities = given.similarities
-    result = _evaluated(similarities, given.clip_of, given.video_id, choices)
+    result = _evaluate(similarities, given.clip_of, given.video_id, choices)
     pool = (similarities.n_texts, similarities.n_clips, len(np.unique(given.video_id)))
     source = (("similarities", f"{as_text(path.name)}#{sha256_of(path)[:8]}"),)
     return RankedClips(result, None, pool, source, choices)
@@ -173,7 +173,7 @@ def rank_clips(
     n_short
         Number of clips shorter than a frame.
     """
-    result = _evaluated(similarities, clips.clip_of, clips.video_id, choices)
+    result = _evaluate(similarities, clips.clip_of, clips.video_id, choices)
     floor = _blind_floor(data, annotations, clips, choices)
     if choices.save is not None:
         matrix = np.concatenate([block for _, block in similarities.blocks()])
@@ -183,7 +183,7 @@ def rank_clips(
     return RankedClips(result, floor, pool, (of_data, *source), choices, clips, n_short)
 
 
-def _evaluated(
+def _evaluate(
     similarities: Similarities, clip_of: Ints, video_id: Strings, choices: RetrievalChoices
 ) -> RetrievalResult:
     return evaluate_retrieval(
@@ -204,4 +204,4 @@ def _blind_floor(
     train = data.beside("train") if asked is None else data.training(annotations, asked)
     if train is None:
         return None
-    return _evaluated(by_lengths(train, clips), clips.clip_of, clips.video_id, choices)
+    return _evaluate(by_lengths(train, clips), clips.clip_of, clips.video_id, choices)

@@ -100,7 +100,7 @@ def places_both_ways(similarities: Similarities, clip_of: Ints, tie: float = 0.0
     equal = np.zeros(similarities.n_texts, dtype=np.int64)
     for rows, block in similarities.blocks():
         own[rows] = block[np.arange(len(block)), clip_of[rows]]
-        greater[rows], near = _compared(block, own[rows, None], tie, axis=1)
+        greater[rows], near = _count_above(block, own[rows, None], tie, axis=1)
         equal[rows] = near - 1  # its own clip
     to_clip = RightPlaces(greater, equal, similarities.n_clips)
 
@@ -110,7 +110,7 @@ def places_both_ways(similarities: Similarities, clip_of: Ints, tie: float = 0.0
     alike = np.zeros(similarities.n_clips, dtype=np.int64)
     own_alike = np.zeros(similarities.n_clips, dtype=np.int64)
     for rows, block in similarities.blocks():
-        more, near = _compared(block, best[None], tie, axis=0)
+        more, near = _count_above(block, best[None], tie, axis=0)
         larger, alike = larger + more, alike + near
         right = np.abs(own[rows] - best[clip_of[rows]]) <= tie
         own_alike += np.bincount(clip_of[rows][right], minlength=similarities.n_clips)
@@ -118,7 +118,7 @@ def places_both_ways(similarities: Similarities, clip_of: Ints, tie: float = 0.0
     return to_clip, RightPlaces(larger[asked], (alike - own_alike)[asked], similarities.n_texts)
 
 
-def _compared(block: Frames, own: Frames, tie: float, axis: int) -> tuple[Ints, Ints]:
+def _count_above(block: Frames, own: Frames, tie: float, axis: int) -> tuple[Ints, Ints]:
     """Count similarities above `own` by more than the tie, and those within it."""
     if tie == 0:
         return (block > own).sum(axis=axis), (block == own).sum(axis=axis)

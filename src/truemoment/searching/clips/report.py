@@ -40,20 +40,20 @@ def _table(ranked: RankedClips) -> Table:
     headings = ("measure", "value", "95 % interval", "chance", *floor, "best ties", "worst ties", "clip4clip")
     rows = []
     for number, figure in enumerate(ranked.result.figures):
-        cells = [str(figure.measure), _shown(figure, figure.value)]
-        cells += [low_to_high(figure.ci95, 2, times=_times(figure)) or UNDEFINED, _shown(figure, figure.chance)]
-        cells += [_shown(figure, ranked.floor.figures[number].value)] if ranked.floor else []
-        cells += [_shown(figure, value) for value in (figure.best, figure.worst, figure.clip4clip)]
+        cells = [str(figure.measure), _format(figure, figure.value)]
+        cells += [low_to_high(figure.ci95, 2, times=_factor(figure)) or UNDEFINED, _format(figure, figure.chance)]
+        cells += [_format(figure, ranked.floor.figures[number].value)] if ranked.floor else []
+        cells += [_format(figure, value) for value in (figure.best, figure.worst, figure.clip4clip)]
         rows.append(tuple(map(Cell, cells)))
     return Table("", headings, (("", tuple(rows)),))
 
 
-def _times(figure: RetrievalFigure) -> float:
+def _factor(figure: RetrievalFigure) -> float:
     return 100.0 if figure.measure.is_fraction else 1.0
 
 
-def _shown(figure: RetrievalFigure, value: float) -> str:
-    return UNDEFINED if value != value else f"{_times(figure) * value:.2f}"  # noqa: PLR0124 - NaN
+def _format(figure: RetrievalFigure, value: float) -> str:
+    return UNDEFINED if value != value else f"{_factor(figure) * value:.2f}"  # noqa: PLR0124 - NaN
 
 
 def _notes(ranked: RankedClips) -> list[str]:

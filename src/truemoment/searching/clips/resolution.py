@@ -37,8 +37,8 @@ class Resolution:
 
     Examples
     --------
-    >>> one = Resolution(0.209, 0.248, 1000)   # Table 6 of MAD: LSMDC16 alone, and with all of MAD, R@1
-    >>> round(100 * one.standard_error, 2), round(one.z, 1), one.is_resolved
+    >>> gain = Resolution(0.209, 0.248, 1000)   # Table 6 of MAD: LSMDC16 alone, and with all of MAD, R@1
+    >>> round(100 * gain.standard_error, 2), round(gain.z, 1), gain.is_resolved
     (1.88, 2.1, True)
     """
 

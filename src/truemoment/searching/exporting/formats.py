@@ -56,7 +56,7 @@ def check_ending(path: Path) -> str:
     return ending
 
 
-def exported(moments: Sequence[ExportedMoment], ending: str, *, names_only: bool = False) -> str:
+def export_text(moments: Sequence[ExportedMoment], ending: str, *, names_only: bool = False) -> str:
     """Return moments in the format of an ending.
 
     Parameters

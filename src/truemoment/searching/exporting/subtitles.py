@@ -26,7 +26,7 @@ def srt_text(moments: Sequence[ExportedMoment]) -> str:
 def vtt_text(moments: Sequence[ExportedMoment]) -> str:
     """Return WebVTT, which players show as chapters too."""
     cues = [
-        f"{number}\n{_clock(start_ms)} --> {_clock(end_ms)}\n{_escaped(sentence)}\n"
+        f"{number}\n{_clock(start_ms)} --> {_clock(end_ms)}\n{_escape(sentence)}\n"
         for number, (start_ms, end_ms, sentence) in enumerate(_cues(moments, ".vtt"), start=1)
     ]
     return "\n".join(["WEBVTT\n", *cues])
@@ -53,5 +53,5 @@ def _clock(time_ms: int) -> str:
     return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}.{ms:03d}"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

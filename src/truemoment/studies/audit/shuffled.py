@@ -137,8 +137,8 @@ def compare_shuffled(
     Examples
     --------
     >>> a = Annotations.from_rows([("v#0", "v", 40.0, "a door opens", 10.0, 30.0)])
-    >>> one, other = (Predictions.from_lists({"v#0": [m]}) for m in [(10.0, 20.0), (10.0, 24.0)])
-    >>> moved = compare_shuffled(a, one, other)
+    >>> before, after = (Predictions.from_lists({"v#0": [m]}) for m in [(10.0, 20.0), (10.0, 24.0)])
+    >>> moved = compare_shuffled(a, before, after)
     >>> moved.d_start.tolist(), moved.d_end.tolist(), moved.share_unchanged, moved.share_within(0.2)
     ([0.0], [0.1], 0.0, 1.0)
     """

@@ -67,10 +67,10 @@ def agreement(
     >>> a = Annotations.from_rows([(f"{v}#0", v, 30.0, "a door opens", 2.0, 6.0) for v in "abcd"])
     >>> def scores(end_s):
     ...     return evaluate(a, Predictions.from_lists({f"{v}#0": [(2.0, end_s)] for v in "abcd"}), "mIoU; R@1,IoU=0.3")
-    >>> found = agreement(
+    >>> result = agreement(
     ...     Systems({"near": scores(5.0), "middle": scores(4.0), "far": scores(3.0)}), np.random.default_rng(0)
     ... )
-    >>> float(found.tau[0, 1].round(4))  # two of three pairs, in the same order; R@1 ties the third
+    >>> float(result.tau[0, 1].round(4))  # two of three pairs, in the same order; R@1 ties the third
     0.8165
     """
     resampled = resample_figures(list(systems.scores.values()), rng, resamples=resamples, progress=progress)

@@ -134,8 +134,8 @@ def check_axioms(
 
     Examples
     --------
-    >>> found = check_axioms("R@1,IoU=0.5; AxIoU@3", np.random.default_rng(0), pairs=100)
-    >>> [(str(one.measure), one.axiom) for one in found if not one.holds]
+    >>> checks = check_axioms("R@1,IoU=0.5; AxIoU@3", np.random.default_rng(0), pairs=100)
+    >>> [(str(check.measure), check.axiom) for check in checks if not check.holds]
     [('R@1,IoU=0.5', 'MON')]
     """
     if pairs < 1 or references < 1 or not 1 <= length <= DEEPEST:

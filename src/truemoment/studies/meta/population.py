@@ -26,10 +26,14 @@ def default_population() -> tuple[SimulatedSystem, ...]:
     ``blind``, ``map`` and ``ranker`` lie within 4 points of the published figures of Prior-Only Blind, 2D-TAN and SCDM.
     Names have at most 16 characters, because small figures cut longer ones.
     """
-    shuffled = SimulatedSystem("map rand", "as in the paper", found=0.3, boundary_error=0.35, ranking=0.05, bias=0.9)
-    proposal_map = SimulatedSystem("map", "as in the paper", found=0.6, boundary_error=0.2, ranking=0.11, bias=0.8)
+    shuffled = SimulatedSystem(
+        "map rand", "as in the paper", found_share=0.3, boundary_error=0.35, ranking=0.05, bias=0.9
+    )
+    proposal_map = SimulatedSystem(
+        "map", "as in the paper", found_share=0.6, boundary_error=0.2, ranking=0.11, bias=0.8
+    )
     six = (
-        SimulatedSystem("blind", "as in the paper", found=0.0, boundary_error=0.0, ranking=0.0, bias=1.0),
+        SimulatedSystem("blind", "as in the paper", found_share=0.0, boundary_error=0.0, ranking=0.0, bias=1.0),
         SimulatedSystem("ranker", "as in the paper", 0.6, 0.15, ranking=0.21, bias=0.2, nms_threshold=0.75),
         proposal_map,
         replace(proposal_map, name="map nonms", model="map", nms_threshold=None),
@@ -55,7 +59,7 @@ def default_population() -> tuple[SimulatedSystem, ...]:
         SimulatedSystem(
             _suppression(threshold),
             "redundancy",
-            found=0.7,
+            found_share=0.7,
             boundary_error=0.15,
             ranking=0.16,
             bias=0.6,
@@ -100,7 +104,7 @@ def variants(n: int, rng: np.random.Generator) -> tuple[SimulatedSystem, ...]:
         training = SimulatedSystem(
             name,
             f"variant (rate {rate:+.2f}, capacity {capacity:+.2f})",
-            found=0.62 - 0.1 * rate**2,
+            found_share=0.62 - 0.1 * rate**2,
             boundary_error=0.2 * math.exp(-0.5 * capacity),
             ranking=0.12 * (1 - 0.4 * rate**2) * math.exp(-0.15 * capacity),
             bias=0.7 + 0.2 * capacity,

@@ -129,13 +129,13 @@ def select(
     >>> def scores(end_s, measures):
     ...     return evaluate(a, Predictions.from_lists({"v#0": [(2.0, end_s)]}), measures)
     >>> ends = {"far": 4.5, "near": 5.5}
-    >>> found = select(
+    >>> result = select(
     ...     Systems({name: scores(end_s, "R@1,IoU=0.5; mIoU") for name, end_s in ends.items()}),
     ...     Systems({name: scores(end_s, "mIoU") for name, end_s in ends.items()}),
     ...     np.random.default_rng(0),
     ...     resamples=2,
     ... )
-    >>> [found.variants[number] for number in found.selected], found.tied.tolist(), found.regret.tolist()
+    >>> [result.variants[number] for number in result.selected], result.tied.tolist(), result.regret.tolist()
     (['far', 'near'], [2, 1], [[0.125], [0.0]])
     """
     _check_same(validation.names, test.names)

@@ -79,7 +79,7 @@ class SimulatedSystem:
 
     Parameters
     ----------
-    found
+    found_share
         Share of queries whose moment is among the candidates, 0 to 1.
     boundary_error
         Standard deviation of each end of the candidate that is the moment, as a share of the moment's length; normal,
@@ -98,13 +98,13 @@ class SimulatedSystem:
 
     Examples
     --------
-    >>> SimulatedSystem("blind", "guesser", found=0.0, ranking=0.0, bias=1.0).sees
+    >>> SimulatedSystem("blind", "guesser", found_share=0.0, ranking=0.0, bias=1.0).sees
     False
     """
 
     name: str
     family: str
-    found: float = 0.8
+    found_share: float = 0.8
     boundary_error: float = 0.2
     ranking: float = 0.5
     bias: float = 0.5
@@ -114,7 +114,7 @@ class SimulatedSystem:
     alike: float = 0.0
 
     def __post_init__(self) -> None:
-        for dial in ("found", "ranking", "bias", "alike"):
+        for dial in ("found_share", "ranking", "bias", "alike"):
             if not 0 <= getattr(self, dial) <= 1:
                 raise UsageError(f"{self.name}: got {dial} {getattr(self, dial):g}, expected 0 to 1")
         if not 0 <= self.boundary_error < math.inf:
@@ -132,12 +132,12 @@ class SimulatedSystem:
     @property
     def sees(self) -> bool:
         """Whether its answers depend on the references."""
-        return self.found > 0 or self.ranking > 0
+        return self.found_share > 0 or self.ranking > 0
 
     @property
     def recipe(self) -> dict[str, object]:
         """Every field by name, for the documents."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {field.name.removesuffix("_share"): getattr(self, field.name) for field in fields(self)}
 
 
 def simulate_all(
@@ -370,7 +370,7 @@ def _see(system: SimulatedSystem, stage: _Stage, rows: slice, chance: _ModelDraw
     selected = np.take_along_axis(order, (chance.choice * n_references).astype(np.int64)[:, None], axis=1)
     moment = np.stack([np.take_along_axis(time, selected, axis=1)[:, 0] for time in (start, end)], axis=1)
     ease = np.sqrt(DIFFICULTY_IN_FOUND) * -difficulty + np.sqrt(1 - DIFFICULTY_IN_FOUND) * chance.seeing
-    is_seen = (ease > _quantile(1 - system.found)) & (n_references > 0)
+    is_seen = (ease > _quantile(1 - system.found_share)) & (n_references > 0)
     harder = np.exp(DIFFICULTY_SPREAD * difficulty - DIFFICULTY_SPREAD**2 / 2)
     off = system.boundary_error * harder * (moment[:, 1] - moment[:, 0])
     return np.asarray(moment + off[:, None] * chance.ends), np.asarray(is_seen)

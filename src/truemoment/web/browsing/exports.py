@@ -19,7 +19,7 @@ from truemoment.base.boundary.own_path import OwnPath, open_regular
 from truemoment.base.boundary.processes import RestartingPool, begin_quietly
 from truemoment.base.errors import TrueMomentError, UsageError
 from truemoment.media.video.clips import cut_clip
-from truemoment.searching.exporting.formats import ENDINGS, annotations_text, exported, predictions_text
+from truemoment.searching.exporting.formats import ENDINGS, annotations_text, export_text, predictions_text
 from truemoment.searching.exporting.moments import ExportedFilm, ExportedMoment, film_of
 from truemoment.searching.pictures import SearchResult, name_of_files
 from truemoment.searching.retrieval import FoundMoment
@@ -214,7 +214,7 @@ class ExportService:
             moments.append(ExportedMoment(videos[moment.v], first, last, moment.sentence, moment.score, moment.z))
         if body.format in RECORDS:
             return RECORDS[body.format][1](moments)
-        return exported(moments, f".{body.format}", names_only=body.options.names)
+        return export_text(moments, f".{body.format}", names_only=body.options.names)
 
     def _written(self, name: str, data: bytes) -> str:
         """Write a file into the folder of exports, and return its name."""

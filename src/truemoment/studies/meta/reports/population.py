@@ -91,7 +91,7 @@ def report(run: PopulationRun) -> Report:
 
 
 def _row(system: SimulatedSystem, figures: Floats) -> tuple[Cell, ...]:
-    dials = (system.found, system.boundary_error, system.ranking, system.bias)
+    dials = (system.found_share, system.boundary_error, system.ranking, system.bias)
     return (
         Cell(system.name),
         *(Cell(number(dial)) for dial in dials),
