@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from truemoment.base.errors import UsageError
-from truemoment.base.request import Out, Request, argument, option, seed
+from truemoment.base.request import Out, OutFolder, Request, argument, option, seed
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver, suggest
 from truemoment.cli.outputs import files_of_run, refuse_outputs, say, source_file
@@ -62,7 +62,11 @@ class TrainRequest(Request):
         "Measures on the test splits. [default: R@1, dR@1 at 0.5 and 0.7, mIoU, AxIoU]", metavar="'A; B'"
     )
     seed: int = seed("weights, order and all draws")
-    out: Path | None = option("Output folder. An existing run in it is resumed.", name="-o --out", metavar="DIR")
+    out: OutFolder[Path | None] = option(
+        "Output folder. An existing run in it is resumed. [default: runs/MODEL-DATASET-HASH-SEED]",
+        name="-o --out",
+        metavar="DIR",
+    )
     results: Out[Path | None] = option("Add the figures to a file.", metavar="FILE.csv", rare=True)
 
 

@@ -232,7 +232,9 @@ class IndexRequest(EmbeddingModel):
     """Videos that are indexed, and how."""
 
     videos: tuple[Path, ...] = argument(metavar="VIDEO...")
-    out: Path | None = option("Folder of the index. [default: VIDEO.index]", name="-o --out", metavar="INDEX")
+    out: OutFolder[Path | None] = option(
+        "Folder of the index. [default: VIDEO.index]", name="-o --out", metavar="INDEX"
+    )
     fps: float | None = option(f"Frames per second to embed. [default: {DEFAULT_FPS:g}]", metavar="F")
     partial: bool = option("Index the readable part of damaged or truncated videos, with a warning.", False)
     proposals: str | None = option(
