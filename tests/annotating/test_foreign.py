@@ -196,3 +196,12 @@ def test_the_key_is_private(make_study, monkeypatch, tmp_path):
     key.write_bytes(b"short")
     with pytest.raises(InputError, match="key: has 5 bytes, expected 32; remove it"):
         check_videos(StudyFolder(folder), None)
+
+
+def test_a_refused_study_writes_nothing_for_the_user(make_study, monkeypatch, tmp_path):
+    """A user who has no key gets none by a study of somebody else."""
+    folder, _ = make_study(annotations_of(1, 1), people=1, per_query=1)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "of another user"))
+    with pytest.raises(InputError, match="--videos DIR"):
+        check_videos(StudyFolder(folder), None)
+    assert not (tmp_path / "of another user").exists()

@@ -74,6 +74,7 @@ class Hunter:
         """Commands that ended well on an input, with their own options."""
         secrets = dict.fromkeys(("OPENAI_API_KEY", "HF_TOKEN", "TRUEMOMENT_API_KEY"), f"{CANARY}-key")
         folders = {"HOME": str(self.home), "TMPDIR": str(self.temporary), "XDG_CACHE_HOME": str(self.home / ".cache")}
+        folders |= {"XDG_DATA_HOME": str(self.home / ".local" / "share")}
         os.environ.update(secrets | folders | {"TRUEMOMENT_CACHE": str(self.home / ".cache" / "truemoment")})
         os.environ["TRUEMOMENT_CONFIG"] = str(self.place / "config.json")
         shutil.copytree(whole, self.place, symlinks=True)
@@ -116,7 +117,7 @@ class Hunter:
         broken += self._changed_outside(words)
         finding = self._kept(seed, number, f"{kind}: {what}", words, outcome, broken) if broken else None
         self._restore(after)
-        for left in self.temporary.iterdir():
+        for left in (*self.temporary.iterdir(), self.home / ".local"):
             _remove(left)
         return finding
 

@@ -20,6 +20,9 @@ Snapshot = dict[str, tuple[int, ...]]
 FORBIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 ALLOWED = {"\n", "\t", "\u200d"}
 
+KEY = ".local/share/truemoment/key"
+"""The key of a user in the home folder, which a command may make that makes or serves a study."""
+
 
 @dataclass(frozen=True)
 class Happened:
@@ -135,8 +138,10 @@ def _no_leftovers(of: Happened) -> Iterator[str]:
     for path in of.temporary.iterdir():
         yield f"{path.name!r} is left in the temporary folder"
     for path in of.home.rglob("*"):
-        if path.is_file() and ".cache" not in path.parts:
-            yield f"{str(path.relative_to(of.home))!r} is left in the home folder"
+        name = path.relative_to(of.home).as_posix()
+        is_key = of.outcome.status != 2 and (name == KEY or KEY.startswith(f"{name}/"))
+        if not is_key and not name.startswith(".cache"):
+            yield f"{name!r} is left in the home folder"
 
 
 def _refuse_constant(name: str) -> None:

@@ -32,7 +32,7 @@ KEY_BYTES = 32
 
 def seal_videos(study: StudyFolder, connection: sqlite3.Connection) -> None:
     """Write the seal of the videos that a study names now."""
-    write_bytes(study.folder / SEAL, _seal_of(study, connection).encode() + b"\n")
+    write_bytes(study.folder / SEAL, _seal_of(study, connection, _make_key()).encode() + b"\n")
 
 
 def check_videos(study: StudyFolder, videos: Path | None) -> None:
@@ -48,7 +48,8 @@ def refuse_unsealed(study: StudyFolder, connection: sqlite3.Connection) -> None:
     """Refuse a study whose videos were not chosen by this user on this machine."""
     file = study.folder / SEAL
     seal = read_bytes(file).decode("ascii", "replace").strip() if file.is_file() else ""
-    if not hmac.compare_digest(seal.encode(), _seal_of(study, connection).encode()):
+    key = _read_key()  # a user without a key has chosen no videos, and gets none by looking
+    if key is None or not hmac.compare_digest(seal.encode(), _seal_of(study, connection, key).encode()):
         problem = "was made on another machine or by another user, and names videos by their paths there"
         raise InputError(problem, path=study.path, hint="name the folder of its videos: --videos DIR")
 
@@ -78,34 +79,47 @@ def choose_videos(study: StudyFolder, connection: sqlite3.Connection, videos: Pa
     seal_videos(study, connection)
 
 
-def _seal_of(study: StudyFolder, connection: sqlite3.Connection) -> str:
-    """Return the hash of the videos of a study, as hexadecimal digits."""
+def _seal_of(study: StudyFolder, connection: sqlite3.Connection, key: bytes) -> str:
+    """Return the hash of the videos of a study with the key of a user, as hexadecimal digits."""
     rows = connection.execute("SELECT id, video_id, path, played FROM videos ORDER BY id").fetchall()
     other = next((row["played"] for row in rows if row["played"] not in ("", row["path"])), None)
     if other is not None:
         problem = f"plays {other!r}, which is no video of the study"
         raise InputError(problem, path=study.database, field="videos.played")
     named = [identity_of_study(connection), [(row["id"], row["video_id"], row["path"]) for row in rows]]
-    return hmac.new(_key(), msgspec.json.encode(named), hashlib.sha256).hexdigest()
+    return hmac.new(key, msgspec.json.encode(named), hashlib.sha256).hexdigest()
 
 
-def _key() -> bytes:
-    """Return the key of this user, which is made when it is first needed."""
+def _key_file() -> OwnPath:
     from platformdirs import user_data_path  # noqa: PLC0415 - only studies need it
 
-    folder = OwnPath(user_data_path("truemoment"))
-    file = folder / KEY
+    return OwnPath(user_data_path("truemoment")) / KEY
+
+
+def _read_key() -> bytes | None:
+    """Return the key of this user; None if it was never needed."""
+    file = _key_file()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        key = file.content() if file.is_file() else None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror or error})", path=file) from None
+    if key is not None and len(key) != KEY_BYTES:
+        raise InputError(f"has {len(key)} bytes, expected {KEY_BYTES}", path=file, hint="remove it")
+    return key
+
+
+def _make_key() -> bytes:
+    """Return the key of this user, which is made when it is first needed."""
+    file = _key_file()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
         with lock_file(file.path):
-            if not file.is_file():
-                with temporary_file(folder) as fresh:  # which no other user can read
+            if (key := _read_key()) is None:
+                key = secrets.token_bytes(KEY_BYTES)
+                with temporary_file(file.parent) as fresh:  # which no other user can read
                     with open_regular(fresh, "wb") as stream:
-                        stream.write(secrets.token_bytes(KEY_BYTES))
+                        stream.write(key)
                     fresh.rename(file)
-            key = file.content()
     except OSError as error:
         raise InputError(f"cannot be made ({error.strerror or error})", path=file) from None
-    if len(key) != KEY_BYTES:
-        raise InputError(f"has {len(key)} bytes, expected {KEY_BYTES}", path=file, hint="remove it")
     return key
