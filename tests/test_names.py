@@ -3,6 +3,7 @@
 import ast
 import doctest
 import functools
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -71,6 +72,18 @@ def test_a_value_is_named_by_a_noun():
         for part in (tree, *examples(tree))
         for name, line in values(part)
         if name in NO_NOUN and not path.startswith(LATER)
+    ]
+    assert not bad, "\n".join(bad)
+
+
+def test_a_value_of_a_page_is_named_by_a_noun():
+    names = "|".join(sorted(NO_NOUN))
+    declared = re.compile(rf"\b(?:const|let) (?:{names})\b|\((?:{names})(?=\) (?:=>|\{{))")
+    bad = [
+        f"{path.relative_to(PACKAGE).as_posix()}, line {number}: {line.strip()}"
+        for path in sorted(PACKAGE.rglob("*.js"))
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1)
+        if declared.search(line)
     ]
     assert not bad, "\n".join(bad)
 

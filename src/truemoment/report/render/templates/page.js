@@ -36,9 +36,9 @@
     const bodies = [...table.tBodies].map((body) => ({
       body, rows: [...body.rows].filter((row) => !row.classList.contains("group-title")),
     }));
-    const all = bodies.flatMap((of) => of.rows);
+    const all = bodies.flatMap((body) => body.rows);
     const complete = all.every((row) => row.cells.length === heads.length && shownText(row.cells[0]));
-    if (!complete || !bodies.some((of) => of.rows.length > 1)) return;
+    if (!complete || !bodies.some((body) => body.rows.length > 1)) return;
 
     function isNumeric(column) {
       const texts = all.map((row) => shownText(row.cells[column])).filter((text) => !NONE.test(text));
@@ -52,9 +52,9 @@
         return [row, NONE.test(text) ? null : numeric ? numberOf(text) : text];
       }));
       const compare = (a, b) => {
-        const one = keys.get(a), other = keys.get(b);
-        if (one === null || other === null) return (one === null) - (other === null);
-        return sign * (numeric ? one - other : collator.compare(one, other));
+        const first = keys.get(a), second = keys.get(b);
+        if (first === null || second === null) return (first === null) - (second === null);
+        return sign * (numeric ? first - second : collator.compare(first, second));
       };
       for (const { body, rows } of bodies) body.append(...(order ? [...rows].sort(compare) : rows));
       heads.forEach((head, at) => {

@@ -12,15 +12,15 @@ export function emptyAnswer() {
   return { verdict: "", reasons: [], comment: "", moments: [] };
 }
 
-/** @param {any} found what the server has @returns {Answer} */
-export function answerOf(found) {
-  const { verdict = "", reasons = [], comment = "", moments = [] } = found || {};
-  return { verdict, reasons: [...reasons], comment, moments: moments.map((/** @type {Moment} */ of) => ({ ...of })) };
+/** @param {any} stored what the server has @returns {Answer} */
+export function answerOf(stored) {
+  const { verdict = "", reasons = [], comment = "", moments = [] } = stored || {};
+  return { verdict, reasons: [...reasons], comment, moments: moments.map((/** @type {Moment} */ moment) => ({ ...moment })) };
 }
 
 /** @param {Answer} answer @param {number} frame @param {number} except @returns {number} the moment that a frame lies in, or -1 */
 export function momentAt(answer, frame, except = -1) {
-  return answer.moments.findIndex((of, k) => k !== except && of.first <= frame && frame <= of.last);
+  return answer.moments.findIndex((moment, k) => k !== except && moment.first <= frame && frame <= moment.last);
 }
 
 /**
@@ -73,7 +73,7 @@ export function setVerdict(answer, verdict) {
 export function bothOf(mine, theirs) {
   const answer = answerOf(mine);
   for (const moment of theirs.moments) {
-    if (!answer.moments.some((of) => of.first <= moment.last && moment.first <= of.last)) answer.moments.push({ ...moment });
+    if (!answer.moments.some((own) => own.first <= moment.last && moment.first <= own.last)) answer.moments.push({ ...moment });
   }
   answer.moments.sort((a, b) => a.first - b.first);
   if (answer.moments.length) answer.verdict = "marked";

@@ -27,7 +27,7 @@ export function showConflict(dialog, mine, theirs, table) {
  */
 function inWords(answer, table) {
   if (answer.moments.length) {
-    return answer.moments.map((of) => (table ? spanText(table, of) : `frames ${of.first} to ${of.last}`)).join("; ");
+    return answer.moments.map((moment) => (table ? spanText(table, moment) : `frames ${moment.first} to ${moment.last}`)).join("; ");
   }
   const verdict = { "": "no answer", absent: "not in the video", broken: "does not play" }[answer.verdict] || answer.verdict;
   return [verdict, ...answer.reasons].join(", ");

@@ -51,12 +51,12 @@ export class Outbox extends EventTarget {
   /** Take up the changes that an earlier page has left. */
   async restore() {
     const all = await this.kept.all();
-    const own = all.filter((/** @type {Change} */ of) => of.owner === this.owner);
+    const own = all.filter((/** @type {Change} */ change) => change.owner === this.owner);
     const closed = new Set();
-    for (const tab of new Set(own.map((/** @type {Change} */ of) => of.tab))) {
+    for (const tab of new Set(own.map((/** @type {Change} */ change) => change.tab))) {
       if (await isClosed(tab)) closed.add(tab);
     }
-    const left = own.filter((/** @type {Change} */ of) => closed.has(of.tab));
+    const left = own.filter((/** @type {Change} */ change) => closed.has(change.tab));
     left.sort((/** @type {Change} */ a, /** @type {Change} */ b) => (a.id || 0) - (b.id || 0));
     this.queue.push(...left);
     return left;
@@ -80,7 +80,7 @@ export class Outbox extends EventTarget {
 
   /** @param {number} task @returns {Change | undefined} the newest change of a task that is not stored yet */
   newest(task) {
-    return this.queue.filter((of) => of.task === task).pop();
+    return this.queue.filter((change) => change.task === task).pop();
   }
 
   /**
@@ -126,7 +126,7 @@ export class Outbox extends EventTarget {
 
   /** @param {Change} change @param {Outcome} outcome */
   forget(change, outcome) {
-    this.queue = this.queue.filter((of) => of !== change);
+    this.queue = this.queue.filter((waiting) => waiting !== change);
     this.sent.delete(change.key);
     this.writing = this.writing
       .then(() => (change.id === undefined ? null : this.kept.remove(change.id)))
@@ -137,7 +137,7 @@ export class Outbox extends EventTarget {
 
   /** Drop all changes of a task, after the person has chosen. @param {number} task */
   drop(task) {
-    for (const change of this.queue.filter((of) => of.task === task)) this.forget(change, {});
+    for (const change of this.queue.filter((waiting) => waiting.task === task)) this.forget(change, {});
     this.isHeld = false;
     this.tell(this.queue.length ? this.waiting : "saved");
     this.flush();
@@ -208,7 +208,7 @@ export class Outbox extends EventTarget {
 
   /** Forget a change that is wrong, and stays wrong: later ones are made on the version before. @param {Change} change @param {RequestError} error */
   leaveOut(change, error) {
-    for (const later of this.queue.filter((of) => of.task === change.task && of.base > change.base)) {
+    for (const later of this.queue.filter((waiting) => waiting.task === change.task && waiting.base > change.base)) {
       later.base -= 1;
       this.store(later);
     }

@@ -30,73 +30,73 @@ function ago(seconds) {
 }
 
 async function refresh() {
-  const found = await get(`/api/owner/summary?since=${seen}`);
-  if (!found) return;
-  seen = found.open ? 0 : found.seq;
-  const share = found.needed ? Math.round((100 * found.answers) / found.needed) : 0;
-  const waiting = found.videos.waiting ? ` · ${found.videos.waiting} videos are being prepared` : "";
-  const gone = found.videos["not playable"] ? ` · ${found.videos["not playable"]} videos do not play` : "";
+  const summary = await get(`/api/owner/summary?since=${seen}`);
+  if (!summary) return;
+  seen = summary.open ? 0 : summary.seq;
+  const share = summary.needed ? Math.round((100 * summary.answers) / summary.needed) : 0;
+  const waiting = summary.videos.waiting ? ` · ${summary.videos.waiting} videos are being prepared` : "";
+  const gone = summary.videos["not playable"] ? ` · ${summary.videos["not playable"]} videos do not play` : "";
   byId("state").textContent =
-    `${found.state} · ${found.answers} of ${found.needed} answers, ${share} % · ${found.people.length} people${waiting}${gone}`;
+    `${summary.state} · ${summary.answers} of ${summary.needed} answers, ${share} % · ${summary.people.length} people${waiting}${gone}`;
   const focused = document.activeElement?.getAttribute("aria-label");
-  byId("people").tBodies[0].replaceChildren(...found.people.flatMap((/** @type {any} */ of) => rowOf(of, found.closed)));
+  byId("people").tBodies[0].replaceChildren(...summary.people.flatMap((/** @type {any} */ person) => rowOf(person, summary.closed)));
   if (focused) byId("people").querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
-  byId("figures").textContent = printable(figuresOf(found));
+  byId("figures").textContent = printable(figuresOf(summary));
   byId("broken").replaceChildren(
-    ...Object.entries(found.not_playable).map(([name, why]) => {
+    ...Object.entries(summary.not_playable).map(([name, why]) => {
       const item = element("li", "Video ");
       item.append(element("bdi", name), " does not play: ", element("bdi", String(why)));
       return item;
     }),
   );
-  byId("close-study").disabled = found.closed;
+  byId("close-study").disabled = summary.closed;
   if (byId("problem").dataset.kind === "refresh") byId("problem").hidden = true;
-  byId("add").disabled = found.closed;
+  byId("add").disabled = summary.closed;
 }
 
-/** @param {any} found */
-function figuresOf(found) {
+/** @param {any} summary */
+function figuresOf(summary) {
   const parts = [];
   const verdicts = { absent: "not in the video", broken: "does not play", "no fit": "does not fit" };
-  const counts = Object.entries(found.verdicts).map(([name, count]) => `${verdicts[/** @type {keyof verdicts} */ (name)] || name} ${count}`);
+  const counts = Object.entries(summary.verdicts).map(([name, count]) => `${verdicts[/** @type {keyof verdicts} */ (name)] || name} ${count}`);
   if (counts.length) parts.push(`Answers: ${counts.join(", ")}.`);
-  if (found.pairs) {
+  if (summary.pairs) {
     parts.push(
-      `Two people who mark the same query have a mean IoU of ${figure(found.mean_iou)}; ${Math.round(100 * found.at_half)} % of pairs ` +
-        `have 0.5 or more, and ${Math.round(100 * found.disjoint)} % do not overlap.`,
+      `Two people who mark the same query have a mean IoU of ${figure(summary.mean_iou)}; ${Math.round(100 * summary.at_half)} % of pairs ` +
+        `have 0.5 or more, and ${Math.round(100 * summary.disjoint)} % do not overlap.`,
     );
   }
-  if (found.presence !== null) parts.push(`Two people agree in ${Math.round(100 * found.presence)} % of pairs whether it is in the video.`);
+  if (summary.presence !== null) parts.push(`Two people agree in ${Math.round(100 * summary.presence)} % of pairs whether it is in the video.`);
   return parts.join(" ");
 }
 
-/** @param {any} of @param {boolean} isClosed @returns {HTMLElement[]} the row of a person, and one of the flags */
-function rowOf(of, isClosed) {
+/** @param {any} person @param {boolean} isClosed @returns {HTMLElement[]} the row of a person, and one of the flags */
+function rowOf(person, isClosed) {
   const row = document.createElement("tr");
-  const name = element("td", `${of.name} (${STATES[/** @type {keyof typeof STATES} */ (of.state)] || of.state})`);
+  const name = element("td", `${person.name} (${STATES[/** @type {keyof typeof STATES} */ (person.state)] || person.state})`);
   const counts = (/** @type {[number, number] | undefined} */ pair) => (pair && pair[1] ? `${pair[0]} of ${pair[1]}` : "–");
-  const error = of.agreement_error;
-  const agreement = error ? ` (${figure(of.agreement - error)}–${figure(of.agreement + error)})` : "";
+  const error = person.agreement_error;
+  const agreement = error ? ` (${figure(person.agreement - error)}–${figure(person.agreement + error)})` : "";
   const cells = [
-    `${of.done} of ${of.tasks}`, of.median_s === undefined || of.median_s === null ? "–" : minutes(of.median_s),
-    figure(of.self_iou), counts(of.gold), counts(of.absent), `${figure(of.agreement)}${agreement}`,
+    `${person.done} of ${person.tasks}`, person.median_s === undefined || person.median_s === null ? "–" : minutes(person.median_s),
+    figure(person.self_iou), counts(person.gold), counts(person.absent), `${figure(person.agreement)}${agreement}`,
   ];
-  row.append(name, ...cells.map((text) => element("td", text, "number")), element("td", ago(of.seen_s)), actionsOf(of, isClosed));
-  if (!of.flags?.length) return [row];
+  row.append(name, ...cells.map((text) => element("td", text, "number")), element("td", ago(person.seen_s)), actionsOf(person, isClosed));
+  if (!person.flags?.length) return [row];
   row.className = "flagged";
   const flags = document.createElement("tr");
-  const cell = element("td", of.flags.map((/** @type {string} */ flag) => `! ${flag}`).join("   "), "flags");
+  const cell = element("td", person.flags.map((/** @type {string} */ flag) => `! ${flag}`).join("   "), "flags");
   cell.colSpan = 9;
   flags.append(cell);
   return [row, flags];
 }
 
-/** @param {any} of @param {boolean} isClosed */
-function actionsOf(of, isClosed) {
+/** @param {any} person @param {boolean} isClosed */
+function actionsOf(person, isClosed) {
   const cell = element("td", "", "buttons");
-  const { name } = of;
+  const { name } = person;
   const path = `/api/owner/people/${encodeURIComponent(name)}`;
-  if (!isClosed && of.state !== "revoked") {
+  if (!isClosed && person.state !== "revoked") {
     const revoke = () => send("POST", `${path}/revoke`);
     const replace = async () => showLinks(await send("POST", `${path}/replace`));
     cell.append(
@@ -105,7 +105,7 @@ function actionsOf(of, isClosed) {
         ask(`Replace ${name}?`, "The link stops working. A new person gets the tasks that are not submitted.", "Replace", replace)),
     );
   }
-  if (!isClosed && of.done) {
+  if (!isClosed && person.done) {
     const text = "They stay in answers.jsonl, but not in annotations.jsonl. Your reason is written into the datasheet.";
     const exclude = (/** @type {string} */ why) => send("POST", `${path}/set-aside`, { why });
     cell.append(button("exclude…", `exclude the answers of ${name}`, () => ask(`Exclude all answers of ${name}?`, text, "Exclude", exclude, "Reason")));
@@ -118,11 +118,11 @@ function ask(title, text, yes, act, label = "") {
   decide(byId("ask"), { title, text, yes, label, act: (value) => act(value).then(() => reload()).catch(fail) });
 }
 
-/** @param {{links: {name: string, link: string}[]}} found */
-function showLinks(found) {
+/** @param {{links: {name: string, link: string}[]}} answer */
+function showLinks(answer) {
   const place = byId("links");
   place.hidden = false;
-  place.textContent = `Links, shown only once. Give each person their own:\n${found.links.map((of) => `${of.name}  ${of.link}`).join("\n")}`;
+  place.textContent = `Links, shown only once. Give each person their own:\n${answer.links.map((link) => `${link.name}  ${link.link}`).join("\n")}`;
 }
 
 /** @param {unknown} error @param {string} kind "refresh": it goes away with the next one that succeeds */
@@ -134,24 +134,24 @@ function fail(error, kind = "") {
 }
 
 async function showQueries() {
-  const found = await get(`/api/owner/queries?offset=${offset}&limit=${PER_PAGE}`);
-  const rows = found.rows.map((/** @type {any} */ of) => {
+  const page = await get(`/api/owner/queries?offset=${offset}&limit=${PER_PAGE}`);
+  const rows = page.rows.map((/** @type {any} */ query) => {
     const row = document.createElement("tr");
     const link = document.createElement("a");
-    link.href = `/owner/query/${of.id}`;
-    link.textContent = printable(of.query_id);
+    link.href = `/owner/query/${query.id}`;
+    link.textContent = printable(query.query_id);
     const cell = document.createElement("td");
     cell.append(link);
-    const sentence = element("td", of.sentence);
+    const sentence = element("td", query.sentence);
     sentence.dir = "auto";
     sentence.lang = byId("queries").dataset.lang;
-    const verdicts = Object.entries(of.verdicts).map(([name, count]) => `${name} ${count}`).join(", ");
-    row.append(cell, sentence, element("td", verdicts), element("td", figure(of.mean_iou), "number"));
+    const verdicts = Object.entries(query.verdicts).map(([name, count]) => `${name} ${count}`).join(", ");
+    row.append(cell, sentence, element("td", verdicts), element("td", figure(query.mean_iou), "number"));
     return row;
   });
   if (offset === 0) byId("queries").tBodies[0].replaceChildren();
   byId("queries").tBodies[0].append(...rows);
-  byId("more").hidden = offset + rows.length >= found.total;
+  byId("more").hidden = offset + rows.length >= page.total;
 }
 
 async function reload() {

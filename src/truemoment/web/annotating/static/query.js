@@ -14,7 +14,7 @@ async function load() {
   const frames = await get(`/media/${query.video}/frames.json`).catch(() => null);
   const table = frames ? new FrameTable(frames) : null;
   const player = table ? playerOf(query.video, table) : null;
-  const rows = query.answers.map((/** @type {any} */ of) => rowOf(of, table, player));
+  const rows = query.answers.map((/** @type {any} */ answer) => rowOf(answer, table, player));
   byId("answers").tBodies[0].replaceChildren(...rows);
 }
 
@@ -30,30 +30,30 @@ function playerOf(video, table) {
   return player;
 }
 
-/** @param {any} of @param {FrameTable | null} table @param {Player | null} player */
-function rowOf(of, table, player) {
+/** @param {any} entry @param {FrameTable | null} table @param {Player | null} player */
+function rowOf(entry, table, player) {
   const row = document.createElement("tr");
-  const times = of.moments.map((/** @type {[number, number]} */ [start, end]) => `${clock(start)} – ${clock(end)}`).join("; ");
-  const words = [of.verdict || "no answer", ...of.reasons, of.comment].filter(Boolean).join(", ");
-  const state = of.set_aside ? " (excluded)" : of.submitted ? "" : " (not submitted)";
+  const times = entry.moments.map((/** @type {[number, number]} */ [start, end]) => `${clock(start)} – ${clock(end)}`).join("; ");
+  const words = [entry.verdict || "no answer", ...entry.reasons, entry.comment].filter(Boolean).join(", ");
+  const state = entry.set_aside ? " (excluded)" : entry.submitted ? "" : " (not submitted)";
   const place = element("td");
-  place.append(barsOf(of, table, player));
+  place.append(barsOf(entry, table, player));
   const actions = element("td", "", "buttons");
-  if (of.frames.length && player) {
-    actions.append(button("play", `play what ${of.annotator} marked`, () => player.playPart(of.frames[0][0], of.frames.at(-1)[1])));
+  if (entry.frames.length && player) {
+    actions.append(button("play", `play what ${entry.annotator} marked`, () => player.playPart(entry.frames[0][0], entry.frames.at(-1)[1])));
   }
-  if (!of.set_aside && of.submitted) actions.append(button("exclude…", `exclude the answer of ${of.annotator}`, () => exclude(of)));
+  if (!entry.set_aside && entry.submitted) actions.append(button("exclude…", `exclude the answer of ${entry.annotator}`, () => exclude(entry)));
   const answer = element("td");
   answer.append(element("bdi", words), `${times ? `: ${times}` : ""}${state}`);
-  row.append(element("td", of.annotator), answer, place, element("td", String(of.active_s), "number"), element("td", of.control), actions);
+  row.append(element("td", entry.annotator), answer, place, element("td", String(entry.active_s), "number"), element("td", entry.control), actions);
   return row;
 }
 
-/** The moments of an answer on the length of the video, and what a person was shown. @param {any} of @param {FrameTable | null} table @param {Player | null} player */
-function barsOf(of, table, player) {
+/** The moments of an answer on the length of the video, and what a person was shown. @param {any} answer @param {FrameTable | null} table @param {Player | null} player */
+function barsOf(answer, table, player) {
   const bars = element("div", "", "bars");
-  const whole = table ? table.duration : of.duration_s || 1;
-  for (const [start, end, kind] of [...(of.shown ? [[...of.shown, "shown"]] : []), ...of.moments.map((/** @type {any} */ m) => [...m, "moment"])]) {
+  const whole = table ? table.duration : answer.duration_s || 1;
+  for (const [start, end, kind] of [...(answer.shown ? [[...answer.shown, "shown"]] : []), ...answer.moments.map((/** @type {any} */ m) => [...m, "moment"])]) {
     const bar = element("span", "", kind);
     bar.style.left = `${(100 * start) / whole}%`;
     bar.style.width = `${(100 * (end - start)) / whole}%`;
@@ -68,14 +68,14 @@ function barsOf(of, table, player) {
   return bars;
 }
 
-/** @param {any} of */
-function exclude(of) {
+/** @param {any} answer */
+function exclude(answer) {
   decide(byId("ask"), {
-    title: `Exclude this answer of ${of.annotator}?`,
+    title: `Exclude this answer of ${answer.annotator}?`,
     text: "It stays in answers.jsonl, but not in annotations.jsonl. Your reason is written into the datasheet.",
     yes: "Exclude",
     label: "Reason",
-    act: (why) => send("POST", `/api/owner/tasks/${of.task}/set-aside`, { why }).then(() => location.reload()).catch(fail),
+    act: (why) => send("POST", `/api/owner/tasks/${answer.task}/set-aside`, { why }).then(() => location.reload()).catch(fail),
   });
 }
 

@@ -22,7 +22,7 @@ export function showReasons(answer, reasons, changed) {
   for (const box of list.querySelectorAll("input")) {
     box.checked = answer.reasons.includes(box.value);
     box.onchange = () => {
-      answer.reasons = reasons.filter((of) => (of === box.value ? box.checked : answer.reasons.includes(of)));
+      answer.reasons = reasons.filter((reason) => (reason === box.value ? box.checked : answer.reasons.includes(reason)));
       changed();
     };
   }

@@ -155,17 +155,17 @@ export class Session {
 
   /** @param {number | null} after @param {() => boolean} isLatest */
   async loadNext(after, isLatest) {
-    const [found] = await Promise.all([send("POST", "/api/next", { after }), this.showProgress()]);
-    if (found && found.task !== null) return this.load(found, isLatest);
+    const [next] = await Promise.all([send("POST", "/api/next", { after }), this.showProgress()]);
+    if (next && next.task !== null) return this.load(next, isLatest);
     if (!isLatest()) return;
     this.task = null;
     this.time.start(null, 0);
     this.player.unload();
     history.replaceState(null, "", "/task");
-    showPart(found ? "waiting" : "done");
+    showPart(next ? "waiting" : "done");
     byId("last").hidden = !this.me.progress.last;
-    if (!found) return;
-    byId("waiting-text").textContent = `${found.preparing} videos are not ready yet. The page continues when one is.`;
+    if (!next) return;
+    byId("waiting-text").textContent = `${next.preparing} videos are not ready yet. The page continues when one is.`;
     this.timer = setTimeout(() => this.next(null).catch((error) => this.fail(error)), PREPARING_MS);
   }
 
@@ -226,9 +226,9 @@ export class Session {
   /** The video does not play; if the server does not send it now, try again. */
   async onBroken() {
     const { task, table } = this;
-    const found = task && (await fetch(`/media/${task.video}`, { method: "HEAD" }).catch(() => null));
+    const reply = task && (await fetch(`/media/${task.video}`, { method: "HEAD" }).catch(() => null));
     if (!task || !table || this.task !== task) return;
-    if (found && found.status !== 429) return problem(NO_VIDEO);
+    if (reply && reply.status !== 429) return problem(NO_VIDEO);
     problem("The server cannot send the video now. The page tries again.", "video");
     setTimeout(() => {
       if (this.task !== task) return;

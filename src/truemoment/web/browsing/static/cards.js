@@ -14,7 +14,7 @@ class Pictures {
     this.n = 0;
     this.observer = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) {
-        for (const of of this.waiting) if (of.image === target) of.seen = isIntersecting;
+        for (const card of this.waiting) if (card.image === target) card.seen = isIntersecting;
       }
     });
   }
@@ -33,7 +33,7 @@ class Pictures {
 
   next() {
     while (this.n < AT_ONCE && this.waiting.length) {
-      const rank = (/** @type {any} */ of) => (of.exact ? 2 : 0) + (of.seen ? 0 : 1);
+      const rank = (/** @type {any} */ card) => (card.exact ? 2 : 0) + (card.seen ? 0 : 1);
       const best = this.waiting.reduce((a, b) => (rank(b) < rank(a) ? b : a));
       this.waiting.splice(this.waiting.indexOf(best), 1);
       if (!best.image.isConnected) continue;
@@ -103,12 +103,12 @@ export class Cards extends EventTarget {
     image.addEventListener("missing", () => screen.append(element("div", "no picture: the video is gone or was changed", "why")));
     screen.append(image, element("span", lengthText(moment), "time"));
     const card = { moment, item, screen, preview: new Preview(screen, () => moment) };
-    const act = (/** @type {string} */ of) => () => this.act(of, card);
+    const act = (/** @type {string} */ name) => () => this.act(name, card);
     const tools = element("div", "", "tools");
     const keep = button("keep", `keep moment ${number + 1}`, act("keep"), "keep");
     keep.hidden = !about.canKeep;
     tools.append(button("play", `play moment ${number + 1}`, act("play")), keep, button("like", `more like moment ${number + 1}`, act("like")), button("video", `open the video at moment ${number + 1}`, act("open")));
-    for (const of of tools.children) /** @type {HTMLElement} */ (of).tabIndex = -1;
+    for (const tool of tools.children) /** @type {HTMLElement} */ (tool).tabIndex = -1;
     item.append(screen, this.about(moment, number, name, about), tools);
     screen.addEventListener("pointerenter", () => card.preview.start());
     screen.addEventListener("pointerleave", () => card.preview.stop());

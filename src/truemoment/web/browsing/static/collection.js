@@ -33,9 +33,9 @@ export class Collection extends EventTarget {
 
   /** @param {string} name */
   async load(name = this.name) {
-    const found = await get("/api/collections");
-    this.all = found.collections;
-    this.readOnly = found.read_only;
+    const answer = await get("/api/collections");
+    this.all = answer.collections;
+    this.readOnly = answer.read_only;
     await this.open(name).catch(() => this.open("kept"));
   }
 
@@ -52,11 +52,11 @@ export class Collection extends EventTarget {
     this.tell("change");
   }
 
-  /** @param {{name: string, revision: number, moments: Moment[]}} found */
-  take(found) {
-    this.name = found.name;
-    this.revision = found.revision;
-    this.moments = found.moments;
+  /** @param {{name: string, revision: number, moments: Moment[]}} collection */
+  take(collection) {
+    this.name = collection.name;
+    this.revision = collection.revision;
+    this.moments = collection.moments;
   }
 
   /** @param {string} name @param {string} detail */
@@ -66,7 +66,7 @@ export class Collection extends EventTarget {
 
   /** @param {Moment} moment */
   find(moment) {
-    return this.moments.find((of) => isSame(of, moment));
+    return this.moments.find((kept) => isSame(kept, moment));
   }
 
   /** Keep a moment, or take it out again. @param {Moment} moment */
@@ -78,19 +78,19 @@ export class Collection extends EventTarget {
 
   /** @param {Moment} moment */
   keep(moment) {
-    const id = Array.from(crypto.getRandomValues(new Uint8Array(6)), (of) => of.toString(36).padStart(2, "0")).join("");
+    const id = Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(36).padStart(2, "0")).join("");
     const kept = { ...moment, id, note: moment.note || "" };
-    this.change((moments) => [...moments.filter((of) => of.id !== id), kept], (moments) => moments.filter((of) => of.id !== id));
+    this.change((moments) => [...moments.filter((moment) => moment.id !== id), kept], (moments) => moments.filter((moment) => moment.id !== id));
     this.tell("note", `kept in ${this.name}`);
   }
 
   /** @param {string} id */
   remove(id) {
-    const at = this.moments.findIndex((of) => of.id === id);
+    const at = this.moments.findIndex((moment) => moment.id === id);
     const gone = this.moments[at];
     if (!gone) return;
     this.change(
-      (moments) => moments.filter((of) => of.id !== id),
+      (moments) => moments.filter((moment) => moment.id !== id),
       (moments) => [...moments.slice(0, at), gone, ...moments.slice(at)],
     );
     this.tell("note", `taken out of ${this.name}`);
@@ -98,19 +98,19 @@ export class Collection extends EventTarget {
 
   /** @param {string} id @param {Partial<Moment>} fields */
   update(id, fields) {
-    const before = this.moments.find((of) => of.id === id);
+    const before = this.moments.find((moment) => moment.id === id);
     if (!before) return;
     const set = (/** @type {any} */ values) => (/** @type {Moment[]} */ moments) =>
-      moments.map((of) => (of.id === id ? { ...of, ...values } : of));
+      moments.map((moment) => (moment.id === id ? { ...moment, ...values } : moment));
     this.change(set(fields), set(before));
   }
 
   /** @param {string} id @param {number} by places */
   move(id, by) {
     const to = (/** @type {number} */ step) => (/** @type {Moment[]} */ moments) => {
-      const at = moments.findIndex((of) => of.id === id);
+      const at = moments.findIndex((moment) => moment.id === id);
       const place = Math.max(0, Math.min(moments.length - 1, at + step));
-      const others = moments.filter((of) => of.id !== id);
+      const others = moments.filter((moment) => moment.id !== id);
       return at < 0 ? moments : [...others.slice(0, place), moments[at], ...others.slice(place)];
     };
     this.change(to(by), to(-by));
@@ -147,18 +147,18 @@ export class Collection extends EventTarget {
     let moments = this.moments;
     for (let tries = 0; tries < TRIES; tries++) {
       try {
-        const found = await send("PUT", this.address, { revision: this.revision, moments: moments.map(sent) });
-        this.revision = found.revision;
+        const saved = await send("PUT", this.address, { revision: this.revision, moments: moments.map(sent) });
+        this.revision = saved.revision;
         this.isStored = true;
         if (tries) {
-          this.moments = found.moments;
+          this.moments = saved.moments;
           this.tell("change");
         }
         return;
       } catch (error) {
         if (!(error instanceof RequestError) || error.status !== 409 || !error.body?.moments) {
           this.tell("note", error instanceof Error ? error.message : String(error));
-          await get(this.address).then((found) => this.take(found)).catch(() => {});
+          await get(this.address).then((collection) => this.take(collection)).catch(() => {});
           this.tell("change");
           return;
         }
@@ -174,9 +174,9 @@ export class Collection extends EventTarget {
   }
 }
 
-/** @param {Moment} of @returns {object} what the server stores */
-function sent(of) {
-  const { id, v, start_s, end_s, sentence = "", like = null, score = null, z = null, note = "" } = of;
+/** @param {Moment} moment @returns {object} what the server stores */
+function sent(moment) {
+  const { id, v, start_s, end_s, sentence = "", like = null, score = null, z = null, note = "" } = moment;
   return { id, v, start_s, end_s, sentence, like, score, z, note };
 }
 

@@ -7,9 +7,9 @@ import { announce, byId } from "./page.js";
 export function showBar(collection) {
   const select = byId("collection");
   const show = () => {
-    const names = [...new Set([collection.name, ...collection.all.map((of) => of.name)])].sort();
+    const names = [...new Set([collection.name, ...collection.all.map((collected) => collected.name)])].sort();
     select.replaceChildren(...names.map((name) => {
-      const known = collection.all.find((of) => of.name === name);
+      const known = collection.all.find((collected) => collected.name === name);
       const count = name === collection.name ? collection.moments.length : known ? known.count : 0;
       return new Option(`${name} (${count})`, name, false, name === collection.name);
     }));

@@ -72,8 +72,8 @@ function labelled(text, field) {
 /** @param {any} what */
 function chosen(what) {
   if (what.collection) return { collection: what.collection };
-  const moments = what.moments.map((/** @type {any} */ of, /** @type {number} */ k) => {
-    const { v, start_s, end_s, sentence = "", like = null, score = null, z = null } = of;
+  const moments = what.moments.map((/** @type {any} */ moment, /** @type {number} */ k) => {
+    const { v, start_s, end_s, sentence = "", like = null, score = null, z = null } = moment;
     return { id: `m${k}`, v, start_s, end_s, sentence, like, score, z };
   });
   return { moments };

@@ -33,7 +33,7 @@ function show() {
   at = Math.max(0, Math.min(at, moments.length - 1));
   byId("rows").replaceChildren(...moments.map(row));
   byId("none").hidden = moments.length > 0;
-  const total = moments.reduce((sum, of) => sum + of.end_s - of.start_s, 0);
+  const total = moments.reduce((sum, moment) => sum + moment.end_s - moment.start_s, 0);
   byId("total").textContent = moments.length ? `${moments.length} moments, ${clock(total, 0)} in all` : "";
   for (const id of ["play-all", "export"]) byId(id).disabled = !moments.length;
   byId("undo").disabled = !collection.past.length;
@@ -90,7 +90,7 @@ function row(moment, number) {
 /** @param {number} number */
 function choose(number) {
   at = number;
-  rows().forEach((of, k) => (of.tabIndex = k === number ? 0 : -1));
+  rows().forEach((row, k) => (row.tabIndex = k === number ? 0 : -1));
 }
 
 /** @param {number} number @param {number} by */
@@ -108,7 +108,7 @@ function play(number, done = () => {}) {
     done();
     return;
   }
-  rows().forEach((of, k) => of.classList.toggle("playing", k === number));
+  rows().forEach((row, k) => row.classList.toggle("playing", k === number));
   byId("screen").hidden = false;
   stage.play(byId("screen"), moment, { done });
 }

@@ -28,17 +28,17 @@ export function bar(start, end, kind, title = "") {
   return made;
 }
 
-/** @param {HTMLElement} of @param {number} start @param {number} end */
-export function place(of, start, end) {
+/** @param {HTMLElement} node @param {number} start @param {number} end */
+export function place(node, start, end) {
   const low = Math.max(0, Math.min(1, start));
   const high = Math.max(low, Math.min(1, end));
-  of.style.left = `${100 * low}%`;
-  of.style.width = `${100 * (high - low)}%`;
+  node.style.left = `${100 * low}%`;
+  node.style.width = `${100 * (high - low)}%`;
 }
 
 /** @param {any} query @returns {number} seconds that the axis shows: the video, or what lies in it */
 export function axisOf(query) {
-  const ends = [...query.references, ...query.systems.flatMap((/** @type {any} */ of) => of.answers)].map((of) => of[1]);
+  const ends = [...query.references, ...query.systems.flatMap((/** @type {any} */ system) => system.answers)].map((span) => span[1]);
   return query.duration_s || Math.max(1, ...ends);
 }
 
@@ -55,9 +55,9 @@ export function smallBars(query) {
     box.append(made);
   };
   for (const [start, end] of query.references) put(bar(start / whole, end / whole, "reference", `reference ${clock(start)} – ${clock(end)}`), 0);
-  query.systems.forEach((/** @type {any} */ of, /** @type {number} */ k) => {
-    const first = of.answers[0];
-    if (first) put(bar(first[0] / whole, first[1] / whole, `answer ${of.kind === "hit" ? "hit" : ""}`, `answer ${clock(first[0])} – ${clock(first[1])}`), k + 1);
+  query.systems.forEach((/** @type {any} */ system, /** @type {number} */ k) => {
+    const first = system.answers[0];
+    if (first) put(bar(first[0] / whole, first[1] / whole, `answer ${system.kind === "hit" ? "hit" : ""}`, `answer ${clock(first[0])} – ${clock(first[1])}`), k + 1);
   });
   return box;
 }

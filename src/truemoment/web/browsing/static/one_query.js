@@ -27,7 +27,7 @@ async function begin() {
   [about, query] = await Promise.all([get("/api/about"), get(`/api/query/${n}`)]);
   whole = axisOf(query);
   const facts = [query.query_id, query.video_id, query.duration_s === null ? "duration unknown" : clock(query.duration_s), query.verb && `verb: ${query.verb}`];
-  byId("about").replaceChildren(...facts.filter(Boolean).flatMap((of, k) => [k ? " · " : "", element("bdi", of)]));
+  byId("about").replaceChildren(...facts.filter(Boolean).flatMap((fact, k) => [k ? " · " : "", element("bdi", fact)]));
   showLanes();
   showFacts();
   showNote();
@@ -42,26 +42,26 @@ async function begin() {
 
 function showLanes() {
   const lanes = [];
-  const references = query.references.map((/** @type {number[]} */ of) => ({ moment: of, kind: "reference", text: "", title: "reference" }));
+  const references = query.references.map((/** @type {number[]} */ moment) => ({ moment, kind: "reference", text: "", title: "reference" }));
   lanes.push(lane("reference", references));
-  const people = [...new Set(query.annotators.map((/** @type {any} */ of) => of.annotator))];
+  const people = [...new Set(query.annotators.map((/** @type {any} */ answer) => answer.annotator))];
   if (people.length > 1) {
     for (const who of people) {
-      const own = query.annotators.filter((/** @type {any} */ of) => of.annotator === who);
-      lanes.push(lane(String(who), own.map((/** @type {any} */ of) => ({ moment: of.moment, kind: "person", text: "", title: `annotator ${who}` }))));
+      const own = query.annotators.filter((/** @type {any} */ answer) => answer.annotator === who);
+      lanes.push(lane(String(who), own.map((/** @type {any} */ answer) => ({ moment: answer.moment, kind: "person", text: "", title: `annotator ${who}` }))));
     }
   }
-  query.systems.forEach((/** @type {any} */ of, /** @type {number} */ k) => {
+  query.systems.forEach((/** @type {any} */ system, /** @type {number} */ k) => {
     const name = about.systems[k].name;
-    const answers = of.answers.map((/** @type {number[]} */ [start, end, score, iou], /** @type {number} */ rank) => ({
-      moment: [start, end], kind: rank ? "other" : "answer", text: String(rank + 1), isHit: of.rank_of_hit === rank + 1,
+    const answers = system.answers.map((/** @type {number[]} */ [start, end, score, iou], /** @type {number} */ rank) => ({
+      moment: [start, end], kind: rank ? "other" : "answer", text: String(rank + 1), isHit: system.rank_of_hit === rank + 1,
       title: `${name}, answer ${rank + 1}, score ${fixed(score, 3)}, IoU ${fixed(iou, 2)}`,
     }));
     lanes.push(lane(name, answers.reverse()));
   });
-  for (const of of query.floors) {
-    const first = of.answers.slice(0, 1);
-    lanes.push(lane(`floor: ${of.name}`, first.map((/** @type {number[]} */ [start, end, , iou]) => ({ moment: [start, end], kind: "floor", text: "", title: `${of.name}, IoU ${fixed(iou, 2)}` }))));
+  for (const floor of query.floors) {
+    const first = floor.answers.slice(0, 1);
+    lanes.push(lane(`floor: ${floor.name}`, first.map((/** @type {number[]} */ [start, end, , iou]) => ({ moment: [start, end], kind: "floor", text: "", title: `${floor.name}, IoU ${fixed(iou, 2)}` }))));
   }
   byId("lanes").replaceChildren(...lanes, ticks());
 }
@@ -76,13 +76,13 @@ function lane(name, bars) {
     const area = box.getBoundingClientRect();
     if (event.target === box) seek(((event.clientX - area.left) / area.width) * whole);
   });
-  for (const of of bars) {
-    const [start, end] = of.moment;
-    const words = printable(`${of.title}, ${clock(start)} to ${clock(end)}`);
-    const made = element("button", "", `bar ${of.kind} ${of.isHit ? "hit" : ""}`);
+  for (const item of bars) {
+    const [start, end] = item.moment;
+    const words = printable(`${item.title}, ${clock(start)} to ${clock(end)}`);
+    const made = element("button", "", `bar ${item.kind} ${item.isHit ? "hit" : ""}`);
     made.setAttribute("aria-label", words);
     made.title = words;
-    if (of.text) made.append(element("span", of.isHit ? `${of.text} ✓` : of.text));
+    if (item.text) made.append(element("span", item.isHit ? `${item.text} ✓` : item.text));
     place(made, start / whole, end / whole);
     made.addEventListener("click", () => playMoment(start, end));
     box.append(made);
@@ -110,14 +110,14 @@ function placeHeads(time) {
 }
 
 function showFacts() {
-  const lines = query.systems.map((/** @type {any} */ of, /** @type {number} */ k) => {
-    const parts = [`: ${of.kind}, IoU ${fixed(of.iou, 2)}`];
-    if (of.rank_of_hit > 1) parts.push(`hidden: hit at rank ${of.rank_of_hit}${of.duplicates ? " after repetitions of the first answer" : ""}`);
-    if (of.offset_s !== null && of.kind !== "hit") parts.push(`${fixed(Math.abs(of.offset_s), 1)} s ${of.offset_s < 0 ? "early" : "late"}`);
-    if (of.mending) parts.push(`correcting it adds ${fixed(100 * of.mending, 3)} points of ${about.measure}`);
+  const lines = query.systems.map((/** @type {any} */ system, /** @type {number} */ k) => {
+    const parts = [`: ${system.kind}, IoU ${fixed(system.iou, 2)}`];
+    if (system.rank_of_hit > 1) parts.push(`hidden: hit at rank ${system.rank_of_hit}${system.duplicates ? " after repetitions of the first answer" : ""}`);
+    if (system.offset_s !== null && system.kind !== "hit") parts.push(`${fixed(Math.abs(system.offset_s), 1)} s ${system.offset_s < 0 ? "early" : "late"}`);
+    if (system.mending) parts.push(`correcting it adds ${fixed(100 * system.mending, 3)} points of ${about.measure}`);
     return [element("bdi", about.systems[k].name), parts.join(" · ")];
   });
-  for (const of of query.floors) lines.push([`floor ${of.name}: IoU ${of.answers.length ? fixed(of.answers[0][3], 2) : "–"}`]);
+  for (const floor of query.floors) lines.push([`floor ${floor.name}: IoU ${floor.answers.length ? fixed(floor.answers[0][3], 2) : "–"}`]);
   if (query.agreement !== null) lines.push([`agreement of annotators: mean IoU ${fixed(query.agreement, 2)}`]);
   const verdicts = Object.entries(query.verdicts).map(([verdict, count]) => `${verdict} ${count}`);
   if (verdicts.length) lines.push([`is this the moment? people say: ${printable(verdicts.join(", "))}`]);
@@ -160,16 +160,16 @@ async function showVideo() {
   }
   let frames = await get(`/media/${v}/frames.json`);
   table = new FrameTable(frames);
-  const of = table;
+  const times = table;
   const shown = new Player(byId("video"));
   player = shown;
   shown.addEventListener("frame", () => {
-    const time = of.start(shown.frame);
+    const time = times.start(shown.frame);
     placeHeads(time);
     strip?.place(time);
     timeline.setFrame(shown.frame);
     overview.place();
-    byId("place").textContent = `${clock(time)}   frame ${shown.frame} / ${of.count}`;
+    byId("place").textContent = `${clock(time)}   frame ${shown.frame} / ${times.count}`;
   });
   shown.addEventListener("state", () => {
     byId("play-sign").textContent = shown.isPlaying ? "❚❚" : "▶";
@@ -177,11 +177,11 @@ async function showVideo() {
   });
   shown.addEventListener("broken", () => problem("The browser cannot play this video."));
   const timeline = new Timeline(document.createElement("div"));
-  timeline.load(of);
+  timeline.load(times);
   const overview = new Overview(byId("overview"), timeline, (frame) => shown.show(frame));
-  shown.load(`/media/${v}`, of);
+  shown.load(`/media/${v}`, times);
   const first = query.references[0];
-  if (first) shown.show(of.frameAt(Math.max(0, first[0])));
+  if (first) shown.show(times.frameAt(Math.max(0, first[0])));
   while (!frames.strip) {
     await wait(1500);
     frames = await get(`/media/${v}/frames.json`).catch(() => frames);
@@ -218,16 +218,16 @@ async function findNeighbours() {
   byId("back-to-list").href = `/queries${back.size ? `?${back}` : ""}`;
   asked.set("offset", String(Math.max(0, at - 1)));
   asked.set("limit", "3");
-  const found = await get(`/api/queries?${asked}`);
-  beside = found.rows.map((/** @type {any} */ of, /** @type {number} */ k) => ({ n: of.n, at: found.offset + k }));
-  byId("position").textContent = `${at + 1} of ${found.total.toLocaleString("en")}`;
-  byId("previous").disabled = !beside.some((of) => of.at === at - 1);
-  byId("next").disabled = !beside.some((of) => of.at === at + 1);
+  const page = await get(`/api/queries?${asked}`);
+  beside = page.rows.map((/** @type {any} */ row, /** @type {number} */ k) => ({ n: row.n, at: page.offset + k }));
+  byId("position").textContent = `${at + 1} of ${page.total.toLocaleString("en")}`;
+  byId("previous").disabled = !beside.some((row) => row.at === at - 1);
+  byId("next").disabled = !beside.some((row) => row.at === at + 1);
 }
 
 /** @param {number} by */
 async function go(by) {
-  const to = beside.find((of) => of.at === Number(list.get("at")) + by);
+  const to = beside.find((row) => row.at === Number(list.get("at")) + by);
   if (!to) {
     announce(by > 0 ? "this is the last query" : "this is the first query");
     return;
@@ -239,14 +239,14 @@ async function go(by) {
 
 function showNote() {
   byId("note").value = query.note;
-  byId("tags").value = query.tags.filter((/** @type {string} */ of) => of !== MARK).join(", ");
+  byId("tags").value = query.tags.filter((/** @type {string} */ tag) => tag !== MARK).join(", ");
   byId("mark").setAttribute("aria-pressed", String(query.tags.includes(MARK)));
   for (const id of ["note", "tags", "mark"]) byId(id).disabled = Boolean(about.read_only);
   if (about.read_only) byId("saved").textContent = about.read_only;
 }
 
 function ownTags() {
-  const tags = byId("tags").value.split(",").map((/** @type {string} */ of) => of.trim().replace(/\s+/g, "-")).filter(Boolean);
+  const tags = byId("tags").value.split(",").map((/** @type {string} */ tag) => tag.trim().replace(/\s+/g, "-")).filter(Boolean);
   if (byId("mark").getAttribute("aria-pressed") === "true") tags.push(MARK);
   return [...new Set(tags)];
 }
@@ -268,11 +268,11 @@ async function saveNow() {
     byId("saved").textContent = "saved";
   } catch (error) {
     if (error instanceof RequestError && error.status === 409 && error.body?.revision !== undefined) {
-      const there = error.body;
-      Object.assign(query, { revision: there.revision, note: there.note, tags: there.tags });
-      byId("note").value = [there.note, note].filter(Boolean).join("\n");
-      byId("tags").value = [...new Set([...there.tags, ...tags])].filter((of) => of !== MARK).join(", ");
-      byId("mark").setAttribute("aria-pressed", String([...there.tags, ...tags].includes(MARK)));
+      const stored = error.body;
+      Object.assign(query, { revision: stored.revision, note: stored.note, tags: stored.tags });
+      byId("note").value = [stored.note, note].filter(Boolean).join("\n");
+      byId("tags").value = [...new Set([...stored.tags, ...tags])].filter((tag) => tag !== MARK).join(", ");
+      byId("mark").setAttribute("aria-pressed", String([...stored.tags, ...tags].includes(MARK)));
       byId("saved").textContent = "changed in another tab: both notes are here; change or leave the field to save them";
       return;
     }
@@ -286,12 +286,12 @@ function mark() {
   save();
 }
 
-const withPlayer = (/** @type {(of: Player) => void} */ act) => () => player && act(player);
+const withPlayer = (/** @type {(player: Player) => void} */ act) => () => player && act(player);
 const first = (/** @type {number} */ system) => query?.systems[system]?.answers[0];
 const keys = new Keys([
   { keys: ["J", "ArrowDown"], text: "next query", act: () => go(1) },
   { keys: ["K", "ArrowUp"], text: "query before", act: () => go(-1) },
-  { keys: ["Space"], text: "play, pause", act: withPlayer((of) => of.toggle()) },
+  { keys: ["Space"], text: "play, pause", act: withPlayer((player) => player.toggle()) },
   { keys: [",", "."], text: "a frame back, on", act: (key) => player?.step(key === "," ? -1 : 1) },
   { keys: ["ArrowLeft", "ArrowRight"], text: "a second back, on", act: (key) => player?.jump(key === "ArrowLeft" ? -1 : 1) },
   { keys: ["R"], text: "play the reference", act: () => query.references[0] && playMoment(query.references[0][0], query.references[0][1]) },

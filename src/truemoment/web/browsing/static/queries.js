@@ -32,8 +32,8 @@ async function begin() {
   byId("command").textContent = printable(about.command);
   byId("mark-anew").textContent = printable(about.mark_anew);
   byId("legend").replaceChildren(...legend(about.kinds));
-  byId("system").replaceChildren(...about.systems.map((/** @type {any} */ of, /** @type {number} */ k) => new Option(isolated(of.name), String(k))));
-  byId("sort").replaceChildren(...about.sorts.filter(isThere).map((/** @type {string} */ of) => new Option(SORTS[of] || of, of)));
+  byId("system").replaceChildren(...about.systems.map((/** @type {any} */ system, /** @type {number} */ k) => new Option(isolated(system.name), String(k))));
+  byId("sort").replaceChildren(...about.sorts.filter(isThere).map((/** @type {string} */ name) => new Option(SORTS[name] || name, name)));
   byId("floor").disabled = !about.floors.length;
   byId("range-fields").replaceChildren(...RANGES.filter(([name]) => isThere(name)).map(([name, text]) => rangeField(name, text)));
   byId("rows").classList.toggle("without-pictures", !about.has_videos);
@@ -46,9 +46,9 @@ function isThere(column) {
 }
 
 function figures() {
-  const percent = (/** @type {number | null} */ of) => (of === null ? "–" : (100 * of).toFixed(2));
-  const systems = about.systems.flatMap((/** @type {any} */ of) => [" · ", element("bdi", of.name), ` ${percent(of.figure)}`]);
-  const floors = about.floors.slice(0, 1).map((/** @type {any} */ of) => ` · floor ${percent(of.figure)} (${of.name})`);
+  const percent = (/** @type {number | null} */ share) => (share === null ? "–" : (100 * share).toFixed(2));
+  const systems = about.systems.flatMap((/** @type {any} */ system) => [" · ", element("bdi", system.name), ` ${percent(system.figure)}`]);
+  const floors = about.floors.slice(0, 1).map((/** @type {any} */ floor) => ` · floor ${percent(floor.figure)} (${floor.name})`);
   const first = [element("bdi", `${about.dataset}/${about.split}`), ` · ${about.queries.toLocaleString("en")} queries · ${about.measure}`];
   return [...first, ...systems, ...floors, ` · protocol ${about.protocol}`];
 }
@@ -63,7 +63,7 @@ function rangeField(name, text) {
     field.id = `${name}-${end}`;
     field.setAttribute("aria-label", `${text}, ${word}`);
     field.addEventListener("change", () => {
-      const ends = ["low", "high"].map((of) => byId(`${name}-${of}`).value.trim());
+      const ends = ["low", "high"].map((end) => byId(`${name}-${end}`).value.trim());
       set(name, ends.some(Boolean) ? ends.join("..") : "");
     });
     label.append(field);
@@ -102,9 +102,9 @@ async function load() {
   const sent = new URLSearchParams(query);
   sent.set("limit", String(PAGE));
   try {
-    const found = await get(`/api/queries?${sent}`);
+    const page = await get(`/api/queries?${sent}`);
     if (asked !== turn) return;
-    answer = found;
+    answer = page;
   } catch (error) {
     if (asked === turn) problem(error instanceof Error ? error.message : String(error));
     return;
@@ -136,16 +136,16 @@ function showFacets() {
   options("floor", [["", "any"], ["hit", `hits (${facets.floor.hit ?? 0})`], ["miss", `misses (${facets.floor.miss ?? 0})`]]);
   options("verb", [["", "any"], ...named(facets.verbs, query.get("verb"))]);
   options("tag", [["", "any"], ...named(facets.tags, query.get("tag"))]);
-  const systems = about.systems.map((/** @type {any} */ of) => of.name);
+  const systems = about.systems.map((/** @type {any} */ system) => system.name);
   options("differ", [["", "any"], ...facets.differ.map((/** @type {number[]} */ [wrong, right, count]) => [`${wrong}:${right}`, `${isolated(systems[wrong])} ✗, ${isolated(systems[right])} ✓ (${count})`])]);
   byId("differ").closest("label").hidden = systems.length < 2;
 }
 
 /** @param {Record<string, number>} counts @param {string | null} chosen */
 function named(counts, chosen) {
-  const found = Object.entries(counts).map(([name, count]) => [name, `${isolated(name)} (${count})`]);
-  if (chosen && !(chosen in counts)) found.push([chosen, `${isolated(chosen)} (0)`]);
-  return found;
+  const choices = Object.entries(counts).map(([name, count]) => [name, `${isolated(name)} (${count})`]);
+  if (chosen && !(chosen in counts)) choices.push([chosen, `${isolated(chosen)} (0)`]);
+  return choices;
 }
 
 /** @param {string} id @param {string[][]} choices */
@@ -153,34 +153,34 @@ function options(id, choices) {
   byId(id).replaceChildren(...choices.map(([value, text]) => new Option(text, value)));
 }
 
-/** @param {any} of @param {number} number */
-function row(of, number) {
+/** @param {any} entry @param {number} number */
+function row(entry, number) {
   const item = element("li");
   const link = /** @type {HTMLAnchorElement} */ (element("a", "", "query"));
   const place = new URLSearchParams(query);
   place.set("at", String(answer.offset + number));
-  link.href = `/query/${of.n}?${place}`;
+  link.href = `/query/${entry.n}?${place}`;
   link.tabIndex = number ? -1 : 0;
   const picture = element("div", "", "picture");
-  if (of.v !== null && of.references.length) {
-    const [start, end] = of.references[0];
+  if (entry.v !== null && entry.references.length) {
+    const [start, end] = entry.references[0];
     const image = new Image();
     image.alt = "";
     image.loading = "lazy";
-    image.src = pictureAddress({ v: of.v, start_s: Math.max(0, start), end_s: Math.max(start, end), score: null, z: null }, 160);
+    image.src = pictureAddress({ v: entry.v, start_s: Math.max(0, start), end_s: Math.max(start, end), score: null, z: null }, 160);
     picture.append(image);
   }
   const text = element("div");
-  const sentence = element("div", of.sentence);
+  const sentence = element("div", entry.sentence);
   sentence.dir = "auto";
-  text.append(sentence, element("span", of.query_id, "id"));
-  for (const tag of of.tags) text.append(" ", element("span", tag, "tag"));
-  if (of.note) {
+  text.append(sentence, element("span", entry.query_id, "id"));
+  for (const tag of entry.tags) text.append(" ", element("span", tag, "tag"));
+  if (entry.note) {
     const note = element("div", "note: ", "soft");
-    note.append(element("bdi", of.note));
+    note.append(element("bdi", entry.note));
     text.append(note);
   }
-  link.append(picture, text, smallBars(of), words(of));
+  link.append(picture, text, smallBars(entry), words(entry));
   link.addEventListener("focus", () => {
     at = number;
     rows().forEach((other, k) => (other.tabIndex = k === number ? 0 : -1));
@@ -189,17 +189,17 @@ function row(of, number) {
   return item;
 }
 
-/** @param {any} of */
-function words(of) {
+/** @param {any} entry */
+function words(entry) {
   const box = element("div", "", "kind");
-  of.systems.forEach((/** @type {any} */ one, /** @type {number} */ k) => {
+  entry.systems.forEach((/** @type {any} */ result, /** @type {number} */ k) => {
     const line = element("div");
-    if (of.systems.length > 1) line.append(element("bdi", about.systems[k].name), ": ");
-    line.append(element("span", one.kind, "name"), ` IoU ${fixed(one.iou, 2)}`);
-    if (one.rank_of_hit > 1) line.append(`, hit at rank ${one.rank_of_hit}`);
+    if (entry.systems.length > 1) line.append(element("bdi", about.systems[k].name), ": ");
+    line.append(element("span", result.kind, "name"), ` IoU ${fixed(result.iou, 2)}`);
+    if (result.rank_of_hit > 1) line.append(`, hit at rank ${result.rank_of_hit}`);
     box.append(line);
   });
-  if (of.floor) box.append(element("div", `floor IoU ${fixed(of.floor.iou, 2)}`, "soft"));
+  if (entry.floor) box.append(element("div", `floor IoU ${fixed(entry.floor.iou, 2)}`, "soft"));
   return box;
 }
 
@@ -207,7 +207,7 @@ function words(of) {
 function kind(name, isToggled = false) {
   const chosen = (query.get("kind") || "").split(",").filter(Boolean);
   if (!isToggled) set("kind", chosen.length === 1 && chosen[0] === name ? "" : name);
-  else set("kind", (chosen.includes(name) ? chosen.filter((of) => of !== name) : [...chosen, name]).join(","));
+  else set("kind", (chosen.includes(name) ? chosen.filter((kind) => kind !== name) : [...chosen, name]).join(","));
 }
 
 /** @param {number} by pages */

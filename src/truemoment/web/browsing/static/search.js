@@ -56,10 +56,10 @@ function say(...parts) {
 }
 
 function settings() {
-  const found = new URLSearchParams({ top: byId("top").value, apart: byId("apart").value });
-  if (byId("videos").value) found.set("videos", byId("videos").value);
-  if (isExact) found.set("exact", "1");
-  return found;
+  const options = new URLSearchParams({ top: byId("top").value, apart: byId("apart").value });
+  if (byId("videos").value) options.set("videos", byId("videos").value);
+  if (isExact) options.set("exact", "1");
+  return options;
 }
 
 function keepAddress() {
@@ -99,8 +99,8 @@ async function search() {
   keepAddress();
   say("searching");
   try {
-    const found = await get(`${sent[0]}?${sent[1]}`);
-    if (asked === turn) show(found, performance.now() - began);
+    const result = await get(`${sent[0]}?${sent[1]}`);
+    if (asked === turn) show(result, performance.now() - began);
   } catch (error) {
     if (asked !== turn || (error instanceof RequestError && error.body?.superseded)) return;
     say("");
@@ -108,32 +108,32 @@ async function search() {
   }
 }
 
-/** @param {any} found @param {number} ms */
-function show(found, ms) {
-  answer = found;
+/** @param {any} result @param {number} ms */
+function show(result, ms) {
+  answer = result;
   stage.leave();
-  const asked = found.like ? `like ${nameOf(found.like.v)} ${timesText(found.like)}` : "";
-  const closely = found.scored < found.videos ? `${found.scored} looked at closely` : "all looked at closely";
-  const like = found.like ? [element("bdi", asked), " · "] : [];
-  say(...like, [`${found.videos} ${found.videos === 1 ? "video" : `videos, ${closely}`}`, `${(ms / 1000).toFixed(2)} s`, index.model].filter(Boolean).join(" · "));
-  if (found.scored < found.videos) byId("state").append(" ", button("all", "look at all videos closely", () => {
+  const asked = result.like ? `like ${nameOf(result.like.v)} ${timesText(result.like)}` : "";
+  const closely = result.scored < result.videos ? `${result.scored} looked at closely` : "all looked at closely";
+  const like = result.like ? [element("bdi", asked), " · "] : [];
+  say(...like, [`${result.videos} ${result.videos === 1 ? "video" : `videos, ${closely}`}`, `${(ms / 1000).toFixed(2)} s`, index.model].filter(Boolean).join(" · "));
+  if (result.scored < result.videos) byId("state").append(" ", button("all", "look at all videos closely", () => {
     isExact = true;
     search();
   }));
   byId("state").append(element("span", " There always is a best moment. Look before you believe it."));
-  byId("notes").replaceChildren(...found.notes.map((/** @type {string} */ line) => element("p", line)));
-  for (const moment of found.moments) {
-    moment.sentence = found.q;
-    moment.like = found.like ? asked : null;
+  byId("notes").replaceChildren(...result.notes.map((/** @type {string} */ line) => element("p", line)));
+  for (const moment of result.moments) {
+    moment.sentence = result.q;
+    moment.like = result.like ? asked : null;
   }
-  cards.show(found.moments, { median: found.median, best: found.best, nameOf, canKeep: index.isOwner });
+  cards.show(result.moments, { median: result.median, best: result.best, nameOf, canKeep: index.isOwner });
   cards.markKept((moment) => Boolean(collection.find(moment)));
-  byId("actions").hidden = !found.moments.length;
+  byId("actions").hidden = !result.moments.length;
   byId("export").hidden = !index.isOwner;
-  index.showChanged(found.changed);
-  strips.show(found, index.videos, (v, time) => openVideo(v, time));
-  const best = found.moments[0];
-  announce([...found.notes, best ? `${found.moments.length} moments, the best in ${nameOf(best.v)} at ${spokenTime(best.start_s)}` : "no moment"].join(". "));
+  index.showChanged(result.changed);
+  strips.show(result, index.videos, (v, time) => openVideo(v, time));
+  const best = result.moments[0];
+  announce([...result.notes, best ? `${result.moments.length} moments, the best in ${nameOf(best.v)} at ${spokenTime(best.start_s)}` : "no moment"].join(". "));
 }
 
 /** @param {number} v @param {number} time @param {any} moment */

@@ -8,31 +8,31 @@ const ASKED_EVERY_MS = 500;
 export class ShownIndex {
   constructor() {
     /** @type {any} */
-    this.found = null;
+    this.facts = null;
     this.loaded = this.load();
   }
 
   async load() {
-    this.found = await get("/api/index");
+    this.facts = await get("/api/index");
     byId("videos").replaceChildren(new Option(`all (${this.videos.length})`, ""), ...this.videos.map(videoOption));
-    this.showChanged(this.found.changed);
+    this.showChanged(this.facts.changed);
   }
 
   /** @returns {{v: number, video_id: string, duration_s: number, file: string}[]} */
   get videos() {
-    return this.found?.videos ?? [];
+    return this.facts?.videos ?? [];
   }
 
   get isOwner() {
-    return this.found?.role === "owner";
+    return this.facts?.role === "owner";
   }
 
   get isReady() {
-    return Boolean(this.found?.ready);
+    return Boolean(this.facts?.ready);
   }
 
   get model() {
-    return `${this.found.model}#${this.found.fingerprint.slice(0, 8)}`;
+    return `${this.facts.model}#${this.facts.fingerprint.slice(0, 8)}`;
   }
 
   /** @param {number} v */
@@ -45,10 +45,10 @@ export class ShownIndex {
     await this.loaded;
     for (;;) {
       if (this.isReady) return "";
-      if (this.found.state === "failed") return this.found.why;
+      if (this.facts.state === "failed") return this.facts.why;
       await wait(ASKED_EVERY_MS);
-      const { ready, state, why } = await get("/api/index").catch(() => this.found);
-      Object.assign(this.found, { ready, state, why });
+      const { ready, state, why } = await get("/api/index").catch(() => this.facts);
+      Object.assign(this.facts, { ready, state, why });
     }
   }
 

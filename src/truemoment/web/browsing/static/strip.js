@@ -87,16 +87,16 @@ export class Strip extends EventTarget {
     const { values } = this;
     const apart = Math.max(2, Math.round(values.length / 60));
     const limit = this.median + 0.5 * (this.best - this.median);
-    const found = [];
+    const peaks = [];
     for (let k = 0; k < values.length; k++) {
       if (!(values[k] >= limit)) continue;
       let isPeak = true;
       for (let j = Math.max(0, k - apart); j <= Math.min(values.length - 1, k + apart); j++) {
         if (values[j] > values[k] || (values[j] === values[k] && j < k)) isPeak = false;
       }
-      if (isPeak) found.push({ time: ((k + 0.5) / values.length) * this.duration, score: values[k] });
+      if (isPeak) peaks.push({ time: ((k + 0.5) / values.length) * this.duration, score: values[k] });
     }
-    return found;
+    return peaks;
   }
 
   /** Go to the next peak, or the one before. @param {number} by 1 or -1 @returns {boolean} whether there is one */

@@ -23,7 +23,7 @@ export class Strips {
    */
   async show(answer, videos, go) {
     this.answer = answer;
-    const shown = [...new Set(answer.moments.map((/** @type {any} */ of) => of.v))].slice(0, MOST);
+    const shown = [...new Set(answer.moments.map((/** @type {any} */ moment) => moment.v))].slice(0, MOST);
     this.section.hidden = !shown.length;
     this.strips = [];
     const rows = shown.map((v) => {
@@ -37,7 +37,7 @@ export class Strips {
       row.append(name, strip.root);
       return { row, strip, v };
     });
-    this.root.replaceChildren(...rows.map((of) => of.row));
+    this.root.replaceChildren(...rows.map(({ row }) => row));
     for (const { row, strip, v } of rows) {
       if (this.answer !== answer) return;
       if (await strip.load(`/api/strip/${encodeURIComponent(answer.search)}/${v}`)) row.after(strip.table());
@@ -46,7 +46,7 @@ export class Strips {
 
   /** Go to the next peak of the strip that has the focus, or of the first. @param {number} by 1 or -1 */
   peak(by) {
-    const strip = this.strips.find((of) => of.root === document.activeElement) || this.strips[0];
+    const strip = this.strips.find((strip) => strip.root === document.activeElement) || this.strips[0];
     if (!strip) return;
     strip.root.focus();
     if (!strip.nextPeak(by)) announce("no further peak");

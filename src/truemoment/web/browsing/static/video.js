@@ -25,7 +25,7 @@ const collection = new Collection();
 
 /** @type {FrameTable | null} */ let table = null;
 /** @type {any} */ let answer = null;
-/** @type {any[]} */ let found = [];
+/** @type {any[]} */ let moments = [];
 /** @type {{first: number, last: number} | null} */ let ends = null;
 /** @type {History<any>} */ let past = new History(null);
 let scores = { before: "", now: "" };
@@ -89,9 +89,9 @@ async function showFound() {
   const asked = new URLSearchParams({ top: "12" });
   let path = "/api/search";
   if (query.has("like")) {
-    const [of, start, end] = String(query.get("like")).split(":");
+    const [video, start, end] = String(query.get("like")).split(":");
     path = "/api/like";
-    asked.set("v", of);
+    asked.set("v", video);
     asked.set("start", start);
     asked.set("end", end);
   } else if (query.get("q")) asked.set("q", String(query.get("q")));
@@ -105,11 +105,11 @@ async function showFound() {
       await wait(700);
     }
   }
-  found = answer.moments;
+  moments = answer.moments;
   await strip.load(`/api/strip/${encodeURIComponent(answer.search)}/${v}`);
   byId("strip").append(strip.table());
-  byId("found-title").hidden = !found.length;
-  byId("found").replaceChildren(...found.map((moment, number) => {
+  byId("found-title").hidden = !moments.length;
+  byId("found").replaceChildren(...moments.map((moment, number) => {
     const item = element("li");
     const image = new Image();
     image.alt = "";
@@ -134,9 +134,9 @@ function choose(moment) {
 
 function drawSpans() {
   if (!table) return;
-  const of = table;
-  const fixedSpans = found.map((moment, number) => ({
-    first: of.frameAt(moment.start_s), last: Math.max(of.frameAt(moment.start_s), of.frameAt(moment.end_s - 1e-6)), label: String(number + 1), kind: "found-here", isFixed: true,
+  const times = table;
+  const fixedSpans = moments.map((moment, number) => ({
+    first: times.frameAt(moment.start_s), last: Math.max(times.frameAt(moment.start_s), times.frameAt(moment.end_s - 1e-6)), label: String(number + 1), kind: "found-here", isFixed: true,
   }));
   timeline.setSpans(ends ? [{ ...ends, label: "" }, ...fixedSpans] : fixedSpans, ends ? 0 : -1);
   showEnds();
@@ -166,10 +166,10 @@ async function showScore() {
   const moment = current();
   const asked = new URLSearchParams({ v: String(v), start: String(moment.start_s), end: String(moment.end_s) });
   for (const name of ["search", "q", "like"]) if (query.has(name)) asked.set(name, String(query.get(name)));
-  const found = await get(`/api/score?${asked}`).catch(() => null);
-  if (!found) return;
-  score = { score: found.score, z: found.z };
-  const text = `score ${fixed(found.score, 3)}, stands out ${fixed(found.z, 1)}${found.shorter_than_a_row ? ", shorter than a row" : ""}`;
+  const measured = await get(`/api/score?${asked}`).catch(() => null);
+  if (!measured) return;
+  score = { score: measured.score, z: measured.z };
+  const text = `score ${fixed(measured.score, 3)}, stands out ${fixed(measured.z, 1)}${measured.shorter_than_a_row ? ", shorter than a row" : ""}`;
   scores = { before: scores.before || text, now: text };
   showEnds();
   announce(text);

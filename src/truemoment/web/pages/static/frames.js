@@ -1,11 +1,11 @@
 // The frame table of a video: which frame is shown when. Times are seconds, frames count from 0.
 
 export class FrameTable {
-  /** @param {{tick: [number, number], runs: [number, number, number][], end: number}} found */
-  constructor(found) {
-    [this.numerator, this.denominator] = found.tick;
-    this.runs = found.runs;
-    this.endTick = found.end;
+  /** @param {{tick: [number, number], runs: [number, number, number][], end: number}} table */
+  constructor(table) {
+    [this.numerator, this.denominator] = table.tick;
+    this.runs = table.runs;
+    this.endTick = table.end;
     /** @type {number[]} number of the first frame of each run */
     this.firsts = [];
     this.count = 0;
@@ -50,7 +50,7 @@ export class FrameTable {
   /** @param {number} time @returns {number} the frame shown at a time */
   frameAt(time) {
     const tick = (time * this.denominator) / this.numerator + 1e-6;
-    let run = lastNotAfter(this.runs.map((of) => of[0]), tick);
+    let run = lastNotAfter(this.runs.map((run) => run[0]), tick);
     if (run < 0) return 0;
     const [first, step, count] = this.runs[run];
     return Math.min(this.firsts[run] + Math.min(count - 1, Math.floor((tick - first) / step)), this.count - 1);

@@ -77,8 +77,8 @@ export class Keys {
     if (isText && !names.includes("Ctrl+Enter")) return;
     if (target.matches("button, a, input") && ["Space", "Enter"].includes(names[0])) return;
     for (const name of names) {
-      const action = this.actions.find((of) => of.keys.some((key) => this.pressed(key) === name));
-      const key = action?.keys.find((of) => this.pressed(of) === name);
+      const action = this.actions.find((candidate) => candidate.keys.some((key) => this.pressed(key) === name));
+      const key = action?.keys.find((candidate) => this.pressed(candidate) === name);
       if (!action || key === undefined) continue;
       if (this.own.off && /^(Shift\+)?.$/u.test(name)) return;
       event.preventDefault();
@@ -157,7 +157,7 @@ export class Keys {
         if (["Tab", "Escape", "Shift", "Control", "Alt", "AltGraph", "Meta"].includes(event.key)) return;
         event.preventDefault();
         const [name] = namesOf(event);
-        const isTaken = this.actions.some((of) => of.keys.some((other) => other !== key && this.pressed(other) === name));
+        const isTaken = this.actions.some((candidate) => candidate.keys.some((other) => other !== key && this.pressed(other) === name));
         if (isTaken) {
           button.textContent = `${name} is in use`;
           return;

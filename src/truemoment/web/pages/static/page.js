@@ -14,9 +14,9 @@ const JOINERS = "\u200c\u200d";
 
 /** Text with escapes for what would hide, or turn the direction of the text around it. @param {string} text */
 export function printable(text) {
-  return text.replace(HIDDEN, (found, at) => {
-    if (JOINERS.includes(found) && isJoined(text[at - 1]) && isJoined(text[at + 1])) return found;
-    const code = /** @type {number} */ (found.codePointAt(0));
+  return text.replace(HIDDEN, (character, at) => {
+    if (JOINERS.includes(character) && isJoined(text[at - 1]) && isJoined(text[at + 1])) return character;
+    const code = /** @type {number} */ (character.codePointAt(0));
     const digits = code.toString(16);
     return code < 0x100 ? `\\x${digits.padStart(2, "0")}` : code < 0x10000 ? `\\u${digits.padStart(4, "0")}` : `\\U${digits.padStart(8, "0")}`;
   });
