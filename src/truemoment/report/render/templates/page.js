@@ -25,9 +25,9 @@
 
   /* The number that a cell begins with, NaN for none: "48.5 ± 2" is 48.5, "< 0.001" lies just below 0.001. */
   function numberOf(text) {
-    const found = NUMBER.exec(text);
-    if (!found) return NaN;
-    const value = Number(found[1].replace(/,/g, "").replace("−", "-"));
+    const match = NUMBER.exec(text);
+    if (!match) return NaN;
+    const value = Number(match[1].replace(/,/g, "").replace("−", "-"));
     return text.startsWith("<") ? value - Math.abs(value) * 1e-9 : text.startsWith(">") ? value + Math.abs(value) * 1e-9 : value;
   }
 
